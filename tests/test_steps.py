@@ -224,6 +224,15 @@ def test_bounds_are_those_of_a_range(runs):
     assert repr(dt.steps(3, 9, 2)) == "dt.steps(3, 9, 2)"
 
 
+def test_a_long_body(runs):
+    x, v = fields(2)
+    names = {"dt": dt, "push": push, "x": x, "v": v}
+    body = "".join(f"        push(x, v, {k} * 0.001 * t)\n" for k in range(40))
+    exec(f"def run(loop):\n    for t in loop:\n{body}", names)
+    names["run"](dt.steps(5))
+    assert runs == [(40, 3)]
+
+
 def test_a_loop_runs_again_from_the_start(runs):
     steps = dt.steps(5)
     assert np.array_equal(pushed(steps), pushed(steps))
@@ -390,6 +399,46 @@ def test_what_python_remembers_is_noticed_wherever_it_is_kept(runs):
     assert not runs
 
 
+class Slots:
+    __slots__ = "done"  # noqa: PLC0205
+
+
+class PrivateSlots(Slots):
+    __slots__ = ("__done", "other")
+
+    def __init__(self):
+        self.done = self.__done = 0
+
+    def count(self):
+        self.__done += 1
+        return self.__done
+
+
+def test_slots_are_state(runs):
+    def some(loop, step):
+        x, v = fields(2)
+        one = PrivateSlots()
+        for _ in loop:
+            push(x, v, 0.1 if step(one) < 20 else 0.7)
+        return x.to_numpy()
+
+    def step(one):
+        one.done += 1
+        return one.done
+
+    for function in (step, PrivateSlots.count):
+        assert np.array_equal(some(dt.steps(33), function), some(range(33), function))
+    assert not runs
+
+
+def test_long_loops_are_several_runs(runs, monkeypatch):
+    monkeypatch.setattr(module, "_AT_ONCE", 4)
+    for simulate in SIMULATIONS:
+        found = gradient_of(simulate, dt.steps(30))
+        assert same(found, gradient_of(simulate, range(30)))
+    assert (1, 4) in runs
+
+
 def count_event(one):
     EVENTS[0] += 1
     push(*one, 0.1 if EVENTS[0] < 20 else 0.7)
@@ -549,6 +598,66 @@ def test_other_recorders_see_every_launch(runs):
     x = dt.from_numpy(np.linspace(1, 2, 3))
     assert np.array_equal(dt.grad(energy)(x).to_numpy(), dt.grad(plain)(x).to_numpy())
     assert not runs
+
+
+def test_gradcheck_of_a_loop(runs):
+    def loss(x, out):
+        v = dt.zeros_like(x)
+        for t in dt.steps(7):
+            push(x, v, 0.1 * t)
+        total(x, out)
+
+    x = dt.from_numpy(np.linspace(1, 2, 3), grad=True)
+    out = dt.zeros((), ti.f64, grad=True)
+
+    def run():
+        y = dt.zeros_like(x)
+        y.copy_from(x)
+        out.fill(0.0)
+        loss(y, out)
+
+    dt.gradcheck(run, x, outputs=out)
+
+
+@pytest.mark.parametrize("options", [{"measure": True}, {"diagnose": True}])
+def test_tapes_that_look_at_each_launch(options, runs):
+    for simulate in SIMULATIONS:
+        found = gradient_of(simulate, dt.steps(9), **options)
+        assert same(found, gradient_of(simulate, range(9), **options))
+
+
+def test_debug_runs_every_step_in_python(runs):
+    try:
+        dt.init(arch="cpu", debug=True)
+        assert np.array_equal(pushed(dt.steps(9)), pushed(range(9)))
+    finally:
+        dt.init(arch="cpu")
+    assert not runs
+
+
+def test_funcs_and_operators_of_fields(runs):
+    @dt.func
+    def bend(a, b):
+        return a + b * ti.sin(a)
+
+    def some(loop, x, v, w):
+        for t in loop:
+            bend(x, 0.1 * t, _result=v)
+            bend(v, w, _result=x)
+            x *= 1.0 - 0.01 * t
+            v += w
+        return x
+
+    assert same(gradient_of(some, dt.steps(9)), gradient_of(some, range(9)))
+    assert runs == [(4, 7)]
+
+    def new(loop, x, v, w):
+        for t in loop:
+            x = x + 0.1 * t * bend(x, 0.2)
+        return x
+
+    assert same(gradient_of(new, dt.steps(9)), gradient_of(new, range(9)))
+    assert runs == [(4, 7)]  # new fields in every step
 
 
 def test_gradients_that_stop_in_some_launches(runs):

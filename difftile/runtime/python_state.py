@@ -138,11 +138,20 @@ def _attributes(value: Any) -> object:
     if _is_library(type(value).__module__):
         return _Same(value)
     held = getattr(value, "__dict__", None)
-    slots = [s for base in type(value).__mro__ for s in getattr(base, "__slots__", ())]
+    slots = [name for base in type(value).__mro__ for name in _slots(base)]
     if held is None and not slots:
         return _Same(value)
     found: dict[str, object] = {slot: getattr(value, slot, None) for slot in slots}
     return found | cast("dict[str, object]", held or {})
+
+
+def _slots(base: type) -> list[str]:
+    """Return the names of the slots that a class adds, as attributes."""
+    given: Any = base.__dict__.get("__slots__", ())
+    names: list[str] = [given] if isinstance(given, str) else list(given)
+    own = base.__name__.lstrip("_")
+    private = [name.startswith("__") and not name.endswith("__") for name in names]
+    return [f"_{own}{n}" if hides else n for n, hides in zip(names, private, strict=True)]
 
 
 def _is_library(module: object) -> bool:

@@ -12,6 +12,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from types import CodeType
 from typing import Any, TypeAlias, cast
 
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from difftile.compile.methods import BoundMethod
 from difftile.diagnostics import LaunchError, StepsError
 from difftile.fields.exchange import as_integer
+from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, Recording
 from difftile.fields.step_expression import STEP
 from difftile.fields.step_number import Moment, StepNumber
@@ -41,6 +43,9 @@ _FEW = 32
 
 _MOST = 64
 """The most launches of a period: a program of more takes long to compile."""
+
+_AT_ONCE = 2**16
+"""The most periods of a run; their numbers are in memory at once."""
 
 Body: TypeAlias = list[TracedLaunch]
 
@@ -74,12 +79,10 @@ def _opens_loop(code: CodeType, last: int) -> bool:
     Its iterator is in nobody else's hands then, as it would be in `zip` or a comprehension: no
     other object counts its steps, and it goes away when the loop ends, by whatever way.
     """
-    following = iter(dis.get_instructions(code))
-    for one in following:
-        if one.offset == last:
-            names = (one.opname, next(following).opname)
-            return names == ("GET_ITER", "FOR_ITER")
-    return False
+    # In front of a long body the second instruction has a prefix.
+    listed = [one for one in dis.get_instructions(code) if one.opname != "EXTENDED_ARG"]
+    found = [(one.opname, two.opname) for one, two in pairwise(listed) if one.offset == last]
+    return found == [("GET_ITER", "FOR_ITER")]
 
 
 class _Loop:
@@ -165,6 +168,11 @@ class _Driver:
             self._give_up(trace.reason)
             return
         self._states.append(state())
+        if len(self._bodies) > _LONGEST + 1 and not _fields_of(self._bodies[-1:]) <= _fields_of(
+            self._bodies[:-1]
+        ):
+            self._give_up("the steps launch kernels on new fields")
+            return
         period = _period(self._bodies, self._states)
         launches = sum(map(len, self._bodies[-max(period, 1) :]))
         if launches > _MOST:
@@ -191,14 +199,15 @@ class _Driver:
 
     def _perform(self, period: list[Body]) -> None:
         """Perform as many steps as are whole periods; Python runs the rest."""
-        left = self._numbers[self._at :]
-        run = _run(period, left)
-        if run.count and run.launches:
-            perform_run(run)
-        self._at += run.count * len(period)
-        if run.count < len(left) // len(period):
-            self._give_up("not all numbers of the steps can be passed")
-        self._expected = period if self._traces else []
+        self._expected = period
+        while (count := (len(self._numbers) - self._at) // len(period)) and self._traces:
+            count = min(count, _AT_ONCE)
+            run = _run(period, self._numbers[self._at :], count)
+            if run.count and run.launches:
+                perform_run(run)
+            self._at += run.count * len(period)
+            if run.count < count:
+                self._give_up("not all numbers of the steps can be passed")
         self._bodies, self._states = [], []
 
     def _give_up(self, reason: str) -> None:
@@ -207,7 +216,7 @@ class _Driver:
             for one in body:
                 one.launch.fusion = reason
         self._traces = False
-        self._bodies, self._states = [], []
+        self._bodies, self._states, self._expected = [], [], []
 
 
 def _is_inner(count: int) -> bool:
@@ -229,6 +238,12 @@ def _may_trace() -> bool:
     return (is_plain_tape or not is_open) and not current_session().debug
 
 
+def _fields_of(bodies: Sequence[Body]) -> set[Field]:
+    """Return the fields that steps launch kernels on."""
+    values = (value for body in bodies for one in body for value in one.values)
+    return {value for value in values if isinstance(value, Field)}
+
+
 def _is_same(one: Body, other: Body) -> bool:
     """Tell whether two steps launch the same."""
     return len(one) == len(other) and all(a.repeats(b) for a, b in zip(one, other, strict=True))
@@ -243,14 +258,14 @@ def _period(bodies: Sequence[Body], states: Sequence[State]) -> int:
     return 0
 
 
-def _run(period: Sequence[Body], numbers: range) -> Run:
+def _run(period: Sequence[Body], numbers: range, count: int) -> Run:
     """Return the run of the steps of some numbers; without those at the end that need Python.
 
     Args:
         period: What the steps of one period launch.
-        numbers: The numbers of the steps; those behind the last whole period do not count.
+        numbers: The numbers of the steps from the first one of the run on.
+        count: The number of periods.
     """
-    count = len(numbers) // len(period)
     launches = [one for body in period for one in body]
     varying: dict[tuple[int, int], NDArray[Any]] = {}
     try:
