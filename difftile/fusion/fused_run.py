@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from difftile.compile.adjoint_plan import AdjointPlan
+from difftile.diagnostics import counted
 from difftile.fields.field import Field, Storage
 from difftile.fusion.period import (
     Gradient,
@@ -264,6 +265,9 @@ class FusedRun:
                     return buffer
 
         fused.launch(argument, 0, self.run.count)
+        several = counted(len(self.run.launches), "launch", "launches")
+        for launch in self.run.launches:
+            launch.fused = f"{fused.form}, {counted(self.run.count, 'period')} of {several}"
         for buffer in taken:
             buffer.free()
 

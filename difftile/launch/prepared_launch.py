@@ -101,6 +101,7 @@ class PreparedLaunch:
         again: The calls from which on the queue of launches looks at it again.
         refusals: How often the queue has refused it, one time after the other.
         fusion: Why it is not fused with others; None if it is, or if that was not tried.
+        fused: How it was fused the last time; empty if it was not.
         repetitions: The periods that end with the launch, as `runtime/queue` knows them.
         met: The mark of the tape that has met the fields, and may record the launch at once.
         adjoints: The adjoint of each recorded stage, bound to the gradients of the last pass.
@@ -126,6 +127,7 @@ class PreparedLaunch:
     again: int = 0
     refusals: int = 0
     fusion: str | None = None
+    fused: str = ""
     repetitions: dict[Any, Any] = field(default_factory=dict[Any, Any])
     met: object = None
     adjoints: dict[AdjointPlan, tuple[list[Buffer], Binding]] = field(init=False)

@@ -52,8 +52,7 @@ class RunStep(TapeStep):
     @property
     def title(self) -> str:
         """The kernels, for messages."""
-        names = dict.fromkeys(launch.code.name for launch in self.run_.launches)
-        return ", ".join(f"'{name}'" for name in names)
+        return names_of(self.run_)
 
     @property
     def count(self) -> int:
@@ -201,6 +200,12 @@ class RunRecord(StepRecord):
 def _distinct(fields: Iterable[Field]) -> list[Field]:
     """Return one field for each memory."""
     return list({one.storage: one for one in fields}.values())
+
+
+def names_of(run: Run) -> str:
+    """Return the kernels of a run, for messages."""
+    names = dict.fromkeys(launch.code.name for launch in run.launches)
+    return ", ".join(f"'{name}'" for name in names)
 
 
 def fused_step(run: Run, plans: Sequence[list[AdjointPlan]]) -> RunStep | str:

@@ -61,7 +61,7 @@ def explain(name: str, launch: PreparedLaunch, codes: Sequence[Specialisation]) 
     seconds = sum(code.seconds for code in codes)
     seconds += sum(one.seconds for code in codes for s in code.stages for one in s.compiled)
     head = f"{name}: {counted(len(codes), 'specialisation')}, compiled in {seconds:.2f} s"
-    sections = [head, _parameters(launch), _in_order(code.stages)]
+    sections = [head, _parameters(launch), _in_order(code.stages), _runs(launch)]
     if code.rules:
         words = " and ".join(sorted(code.rules))
         sections.append(
@@ -84,6 +84,16 @@ def explain(name: str, launch: PreparedLaunch, codes: Sequence[Specialisation]) 
             sections.append(f"Random numbers: {streams} a launch; the adjoint draws them again")
         sections.append(_sizes(code, plans))
     return "\n\n".join(section for section in sections if section)
+
+
+# Runs
+
+
+def _runs(launch: PreparedLaunch) -> str:
+    """Return how launches that repeat run together, or why they do not."""
+    if launch.fusion is not None:
+        return f"Runs: launched one by one, because {launch.fusion}"
+    return f"Runs: launches that repeat are one program ({launch.fused})" if launch.fused else ""
 
 
 # Parameters

@@ -57,7 +57,7 @@ from difftile.recording.host_reads import ConstantNumber, HostReads
 from difftile.recording.opaque import Opaque, OpaqueStep
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.replay import Replay
-from difftile.recording.runs import RunRecord, fused_step
+from difftile.recording.runs import RunRecord, fused_step, names_of
 from difftile.recording.seeds import Seed, add_seed, check_loss, checked_seeds
 from difftile.recording.steps import HostCopy, Launch, LaunchRecord, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
@@ -136,6 +136,8 @@ class Tape(StepRecorder):
         self._launches = 0
         self._opaque: dict[str, int] = {}
         self._approximate: set[str] = set()
+        self._fused: dict[tuple[str, str], int] = {}
+        self._unfused: dict[str, str] = {}
         self._base = 0
         self._peak = 0
         self._trace: Trace | None = None
@@ -240,6 +242,11 @@ class Tape(StepRecorder):
         ]
         if isinstance(self._history, LimitedHistory):
             lines.append(f"{counted(self._history.snapshots, 'snapshot')}")
+        lines += [
+            f"{names}: {counted(count, 'launch', 'launches')} as one program, {form}"
+            for (names, form), count in self._fused.items()
+        ]
+        lines += [f"{names}: one by one, because {why}" for names, why in self._unfused.items()]
         for name, times in self._opaque.items():
             approximate = ", with an approximate backward" if name in self._approximate else ""
             lines.append(f"{name}: {counted(times, 'call')}{approximate}")
@@ -361,6 +368,7 @@ class Tape(StepRecorder):
         planned = [launch.plans(constant=constant) for launch in run.launches]
         step = fused_step(run, [plans.stages for plans in planned])
         if isinstance(step, str):
+            self._unfused[names_of(run)] = step
             return step
         varying = {j for j, _ in run.varying}
         for j, plans in enumerate(planned):
@@ -377,6 +385,8 @@ class Tape(StepRecorder):
             self._history.record(step)
         except OutOfMemory as error:
             raise self._out_of_memory(step.title, error) from error
+        fused = step.title, step.fused.kernels.recorded.form
+        self._fused[fused] = self._fused.get(fused, 0) + step.count
         for launch, plans in zip(run.launches, planned, strict=True):
             self._written.update(plans.written)
             launch.met = self._mark
