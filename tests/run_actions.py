@@ -185,7 +185,7 @@ class Launch:
         name: The kernel.
         fields: Their names; of two letters one is meant, by the parity of the step.
         numbers: The numbers that follow.
-        part: A part of the first field, or its shape.
+        part: A part of the first field; or "flat" for another shape, "grad" for its gradient.
     """
 
     name: str
@@ -199,6 +199,8 @@ class Launch:
             fields[0] = fields[0][self.part]
         elif self.part == "flat":
             fields[0] = fields[0].view(-1)
+        elif self.part == "grad" and fields[0].has_grads:
+            fields[0] = fields[0].grad
         STEPS[self.name].launch(*fields, *(world.moved(n.at(world.step)) for n in self.numbers))
 
     @property
@@ -219,6 +221,7 @@ class Launch:
         """Whether `dt.steps` can trace it."""
         return (
             self.name not in NO_STEPS
+            and self.part != "grad"
             and all(len(f) == 1 for f in self.fields)
             and all(n.is_arithmetic for n in self.numbers)
         )
@@ -533,6 +536,7 @@ class Taped:
         passes: For each pass the outputs that have seeds.
         between: Actions between two passes.
         retain: Fields that keep the gradient with respect to their last contents.
+        loss: The field whose gradient is computed as the block ends; empty for none.
     """
 
     actions: tuple[Action, ...]
@@ -542,11 +546,13 @@ class Taped:
     passes: tuple[tuple[str, ...], ...]
     between: tuple[Action, ...]
     retain: tuple[str, ...]
+    loss: str = ""
 
     def run(self, world: World) -> None:
         state = sum(world.at[name].nbytes for name in NAMES)
         limits = {k: int(v * state) if k == "memory" else v for k, v in self.limits}
-        tape = dt.Tape(accumulate=self.accumulate, **limits)
+        loss = world.at[self.loss] if self.loss else None
+        tape = dt.Tape(loss, accumulate=self.accumulate, **limits)
         outer, world.tape = world.tape, tape
         try:
             with tape:
@@ -555,6 +561,9 @@ class Taped:
         finally:
             world.tape = outer
         world.see("length", len(tape))
+        if self.loss:
+            world.show(GRADED)
+            return
         for action in self.after:
             world.do(action)
         for number, outputs in enumerate(self.passes):

@@ -23,7 +23,8 @@ class Step:
         launch: The kernel, or a function that launches it.
         kinds: What each field parameter takes, a letter of `run_programs.OF_KIND`.
         apart: Positions of fields that must not be the same one.
-        numbers: What follows the fields: "float", or "int" for a number of elements.
+        numbers: What follows the fields: "float", "int" for a number of elements, "bool", "vector",
+            or "static" for an integer that is compiled in.
         random: Whether it draws random numbers.
     """
 
@@ -234,6 +235,72 @@ def held(x: Any, rate: float) -> None:
     HELD.step(x)
 
 
+@dt.data_oriented
+class Holding:
+    """A kernel that takes fields from its object."""
+
+    def __init__(self) -> None:
+        self.x: Any = None
+        self.y: Any = None
+
+    @dt.kernel
+    def step(self, a: float):
+        for i in self.x:
+            self.y[i] = 0.5 * self.y[i] + a * ti.sin(self.x[i])
+
+
+HOLDING = Holding()
+
+
+def holding(x: Any, y: Any, a: float) -> None:
+    """Change the fields of the object, and launch."""
+    HOLDING.x, HOLDING.y = x, y
+    HOLDING.step(a)
+
+
+@dt.kernel
+def gate(x, on: bool):
+    for i in x:
+        if on:
+            x[i] = ti.sin(x[i] + 0.1)
+
+
+@dt.kernel
+def power(x, n: ti.template()):
+    """The number is compiled in."""
+    for i in x:
+        x[i] = ti.sin(0.5 + x[i]) ** n
+
+
+@dt.kernel
+def drift(u, by: ti.types.vector(2, float)):
+    for i in u:
+        u[i] = 0.9 * u[i] + by
+
+
+@dt.kernel
+def ruled(x, y):
+    for i in y:
+        y[i] = ti.sin(x[i])
+
+
+@ruled.backward
+def _(x, y):
+    for i in y:
+        x.grad_out[i] += 0.5 * y.grad_in[i]
+
+
+@dt.kernel
+def of_several(fields: ti.template(), y):
+    for i in y:
+        y[i] = 0.3 * (fields[0][i] + fields[1][i])
+
+
+def of_two(x: Any, y: Any, z: Any) -> None:
+    """Pass a list of fields."""
+    of_several([x, y], z)
+
+
 @dt.kernel
 def total(x):
     """A result, which Python is given."""
@@ -268,6 +335,12 @@ STEPS: dict[str, Step] = {
     "move": Step(move, "nn", (0, 1), ("float",)),
     "aim": Step(aim, "nn", (), ("float",)),
     "clear": Step(clear, "n"),
+    "gate": Step(gate, "n", (), ("bool",)),
+    "power": Step(power, "n", (), ("static",)),
+    "drift": Step(drift, "u", (), ("vector",)),
+    "ruled": Step(ruled, "nn", (0, 1)),
+    "of_two": Step(of_two, "nnn", (0, 1, 2)),
+    "holding": Step(holding, "nn", (), ("float",)),
     "pull": Step(pull, "nnk", (0, 1)),
     "spread": Step(spread, "ngs"),
     "collect": Step(collect, "sgn"),
@@ -285,5 +358,5 @@ STEPS: dict[str, Step] = {
     "held": Step(held, "n", (), ("float",)),
     "by_result": Step(by_result, "nn"),
 }
-NO_STEPS = ("held", "by_result")
+NO_STEPS = ("held", "holding", "by_result", "gate", "power", "drift")
 """Those that Python has to see at every step."""

@@ -140,6 +140,8 @@ def draw_launch(rng: random.Random, name: str) -> Launch:
     part: Any = None
     if spec.kinds in ("n", "nk") and rng.random() < 0.25:
         part = rng.choice((slice(1, None), slice(None, None, 2), slice(None, None, -1), "flat"))
+    elif spec.kinds in ("n", "nn", "u", "s") and rng.random() < 0.08:
+        part = "grad"
     return Launch(name, fields, numbers, part)
 
 
@@ -149,6 +151,13 @@ def _number(rng: random.Random, kind: str) -> Number:
         if how in ("ramp", "wrap"):
             return Number("wrap", rng.randint(0, 3), rng.choice((1, 2, 3)))
         return Number(how, 1, rng.choice((1, 1, 2, 5)), rng.choice((1, 3, 4, 7)))
+    if kind == "static":
+        return Number(how if how in ("turn", "late") else "same", 2, 3, rng.choice((1, 3, 4)))
+    if kind == "bool":
+        return Number(how if how in ("turn", "late") else "same", True, False, rng.choice((1, 4)))
+    if kind == "vector":
+        a, b = ([round(rng.uniform(-1, 1), 3) for _ in range(2)] for _ in range(2))
+        return Number(how if how in ("turn", "late") else "same", a, b, rng.choice((1, 3, 4)))
     if rng.random() < 0.06:
         return Number("turn", 0.0, -0.0)
     a, b = round(rng.uniform(-1, 1), 3), round(rng.uniform(-1, 1), 3)
@@ -200,6 +209,8 @@ class Drawing:
             limits = (("memory", rng.choice((3, 3.5, 4, 6, 10, 20, 50))),)
         elif kind < 0.4:
             limits = (("snapshots", rng.choice((3, 4, 5, 8, 20))),)
+        elif kind < 0.45:
+            limits = ((rng.choice(("measure", "measure", "diagnose")), True),)
         return Taped(
             actions=self.several(rng.randint(1, 4), deep=True),
             limits=limits,
@@ -211,6 +222,7 @@ class Drawing:
             ),
             between=self.several(rng.choice((0, 0, 1)), deep=False),
             retain=tuple(rng.sample(GRADED, rng.choice((0, 0, 0, 1, 2)))),
+            loss=rng.choice("kl") if rng.random() < 0.15 else "",
         )
 
     def several(self, count: int, *, deep: bool) -> tuple[Action, ...]:
@@ -470,7 +482,7 @@ def _fewer(actions: tuple[Action, ...]) -> Iterator[tuple[Action, ...]]:
                 odd = action.odd[:n] + action.odd[n + 1 :]
                 yield (*head, replace(action, odd=odd), *tail)
         if isinstance(action, Taped):
-            for simple in ({"limits": ()}, {"retain": ()}, {"accumulate": False}):
+            for simple in ({"limits": ()}, {"retain": ()}, {"accumulate": False}, {"loss": ""}):
                 option = replace(action, **simple)
                 if option != action:
                     yield (*head, option, *tail)

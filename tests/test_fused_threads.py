@@ -70,7 +70,8 @@ def test_threads_that_launch_and_read_at_once(taped: bool) -> None:
             x, y = dt.zeros(4, ti.f64, grad=taped), dt.zeros(4, ti.f64, grad=taped)
             loss = dt.zeros((), ti.f64, grad=True)
             for k in range(ROUNDS):
-                x.fill(0.0), y.fill(0.0)
+                x.fill(0.0)
+                y.fill(0.0)
                 if taped:
                     with dt.Tape() as tape:
                         for _ in range(9):
