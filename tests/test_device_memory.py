@@ -15,7 +15,7 @@ import taichi as ti
 import difftile as dt
 from difftile.ir.types import SCALARS, numpy_dtype
 from difftile.substrate import compile as compiling
-from tests import tape_programs
+from tests import run_programs, tape_programs
 from tests.device_arrays import counted, device_arrays
 
 ELEMENTS = {
@@ -316,3 +316,4 @@ def test_a_field_in_two_roles_is_neither_stored_whole_nor_left_out() -> None:
 def test_random_programs_have_their_gradients_in_memory_of_devices() -> None:
     said: list[str] = []
     assert not tape_programs.run(range(190, 220), said.append), "\n".join(said)
+    assert not run_programs.run(range(9, 14), said.append), "\n".join(said)

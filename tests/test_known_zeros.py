@@ -15,6 +15,7 @@ from difftile.compile.stage import Adjoint
 from difftile.ir.derived import Bar
 from difftile.substrate import compile as compiling
 from difftile.substrate.emit import emit
+from tests import run_programs
 
 
 @pytest.fixture(autouse=True)
@@ -177,3 +178,8 @@ def test_branches_leave_zero_what_they_do_not_touch() -> None:
         positive(x, y)
     tape.backward({y: 1.0})
     npt.assert_array_equal(x.grad.to_numpy(), [0.25, 0.0])
+
+
+def test_fused_launches_add_to_what_others_of_them_have_stored() -> None:
+    said: list[str] = []
+    assert not run_programs.run((9, 41, 46, 50), said.append), "\n".join(said)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from difftile.ir.nodes import (
+    Accumulate,
     Array,
     Block,
     Const,
@@ -56,6 +57,8 @@ class _Placer(Cloner):
         copy = super().stmt(stmt)
         if not isinstance(copy, (Size, Load, *WRITES)):
             return copy
+        if isinstance(copy, Accumulate):  # another program may touch the element, too
+            copy = replace(copy, single_write=False)
         place = self.places.get(copy.array)
         if isinstance(place, Row):
             if isinstance(copy, Size):
