@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 
 from difftile.ad.derive import derive
-from difftile.ir.nodes import Program
+from difftile.ir.nodes import Const, Program, Var
+from difftile.ir.types import I32
 from difftile.passes import optimise
 from difftile.passes.bounds import confine, unchecked
 from difftile.passes.componentwise import componentwise
 from difftile.passes.inline_primals import inline_primals
 from difftile.passes.optimise import finish, join, normalise
 from difftile.passes.reciprocals import reciprocals
+from difftile.passes.time_loop import interchanged, serial, strips
 from tests import harness, programs
 from tests.lowered import from_the_frontend
 from tests.passes import meaning
@@ -64,3 +67,22 @@ def test_each_pass_keeps_the_results(one: harness.Program, monkeypatch: pytest.M
             assert meaning.run([after], found, numbers) == said, name
             for array, values in expected.items():
                 meaning.compare(found[array], values, f"{array.name} after {name}")
+        if not program.temps:  # which are zero before each step
+            again = meaning.copied(expected)
+            meaning.run([program], again, numbers)
+            for name, twice in _twice(program):
+                found = meaning.copied(fields)
+                meaning.run([twice], found, numbers)
+                for array, values in again.items():
+                    meaning.compare(found[array], values, f"{array.name}, twice, {name}")
+
+
+def _twice(program: Program) -> Iterator[tuple[str, Program]]:
+    """Yield the forms of a program that runs for two steps."""
+    step, first, count = Var("step", I32), Const(0, I32), Const(2, I32)
+    one = join(normalise(program))
+    one = replace(one, params=(*one.params, step))
+    yield "serial", serial(one, step, first, count)
+    for form in (interchanged(one, step, first, count), strips(one, step, first, count, count)):
+        if form is not None:
+            yield "in one loop", form
