@@ -28,6 +28,7 @@ from difftile.substrate.work import Work, work_of
 
 # Storing instead of adding pays where memory is what takes the time; below, one variant is enough.
 _FRESH_BYTES = 1 << 20
+_ON_DEVICES = 16  # times as much, as their memory is that much faster
 
 # Vector instructions take longer to compile (a fifth), which pays where they save more than the
 # launch itself takes. In elementary steps, of which one takes 0.1 to 0.2 ns without them.
@@ -133,7 +134,7 @@ class CompiledProgram:
         One variant of the code, where the shapes decide about it; else the program itself.
         """
         numbers_matter = any(isinstance(self.params[k], Var) for k in self._work.positions)
-        zeros_matter = any(args[k].nbytes >= _FRESH_BYTES for k in self._zeroed)
+        zeros_matter = any(self._is_large(args[k]) for k in self._zeroed)
         if self._speaks or numbers_matter or zeros_matter:
             return self
         return self._chosen(_NO_ZEROS, self._work.key(args))
@@ -181,12 +182,15 @@ class CompiledProgram:
     def _arrays(self, positions: tuple[int, ...]) -> list[Array]:
         return [param for k in positions if isinstance(param := self.params[k], Array)]
 
+    def _is_large(self, buffer: Buffer) -> bool:
+        return buffer.nbytes >= (_FRESH_BYTES if self._on_host else _ON_DEVICES * _FRESH_BYTES)
+
     def _zeros(self, args: Sequence[Any]) -> _Zeros:
-        before = [k for k in self._stored if args[k].nbytes >= _FRESH_BYTES and args[k].zeros]
+        before = [k for k in self._stored if self._is_large(args[k]) and args[k].zeros]
         after = [
             k
             for k, box in self._cleared.items()
-            if args[k].nbytes >= _FRESH_BYTES and box.is_all_of(args[k].shape, args)
+            if self._is_large(args[k]) and box.is_all_of(args[k].shape, args)
         ]
         if not (before or after):
             return _NO_ZEROS
