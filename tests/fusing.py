@@ -1,13 +1,21 @@
-"""Turning the fusion of launches on and off in a session, so that its kernels stay compiled."""
+"""Turning the fusion of launches on and off, and choosing the form of fused programs.
+
+All in one session, so that kernels stay compiled.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from typing import Any
 from unittest import mock
 
 from difftile.fields.pending import PENDING, set_fusing
+from difftile.fusion import fused_run, program
+from difftile.fusion.fused_run import Cache
+from difftile.fusion.program import FusedProgram
 from difftile.runtime.queue import QUEUE
+from difftile.substrate.work import Work
 
 
 @contextmanager
@@ -22,6 +30,40 @@ def fusing(mode: bool | str) -> Generator[None]:
         yield
     finally:
         set_fusing(True)
+
+
+def _of_device(program: FusedProgram, *args: Any, **kwargs: Any) -> None:
+    _MAKE(program, *args, **kwargs)
+    program._on_host = False
+
+
+_MAKE = FusedProgram.__init__
+_FORMS: dict[str, dict[tuple[object, str], object]] = {
+    "serial": {},
+    "unrolled": {(Work, "is_for_one"): lambda *_: False},
+    "strips": {
+        (Work, "is_for_one"): lambda *_: False,
+        (FusedProgram, "_pays_to_interchange"): lambda *_: True,
+    },
+    "device": {
+        (Work, "is_for_one"): lambda *_: False,
+        (FusedProgram, "__init__"): _of_device,
+        (program, "_MOST_TASKS"): 12,  # more take long to compile
+    },
+}
+FORMS = tuple(_FORMS)
+"""The forms of fused programs: of small fields, of large ones, and those of a GPU."""
+_CACHES = {form: Cache() for form in FORMS}
+
+
+@contextmanager
+def fused_as(form: str) -> Generator[None]:
+    """Give fused programs one of the `FORMS` inside the block, whatever their fields."""
+    with ExitStack() as stack:
+        stack.enter_context(mock.patch.object(fused_run, "_CACHE", _CACHES[form]))
+        for (owner, name), value in _FORMS[form].items():
+            stack.enter_context(mock.patch.object(owner, name, value))
+        yield
 
 
 @contextmanager

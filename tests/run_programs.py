@@ -17,7 +17,6 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,8 +28,7 @@ from difftile.fields.recording import RECORDING
 from difftile.launch.streams import STREAMS
 from difftile.runtime.tape import Tape
 from difftile.substrate import current_session
-from tests.fusing import fusing
-from tests.harness import many_threads
+from tests.fusing import FORMS, fused_as, fusing
 from tests.run_actions import (
     GRADED,
     NAMES,
@@ -358,15 +356,13 @@ def _close() -> None:
 def check(program: Program, *, explicit: bool) -> None:
     """Compare a fused run of a program with an unfused one.
 
-    A quarter of the programs run on many threads when they are fused, as large fields would: in
-    parallel loops, several periods in one kernel.
+    Their number chooses the form in which programs are fused: small fields take only one of them.
 
     Raises:
         Wrong: They differ.
     """
     wanted = observe(program, False)
-    on_many_threads = program.number // SAME_PERIODS % 4 == 1
-    with many_threads() if on_many_threads else nullcontext():
+    with fused_as(FORMS[program.number // SAME_PERIODS % len(FORMS)]):
         found = observe(program, "always", explicit=explicit)
     moved: list[tuple[str, Any]] | None = None
     # The log of a loop may take more than is left, in a stretch that only one of the runs has.

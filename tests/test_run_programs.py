@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from unittest import mock
 
+from tests.fusing import FORMS
 from tests.run_actions import Launch
-from tests.run_programs import draw, observe, run
+from tests.run_programs import SAME_PERIODS, draw, observe, run
 
 
 def test_fused_programs_show_what_unfused_ones_show() -> None:
     said: list[str] = []
-    numbers = (*range(20), *range(40, 60))  # the second half on many threads
+    numbers = [k + SAME_PERIODS * form for form in range(len(FORMS)) for k in range(8)]
     assert not run(numbers, said.append), "\n".join(said)
 
 
