@@ -14,7 +14,7 @@ from difftile.compile.arguments import Argument, field_at
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import DerivedCode
 from difftile.fields.field import Field, Storage
-from difftile.fields.pending import PENDING
+from difftile.fields.pending import PENDING, run_pending
 from difftile.ir.derived import (
     After,
     Bar,
@@ -256,7 +256,7 @@ class Binding:
     def arguments(self, values: Sequence[Argument], kept: Sequence[Buffer] = ()) -> ProgramArgs:
         """Return the arguments that `launch` passes, except memory that is taken for the launch."""
         if PENDING.run is not None:
-            PENDING.run()
+            run_pending()
         args = self._args.copy()
         for place, storage in self._live:
             args[place] = storage.memory
@@ -283,7 +283,7 @@ class Binding:
             extents: The extents of logs, where they are known already.
         """
         if PENDING.run is not None:
-            PENDING.run()
+            run_pending()
         if not self._is_plain:
             if extents is None and self._extents is not None:
                 extents = self._extents.found(values, kept)

@@ -134,10 +134,10 @@ class Kernel:
                 run_pending()
                 perform(self._step("backward", launch, values, args, kwargs))
             else:
-                launch.calls += 1
+                calls = launch.calls = launch.calls + 1
                 if (
-                    launch.calls > PENDING.hot
-                    and launch.calls > launch.again
+                    calls > PENDING.hot
+                    and calls > launch.again
                     and not self._rules
                     and trace is None
                     and QUEUE.offer(self, launch, values, recording)
@@ -146,11 +146,13 @@ class Kernel:
                 run = PENDING.run  # once: another thread may be done with them at any moment
                 if run is not None:
                     run()
-                if len(Recording.open) > (recorder is not None) or recording.observer is not None:
-                    self._announce(recording, launch, values)
                 if recorder is None:
+                    if Recording.open or recording.observer is not None:
+                        self._announce(recording, launch, values)
                     launch.run(values)
                 else:
+                    if len(Recording.open) > 1:
+                        self._announce(recording, launch, values)
                     recorder.launch(launch, values)
             if launch.session.debug:
                 raise_first()

@@ -30,7 +30,7 @@ from difftile.runtime.perform_run import launch_one, perform_fused
 from difftile.runtime.tape import Tape
 from difftile.substrate import LOCK
 
-_LONGEST = 16  # launches of a period
+_LONGEST = 64  # launches of a period
 _MOST = 4096  # launches that wait
 _FEWEST = 3  # periods that run together; fewer are launched one by one
 _PATIENCE = 8  # times that fewer have waited, before a period is given up
