@@ -10,6 +10,7 @@ _ELEMENTWISE = (
     *scalar.ROWS,
     *scalar.PIECEWISE_CONSTANT,
     scalar.EXACT,
+    scalar.MODERATE,
     *special.ROWS,
     *discrete.ROWS,
 )

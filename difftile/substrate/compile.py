@@ -21,6 +21,7 @@ from difftile.substrate.debug_report import is_silenced, report_of
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
+from difftile.substrate.moderate_arguments import moderate_arguments
 from difftile.substrate.session import current_session
 from difftile.substrate.slow_compiles import note_slow_compile
 from difftile.substrate.whole import whole_writes, without_clears
@@ -157,8 +158,9 @@ class CompiledProgram:
 
     def _variant(self, serial: bool, outlined: bool, zeros: _Zeros) -> Launcher:
         started, spent = time.perf_counter(), time.process_time()
+        program = without_clears(self.program, self._arrays(zeros.after))
         emitted = self._emitted(
-            without_clears(self.program, self._arrays(zeros.after)),
+            moderate_arguments(program) if outlined else program,
             serial=serial,
             outlined=outlined,
             threads=self._threads if self._on_host and not serial else 0,

@@ -72,6 +72,7 @@ class Expressions:
     alias: dict[Var, str] = field(default_factory=dict[Var, str])
     _waiting: dict[Var, Expression] = field(default_factory=dict[Var, Expression])
     _components: dict[Array, list[str]] = field(default_factory=dict[Array, list[str]])
+    _moderate: set[Value] = field(default_factory=set[Value])  # that are marked as such
     _casts: set[Value] = field(default_factory=set[Value])  # that were made by casts
 
     # What is written where
@@ -237,6 +238,12 @@ class Expressions:
                 return Expression(f"dense.matmul({plain}, ti.{scalar})", ATOM, reads)
             case "determinant" if shape_of(args[0].type)[0] > _LARGEST_EXPANDED:
                 return Expression(f"dense.determinant({plain})", ATOM, reads)
+            case "moderate":
+                self._moderate.add(let.out)
+                spelling = self.spellings[let.op]
+            case "sin" | "cos" if args[0] in self._moderate:
+                scalar = scalar_of(let.out.type)
+                return Expression(f"moderate.{let.op}({plain}, ti.{scalar})", ATOM, reads)
             case "lt" | "le" | "gt" | "ge" | "eq" | "ne" if is_float(args[0].type):
                 return self._comparison(let.op, args, reads)
             case "and" | "or" if shape_of(let.out.type):

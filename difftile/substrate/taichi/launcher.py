@@ -24,7 +24,7 @@ from difftile.ir.types import FLOATS, numpy_dtype, scalar_of, shape_of
 from difftile.substrate.emit import Emitted
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
-from difftile.substrate.taichi import accurate, dense, linalg, predicates, warps
+from difftile.substrate.taichi import accurate, dense, linalg, moderate, predicates, warps
 from difftile.substrate.taichi.names import dtype_of
 from difftile.substrate.taichi.reading import (
     defining_emitted_source,
@@ -152,6 +152,7 @@ _HELPERS = {
     "accurate": accurate,
     "dense": dense,
     "linalg": linalg,
+    "moderate": moderate,
     "predicates": predicates,
     "warps": warps,
 }
