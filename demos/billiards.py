@@ -87,7 +87,7 @@ class Billiards:
     def run(self) -> None:
         """Simulate from the start and measure the loss."""
         self.start()
-        for _ in range(self.steps):
+        for _ in dt.steps(self.steps):
             self.step()
         self.measure()
 

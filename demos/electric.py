@@ -116,7 +116,7 @@ class Electric:
     def run(self) -> None:
         """Simulate from the first way-points, at rest, and measure the loss."""
         self.start()
-        for t in range(1, self.steps):
+        for t in dt.steps(1, self.steps):
             self.step(t)
 
 

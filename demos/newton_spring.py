@@ -87,7 +87,7 @@ class Arm:
         x = dt.zeros_like(self.start)
         x.copy_from(self.start)
         v, force = dt.zeros_like(x), dt.zeros_like(x)
-        for _ in range(self.steps):
+        for _ in dt.steps(self.steps):
             step(x, v, force, rest, self.springs, *self.world)
         return x
 

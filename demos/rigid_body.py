@@ -184,7 +184,7 @@ class RigidBodies:
     def run(self) -> None:
         """Simulate from the start and measure the loss."""
         self.start()
-        for t in range(self.steps):
+        for t in dt.steps(self.steps):
             self.step(t)
         self.measure()
 

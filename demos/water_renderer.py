@@ -71,7 +71,7 @@ class WaterRenderer:
     def run(self) -> None:
         """Move the water, look through it and measure the loss."""
         self.wave.start()
-        for _ in range(2, self.wave.steps):
+        for _ in dt.steps(2, self.wave.steps):
             self.wave.step()
         self.refract()
         self.measure()

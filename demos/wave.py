@@ -88,7 +88,7 @@ class Wave:
     def run(self) -> None:
         """Simulate from the start and measure the loss."""
         self.start()
-        for _ in range(2, self.steps):
+        for _ in dt.steps(2, self.steps):
             self.step()
         self.measure()
 
