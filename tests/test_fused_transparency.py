@@ -15,6 +15,7 @@ import pickle
 import threading
 import warnings
 import weakref
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -26,6 +27,7 @@ import taichi as ti
 import difftile as dt
 from difftile.fields.recording import RECORDING
 from difftile.launch.streams import STREAMS
+from difftile.runtime import queue
 from difftile.runtime.tape import Tape
 from difftile.substrate import current_session
 from difftile.viewer import App
@@ -775,6 +777,61 @@ def a_number_read_on_a_tape(s: Scene) -> object:
     return s.x.grad.to_numpy()
 
 
+@dt.kernel
+def shove(u, by: ti.types.vector(2, float)):
+    for i in u:
+        u[i] = 0.9 * u[i] + by
+
+
+@observation
+def vectors_with_a_gradient_among_others(s: Scene) -> object:
+    u, w = (dt.full(N, [0.5, 0.25], dt.vec(2, ti.f64), grad=True) for _ in range(2))
+    found: list[object] = []
+    for others in (np.array([0.1, 0.2]), [0.1, 0.2], ti.Vector([0.1, 0.2])):
+        with dt.Tape() as tape:
+            by, number = w[2], s.x[1]
+            for _ in range(7):
+                shove(u, others)
+            shove(u, by)
+            for _ in range(7):
+                shove(u, others)
+            shove(u, [number, 0.5])
+            for _ in range(7):
+                shove(u, others)
+        tape.backward({u: np.ones((N, 2))})
+        found += [u.to_numpy(), u.grad.to_numpy(), w.grad.to_numpy(), s.x.grad.to_numpy()]
+    return found
+
+
+@observation
+def numbers_with_a_gradient_among_others(s: Scene) -> object:
+    with dt.Tape() as tape:
+        number = s.y[2] * 0.5
+        for _ in range(3):
+            for _ in range(5):
+                turn(s.x, 0.5)
+            turn(s.x, number)
+        for _ in range(7):
+            turn(s.x, number)
+    tape.backward({s.x: np.ones(N)})
+    return s.x.grad.to_numpy(), s.y.grad.to_numpy(), s.x.to_numpy()
+
+
+@observation
+def numbers_with_a_gradient_that_are_constants(s: Scene) -> object:
+    with warnings.catch_warnings(record=True) as warned, dt.Tape() as tape:
+        warnings.simplefilter("always")
+        number = s.y[2] * 0.5
+        for _ in range(5):
+            turn(s.x, 0.5)
+        turn(s.x, float(number))
+        for _ in range(5):
+            turn(s.x, 0.5)
+        turn(s.x, np.float64(number))
+    tape.backward({s.x: np.ones(N)})
+    return s.y.grad.to_numpy(), s.x.to_numpy(), [str(one.message) for one in warned]
+
+
 @observation
 def a_write_that_would_cut_a_gradient(s: Scene) -> object:
     with dt.Tape():
@@ -1111,6 +1168,61 @@ def test_a_tape_lets_go_of_its_memory_where_launches_are_not_fused() -> None:
         assert pool.kept > before
         del tape
     assert pool.kept == before
+
+
+class _Interrupted:
+    """A function that Ctrl+C breaks off as it ends, the nth time that it is called."""
+
+    def __init__(self, function: Callable[..., Any], at: int) -> None:
+        self.function, self.left = function, at
+
+    def __call__(self, *args: Any) -> Any:
+        found = self.function(*args)
+        self.left -= 1
+        if not self.left:
+            raise KeyboardInterrupt
+        return found
+
+
+class _Expected(deque[Any]):
+    """What the queue expects, with the same function for all."""
+
+    interrupted: Any = None
+
+    def rotate(self, n: int = 1, /) -> None:
+        self.interrupted(super().rotate, n)
+
+
+@pytest.mark.parametrize(
+    ("place", "at"), [("offered", 1), ("offered", 2), *(("expected", k) for k in range(1, 5))]
+)
+def test_ctrl_c_loses_no_more_than_its_launch(
+    place: str, at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of launches of two kernels in turn one is broken off while it is noted."""
+    if place == "offered":
+        monkeypatch.setattr(queue, "_may_wait", _Interrupted(queue._may_wait, at))
+    else:
+        monkeypatch.setattr(_Expected, "interrupted", _Interrupted(lambda f, n: f(n), at))
+        monkeypatch.setattr(queue.QUEUE, "_expected", _Expected())
+    results: list[Any] = []
+    missing = -1
+    for mode in ("always", False):
+        s = Scene()
+        with fusing(mode):
+            for k in range(24):
+                if k == missing:
+                    continue
+                try:
+                    if k % 2:
+                        add(s.x, 0.01 * k)
+                    else:
+                        step(s.x, s.y, 0.5)
+                except KeyboardInterrupt:
+                    missing = k
+            results.append((s.x.to_numpy(), s.y.to_numpy()))
+    assert missing >= 0
+    assert _is_same(*results)
 
 
 # Checking

@@ -87,9 +87,13 @@ class Queue:
             values = launch.repeated(args, launch.session)
             if values is None:
                 return False
-            self._expected.rotate(-1)
-            self._noted += 1
-            self._waiting.append((launch, values))
+            try:
+                self._expected.rotate(-1)
+                self._waiting.append((launch, values))
+                self._noted += 1
+            except BaseException:
+                self._break_off()
+                raise
             if len(self._waiting) >= _MOST:
                 self.run()
             return True
@@ -102,20 +106,24 @@ class Queue:
         Where it does not, all launches before it have run.
         """
         with LOCK:  # other threads offer launches as well
-            if not self._continues(launch, recording):
-                run_pending()
-                self._refused(launch)
-                return False
-            launch.refusals = 0
-            self._recording = recording
-            self._waiting.append((launch, values))
-            PENDING.run = self.run
-            if launch.code.streams or any(type(value) is TrackedFloat for value in values):
-                self._expected.clear()  # each call draws, or looks at what its numbers come from
-            else:
-                self._expected.append((kernel, launch))
-            if len(self._expected) > self._period:
-                self._expected.popleft()
+            try:
+                if not self._continues(launch, recording):
+                    run_pending()
+                    self._refused(launch)
+                    return False
+                launch.refusals = 0
+                self._recording = recording
+                PENDING.run = self.run  # before there is something to be run
+                self._waiting.append((launch, values))
+                if launch.code.streams or any(type(value) is TrackedFloat for value in values):
+                    self._expected.clear()  # each call draws, or looks where its numbers come from
+                else:
+                    self._expected.append((kernel, launch))
+                if len(self._expected) > self._period:
+                    self._expected.popleft()
+            except BaseException:
+                self._break_off()
+                raise
             if len(self._waiting) >= _MOST:
                 self.run()
             return True
@@ -146,6 +154,11 @@ class Queue:
                 return False
             self._repetition = _repetition_of(launch, tuple(trail[-period:]))
         return not self._repetition.refused
+
+    def _break_off(self) -> None:
+        """End the repetition after Ctrl+C: what waits may lack the launch that was to be noted."""
+        self._period = 0
+        self._expected.clear()
 
     def _refused(self, launch: PreparedLaunch) -> None:
         """Offer a launch that never waits more rarely."""
