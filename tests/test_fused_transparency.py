@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -26,10 +27,11 @@ import taichi as ti
 
 import difftile as dt
 from difftile.fields.recording import RECORDING
+from difftile.fusion import fused_run
 from difftile.launch.streams import STREAMS
 from difftile.runtime import queue
 from difftile.runtime.tape import Tape
-from difftile.substrate import current_session
+from difftile.substrate import current_session, pool
 from difftile.viewer import App
 from tests.fusing import flushing_nothing, fusing
 
@@ -1159,15 +1161,33 @@ def sweep(x):
 
 
 def test_a_tape_lets_go_of_its_memory_where_launches_are_not_fused() -> None:
-    s, pool = Scene(), current_session().pool
-    before = pool.kept
+    s, memory = Scene(), current_session().pool
+    before = memory.kept
     with fusing("always"):
         with dt.Tape() as tape:
             for _ in range(8):
                 sweep(s.x)
-        assert pool.kept > before
+        assert memory.kept > before
         del tape
-    assert pool.kept == before
+    assert memory.kept == before
+
+
+@pytest.mark.parametrize("most", [2, 30, 100])
+def test_a_run_may_save_more_than_one_array_holds(most: int) -> None:
+    """As if arrays had few elements at the most; there were once too many for 32 bits."""
+    found: list[Any] = []
+    for mode in (False, "always"):
+        s = Scene()
+        with (
+            fusing(mode),
+            mock.patch.object(pool, "MAX_ELEMENTS", max(most, N)),
+            mock.patch.object(fused_run, "MAX_ELEMENTS", most),
+        ):
+            with dt.Tape(s.loss) as tape:
+                s.note(50)
+                measure(s.x, s.loss)
+            found.append((s.x.grad.to_numpy(), s.y.grad.to_numpy(), len(tape)))
+    assert _is_same(*found)
 
 
 class _Interrupted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from math import prod
 from typing import Any
 
 from difftile.compile.adjoint_plan import AdjointPlan
@@ -26,11 +27,18 @@ from difftile.fusion.period import (
 )
 from difftile.fusion.program import FusedProgram
 from difftile.ir.nodes import Array, Block, Program, Var
-from difftile.ir.types import I32, FieldType, Type, numpy_dtype, scalar_of
+from difftile.ir.types import I32, FieldType, Type, numpy_dtype, scalar_of, shape_of
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.run import Run
 from difftile.passes.sequence import Row, copy_from_row, copy_into_row
-from difftile.substrate import Buffer, CompiledProgram, Session, current_session, nbytes_of
+from difftile.substrate import (
+    MAX_ELEMENTS,
+    Buffer,
+    CompiledProgram,
+    Session,
+    current_session,
+    nbytes_of,
+)
 
 Plans = Sequence[Sequence[AdjointPlan]]
 
@@ -172,6 +180,16 @@ class FusedRun:
             nbytes_of(self.fields[slab.number].element, self._slab_shape(slab, more))
             for slab, more in self.kernels.period.saved.items()
         )
+
+    @property
+    def most_periods(self) -> int:
+        """The most periods for which no slab has more numbers than an array may have."""
+        found = MAX_ELEMENTS
+        for slab, more in self.kernels.period.saved.items():
+            field = self.fields[slab.number]
+            numbers = prod((*field.shape, *shape_of(field.element)))
+            found = min(found, MAX_ELEMENTS // numbers - more)
+        return found
 
     def _slab_shape(self, slab: Slab, more: int) -> tuple[int, ...]:
         return (self.run.count + more, *self.fields[slab.number].shape)

@@ -101,6 +101,10 @@ class FullHistory:
         """Run a step and record it; of a write, tell whether it may happen in kept memory."""
         if self._region is not None:
             return self._region.record(step)
+        if isinstance(step, RunStep) and not step.fits:
+            for part in step.parts(math.inf):
+                self.record(part)
+            return None
         if isinstance(step, Launch):
             for plan in step.plans:
                 record, patches = record_stage(plan, step, may_patch=self._may_patch, packing=True)

@@ -113,10 +113,16 @@ class RunStep(TapeStep):
             for k, plans in enumerate(self.plans):
                 yield Launch(self.run_.launches[k], self.run_.values_at(k, period), plans)
 
+    @property
+    def fits(self) -> bool:
+        """Whether what the run saves is no larger than an array may be."""
+        return self.run_.count <= self.fused.most_periods
+
     def parts(self, room: float) -> Iterator[TapeStep]:
-        """Yield the run in parts that save no more than some bytes each."""
+        """Yield the run in parts that fit, and save no more than some bytes each."""
         each = self.fused.slab_nbytes() / self.run_.count
         periods = self.run_.count if room >= each * self.run_.count else int(room // each)
+        periods = min(periods, self.fused.most_periods)
         if periods < _FEWEST_PERIODS:
             yield from self.launches()
             return

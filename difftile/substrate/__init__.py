@@ -10,7 +10,7 @@ from difftile.substrate.backend import Backend, Desktop, Launcher, RawEvent
 from difftile.substrate.compile import CompiledProgram
 from difftile.substrate.debug_report import failed, raise_first, silence
 from difftile.substrate.lock import LOCK
-from difftile.substrate.memory import Buffer, nbytes_of
+from difftile.substrate.memory import MAX_ELEMENTS, Buffer, nbytes_of
 from difftile.substrate.pool import Pool, pack, relieve, unpin
 from difftile.substrate.session import BACKEND, Session, current_session, start_session
 from difftile.substrate.spellings import op_text
@@ -38,6 +38,7 @@ open_desktop = BACKEND.desktop
 __all__ = [
     "BACKEND",
     "LOCK",
+    "MAX_ELEMENTS",
     "Backend",
     "Buffer",
     "CompiledProgram",
