@@ -1,4 +1,4 @@
-"""Sines and cosines of moderate numbers: which loops have them, and what their errors are."""
+"""Sines and exponentials of moderate numbers: which loops have them, and what their errors are."""
 
 from __future__ import annotations
 
@@ -22,6 +22,12 @@ from tests.harness import vectors
 
 INF, NAN = math.inf, math.nan
 LIMITS: dict[Any, float] = {np.float32: 2.0**24, np.float64: 2.0**20}
+
+
+@dt.kernel
+def exponentials(x, y):
+    for i in x:
+        y[i] = ti.exp(x[i])
 
 
 @dt.kernel
@@ -83,6 +89,33 @@ def test_errors_are_below_two_units_in_the_last_place(dtype: Any) -> None:
                 assert abs(y - wanted) <= 2 * unit, at
 
 
+def _exponentials(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    fields = [dt.from_numpy(values) for values in (x, np.zeros_like(x))]
+    with vectors():
+        exponentials(*fields)
+    return fields[1].to_numpy()
+
+
+@pytest.mark.parametrize(("dtype", "limit"), [(np.float32, 80.0), (np.float64, 600.0)])
+def test_errors_of_exponentials(dtype: Any, limit: float) -> None:
+    rng = np.random.default_rng(6)
+    halves = np.arange(-80, 80) * (math.log(2) / 2)
+    sizes = np.exp(rng.uniform(-50.0, 0.0, 400)) * rng.choice([-1.0, 1.0], 400)
+    x = np.concatenate([rng.uniform(-limit, limit, 1500), sizes, halves, [0.0]]).astype(dtype)
+    with mp.workprec(200):
+        for at, y in zip(x.tolist(), _exponentials(x).tolist(), strict=True):
+            wanted = mp.exp(mp.mpf(at))
+            unit = mp.ldexp(1, mp.frexp(wanted)[1] - np.finfo(dtype).nmant - 1)
+            assert abs(y - wanted) <= 2 * unit, at
+    for special in (limit, -limit, 88.0, -88.0, 700.0, -700.0, 1e30, -1e30, INF, -INF, NAN):
+        x = np.linspace(-3.0, 3.0, 3000).astype(dtype)
+        x[1500] = special
+        with np.errstate(over="ignore", under="ignore"):
+            wanted = np.exp(x)
+        tolerance = 3 * np.finfo(dtype).eps
+        np.testing.assert_allclose(_exponentials(x), wanted, rtol=tolerance, err_msg=str(special))
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("fast_math", [True, False])
 def test_numbers_without_a_polynomial(dtype: Any, fast_math: bool) -> None:
@@ -136,7 +169,9 @@ program f(x: field<f32, 1>, y: field<f32, 1>)
     b: f64 = sin(wide)
     c: f32 = cos(a)
     d: f32 = cast(b)
-    e: f32 = mul(c, d)
+    g: f32 = exp(a)
+    h: f32 = mul(c, g)
+    e: f32 = mul(h, d)
     next: f32 = add(s, e)
     yield next
   y[0:i32] = total

@@ -54,7 +54,7 @@ def clipped(x, y):
 @dt.kernel
 def waves(x, y):
     for i in x:
-        y[i] = ti.sin(x[i]) * ti.cos(2.0 * x[i])
+        y[i] = ti.sin(x[i]) * ti.cos(2.0 * x[i]) * ti.exp(-x[i])
 
 @dt.kernel
 def in_turn(x, y, n: int):

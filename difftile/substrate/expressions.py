@@ -241,7 +241,7 @@ class Expressions:
             case "moderate":
                 self._moderate.add(let.out)
                 spelling = self.spellings[let.op]
-            case "sin" | "cos" if args[0] in self._moderate:
+            case "sin" | "cos" | "exp" if args[0] in self._moderate:
                 scalar = scalar_of(let.out.type)
                 return Expression(f"moderate.{let.op}({plain}, ti.{scalar})", ATOM, reads)
             case "lt" | "le" | "gt" | "ge" | "eq" | "ne" if is_float(args[0].type):

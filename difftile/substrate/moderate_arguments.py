@@ -1,8 +1,9 @@
-"""Loops that find out whether all their sines and cosines are of moderate numbers, and then run.
+"""Loops that find out whether their sines and exponentials are of moderate numbers, and then run.
 
 The sine of a number below some limit is a polynomial, of which a loop has vector instructions; for
-other numbers it is a call. A loop first computes only the arguments and the largest of them. If
-that is below the limit, a copy of the loop runs in which the arguments are marked (`moderate`).
+other numbers it is a call. The same goes for cosines and exponentials. A loop first computes only
+the arguments and the largest of them. If that is below the limit, a copy of the loop runs in which
+the arguments are marked (`moderate`).
 
 Such a loop is straight, as are the computations of its arguments, which read nothing that the
 loop writes, except for elements of an iteration's own before it writes them.
@@ -44,12 +45,21 @@ from difftile.ir.walk import (
 )
 from difftile.ops.build import OpBuilder
 
-_OPS = frozenset(("sin", "cos"))
-_LIMITS: dict[Type, Const] = {
-    F32: Const(int(np.float32(2.0**24).view(np.int32)), I32),
-    F64: Const(int(np.float64(2.0**20).view(np.int64)), I64),
+
+def _bits(single: float, double: float) -> dict[Type, Const]:
+    """Return the integers that have the bits of a limit in either precision."""
+    return {
+        F32: Const(int(np.float32(single).view(np.int32)), I32),
+        F64: Const(int(np.float64(double).view(np.int64)), I64),
+    }
+
+
+# Floats above 0 are ordered as the integers of their bits are, and NaN is the last of them.
+_LIMITS = {
+    "sin": _bits(2.0**24, 2.0**20),
+    "cos": _bits(2.0**24, 2.0**20),
+    "exp": _bits(80.0, 600.0),  # results that are neither infinite nor subnormal
 }
-"""The integers that have the limits' bits: floats above 0 are ordered as those are, NaN last."""
 _ALL_BUT_SIGN: dict[Type, Const] = {I32: Const(2**31 - 1, I32), I64: Const(2**63 - 1, I64)}
 
 _FEWEST = 8  # iterations, where they are a literal
@@ -113,16 +123,16 @@ def _is_short(loop: For) -> bool:
 
 def _arguments(
     body: Block, index: Var, carries: tuple[Var, ...]
-) -> tuple[list[Value], list[Stmt]] | None:
-    """Return the arguments of sines and cosines, and the statements that compute them, in order.
+) -> tuple[list[tuple[Value, Const]], list[Stmt]] | None:
+    """Return the arguments of such ops with their limits, and the statements that compute them.
 
     None if there are no such ops, or some whose arguments are not known ahead of the loop.
     """
-    found = [s for s in body.stmts if isinstance(s, Let) and s.op in _OPS]
-    every = [s for s in walk(body) if isinstance(s, Let) and s.op in _OPS]
+    found = [s for s in body.stmts if isinstance(s, Let) and s.op in _LIMITS]
+    every = [s for s in walk(body) if isinstance(s, Let) and s.op in _LIMITS]
     if not found or len(found) < len(every) or any(isinstance(s, Alloc) for s in walk(body)):
         return None
-    if any(let.args[0].type not in _LIMITS for let in found):
+    if any(let.args[0].type not in _LIMITS[let.op] for let in found):
         return None
     wanted = {let.args[0] for let in found}
     needed: set[Value] = set(wanted)
@@ -131,7 +141,9 @@ def _arguments(
         stmt = body.stmts[k]
         if needed.isdisjoint(definitions(stmt)):
             continue
-        if not isinstance(stmt, (Let, Load, Size)) or (isinstance(stmt, Let) and stmt.op in _OPS):
+        if not isinstance(stmt, (Let, Load, Size)) or (
+            isinstance(stmt, Let) and stmt.op in _LIMITS
+        ):
             return None
         if isinstance(stmt, Load) and not _is_known_ahead(stmt, body, k, index):
             return None
@@ -139,7 +151,8 @@ def _arguments(
         stmts.append(stmt)
     if not needed.isdisjoint(carries):
         return None
-    return list(dict.fromkeys(let.args[0] for let in found)), stmts[::-1]
+    limited = [(let.args[0], _LIMITS[let.op][let.args[0].type]) for let in found]
+    return list(dict.fromkeys(limited)), stmts[::-1]
 
 
 def _is_known_ahead(load: Load, body: Block, place: int, index: Var) -> bool:
@@ -155,27 +168,25 @@ def _is_known_ahead(load: Load, body: Block, place: int, index: Var) -> bool:
     )
 
 
-def _both(loop: For, arguments: list[Value], stmts: list[Stmt]) -> list[Stmt]:
+def _both(loop: For, arguments: list[tuple[Value, Const]], stmts: list[Stmt]) -> list[Stmt]:
     """Return the test of the arguments and both copies of a loop."""
     b = OpBuilder()
     b.span = loop.span
-    bits = list(dict.fromkeys(_LIMITS[a.type].type for a in arguments))
-    carries, outs = (tuple(Var("largest", one) for one in bits) for _ in range(2))
+    limits = list(dict.fromkeys(limit for _, limit in arguments))
+    carries, outs = (tuple(Var("largest", one.type) for one in limits) for _ in range(2))
     cloner = Cloner()
     index = cloner.fresh(loop.index)
-    largest: dict[Type, Value] = dict(zip(bits, carries, strict=True))
+    largest: dict[Const, Value] = dict(zip(limits, carries, strict=True))
     with b.region() as test:
         b.extend([cloner.stmt(stmt) for stmt in stmts])
-        for argument in arguments:
-            one = _LIMITS[argument.type].type
-            bits_of = b.let("bit_cast", (cloner.value(argument),), one)
-            size = b.call("bit_and", bits_of, _ALL_BUT_SIGN[one])
-            largest[one] = b.call("max", largest[one], size)
+        for argument, limit in arguments:
+            bits = b.let("bit_cast", (cloner.value(argument),), limit.type)
+            size = b.call("bit_and", bits, _ALL_BUT_SIGN[limit.type])
+            largest[limit] = b.call("max", largest[limit], size)
     body = Block(tuple(test), tuple(largest.values()))
-    zeros = tuple(Const(0, one) for one in bits)
+    zeros = tuple(Const(0, limit.type) for limit in limits)
     b.append(For(index, loop.start, loop.stop, carries, zeros, body, outs, loop.span))
-    limits = {limit.type: limit for limit in _LIMITS.values()}
-    first, *others = [b.call("lt", out, limits[out.type]) for out in outs]
+    first, *others = [b.call("lt", *pair) for pair in zip(outs, limits, strict=True)]
     moderate = reduce(lambda left, right: b.call("and", left, right), others, first)
     copies = [Cloner().stmt(loop) for _ in range(2)]
     copies[0] = _with_marks(copies[0])
@@ -185,12 +196,12 @@ def _both(loop: For, arguments: list[Value], stmts: list[Stmt]) -> list[Stmt]:
 
 
 def _with_marks(loop: Stmt) -> Stmt:
-    """Return a loop in which the arguments of sines and cosines are marked."""
+    """Return a loop in which the arguments of such ops are marked."""
     assert isinstance(loop, For)
     b = OpBuilder()
     marks: dict[Value, Value] = {}
     for stmt in loop.body.stmts:
-        if not (isinstance(stmt, Let) and stmt.op in _OPS):
+        if not (isinstance(stmt, Let) and stmt.op in _LIMITS):
             b.append(stmt)
             continue
         (argument,) = stmt.args

@@ -1,8 +1,8 @@
-"""Sine and cosine of moderate arguments, as polynomials: loops that call nothing can be vectors.
+"""Sine, cosine and exp of moderate arguments, as polynomials: loops without calls can be vectors.
 
-The argument is reduced by multiples of pi/2 in parts, whose products with the multiple are exact
-(Cody and Waite, 1980), and the polynomials interpolate at Chebyshev nodes. Fast math would add up
-the parts again; no compiler sees through a maximum.
+The argument is reduced by multiples of pi/2 or log(2) in parts, whose products with the multiple
+are exact (Cody and Waite, 1980), and the polynomials interpolate at Chebyshev nodes. Fast math
+would add up the parts again; no compiler sees through a maximum.
 """
 
 # Functions of Taichi's language: their annotations are objects, and what they index has no types.
@@ -15,6 +15,7 @@ import math
 import taichi as ti
 
 _LOWEST = -1e300
+_LOWEST_SINGLE = -1e30
 _SIGN = -(2**31), -(2**63)
 
 # (sin(r) / r - 1) / r^2 and (cos(r) - 1 + r^2 / 2) / r^4 for |r| <= pi/4, as polynomials in r^2,
@@ -37,6 +38,28 @@ _DOUBLE_COSINE = (
     2.48015872987544e-05,
     -0.0013888888888887389,
     0.041666666666666664,
+)
+
+# (exp(r) - 1 - r) / r^2 for |r| <= log(2)/2. The errors of exp are 8e-9 and 2e-19.
+_EXP = (
+    0.0013926213466332444,
+    0.008363202971575855,
+    0.04166655443768594,
+    0.16666576845993977,
+    0.5,
+)
+_DOUBLE_EXP = (
+    2.0914717341716378e-09,
+    2.5105259538448494e-08,
+    2.755727357010214e-07,
+    2.7557255297969643e-06,
+    2.4801587325605324e-05,
+    0.0001984126987490126,
+    0.001388888888888373,
+    0.008333333333326112,
+    0.04166666666666667,
+    0.1666666666666667,
+    0.5,
 )
 
 
@@ -86,6 +109,26 @@ def _of_quadrant(r, quadrant, dtype: ti.template()):
         turned = (quadrant & 2) << 30
         sign = ti.bit_cast(r, ti.i32) & own & ti.i32(_SIGN[0])
         y = ti.bit_cast(ti.bit_cast(y, ti.i32) ^ turned ^ sign, ti.f32)
+    return y
+
+
+@ti.func
+def exp(x, dtype: ti.template()):
+    """The exponential of one number below 80, or 600 in double precision."""
+    n = ti.floor(x * dtype(ti.static(1 / math.log(2))) + dtype(0.5))
+    r = x
+    if ti.static(dtype == ti.f64):  # parts of 40 and 53 bits
+        r = ti.max(r - n * ti.f64(0.6931471805592082), ti.f64(_LOWEST))
+        r = r - n * ti.f64(7.371002565167799e-13)
+    else:  # parts of 16 and 24 bits
+        r = ti.max(r - n * ti.f32(0.693145751953125), ti.f32(_LOWEST_SINGLE))
+        r = r - n * ti.f32(1.4286068203094173e-06)
+    y = 1 + (r + r * r * _polynomial(r, _DOUBLE_EXP if dtype == ti.f64 else _EXP, dtype))
+    if ti.static(dtype == ti.f64):
+        power = ti.cast(ti.cast(n, ti.i32) + 1023, ti.i64) << ti.i64(52)
+        y = y * ti.bit_cast(power, ti.f64)
+    else:
+        y = y * ti.bit_cast((ti.cast(n, ti.i32) + 127) << 23, ti.f32)
     return y
 
 
