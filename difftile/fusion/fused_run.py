@@ -271,7 +271,7 @@ class FusedRun:
                     assert gradient is not None
                     return gradient(self.fields[number]).buffer
                 case Slab():
-                    return slabs[slot]
+                    return slabs[slot].unpacked()
                 case Number(launch, position):
                     return self.run.values[launch][position]
                 case Own(element, like):

@@ -32,6 +32,7 @@ Limit: TypeAlias = Callable[[int], float]
 
 _FIRST_STRIDE = 8  # launches between snapshots, before any had to be dropped
 _BESIDE_LOGS = 0.75  # of the budget, where launches have logs
+_MOST_OF_A_PART = 1 << 26  # bytes that a part of a run saves: packed ones need them again
 _SHARE_OF_A_RUN = 1 / 32  # of the budget, for what a part of a run saves
 
 
@@ -101,9 +102,9 @@ class FullHistory:
         """Run a step and record it; of a write, tell whether it may happen in kept memory."""
         if self._region is not None:
             return self._region.record(step)
-        if isinstance(step, RunStep) and not step.fits:
-            for part in step.parts(math.inf):
-                self.record(part)
+        if isinstance(step, RunStep):
+            for part in step.parts(_MOST_OF_A_PART, fused=True):
+                self._add(part) if isinstance(part, RunStep) else self.record(part)
             return None
         if isinstance(step, Launch):
             for plan in step.plans:
@@ -122,12 +123,17 @@ class FullHistory:
             patch = self._patch(step.field, step.where)
             if patch is not None:
                 self.entries.append(patch)
+        result = self._add(step)
+        return result if patch is None else True
+
+    def _add(self, step: TapeStep) -> object:
+        """Run a step and add its records."""
         records: list[StepRecord] = []
         result = step.run(records)
         for record in records:
             record.count_saved()
             self.entries.append(record)
-        return result if patch is None else True
+        return result
 
     def _patch(self, field: Field, where: Where) -> Patch | None:
         if where is None or not field.storage.buffer.pins or not self._may_patch():

@@ -17,7 +17,7 @@ from difftile.recording.steps import (
     StepRecord,
     TapeStep,
 )
-from difftile.substrate import Buffer, current_session, unpin
+from difftile.substrate import Buffer, current_session, pack, unpin
 
 _FEWEST_PERIODS = 4  # of a part; shorter ones are launched one by one
 
@@ -89,19 +89,23 @@ class RunStep(TapeStep):
         if records is None:
             self.fused.launch()
             return
+        packing = not repeats  # to read packed contents again takes memory that a limit counts
         kept = [one.storage.memory for one in self.fused.kept]
         for buffer in kept:
             buffer.pins += 1
+            buffer.packing_pins += packing
         try:
             slabs = self.fused.record()
         except BaseException:
-            unpin(*kept)
+            unpin(*kept, packing=packing)
             raise
         pool = current_session().pool
         for buffer in slabs.values():
             buffer.pins += 1
+            buffer.packing_pins += packing
             pool.keep(buffer.held)
-        records.append(RunRecord(self, slabs, kept))
+        pack(*slabs.values())
+        records.append(RunRecord(self, slabs, kept, packing))
 
     def passes_to(self, outputs: Collection[Storage]) -> bool:
         """Tell whether a launch gives an output values that vary."""
@@ -113,16 +117,18 @@ class RunStep(TapeStep):
             for k, plans in enumerate(self.plans):
                 yield Launch(self.run_.launches[k], self.run_.values_at(k, period), plans)
 
-    @property
-    def fits(self) -> bool:
-        """Whether what the run saves is no larger than an array may be."""
-        return self.run_.count <= self.fused.most_periods
+    def parts(self, room: float, *, fused: bool = False) -> Iterator[TapeStep]:
+        """Yield the run in parts, each of which saves no more than an array may hold.
 
-    def parts(self, room: float) -> Iterator[TapeStep]:
-        """Yield the run in parts that fit, and save no more than some bytes each."""
+        Args:
+            room: The bytes that each of them may save.
+            fused: Whether a part of the fewest periods may save more; else its launches follow one
+                by one.
+        """
         each = self.fused.slab_nbytes() / self.run_.count
         periods = self.run_.count if room >= each * self.run_.count else int(room // each)
-        periods = min(periods, self.fused.most_periods)
+        most = self.fused.most_periods
+        periods = min(max(periods, _FEWEST_PERIODS) if fused else periods, most)
         if periods < _FEWEST_PERIODS:
             yield from self.launches()
             return
@@ -139,11 +145,13 @@ class RunRecord(StepRecord):
         step_: The run.
         slabs: The contents that it has overwritten.
         kept: The pinned buffers of fields that it reads.
+        packing: Whether all of them may be packed.
     """
 
     step_: RunStep
     slabs: dict[Slab, Buffer]
     kept: list[Buffer]
+    packing: bool
 
     @property
     def step(self) -> RunStep:
@@ -188,7 +196,7 @@ class RunRecord(StepRecord):
                 for n, position in enumerate(plan.kept if plan.adjoint else ()):
                     place, later = period.contents_at(k, position, after=n >= len(plan.reads))
                     if isinstance(place, Slab):
-                        row = fused.row(self.slabs[place], place, t + later)
+                        row = fused.row(self.slabs[place].unpacked(), place, t + later)
                         taken.append(row)
                         found.append(row)
                     else:
@@ -200,7 +208,7 @@ class RunRecord(StepRecord):
     def release(self) -> None:
         """Let go of the old values."""
         held, self.slabs, self.kept = [*self.slabs.values(), *self.kept], {}, []
-        unpin(*held)
+        unpin(*held, packing=self.packing)
 
 
 def _distinct(fields: Iterable[Field]) -> list[Field]:
