@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from difftile.compile.stage import compiled
-from difftile.fusion.period import Own, PeriodProgram, Slot
-from difftile.ir.nodes import Array, ParallelFor, Program, Size, Value, Var
+from difftile.fusion.period import PeriodProgram, Slot
+from difftile.ir.nodes import ParallelFor, Program, Size, Value, Var
 from difftile.ir.types import I32, Type
 from difftile.passes.align_loops import align_loops
 from difftile.passes.dead_stores import dead_stores
 from difftile.passes.merge_loops import merge_loops
-from difftile.passes.optimise import simplify
+from difftile.passes.optimise import join, simplify
 from difftile.passes.sink_values import sink_values
 from difftile.passes.time_loop import interchanged, serial, strips
 from difftile.passes.unroll_periods import unroll_periods
@@ -64,13 +64,9 @@ class FusedProgram:
 
     @cached_property
     def _finished(self) -> PeriodProgram:
-        return self._made(finished=True)
-
-    def _made(self, *, finished: bool) -> PeriodProgram:
-        """Return the program with its loops joined, without stores that nobody reads."""
-        made = self._make(finished=finished)
-        own = [p for p, s in made.slots.items() if isinstance(p, Array) and isinstance(s, Own)]
-        lean = dead_stores(simplify(made.program), made.extents, own)
+        """The period, of parts in the form that is emitted: sums in blocks, scatters as gathers."""
+        made = self._make(finished=True)
+        lean = dead_stores(simplify(made.program), made.extents)
         return made.with_program(merge_loops(lean if self._on_host else align_loops(lean)))
 
     @property
@@ -85,8 +81,8 @@ class FusedProgram:
     @cached_property
     def _interchanged(self) -> tuple[PeriodProgram, Program] | None:
         """The program with the loop over time inside the parallel loop, if there is only one."""
-        made = self._made(finished=False)
-        sunk, bounds = sink_values(made.program), _bounds()
+        made = self._make(finished=False)
+        sunk, bounds = sink_values(join(made.program, made.extents)), _bounds()
         if self._on_host:
             width = Var("width", I32)
             found = strips(sunk, made.t, *bounds, width, reverse=self._reverse)
