@@ -185,7 +185,8 @@ class Launch:
         name: The kernel.
         fields: Their names; of two letters one is meant, by the parity of the step.
         numbers: The numbers that follow.
-        part: A part of the first field; or "flat" for another shape, "grad" for its gradient.
+        part: A part of the first field; or "sliding" for one that moves from step to step, "flat"
+            for another shape, "grad" for the gradient.
     """
 
     name: str
@@ -199,6 +200,8 @@ class Launch:
             fields[0] = fields[0][self.part]
         elif self.part == "flat":
             fields[0] = fields[0].view(-1)
+        elif self.part == "sliding":
+            fields[0] = fields[0][world.step % 3 :]
         elif self.part == "grad" and fields[0].has_grads:
             fields[0] = fields[0].grad
         STEPS[self.name].launch(*fields, *(world.moved(n.at(world.step)) for n in self.numbers))
@@ -221,7 +224,7 @@ class Launch:
         """Whether `dt.steps` can trace it."""
         return (
             self.name not in NO_STEPS
-            and self.part != "grad"
+            and self.part not in ("grad", "sliding")
             and all(len(f) == 1 for f in self.fields)
             and all(n.is_arithmetic for n in self.numbers)
         )

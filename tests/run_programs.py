@@ -138,6 +138,7 @@ def draw_launch(rng: random.Random, name: str) -> Launch:
     part: Any = None
     if spec.kinds in ("n", "nk") and rng.random() < 0.25:
         part = rng.choice((slice(1, None), slice(None, None, 2), slice(None, None, -1), "flat"))
+        part = rng.choice((part, part, "sliding"))
     elif spec.kinds in ("n", "nn", "u", "s") and rng.random() < 0.08:
         part = "grad"
     return Launch(name, fields, numbers, part)

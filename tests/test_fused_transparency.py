@@ -663,6 +663,14 @@ def gradients_that_launches_write_between_passes(s: Scene) -> object:
 
 
 @observation
+def the_progress_of_a_backward_pass(s: Scene) -> object:
+    tape, calls = s.taped(), []
+    tape.backward(s.loss, progress=lambda done, total: calls.append((done, total)))
+    assert calls == sorted(calls)
+    return calls[-1], s.x.grad.to_numpy()
+
+
+@observation
 def retained_gradients(s: Scene) -> object:
     tape = s.taped()
     tape.backward(s.loss, retain=[s.x])
