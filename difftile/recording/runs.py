@@ -132,6 +132,9 @@ class RunStep(TapeStep):
         if periods < _FEWEST_PERIODS:
             yield from self.launches()
             return
+        if periods >= self.run_.count:
+            yield self
+            return
         for first in range(0, self.run_.count, periods):
             count = min(periods, self.run_.count - first)
             yield RunStep(self.run_.part(first, count), self.plans)
