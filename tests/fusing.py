@@ -10,10 +10,12 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest import mock
 
+from difftile.compile.specialisation import Specialisation
 from difftile.fields.pending import PENDING, set_fusing
 from difftile.fusion import fused_run, program
-from difftile.fusion.fused_run import Cache
+from difftile.fusion.fused_run import FusedKernels
 from difftile.fusion.program import FusedProgram
+from difftile.launch.run import Run
 from difftile.runtime.queue import QUEUE
 from difftile.substrate.work import Work
 
@@ -53,14 +55,24 @@ _FORMS: dict[str, dict[tuple[object, str], object]] = {
 }
 FORMS = tuple(_FORMS)
 """The forms of fused programs: of small fields, of large ones, and those of a GPU."""
-_CACHES = {form: Cache() for form in FORMS}
+_KERNELS = fused_run._kernels
+_KNOWN: dict[str, dict[Specialisation, dict[object, Any]]] = {form: {} for form in FORMS}
 
 
 @contextmanager
 def fused_as(form: str) -> Generator[None]:
     """Give fused programs one of the `FORMS` inside the block, whatever their fields."""
+
+    def kernels(run: Run, *args: Any) -> FusedKernels:
+        code = run.launches[0].code
+        usual, code.fusions = code.fusions, _KNOWN[form].setdefault(code, {})
+        try:
+            return _KERNELS(run, *args)
+        finally:
+            code.fusions = usual
+
     with ExitStack() as stack:
-        stack.enter_context(mock.patch.object(fused_run, "_CACHE", _CACHES[form]))
+        stack.enter_context(mock.patch.object(fused_run, "_kernels", kernels))
         for (owner, name), value in _FORMS[form].items():
             stack.enter_context(mock.patch.object(owner, name, value))
         yield

@@ -672,7 +672,9 @@ def test_gradients_that_stop_in_some_launches(runs):
     wanted = gradient_of(partly, range(9))
     assert same(gradient_of(partly, dt.steps(9)), wanted)
     assert not runs
-    assert push._launches.latest.fusion.startswith("a step has launches that are constants")
+    launch = push._launches.latest
+    assert launch is not None and launch.fusion is not None
+    assert launch.fusion.startswith("a step has launches that are constants")
 
     def wholly(loop, x, v, w):
         with dt.no_grad():
@@ -939,10 +941,15 @@ def test_step_numbers_do_not_outlive_their_step():
 
 def test_loops_leave_nothing_behind():
     x, v = fields(2)
+
+    def loop():
+        for t in dt.steps(6):
+            push(x, v, 0.1 * t)
+
+    loop()  # compiles
     gc.collect()
     before = len(gc.get_objects())
     for _ in range(20):
-        for t in dt.steps(6):
-            push(x, v, 0.1 * t)
+        loop()
     gc.collect()
     assert len(gc.get_objects()) < before + 50

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from difftile.ad.activity import active_writes
 from difftile.compile.arguments import Argument
@@ -53,6 +53,7 @@ class Specialisation:
         rules: The rules of the kernel, by 'backward' and 'forward'.
         plans: The plan for recording each stage, by its number, the fields with gradients, and
             whether results count as constants.
+        fusions: The fused programs of periods that begin with this kernel, as `fusion` knows them.
         sizes: The numbers of statements on the way to the stages; `seconds` is the time it took.
     """
 
@@ -72,6 +73,7 @@ class Specialisation:
         self.captures = lowered.captures
         self.streams = lowered.streams
         self.stages = [Stage(stage, number) for number, stage in enumerate(split(program))]
+        self.fusions: dict[object, Any] = {}
         self.sizes: dict[str, int] = {}
         self.seconds = 0.0
         self.drawn_at = len(params) - 2

@@ -35,7 +35,6 @@ from difftile.substrate import (
     MAX_ELEMENTS,
     Buffer,
     CompiledProgram,
-    Session,
     current_session,
     nbytes_of,
 )
@@ -91,40 +90,28 @@ def _row_copy(element: Type, ndim: int, into: bool) -> CompiledProgram:
     return CompiledProgram(Program("copy_row", (rows, field, at), Block(body)))
 
 
-class Cache:
-    """The fused kernels of a session, by the kernels and the layout of their period."""
+def _kernels(run: Run, plans: Plans | None, layout: Layout) -> FusedKernels:
+    """Return the fused programs of a run, which are kept with its first kernel.
 
-    def __init__(self) -> None:
-        self._session: Session | None = None
-        self._known: dict[object, FusedKernels | str] = {}  # or why there are none
-
-    def find(self, run: Run, plans: Plans | None, layout: Layout) -> FusedKernels:
-        """Return the kernels for a run.
-
-        Raises:
-            Unfusible: It has none.
-        """
-        session = current_session()
-        if session is not self._session:
-            self._session, self._known = session, {}
-        codes = tuple(launch.code for launch in run.launches)
-        planned = None if plans is None else tuple(plan for each in plans for plan in each)
-        key = (codes, planned, layout)
-        found = self._known.get(key)
-        if found is None:
-            try:
-                period = Period(_parts(run, plans), layout)
-                _ = period.saved  # refused here if it must be
-                found = FusedKernels(period)
-            except Unfusible as reason:
-                found = str(reason)  # not the error, which would keep the tape alive
-            self._known[key] = found
-        if isinstance(found, str):
-            raise Unfusible(found)
-        return found
-
-
-_CACHE = Cache()
+    Raises:
+        Unfusible: It has none.
+    """
+    codes = tuple(launch.code for launch in run.launches)
+    planned = None if plans is None else tuple(plan for each in plans for plan in each)
+    key = (codes[1:], planned, layout)
+    known = codes[0].fusions
+    found = known.get(key)
+    if found is None:
+        try:
+            period = Period(_parts(run, plans), layout)
+            _ = period.saved  # refused here if it must be
+            found = FusedKernels(period)
+        except Unfusible as reason:
+            found = str(reason)  # not the error, which would keep the tape alive
+        known[key] = found
+    if isinstance(found, str):
+        raise Unfusible(found)
+    return found
 
 
 def _parts(run: Run, plans: Plans | None) -> list[Part]:
@@ -162,7 +149,7 @@ class FusedRun:
             Unfusible: The run has no fused program.
         """
         fields, layout = _layout(run)
-        return FusedRun(run, fields, _CACHE.find(run, plans, layout))
+        return FusedRun(run, fields, _kernels(run, plans, layout))
 
     @property
     def written(self) -> list[Field]:
@@ -311,6 +298,8 @@ def _layout(run: Run) -> tuple[list[Field], Layout]:
                 fields.append(value)
             elif fields[number].shape != value.shape:
                 raise Unfusible(f"{value!r} is also there in the shape {fields[number].shape}")
+            elif value.has_grads:  # of several fields over one memory it has the gradient
+                fields[number] = value
             own.append(number)
         numbers.append(tuple(own))
     # A device starts a task to work out the bounds of a loop, unless they are literals.

@@ -10,6 +10,7 @@ from difftile.compile.stage import compiled
 from difftile.fusion.period import PeriodProgram, Slot
 from difftile.ir.nodes import ParallelFor, Program, Size, Value, Var
 from difftile.ir.types import I32, Type
+from difftile.ir.walk import size_of
 from difftile.passes.align_loops import align_loops
 from difftile.passes.dead_stores import dead_stores
 from difftile.passes.merge_loops import merge_loops
@@ -19,7 +20,8 @@ from difftile.passes.time_loop import interchanged, serial, strips
 from difftile.passes.unroll_periods import unroll_periods
 from difftile.substrate import CompiledProgram, Work, current_session, work_of
 
-_MOST_TASKS = 48  # parallel loops of one kernel on a GPU: compiling takes a second
+_MOST_TASKS = 48  # parallel loops of one kernel on a GPU
+_MOST_STATEMENTS = 1_200  # of one kernel: compiling takes a few seconds
 _STEPS_OF_A_LAUNCH = 2_000_000  # of one thread; a launch takes a hundredth of that
 _WORTH_THREADS = 4_000_000  # steps of a run
 _WIDEST = 1024  # elements that stay in the nearest cache
@@ -126,18 +128,13 @@ class FusedProgram:
         starts += [(1, start) for start in range(first + whole, first + count)]
         if self._reverse:
             starts.reverse()
-        known: dict[Slot, Any] = {}
-
-        def once(slot: Slot) -> Any:
-            if slot not in known:
-                known[slot] = argument(slot)
-            return known[slot]
-
+        slots = self._finished.slots
+        args = {param: argument(slot) for param, slot in slots.items()}
         for together, start in starts:
             found = self._compiled.get(together)
             if found is None:
                 found = self._compiled[together] = CompiledProgram(self._unrolled(together))
-            _launch(found, self._finished, once, {"first": start})
+            found.launch([args.get(p, start) for p in found.params])
 
     def _unrolled(self, periods: int) -> Program:
         made = self._finished
@@ -146,9 +143,12 @@ class FusedProgram:
 
     @cached_property
     def _most_periods(self) -> int:
-        """The periods of one kernel on a device."""
+        """The periods of one kernel, as far as compiling it takes no more than a few seconds."""
+        most = _MOST_STATEMENTS // max(1, size_of(self._finished.program))
+        if self._on_host:
+            return max(1, min(most, _MOST_PERIODS))
         tasks = _tasks(self._unrolled(3)) - _tasks(self._unrolled(2))
-        return max(1, _MOST_TASKS // max(1, tasks))
+        return max(1, min(most, _MOST_TASKS // max(1, tasks)))
 
     def _pays_to_interchange(self, argument: Arguments, count: int) -> bool:
         """Tell whether several threads, with all periods of their own elements, finish sooner."""
@@ -184,11 +184,10 @@ class FusedProgram:
 
     def _periods(self, argument: Arguments, count: int) -> int:
         """Return how many periods one launch is to run."""
+        most = self._most_periods
         if self._on_host:
             wanted = int(_STEPS_OF_A_LAUNCH // max(1.0, self._amount(argument)[0]))
-            most = max(1, min(wanted, _MOST_PERIODS))
-        else:
-            most = self._most_periods
+            most = max(1, min(wanted, most))
         launches = -(-count // most)
         return max(1, count // launches)
 
