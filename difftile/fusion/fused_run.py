@@ -251,8 +251,7 @@ class FusedRun:
                     return self.fields[number].buffer
                 case Kept(number):
                     field = self.fields[number]
-                    buffer = kept.get(number)
-                    buffer = field.buffer if buffer is None else buffer.unpacked()
+                    buffer = kept[number].unpacked()
                     return buffer if buffer.shape == field.shape else buffer.under(field.shape)
                 case Gradient(number):
                     assert gradient is not None
@@ -265,8 +264,11 @@ class FusedRun:
                     return take(element, () if like is None else self.fields[like].shape)
                 case Table(launch, position):
                     numbers = self.run.varying[launch, position]
-                    buffer = take(fused.type_of(slot), (len(numbers),))
-                    buffer.write(numbers.astype(numpy_dtype(scalar_of(buffer.element))))
+                    param = self.run.launches[launch].code.params[position]
+                    assert isinstance(param, Var)
+                    scalar = scalar_of(param.type)
+                    buffer = take(scalar, (len(numbers),))
+                    buffer.write(numbers.astype(numpy_dtype(scalar)))
                     return buffer
 
         fused.launch(argument, 0, self.run.count)

@@ -158,12 +158,6 @@ class PeriodProgram:
         """Return the same with another form of the program."""
         return replace(self, program=program)
 
-    @property
-    def types(self) -> dict[Slot, Type]:
-        """The element type of each slot that is an array."""
-        arrays = {s: p for p, s in self.slots.items() if isinstance(p, Array)}
-        return {slot: array.type.element for slot, array in arrays.items()}
-
 
 class Period:
     """The programs of a period.

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from difftile.compile.stage import compiled
-from difftile.fusion.period import PeriodProgram, Slot
+from difftile.fusion.period import Kept, PeriodProgram, Slab, Slot
 from difftile.ir.nodes import ParallelFor, Program, Size, Value, Var
-from difftile.ir.types import I32, Type
+from difftile.ir.types import I32
 from difftile.ir.walk import size_of
 from difftile.passes.align_loops import align_loops
 from difftile.passes.dead_stores import dead_stores
@@ -76,10 +76,6 @@ class FusedProgram:
         """The time that compiling took."""
         return sum(one.seconds for one in self._compiled.values())
 
-    def type_of(self, slot: Slot) -> Type:
-        """Return the type of the elements of an array."""
-        return self._finished.types[slot]
-
     @cached_property
     def _interchanged(self) -> tuple[PeriodProgram, Program] | None:
         """The program with the loop over time inside the parallel loop, if there is only one."""
@@ -90,7 +86,13 @@ class FusedProgram:
             found = strips(sunk, made.t, *bounds, width, reverse=self._reverse)
         else:
             found = interchanged(sunk, made.t, *bounds, reverse=self._reverse)
-        return None if found is None else (made, found)
+        if found is None:
+            return None
+        # Loads that `finish` removes may be of contents that nobody has kept.
+        contents = [made.slots[p] for p in found.params if p in made.slots]
+        known = set(self._finished.slots.values())
+        lost = any(isinstance(one, (Kept, Slab)) and one not in known for one in contents)
+        return None if lost else (made, found)
 
     def launch(self, argument: Arguments, first: int, count: int) -> None:
         """Run periods.
