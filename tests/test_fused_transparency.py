@@ -914,6 +914,19 @@ def warnings_at_the_line_of_the_user(s: Scene) -> object:
     return said, s.x.to_numpy()
 
 
+@observation
+def warnings_of_copies_at_the_line_of_the_user(s: Scene) -> object:
+    z = dt.full(N, 0.5, ti.f64)
+    with warnings.catch_warnings(record=True) as warned, dt.Tape():
+        warnings.simplefilter("always")
+        for _ in range(5):
+            linear(z, s.x, s.y)
+            z.copy_from(s.y)
+        s.note()
+        seen = s.x.to_numpy()
+    return [(one.lineno, one.filename, str(one.message)) for one in warned], seen
+
+
 # Errors
 
 

@@ -27,7 +27,7 @@ class Cuts:
     def __init__(self) -> None:
         self.held: dict[Storage, tuple[str, Span | None]] = {}
         self.told = False
-        self._ever: set[Storage] = set()  # in `held` after a launch
+        self._ever: set[Storage] = set()  # that have been in `held`
 
     def may_wait(self, plan: AdjointPlan, values: Arguments) -> bool:
         """Tell whether a stage that has been launched before warns of nothing at a later launch."""
@@ -44,8 +44,7 @@ class Cuts:
             if field_at(values, k).storage in held:
                 self._warn(field_at(values, k).storage, plan.code.params[k].name)
         for k, name_and_span in plan.cuts.items():
-            held[field_at(values, k).storage] = name_and_span
-            self._ever.add(field_at(values, k).storage)
+            self._hold(field_at(values, k).storage, name_and_span)
         for k in late:
             if field_at(values, k).storage in held:
                 self._warn(field_at(values, k).storage, plan.code.params[k].name)
@@ -55,7 +54,7 @@ class Cuts:
         if target.has_grads:
             self._warn(source.base.storage, "source")
         elif source.has_grads or source.base.storage in self.held:
-            self.held[target.base.storage] = ("", None)
+            self._hold(target.base.storage, ("", None))
         elif target.window is None:
             self.overwritten(target.base.storage)
 
@@ -65,7 +64,7 @@ class Cuts:
             if target.has_grads:
                 self._warn(storage, "source")
             elif storage in self.held:
-                self.held[target.storage] = ("", None)
+                self._hold(target.storage, ("", None))
 
     def ran(self, opaque: Opaque) -> None:
         """Note the reads and writes of an opaque step."""
@@ -80,9 +79,14 @@ class Cuts:
         for use in opaque.uses:
             if use.writes and not use.field.has_grads and is_float(use.field.element):
                 if held:
-                    self.held[use.field.storage] = (use.name, None)
+                    self._hold(use.field.storage, (use.name, None))
                 elif use.overwrites:
                     self.overwritten(use.field.storage)
+
+    def _hold(self, storage: Storage, name_and_span: tuple[str, Span | None]) -> None:
+        """Note that a field without gradient holds values that vary."""
+        self.held[storage] = name_and_span
+        self._ever.add(storage)
 
     def overwritten(self, storage: Storage) -> None:
         """Note that a field holds constants now."""
