@@ -84,3 +84,13 @@ def test_clears_are_left_out_with_loops_of_nothing_else() -> None:
     x, y, _ = program.params
     assert print_program(without_clears(program, [x, y])) == HEAD + LOOP + ADDED
     assert print_program(without_clears(program, [y])) == HEAD + LOOP + ADDED + clear_x
+
+
+def test_what_is_read_before_the_last_clear_is_cleared() -> None:
+    read = "    a: f32 = y[i]\n    x[i] = a\n"
+    for text in (LOOP + CLEARED + read + CLEARED, LOOP + CLEARED + later(read + CLEARED)):
+        _, cleared, program = whole(text)
+        assert cleared == [1]
+        left = print_program(without_clears(program, [program.arrays[1]]))
+        assert left.count("= 0.0:f32") == 1
+        assert left.index("y[i] = 0.0:f32") < left.index("a: f32 = y[")

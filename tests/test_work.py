@@ -36,7 +36,7 @@ def test_launches_that_threads_share(kernel: Any, n: int, threads: list[int]) ->
     (stage,) = kernel._latest.stages
     work = work_of(finish(stage.program, 32))
     key = work.key((x, y))
-    assert [n for n in (1, 2, 16) if not work.is_for_one(key, n)] == threads
+    assert [n for n in (1, 2, 16) if not work.is_for_one(key, n, work.amount(key))] == threads
 
 
 def test_work_is_estimated_once_for_a_shape(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -181,7 +181,8 @@ class FusedProgram:
         key = work.key([given.get(k, 0) for k in range(len(params))])
         found = self._amounts.get(key)
         if found is None:
-            found = self._amounts[key] = work.amount(key), work.is_for_one(key, self._threads)
+            alone = work.amount(key)
+            found = self._amounts[key] = alone, work.is_for_one(key, self._threads, alone)
         return found
 
     def _periods(self, argument: Arguments, count: int) -> int:

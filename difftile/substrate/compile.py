@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from difftile.ir.nodes import Accumulate, Array, Fail, Print, Program, Var
+from difftile.ir.nodes import Accumulate, Array, Fail, Let, Print, Program, Var
 from difftile.ir.walk import arrays_written, silent, walk
 from difftile.ops.scalar import is_exact
 from difftile.substrate.backend import Launcher
@@ -34,6 +34,9 @@ _ON_DEVICES = 16  # times as much, as their memory is that much faster
 # Vector instructions take longer to compile (a fifth), which pays where they save more than the
 # launch itself takes. In elementary steps, of which one takes 0.1 to 0.2 ns without them.
 _VECTORS = 5_000
+
+# Poles of these ops tell zeros of both signs apart, which vector instructions of fast math do not.
+_SIGNED_POLES = frozenset(("zeta", "polygamma"))
 
 
 class _Zeros(NamedTuple):
@@ -74,7 +77,12 @@ class CompiledProgram:
         self._choice: dict[tuple[Any, ...], Launcher] = {}
         self._speaks = any(isinstance(stmt, (Print, Fail)) for stmt in walk(program.body))
         self._as_written = is_exact(program)
-        self._outlines = session.on_host and not session.debug and not self._speaks
+        self._outlines = (
+            session.on_host
+            and not session.debug
+            and not self._speaks
+            and not any(isinstance(s, Let) and s.op in _SIGNED_POLES for s in walk(program.body))
+        )
         self._report = report_of(program, marks)
         self._reported = () if self._report is None else self._report.arrays
         reported = self._reported
@@ -146,8 +154,9 @@ class CompiledProgram:
         if known is not None:
             return known
         self._work.check(key, flat=not self._on_host)
-        serial = self._on_host and self._work.is_for_one(key, self._threads)
-        outlined = self._outlines and self._work.amount(key) >= _VECTORS
+        alone = self._work.amount(key)
+        serial = self._on_host and self._work.is_for_one(key, self._threads, alone)
+        outlined = self._outlines and alone >= _VECTORS
         which = serial, outlined, zeros
         with LOCK:
             variant = self._variants.get(which)

@@ -20,6 +20,7 @@ import numpy as np
 from difftile.ir.nodes import (
     Alloc,
     Block,
+    Combine,
     Const,
     For,
     If,
@@ -33,7 +34,7 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
-from difftile.ir.types import F32, F64, I32, I64, Type
+from difftile.ir.types import F32, F64, FLOATS, I32, I64, Type, scalar_of
 from difftile.ir.walk import (
     WRITES,
     Cloner,
@@ -69,10 +70,26 @@ _BLOCK = 1024  # iterations of a parallel loop: their elements are still in the 
 def moderate_arguments(program: Program) -> Program:
     """Return the program in which such loops test their arguments, and have two copies.
 
+    A program that finds a largest or smallest number, or looks for numbers that equal it, stays as
+    it is: the adjoint of a maximum computes again what the launch compared, to the bit.
+
     Args:
         program: A finished program.
     """
+    if any(_compares(stmt) for stmt in walk(program.body)):
+        return program
     return replace(program, body=Block(tuple(_stmts(program.body.stmts)), program.body.results))
+
+
+def _compares(stmt: Stmt) -> bool:
+    """Tell whether a statement depends on whether numbers are equal, of different launches."""
+    match stmt:
+        case Combine(op=op, value=value):
+            return op in ("max", "min") and scalar_of(value.type) in FLOATS
+        case Let(_, "eq" | "ne", (first, *_)):
+            return scalar_of(first.type) in FLOATS
+        case _:
+            return False
 
 
 def _stmts(stmts: Iterable[Stmt]) -> Iterator[Stmt]:

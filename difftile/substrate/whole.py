@@ -100,13 +100,19 @@ def whole_writes(program: Program, params: Sequence[Array | Var]) -> WholeWrites
 
 
 def without_clears(program: Program, arrays: Collection[Array]) -> Program:
-    """Return the program without the stores of zeros into all of some arrays."""
+    """Return the program without the last stores of zeros into all of some arrays.
+
+    Stores before them stay: what the program reads in between are their zeros.
+    """
+    last: dict[Array | None, Stmt] = {}
+    for task in program.body.stmts:
+        if isinstance(task, ParallelFor):
+            clears = (stmt for stmt in task.body.stmts if _clears(stmt, task.indices))
+            last |= {array_of(stmt): stmt for stmt in clears}
+    dropped = [last[array] for array in arrays]
 
     def kept(task: ParallelFor) -> list[Stmt]:
-        def dropped(stmt: Stmt) -> bool:
-            return _clears(stmt, task.indices) and array_of(stmt) in arrays
-
-        stmts = tuple(stmt for stmt in task.body.stmts if not dropped(stmt))
+        stmts = tuple(s for s in task.body.stmts if all(s is not one for one in dropped))
         return [replace(task, body=replace(task.body, stmts=stmts))] if stmts else []
 
     return with_tasks(program, kept)

@@ -94,9 +94,8 @@ class Work:
         known = {params[k]: given for k, given in zip(self.positions, key, strict=True)}
         return _Estimate(self, known, atomic)
 
-    def is_for_one(self, key: tuple[Any, ...], threads: int) -> bool:
-        """Tell whether one thread is done before so many threads are."""
-        alone = self.amount(key)
+    def is_for_one(self, key: tuple[Any, ...], threads: int, alone: float) -> bool:
+        """Tell whether one thread, with so many steps, is done before so many threads are."""
         shared = min(self.amount(key, _ATOMIC), _MOST_BY_ATOMICS * alone) / threads
         loops = sum(isinstance(stmt, ParallelFor) for stmt in self.program.body.stmts)
         return alone <= shared + loops * _WAKING

@@ -132,7 +132,7 @@ def make(program: Program) -> Made:
     with (
         mock.patch.object(launches, "STREAMS", Streams()),
         # No kernel is compiled here, and half of the passes matter only for compiled ones.
-        mock.patch.object(stage, "_compiled", CompiledProgram),
+        mock.patch.object(stage, "compiled", CompiledProgram),
     ):
         for step in program.steps:
             if not isinstance(step, Launch):
