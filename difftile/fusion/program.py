@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 from difftile.compile.stage import compiled
@@ -71,11 +71,6 @@ class FusedProgram:
         lean = dead_stores(simplify(made.program), made.extents)
         return made.with_program(merge_loops(lean if self._on_host else align_loops(lean)))
 
-    @property
-    def seconds(self) -> float:
-        """The time that compiling took."""
-        return sum(one.seconds for one in self._compiled.values())
-
     @cached_property
     def _interchanged(self) -> tuple[PeriodProgram, Program] | None:
         """The program with the loop over time inside the parallel loop, if there is only one."""
@@ -102,22 +97,15 @@ class FusedProgram:
             first: The first period.
             count: The number of periods.
         """
-        if self._interchanged is not None and self._pays_to_interchange(argument, count):
+        if self._pays_to_interchange(argument, count) and self._interchanged is not None:
             self.form = "interchanged"
             made, program = self._interchanged
-            found = self._compiled.get(self.form)
-            if found is None:
-                found = self._compiled[self.form] = compiled(program)
+            found = self._kernel(self.form, lambda: compiled(program))
             width = self._width(made, argument) if self._on_host else 0
             _launch(found, made, argument, {"first": first, "count": count, "width": width})
         elif self._on_host and self._amount(argument)[1]:
             self.form = "serial"
-            found = self._compiled.get(self.form)
-            if found is None:
-                program = serial(
-                    self._finished.program, self._finished.t, *_bounds(), reverse=self._reverse
-                )
-                found = self._compiled[self.form] = CompiledProgram(program)
+            found = self._kernel(self.form, self._serial)
             _launch(found, self._finished, argument, {"first": first, "count": count})
         else:
             self.form = "unrolled"
@@ -133,10 +121,22 @@ class FusedProgram:
         slots = self._finished.slots
         args = {param: argument(slot) for param, slot in slots.items()}
         for together, start in starts:
-            found = self._compiled.get(together)
-            if found is None:
-                found = self._compiled[together] = CompiledProgram(self._unrolled(together))
+            found = self._kernel(together, partial(self._unrolled_kernel, together))
             found.launch([args.get(p, start) for p in found.params])
+
+    def _kernel(self, key: object, make: Callable[[], CompiledProgram]) -> CompiledProgram:
+        """Return a kernel that is made once."""
+        found = self._compiled.get(key)
+        if found is None:
+            found = self._compiled[key] = make()
+        return found
+
+    def _serial(self) -> CompiledProgram:
+        made = self._finished
+        return CompiledProgram(serial(made.program, made.t, *_bounds(), reverse=self._reverse))
+
+    def _unrolled_kernel(self, periods: int) -> CompiledProgram:
+        return CompiledProgram(self._unrolled(periods))
 
     def _unrolled(self, periods: int) -> Program:
         made = self._finished

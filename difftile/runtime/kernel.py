@@ -9,7 +9,7 @@ from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
-from difftile.compile.arguments import Arguments, CallArgs, CallKwargs, field_at
+from difftile.compile.arguments import Arguments, CallArgs, CallKwargs
 from difftile.compile.compile_function import check_rule, compile_kernel
 from difftile.compile.definition import Body, Definition
 from difftile.compile.func import Func, plain, watch
@@ -37,6 +37,7 @@ from difftile.runtime.explicit import (
     run_tangents_of_step,
 )
 from difftile.runtime.number_flow import Places, note_constants, numbers_in_fields, returned
+from difftile.runtime.perform_run import check_not_missed
 from difftile.runtime.queue import QUEUE
 from difftile.runtime.ruled_launch import RuledLaunch, rule_arguments
 from difftile.substrate import LOCK, Session, current_session, raise_first
@@ -293,12 +294,7 @@ class Kernel:
         """
         if recording.observer is not None and recording.recorder is None:
             Launch(launch, values, []).observe(recording.observer)
-        if recording.is_missed(field_at(values, k).storage for k in launch.code.writes):
-            raise LaunchError(
-                f"{self!r} is launched while a tape that has recorded a field which it writes is "
-                "open in another thread or task, and would miss it. Write the field from one "
-                "thread, or after the 'with' block."
-            )
+        check_not_missed(repr(self), recording, launch, values)
 
     # Launches
 

@@ -51,7 +51,7 @@ def _performed(run: Run) -> str | None:
     with LOCK:
         if len(Recording.open) > (recorder is not None):
             for launch, values in zip(run.launches, run.values, strict=True):
-                _check_not_missed(recording, launch, values)
+                check_not_missed(f"Kernel '{launch.code.name}'", recording, launch, values)
         if recorder is not None:
             return recorder.run(run)
         try:
@@ -106,7 +106,7 @@ def launch_one(launch: PreparedLaunch, values: Arguments) -> None:
         for one in launch.derived:
             one.refresh()
         if len(Recording.open) > (recorder is not None):
-            _check_not_missed(recording, launch, values)
+            check_not_missed(f"Kernel '{launch.code.name}'", recording, launch, values)
         if recorder is None:
             launch.run(values)
         else:
@@ -118,10 +118,17 @@ def launch_one(launch: PreparedLaunch, values: Arguments) -> None:
             LOCK.release()
 
 
-def _check_not_missed(recording: Recording, launch: PreparedLaunch, values: Arguments) -> None:
+def check_not_missed(
+    kernel: str, recording: Recording, launch: PreparedLaunch, values: Arguments
+) -> None:
+    """Check that no tape of another thread or task misses a launch.
+
+    Raises:
+        LaunchError: One would; the message begins with the kernel.
+    """
     if recording.is_missed(field_at(values, k).storage for k in launch.code.writes):
         raise LaunchError(
-            f"Kernel '{launch.code.name}' is launched while a tape that has recorded a field which "
-            "it writes is open in another thread or task, and would miss it. Write the field from "
-            "one thread, or after the 'with' block."
+            f"{kernel} is launched while a tape that has recorded a field which it writes is open "
+            "in another thread or task, and would miss it. Write the field from one thread, or "
+            "after the 'with' block."
         )
