@@ -55,7 +55,7 @@ def set_fusing(fuse: bool | str) -> None:
 
 
 def check_fusing(fuse: bool | str) -> None:
-    """Check what `set_fusing` is going to be given.
+    """Check the argument of a later `set_fusing`.
 
     Raises:
         FieldError: It is none of the three.

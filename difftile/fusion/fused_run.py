@@ -59,7 +59,7 @@ class FusedKernels:
 
     @cached_property
     def recorded(self) -> FusedProgram:
-        """The launches, which save what the adjoint reads."""
+        """The launches, which save the contents that the adjoint reads."""
         if not self.period.saved:
             return self.plain
         return FusedProgram(partial(self.period.forward, recorded=True), reverse=False)
@@ -162,7 +162,7 @@ class FusedRun:
         return [self.fields[number] for number in self.kernels.period.kept]
 
     def slab_nbytes(self) -> int:
-        """Return the bytes of what a recorded run saves."""
+        """Return the bytes of the slabs of a recorded run."""
         return sum(
             nbytes_of(self.fields[slab.number].element, self._slab_shape(slab, more))
             for slab, more in self.kernels.period.saved.items()
@@ -192,7 +192,7 @@ class FusedRun:
                 field.storage.renew(copy=True)
 
     def record(self) -> dict[Slab, Buffer]:
-        """Run the launches and return what they save; fields leave memory that a tape needs."""
+        """Run the launches and return their slabs; fields leave memory that a tape needs."""
         self._make_writable()
         allocate = current_session().pool.allocate
         saved = self.kernels.period.saved
@@ -208,7 +208,7 @@ class FusedRun:
         return slabs
 
     def row(self, slab: Buffer, of: Slab, period: int) -> Buffer:
-        """Return a copy of what was saved in one period."""
+        """Return a copy of one row of a slab."""
         field = self.fields[of.number]
         found = current_session().pool.allocate(field.element, field.shape)
         self.kernels.copy_row(slab, period, found, into=False)
@@ -223,7 +223,7 @@ class FusedRun:
         """Run the adjoint.
 
         Args:
-            slabs: What the launches have saved.
+            slabs: The contents that the launches have saved.
             kept: The contents of the fields `kept` at the run.
             gradient: Returns the gradient of a field.
         """

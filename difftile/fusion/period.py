@@ -145,7 +145,7 @@ class PeriodProgram:
     Args:
         program: Its last parameter is `t`.
         t: The number of the period.
-        slots: What the other parameters are.
+        slots: The meaning of the other parameters.
         extents: For each array a key for each of its extents: equal ones have equal keys.
     """
 
@@ -244,7 +244,7 @@ class Period:
         """Return the program of the launches.
 
         Args:
-            recorded: Whether it saves what the adjoint reads.
+            recorded: Whether it saves the contents that the adjoint reads.
             finished: Whether its parts are in the form that is emitted.
         """
         making = _Making(self, finished)
@@ -348,7 +348,7 @@ class _Making:
         Args:
             part: The stage.
             code: The program.
-            slot_of: Returns what has the contents for a role, and how many rows later.
+            slot_of: Returns the slot of a role, and how many rows later its contents are.
         """
         arrays: dict[Array, Array | Row] = {}
         numbers: dict[Var, Value] = {}

@@ -28,7 +28,7 @@ _WIDEST = 1024  # elements that stay in the nearest cache
 _MOST_PERIODS = 8  # of one kernel on the CPU
 
 Arguments = Callable[[Slot], Any]
-"""Returns what the program is given for a slot."""
+"""Returns the argument for a slot."""
 
 
 class Make(Protocol):

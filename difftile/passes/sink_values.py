@@ -1,6 +1,6 @@
 """Values computed once before parallel loops are computed inside them, by each iteration.
 
-For what stands before its loops a device starts a task. Sizes, numbers computed from them, and
+A device starts a task for statements before its loops. Sizes, numbers computed from them, and
 elements of arrays that the program never writes cost less in the loops.
 """
 

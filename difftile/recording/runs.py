@@ -80,7 +80,7 @@ class RunStep(TapeStep):
             yield from launch.accesses()
 
     def growth(self, leaving: Callable[[Storage], int], *, recording: bool) -> int:
-        """Return the bytes of what the run saves, and of the buffers that it must leave."""
+        """Return the bytes of the slabs, and of the buffers that the run must leave."""
         left = sum(leaving(one.storage) for one in self.writes)
         return left + (self.fused.slab_nbytes() if recording else 0)
 
@@ -142,7 +142,7 @@ class RunStep(TapeStep):
 
 @dataclass(slots=True, eq=False)
 class RunRecord(StepRecord):
-    """A run, and what it has saved.
+    """A run, and the contents that it has saved.
 
     Args:
         step_: The run.
@@ -173,7 +173,7 @@ class RunRecord(StepRecord):
 
     @property
     def buffers(self) -> Iterable[Buffer]:
-        """The pinned buffers and what was saved."""
+        """The pinned buffers and the slabs."""
         return [*self.slabs.values(), *self.kept]
 
     def reverse(self, gradients: Derivatives) -> None:

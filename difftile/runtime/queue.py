@@ -67,7 +67,7 @@ class Queue:
         self._of: tuple[int, int] = (0, 0)  # the recording, by identity, and the thread
         self._recording: Recording | None = None  # while launches wait
         self._waiting: list[tuple[PreparedLaunch, Arguments]] = []
-        # The kernels of the last period that waits, and their launches: what is expected next.
+        # The kernels of the last period that waits, and their launches, in the order expected.
         self._expected: deque[tuple[object, PreparedLaunch]] = deque()
         self._noted = 0  # launches that were as expected, and are not in the trail
 
@@ -156,7 +156,7 @@ class Queue:
         return not self._repetition.refused
 
     def _break_off(self) -> None:
-        """End the repetition after Ctrl+C: what waits may lack the launch that was to be noted."""
+        """End the repetition after Ctrl+C: the launch that was to be noted may be missing."""
         self._period = 0
         self._expected.clear()
 
