@@ -11,6 +11,7 @@ import taichi as ti
 import difftile as dt
 from difftile.diagnostics import KernelError
 from difftile.passes.optimise import finish
+from difftile.substrate.moderate_arguments import moderate_arguments
 from difftile.substrate.work import Work, work_of
 
 
@@ -26,9 +27,36 @@ def scatter(x, y):
         y[int(x[i])] += x[i]
 
 
+@dt.kernel
+def squares(x, y):
+    for i in x:
+        y[0] += x[i] * x[i]
+
+
+@dt.kernel
+def waves(x, y):
+    for i in x:
+        y[i] = ti.sin(x[i])
+
+
+@dt.kernel
+def of_triangles(x, y):
+    for i in y:
+        for j in range(i):
+            y[i] += x[j]
+
+
 @pytest.mark.parametrize(
     ("kernel", "n", "threads"),
-    [(scale, 1 << 10, []), (scale, 1 << 20, [2, 16]), (scatter, 1 << 20, [16])],
+    [
+        (scale, 1 << 10, []),
+        (scale, 1 << 20, [2, 16]),
+        (scatter, 1 << 20, [16]),
+        (squares, 1 << 10, []),
+        (squares, 1 << 22, [2, 16]),
+        (of_triangles, 1 << 6, []),
+        (of_triangles, 1 << 13, [2, 16]),
+    ],
 )
 def test_launches_that_threads_share(kernel: Any, n: int, threads: list[int]) -> None:
     x, y = dt.zeros(n), dt.zeros(n)
@@ -37,6 +65,26 @@ def test_launches_that_threads_share(kernel: Any, n: int, threads: list[int]) ->
     work = work_of(finish(stage.program, 32))
     key = work.key((x, y))
     assert [n for n in (1, 2, 16) if not work.is_for_one(key, n, work.amount(key))] == threads
+
+
+@pytest.mark.parametrize(
+    ("kernel", "program", "least"),
+    [
+        # A multiplication and an addition at least, for each element or pair.
+        (squares, lambda p: finish(p, 32), 2 * 100_000),
+        (squares, lambda p: finish(p, 512), 2 * 100_000),
+        (waves, moderate_arguments, 2 * 100_000),
+        (of_triangles, lambda p: finish(p, 32), 100_000 * 99_999 / 2),
+    ],
+)
+def test_the_loops_of_blocks_are_counted(kernel: Any, program: Any, least: float) -> None:
+    """The bounds of a block's loop follow from its number: n elements in all."""
+    few, many = dt.zeros(2), dt.zeros(100_000)
+    kernel(few, dt.zeros(2))
+    (stage,) = kernel._latest.stages
+    work = work_of(program(stage.program))
+    amount = work.amount(work.key((many, many)))
+    assert least <= amount <= 8 * least
 
 
 def test_work_is_estimated_once_for_a_shape(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -159,6 +159,17 @@ class _Estimate:
         low, high = self.value(start), self.value(stop)
         return unknown if low is None or high is None else max(0.0, high - low)
 
+    def axis(self, index: Var, start: Value, stop: Value, unknown: float) -> float:
+        """Return the length of an axis, and let an iteration in the middle stand for all.
+
+        Bounds of loops inside may follow from the index, as those of a block's part of a sum do.
+        """
+        trips = self.trips(start, stop, unknown)
+        first = self.value(start)
+        if first is not None and trips and self.value(stop) is not None:
+            self.values[index] = first + (trips - 1) // 2
+        return trips
+
     def block(self, block: Block) -> float:
         total = 0.0
         for stmt in block.stmts:
@@ -169,13 +180,13 @@ class _Estimate:
                 case Let(out, op, args):
                     self.let(out, op, args)
                     total += 1
-                case For(_, start, stop):
-                    trips = self.trips(start, stop, _UNKNOWN_TRIPS)
+                case For(index, start, stop):
+                    trips = self.axis(index, start, stop, _UNKNOWN_TRIPS)
                     total += trips * (1 + self.block(stmt.body))
-                case ParallelFor(_, starts, stops, body):
+                case ParallelFor(indices, starts, stops, body):
                     extent = 1.0
-                    for start, stop in zip(starts, stops, strict=True):
-                        extent *= self.trips(start, stop, _UNKNOWN_EXTENT)
+                    for index, start, stop in zip(indices, starts, stops, strict=True):
+                        extent *= self.axis(index, start, stop, _UNKNOWN_EXTENT)
                     total += extent * (1 + self.block(body))
                 case Accumulate(value=value, atomic=True) | Combine(value=value):
                     total += self.atomic * prod(shape_of(value.type))
