@@ -2,13 +2,15 @@
 
 Both are over `ti.field`. Taichi's autodiff keeps the values that a loop gives to a local in a stack
 of 32 entries: with as many iterations as `matvec` and `compositing` have, the process crashes. So
-these two are here twice, in the fastest form forward, and in a form that Taichi differentiates: the
-sums in the output, the transmittance in a field with an axis of layers. (With `ad_stack_size=1040`
-for the one and 80 for the other Taichi also differentiates the former, rightly but no faster.)
+these, and `n_body`, are here twice, in the fastest form forward, and in a form that Taichi
+differentiates: the sums in the output, the transmittance in a field with an axis of layers. (With
+`ad_stack_size=1040` for matvec and 80 for compositing Taichi also differentiates the former,
+rightly but no faster.)
 
 The adjoints add to the gradients of the inputs, leave those of the outputs unchanged, and use
 everything their author knows about the kernel: that a stencil is its own transpose, which loops can
-share a pass over memory, that front to back the rest of a sum is the sum less the part so far.
+share a pass over memory, that front to back the rest of a sum is the sum less the part so far, that
+forces between bodies are equal and opposite.
 """
 
 from collections.abc import Callable
@@ -44,6 +46,44 @@ def wake() -> ti.i32:
     for i in range(1 << 16):
         total += i & 1
     return total
+
+
+def make_elementwise(x, y) -> Peer:
+    @ti.kernel
+    def forward():
+        for i in x:
+            y[i] = ti.sin(x[i]) * ti.exp(-x[i]) + ti.sqrt(x[i] * x[i] + 1.0)
+
+    @ti.kernel
+    def adjoint():
+        for i in x:
+            fading = (ti.cos(x[i]) - ti.sin(x[i])) * ti.exp(-x[i])
+            x.grad[i] += y.grad[i] * (fading + x[i] / ti.sqrt(x[i] * x[i] + 1.0))
+
+    return Peer(forward, adjoint, forward)
+
+
+def make_multiply_adds(x, y) -> Peer:
+    @ti.kernel
+    def forward():
+        for i in x:
+            u = x[i]
+            total = u
+            for _ in ti.static(range(20)):
+                total = total * u + 0.25
+            y[i] = total
+
+    @ti.kernel
+    def adjoint():
+        for i in x:
+            u = x[i]
+            total, slope = u, 1.0
+            for _ in ti.static(range(20)):
+                slope = slope * u + total
+                total = total * u + 0.25
+            x.grad[i] += y.grad[i] * slope
+
+    return Peer(forward, adjoint, forward)
 
 
 def make_map(x, y) -> Peer:
@@ -306,5 +346,74 @@ def make_g2p(n_grid: int, x, velocity, v, c) -> Peer:
                 f_bar -= weight * (c_bar.transpose() @ g)
                 f_bar += g.dot(pulled) * ti.Vector([slope[i].x * w[j].y, w[i].x * slope[j].y])
             x.grad[p] = x.grad[p] + inv_dx * f_bar
+
+    return Peer(forward, adjoint, forward)
+
+
+def make_n_body(x, mass, y) -> Peer:
+    n = x.shape[0]
+
+    @ti.kernel
+    def forward():
+        for i in x:
+            total = ti.Vector([0.0, 0.0, 0.0])
+            for j in range(n):
+                d = x[j] - x[i]
+                near = 1.0 / ti.sqrt(d.dot(d) + 0.01)
+                total += mass[j] * near * near * near * d
+            y[i] = total
+
+    @ti.kernel
+    def differentiable():
+        for i in x:
+            for j in range(n):
+                d = x[j] - x[i]
+                near = 1.0 / ti.sqrt(d.dot(d) + 0.01)
+                y[i] += mass[j] * near * near * near * d
+
+    # Body i is pulled by j, and j by i: one pass over the others has both, and adds to one place.
+    @ti.kernel
+    def adjoint():
+        for i in x:
+            total = ti.Vector([0.0, 0.0, 0.0])
+            for j in range(n):
+                d = x[j] - x[i]
+                near = 1.0 / ti.sqrt(d.dot(d) + 0.01)
+                cubed = near * near * near
+                bar = mass[i] * y.grad[j] - mass[j] * y.grad[i]
+                total += cubed * (bar - 3.0 * near * near * d.dot(bar) * d)
+            x.grad[i] = x.grad[i] + total
+
+    return Peer(forward, adjoint, differentiable)
+
+
+def make_texture(texels, uv, y) -> Peer:
+    rows, columns = texels.shape
+
+    @ti.func
+    def around(i):
+        p = ti.Vector([uv[i].y * rows, uv[i].x * columns]) - 0.5
+        low = ti.floor(p)
+        first = ti.cast(low, ti.i32)
+        a = ti.max(0, ti.min(first, ti.Vector([rows - 1, columns - 1])))
+        b = ti.max(0, ti.min(first + 1, ti.Vector([rows - 1, columns - 1])))
+        return a, b, p - low
+
+    @ti.kernel
+    def forward():
+        for i in y:
+            a, b, f = around(i)
+            upper = (1.0 - f.y) * texels[a] + f.y * texels[a.x, b.y]
+            lower = (1.0 - f.y) * texels[b.x, a.y] + f.y * texels[b]
+            y[i] = (1.0 - f.x) * upper + f.x * lower
+
+    @ti.kernel
+    def adjoint():
+        for i in y:
+            a, b, f = around(i)
+            texels.grad[a] += (1.0 - f.x) * (1.0 - f.y) * y.grad[i]
+            texels.grad[a.x, b.y] += (1.0 - f.x) * f.y * y.grad[i]
+            texels.grad[b.x, a.y] += f.x * (1.0 - f.y) * y.grad[i]
+            texels.grad[b] += f.x * f.y * y.grad[i]
 
     return Peer(forward, adjoint, forward)
