@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "passes": _COMPILER,
     "ad": _COMPILER | {"passes"},
     "interp": _COMPILER,
-    "substrate": _COMPILER,
+    "substrate": _COMPILER | {"passes"},
     "fields": _COMPILER | {"substrate"},
     "compile": _RUNNING,
     "launch": _RUNNING | {"compile"},

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from difftile.ir.nodes import Accumulate, Array, Fail, Let, Print, Program, Var
 from difftile.ir.walk import arrays_written, silent, walk
 from difftile.ops.scalar import is_exact
+from difftile.passes.split_index_sets import split_index_sets
 from difftile.substrate.backend import Launcher
 from difftile.substrate.debug_report import is_silenced, report_of
 from difftile.substrate.emit import Emitted, emit
@@ -169,7 +170,7 @@ class CompiledProgram:
         started, spent = time.perf_counter(), time.process_time()
         program = without_clears(self.program, self._arrays(zeros.after))
         emitted = self._emitted(
-            moderate_arguments(program) if outlined else program,
+            moderate_arguments(split_index_sets(program)) if outlined else program,
             serial=serial,
             outlined=outlined,
             threads=self._threads if self._on_host and not serial else 0,

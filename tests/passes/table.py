@@ -102,6 +102,7 @@ from difftile.passes.sequence import Row, placed
 from difftile.passes.sink_values import sink_values
 from difftile.passes.slices import slice_of
 from difftile.passes.split_atomics import serial, split_atomics
+from difftile.passes.split_index_sets import split_index_sets
 from difftile.passes.stages import split
 from difftile.passes.time_loop import interchanged, strips
 from difftile.passes.time_loop import serial as serial_in_time
@@ -842,6 +843,7 @@ PASSES: dict[str, Adapter] = {
     "sink_values": _same(sink_values),
     "slices": _slices,
     "split_atomics": _by_option("split", split=_same(split_atomics), serial=_serial),
+    "split_index_sets": _same(split_index_sets),
     "stages": _split,
     "tangent_only": _tangent_only,
     "time_loop": _time_loop,

@@ -1,0 +1,413 @@
+"""Loops cut where the neighbours of their elements leave a field: index set splitting.
+
+In `x[(i + 1) % n]`, `x[max(i - 1, 0)]` and `x[min(i + 1, n - 1)]`, the remainder and the limits
+matter to the first and last iterations of a loop only. The ones between them are a loop of their
+own, in which such an index is a sum: no division for each element, and elements side by side in
+memory, which is what vector instructions need (Griebl, Feautrier & Lengauer, "Index set splitting",
+2000).
+
+The innermost loop is cut, along the last axis where it is parallel. The parts run in order.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import mul
+
+from difftile.ir.nodes import (
+    Block,
+    Const,
+    For,
+    If,
+    Let,
+    Load,
+    ParallelFor,
+    Program,
+    Stmt,
+    Value,
+    Var,
+    While,
+)
+from difftile.ir.types import BOOL, I32
+from difftile.ir.walk import (
+    WRITES,
+    Cloner,
+    Substitution,
+    defined_in,
+    operands,
+    substitute,
+    walk,
+    with_blocks,
+    with_operands,
+)
+from difftile.ops.build import Expr, OpBuilder
+from difftile.passes.affine import Affine, affine, definitions_of
+
+BLOCK = 1024
+"""Iterations of a parallel loop over one axis that one iteration of the new loop runs."""
+
+_FEWEST = 32  # iterations, where they are a literal
+_WIDEST = 64  # iterations of a part at an end, where their number is known
+
+
+def split_index_sets(program: Program) -> Program:
+    """Return the program in which such loops have three parts.
+
+    Args:
+        program: A finished program.
+    """
+    defs = definitions_of(program.body)
+
+    def block(block: Block) -> Block:
+        return Block(tuple(s for stmt in block.stmts for s in of(stmt)), block.results)
+
+    def of(stmt: Stmt) -> list[Stmt]:
+        if not isinstance(stmt, (For, ParallelFor)) or not _is_innermost(stmt):
+            return [with_blocks(stmt, block)]
+        loop = stmt if isinstance(stmt, For) else last_axis(stmt)
+        cut = _Cut(loop, ChainMap({}, defs))
+        if _is_short(loop) or not cut.found():
+            return [stmt]
+        return (
+            _parts(stmt, cut)
+            if isinstance(stmt, For)
+            else in_rows(stmt, lambda row: _parts(row, cut))
+        )
+
+    return replace(program, body=block(program.body))
+
+
+def _is_innermost(loop: For | ParallelFor) -> bool:
+    return not any(isinstance(s, (For, While)) for s in walk(loop.body))
+
+
+def last_axis(loop: ParallelFor) -> For:
+    """Return the loop along the last axis of a parallel loop."""
+    index, start, stop = loop.indices[-1], loop.starts[-1], loop.stops[-1]
+    return For(index, start, stop, (), (), loop.body, (), loop.span)
+
+
+def in_rows(loop: ParallelFor, change: Callable[[For], list[Stmt]]) -> list[Stmt]:
+    """Return a parallel loop whose iterations run others along its last axis, or blocks of them.
+
+    Args:
+        loop: The loop.
+        change: Returns the statements in place of the loop along the last axis.
+    """
+    row = last_axis(loop)
+    outer = list(zip(loop.indices, loop.starts, loop.stops, strict=True))[:-1]
+    b = OpBuilder()
+    b.span = loop.span
+    number = Var("row" if outer else "block", I32)
+    if len(outer) == 1:
+        ((index, start, stop),) = outer
+        body = Block(tuple(change(row)))
+        return [ParallelFor((index,), (start,), (stop,), body, loop.span)]
+    if not outer:
+        start = b.expr(row.start)
+        count = (b.expr(row.stop) - start).ceildiv(BLOCK).named("blocks")
+        with b.region() as stmts:
+            low = (b.expr(number) * BLOCK + start).named("low")
+            high = (low + BLOCK).min(row.stop).named("high")
+            b.extend(change(replace(row, start=low.value, stop=high.value)))
+    else:
+        sizes = [(b.expr(stop) - start).max(0) for _, start, stop in outer]
+        count = reduce(mul, sizes)
+        indices: dict[Var, Value] = {}
+        with b.region() as stmts:
+            rest = b.expr(number)
+            for (index, start, _), size in zip(outer[:0:-1], sizes[:0:-1], strict=True):
+                indices[index] = (rest % size + start).named(index.name).value
+                rest = rest // size
+            indices[outer[0][0]] = (rest + outer[0][1]).named(outer[0][0].name).value
+            b.extend(substitute(s, Substitution(indices)) for s in change(row))
+    body = Block(tuple(stmts))
+    b.append(ParallelFor((number,), (Const(0, I32),), (count.value,), body, loop.span))
+    return b.stmts
+
+
+@dataclass
+class _Cut:
+    """Iterations of a loop for which some of its ops are simpler.
+
+    Args:
+        loop: The loop.
+        defs: Ops by result, with the simpler ones.
+        lows: The iterations are not before any of these, ...
+        highs: ... and before each of these.
+        simpler: What takes the place of an op, by its result.
+    """
+
+    loop: For
+    defs: MutableMapping[Var, Stmt]
+    lows: list[Affine] = field(default_factory=list[Affine])
+    highs: list[Affine] = field(default_factory=list[Affine])
+    simpler: dict[Var, Let | Value] = field(default_factory=dict[Var, "Let | Value"])
+
+    def __post_init__(self) -> None:
+        self.own = {self.loop.index, *self.loop.carries, *defined_in(self.loop.body)}
+        self.ends = affine(self.loop.start, self.defs), affine(self.loop.stop, self.defs)
+
+    def found(self) -> bool:
+        """Find the ops on indices that are simpler, and comparisons; tell whether there are any."""
+        addresses = _addresses(self.loop.body)
+        lets = [s for s in walk(self.loop.body) if isinstance(s, Let) and _is_of_indices(s)]
+        for let in lets:
+            if let.out in addresses:
+                if let.op == "mod":
+                    self.remainder(let)
+                elif let.op in ("min", "max"):
+                    self.limit(let)
+        for let in lets if self.simpler else ():
+            if let.op in _SIDES:
+                self.comparison(let)
+        return bool(self.lows or self.highs)
+
+    def position(self, form: Affine) -> tuple[int, Affine] | None:
+        """Return the factor of the index, 1 or -1, and the rest, which no iteration changes."""
+        factor = form.factor(self.loop.index)
+        rest = form.plus(_index(self.loop.index), -factor)
+        if abs(factor) != 1 or not self.is_fixed(rest):
+            return None
+        return factor, rest
+
+    def is_fixed(self, form: Affine) -> bool:
+        return not any(variable in self.own for variable, _ in form.terms)
+
+    def from_(self, low: Affine) -> bool:
+        """Leave iterations before one to other parts; tell whether those are few."""
+        first = low.plus(self.ends[0], -1)
+        if first.terms:
+            self.lows.append(low)
+            return True
+        if first.constant > _WIDEST:
+            return False
+        if first.constant > 0:
+            self.lows.append(low)
+        return True
+
+    def before(self, high: Affine) -> bool:
+        """Leave iterations from one on to other parts; tell whether those are few."""
+        rest = self.ends[1].plus(high, -1)
+        if rest.terms:
+            if not high.terms:
+                return False
+            self.highs.append(high)
+            return True
+        if rest.constant > _WIDEST:
+            return False
+        if rest.constant > 0:
+            self.highs.append(high)
+        return True
+
+    def between(self, low: Affine, high: Affine) -> bool:
+        """Do the same at both ends."""
+        lows, highs = list(self.lows), list(self.highs)
+        if self.from_(low) and self.before(high):
+            return True
+        self.lows, self.highs = lows, highs
+        return False
+
+    def replace(self, let: Let, value: Let | Value) -> None:
+        self.simpler[let.out] = value
+        if not isinstance(value, Let):
+            value = Let(let.out, "add", (value, Const(0, value.type)))
+        self.defs[let.out] = value
+
+    def remainder(self, let: Let) -> None:
+        """Note `(i + c) % n`, which is `i + c` or differs from it by n for 0 <= i + c < n."""
+        argument, size = let.args
+        form, extent = affine(argument, self.defs), affine(size, self.defs)
+        if not self.is_fixed(extent):
+            return
+        # An index that runs backwards starts near the extent.
+        times = _times(form, extent) - (form.factor(self.loop.index) < 0)
+        form = form.plus(extent, -times)
+        found = self.position(form)
+        if found is None or abs(times) > 1:
+            return
+        factor, rest = found
+        if form == _index(self.loop.index) and extent.plus(self.ends[1], -1).terms:
+            return  # a position in a field of several axes, whose first row is short
+        if factor > 0:
+            inside = self.between(rest.scaled(-1), extent.plus(rest, -1))
+        else:
+            above = Affine(frozenset(), 1).plus(rest)
+            inside = self.between(above.plus(extent, -1), above)
+        if inside:
+            op = ("add", "", "sub")[times + 1]
+            same = Let(let.out, op, (argument, size), let.span) if times else argument
+            self.replace(let, self.short(let, factor, rest) or same)
+
+    def limit(self, let: Let) -> None:
+        """Note `max(i - c, low)` and `min(i + c, high)`, which are sums on one side of an i."""
+        for argument, end in (let.args, let.args[::-1]):
+            form, limit = affine(argument, self.defs), affine(end, self.defs)
+            found = self.position(form)
+            if found is None or not self.is_fixed(limit):
+                continue
+            factor, rest = found
+            at = limit.plus(rest, -1).scaled(factor)
+            upwards = (let.op == "max") == (factor > 0)
+            inside = self.from_(at) if upwards else self.before(at.plus(_ONE))
+            if inside:
+                self.replace(let, self.short(let, factor, rest) or argument)
+            return
+
+    def short(self, let: Let, factor: int, rest: Affine) -> Let | Value | None:
+        """Return the index plus a literal, if a form is that."""
+        if rest.terms or factor < 0:
+            return None
+        if not rest.constant:
+            return self.loop.index
+        return Let(let.out, "add", (self.loop.index, Const(rest.constant, I32)), let.span)
+
+    def comparison(self, let: Let) -> None:
+        """Note a comparison that is the same for all iterations but some at an end."""
+        left, right = (affine(arg, self.defs) for arg in let.args)
+        found = self.position(left.plus(right, -1))
+        if found is None:
+            return
+        factor, rest = found
+        op = let.op if factor > 0 else _REVERSED[let.op]
+        at = rest.scaled(-factor)  # the index for which both sides are equal
+        below, above = _SIDES[op]
+        first = at.plus(_ONE) if op in ("le", "gt", "eq", "ne") else at
+        last = at.plus(_ONE) if op in ("le", "gt") else at
+        lows, highs = (self.ends[0], *self.lows), (self.ends[1], *self.highs)
+        if any(_is_near(end, first) for end in lows) and self.from_(first):
+            self.replace(let, Const(above, BOOL))
+        elif any(_is_near(end, last) for end in highs) and self.before(last):
+            self.replace(let, Const(below, BOOL))
+
+
+# What comparisons with an index are for lower and for higher indices.
+_SIDES = {
+    "lt": (True, False),
+    "le": (True, False),
+    "gt": (False, True),
+    "ge": (False, True),
+    "eq": (False, False),
+    "ne": (True, True),
+}
+_REVERSED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+_ONE = Affine(frozenset(), 1)
+
+
+def _index(index: Var) -> Affine:
+    return Affine(frozenset({(index, 1)}), 0)
+
+
+def _is_near(a: Affine, b: Affine) -> bool:
+    apart = a.plus(b, -1)
+    return not apart.terms and abs(apart.constant) <= _WIDEST
+
+
+def _times(form: Affine, extent: Affine) -> int:
+    """Return how often an extent is part of a form."""
+    for variable, factor in extent.terms:
+        return form.factor(variable) // factor
+    return round(form.constant / extent.constant) if extent.constant else 0
+
+
+def _is_of_indices(let: Let) -> bool:
+    return len(let.args) == 2 and all(arg.type == I32 for arg in let.args)
+
+
+def _addresses(body: Block) -> set[Value]:
+    """Return the values that indices of memory are computed from."""
+    found: set[Value] = set()
+    for stmt in reversed(list(walk(body))):
+        if isinstance(stmt, (Load, *WRITES)):
+            found.update(stmt.index)
+        elif isinstance(stmt, Let) and stmt.out in found:
+            found.update(stmt.args)
+    return found
+
+
+def _parts(loop: For, cut: _Cut) -> list[Stmt]:
+    """Return the parts of a loop, or of a block of it."""
+    b = OpBuilder()
+    b.span = loop.span
+    low, high = b.expr(loop.start), b.expr(loop.stop)
+    for form in dict.fromkeys(cut.lows):
+        low = low.max(_computed(b, form))
+    for form in dict.fromkeys(cut.highs):
+        high = high.min(_computed(b, form))
+    ends, parts = [loop.start], [replace(loop, body=_inside(loop.body, cut.simpler))]
+    if cut.lows:
+        low = low.min(loop.stop).named("inside")
+        ends.append(low.value)
+        parts.insert(0, loop)
+    if cut.highs:
+        ends.append(low.max(high).named("outside").value)
+        parts.append(loop)
+    ends.append(loop.stop)
+    inits = loop.inits
+    for k, part in enumerate(parts):
+        one: Stmt = replace(part, start=ends[k], stop=ends[k + 1], inits=inits)
+        if k < len(parts) - 1:
+            one = Cloner().stmt(one)
+        assert isinstance(one, For)
+        b.append(one)
+        inits = one.outs
+    return b.stmts
+
+
+def _is_short(loop: For) -> bool:
+    start, stop = loop.start, loop.stop
+    if not (isinstance(start, Const) and isinstance(stop, Const)):
+        return False
+    return int(stop.value) - int(start.value) < _FEWEST
+
+
+def _computed(b: OpBuilder, form: Affine) -> Expr:
+    """Append the value of a form."""
+    total: Expr | None = None
+    for variable, factor in sorted(form.terms, key=lambda term: (-term[1], term[0].name)):
+        term = b.expr(variable) * abs(factor)
+        if total is None:
+            total = term if factor > 0 else -term
+        else:
+            total = total + term if factor > 0 else total - term
+    if total is None:
+        return b.expr(Const(form.constant, I32))
+    return total + form.constant if form.constant >= 0 else total - -form.constant
+
+
+def _inside(block: Block, simpler: Mapping[Var, Let | Value]) -> Block:
+    """Return a block with simpler ops, and without the branches that are not taken."""
+    b = OpBuilder()
+    env = Substitution()
+
+    def change(block: Block) -> Block:
+        with b.region() as stmts:
+            for stmt in block.stmts:
+                append(stmt)
+        return Block(tuple(stmts), env.all(block.results))
+
+    def append(stmt: Stmt) -> None:
+        decided = any(isinstance(env(v), Const) and isinstance(v, Var) for v in operands(stmt))
+        stmt = with_operands(stmt, env)
+        match stmt:
+            case Let(out) if out in simpler:
+                value = simpler[out]
+                if isinstance(value, Let):
+                    b.append(with_operands(value, env))
+                else:
+                    env[out] = env(value)
+            case Let(out, op, args, span) if decided:
+                b.span = span
+                env[out] = b.call(op, *args, name=out.name, type_=out.type)
+            case If(Const(taken), then, orelse, outs):
+                side = then if taken else orelse
+                for inner in side.stmts:
+                    append(inner)
+                env.update(zip(outs, env.all(side.results), strict=True))
+            case _:
+                b.append(with_blocks(stmt, change))
+
+    return change(block)
