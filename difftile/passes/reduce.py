@@ -17,7 +17,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.types import I32
 from difftile.ir.walk import Cloner, with_tasks
-from difftile.ops.build import OpBuilder
+from difftile.ops.build import Expr, OpBuilder
 from difftile.passes.blocked_sum import blocked_sum
 from difftile.passes.hoist_accumulations import (
     Totals,
@@ -50,17 +50,27 @@ def reduce(program: Program, blocks: int, *, in_double: bool = True) -> Program:
 
 
 def _in_parts(b: OpBuilder, loop: ParallelFor, blocks: int) -> tuple[list[Stmt], Totals]:
-    """Return a loop over blocks, each a part of the first axis, added up in runs."""
-    block_index = Var("block", I32)
-    start, stop = loop.starts[0], loop.stops[0]
-    extent = b.expr(stop) - start
-    size = extent.ceildiv(blocks).named("size").max(1).named("size")
-    count = ((extent + size - 1) // size).named("blocks").value
-    axes = list(zip(loop.indices, loop.starts, loop.stops, strict=True))
+    """Return a loop over blocks, each a part of every axis, added up in runs.
+
+    Few rows leave blocks for the axis after them.
+    """
+    block_indices = tuple(Var("block", I32) for _ in loop.indices)
+    sizes: list[Expr] = []
+    counts: list[Value] = []
+    left = b.expr(Const(blocks, I32))
+    for start, stop in zip(loop.starts, loop.stops, strict=True):
+        if counts:
+            left = (left // b.expr(counts[-1]).max(1)).named("left")
+        extent = b.expr(stop) - start
+        sizes.append(extent.ceildiv(left).named("size").max(1).named("size"))
+        counts.append(extent.ceildiv(sizes[-1]).named("blocks").value)
+    axes: list[tuple[Var, Value, Value]] = []
     with b.region() as stmts:
-        low = (start + b.expr(block_index) * size).named("low")
-        high = (low + size).min(stop).named("high")
-        axes[0] = (loop.indices[0], low.value, high.value)
+        for index, block, start, stop, size in zip(
+            loop.indices, block_indices, loop.starts, loop.stops, sizes, strict=True
+        ):
+            low = (start + b.expr(block) * size).named("low")
+            axes.append((index, low.value, (low + size).min(stop).named("high").value))
         *outer, (innermost, first, last) = axes
 
         def run(first: Value, last: Value) -> None:
@@ -71,9 +81,9 @@ def _in_parts(b: OpBuilder, loop: ParallelFor, blocks: int) -> tuple[list[Stmt],
             runs = For(index, first, last, (), (), Block((runs,)), (), loop.span)
         nest, totals = summed(b, runs, invariant_in(runs), levels=len(loop.indices))
         b.append(nest)
-        # Of several axes one may be empty where a block is not.
-        add_totals(b, totals, set() if outer else added_always(loop.body))
-    b.append(ParallelFor((block_index,), (_ZERO,), (count,), Block(tuple(stmts)), loop.span))
+        add_totals(b, totals, added_always(loop.body))
+    starts = (_ZERO,) * len(block_indices)
+    b.append(ParallelFor(block_indices, starts, tuple(counts), Block(tuple(stmts)), loop.span))
     return b.stmts, totals
 
 

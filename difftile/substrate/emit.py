@@ -52,7 +52,8 @@ from difftile.substrate.parallel import (
     lane_in_box,
     lane_in_range,
     open_flat,
-    open_range,
+    open_nest,
+    open_part,
 )
 from difftile.substrate.parts import ahead_of, for_each_part, needed_by
 from difftile.substrate.spellings import ATOM, SPELLINGS, SUM, Infix, Spelling, written
@@ -534,7 +535,6 @@ class _Emitter:
     def parallel(self, loop: ParallelFor) -> None:
         values = self.values
         limits = list(zip(loop.starts, loop.stops, strict=True))
-        bounds = [values.bounds(start, stop) for start, stop in limits]
         axes = [
             Range(values.text(start, SUM), values.text(stop), values.length(start, stop))
             for start, stop in limits
@@ -542,21 +542,19 @@ class _Emitter:
         values.consumed((*loop.starts, *loop.stops))
         self.write(*values.flush(_written(loop)))
         if not self.threads:
-            self.iterations(loop, axes, bounds, None)
+            self.iterations(loop, axes, None)
             return
         part, depth = Part(self.names.new("part"), self.threads), self.depth
         self.open(*part.opened())
         if self.outlined:
             self.hints[part.counter] = "ti.i32"
             with self.outline(f"{self.title}_part"):
-                self.iterations(loop, axes, bounds, part)
+                self.iterations(loop, axes, part)
         else:
-            self.iterations(loop, axes, bounds, part)
+            self.iterations(loop, axes, part)
         self.depth = depth
 
-    def iterations(
-        self, loop: ParallelFor, axes: list[Range], bounds: list[str], part: Part | None
-    ) -> None:
+    def iterations(self, loop: ParallelFor, axes: list[Range], part: Part | None) -> None:
         """Write the iterations of a parallel loop, or a thread's part of them."""
         line, depth = self.line_number, self.depth
         stmts = list(loop.body.stmts)
@@ -566,27 +564,21 @@ class _Emitter:
             ahead, stmts = ahead_of(loop, self.for_each_part)
             self.block(Block(tuple(ahead)))
             self.line_number = line
-        together = len(axes) if self.flat else max(1, len(axes) - 1)
-        serial = self.serial and not self.inside
-        if together == 1:
-            index = self.names[loop.indices[0]]
-            opened = open_range(self.names, index, axes[0], part=part, serial=serial)
-            lane = lane_in_range(index, axes[0])
-        else:
-            indices = loop.indices[:together]
+        indices = [self.names[index] for index in loop.indices]
+        lane = ""
+        if self.flat and len(axes) > 1:
             flat = self.names.new("flat")
-            opened, sizes = open_flat(
-                self.names, flat, indices, axes[:together], part=part, serial=serial
-            )
+            opened, sizes = open_flat(self.names, flat, loop.indices, axes)
             lane = lane_in_box(flat, sizes)
+        elif part is not None:
+            opened = open_part(self.names, indices, axes, part)
+        else:
+            opened = open_nest(indices, axes, serial=self.serial and not self.inside)
+            lane = lane_in_range(indices[0], axes[0])
         self.open(*opened)
         if any(isinstance(s, Accumulate) and s.aggregated for s in walk(loop.body)):
-            assert together == len(axes)
             self.lane = self.names.new("lane")
             self.write(f"{self.lane} = {lane}")
-        for index, bound in list(zip(loop.indices, bounds, strict=True))[together:]:
-            self.line_number = line
-            self.open(f"for {self.names[index]} in range({bound}):")
         self.depth -= 1
         self.indented(replace(loop.body, stmts=tuple(stmts)), [])
         self.depth = depth

@@ -1,4 +1,4 @@
-"""How parallel loops are opened: one axis or several flattened, as a whole or in parts of threads.
+"""How parallel loops are opened: as they are, several axes flattened, or one of many parts.
 
 Each function returns lines; one that ends with a colon has all that follows inside it.
 """
@@ -12,6 +12,7 @@ from difftile.ir.nodes import Var
 from difftile.ir.printer import Names
 
 _FEWEST = 512  # iterations that Taichi gives a thread on the CPU
+_PARTS_A_THREAD = 4  # a thread that is done, or wakes before others, takes the next part
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +29,15 @@ class Range:
     stop: str
     length: str
 
+    def opened(self, index: str) -> str:
+        """Return the line that opens a loop over all of them."""
+        bounds = self.stop if self.start == "0" else f"{self.start}, {self.stop}"
+        return f"for {index} in range({bounds}):"
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One thread's part of a loop.
+    """One of the parts that a parallel loop is cut into.
 
     Args:
         counter: The name of the variable that counts the parts, in steps of 512.
@@ -41,38 +47,82 @@ class Part:
     counter: str
     threads: int
 
+    @property
+    def parts(self) -> int:
+        """The number of parts."""
+        return _PARTS_A_THREAD * self.threads
+
     def opened(self) -> list[str]:
-        """Open a loop over the threads, of which Taichi gives each 512 iterations or more."""
+        """Open a loop over the parts, of which Taichi gives each 512 iterations or more."""
         return [
-            f"for {self.counter} in range({_FEWEST * self.threads}):",
+            f"for {self.counter} in range({_FEWEST * self.parts}):",
             f"if {self.counter} % {_FEWEST} == 0:",
         ]
 
 
-def open_range(
-    names: Names, index: str, over: Range, *, part: Part | None, serial: bool
-) -> list[str]:
-    """Open the loop that runs in parallel, or a thread's part of it.
+def open_nest(indices: Sequence[str], axes: Sequence[Range], *, serial: bool) -> list[str]:
+    """Open a loop for each axis, of which the first runs in parallel.
+
+    Args:
+        indices: The names of the loops' indices.
+        axes: The iterations along each axis, the last one fastest.
+        serial: Run the whole nest on one thread.
+    """
+    config = ["ti.loop_config(serialize=True)"] if serial else []
+    return [*config, *(axis.opened(index) for index, axis in zip(indices, axes, strict=True))]
+
+
+def open_part(names: Names, indices: Sequence[str], axes: Sequence[Range], part: Part) -> list[str]:
+    """Open a loop for each axis over its iterations in one part.
+
+    The first axis is cut into as many pieces as it has iterations, or as there are parts; what
+    few rows leave cuts the next axis, and the last one. Pieces differ by one iteration at most.
 
     Args:
         names: Gives names to the variables that are needed.
-        index: The name of the loop's index.
-        over: The iterations.
-        part: The part to run; none for the whole loop.
-        serial: Run the whole loop on one thread.
+        indices: The names of the loops' indices.
+        axes: The iterations along each axis, the last one fastest.
+        part: The part.
     """
-    zero = over.start == "0"
-    if part is None:
-        bounds = over.stop if zero else f"{over.start}, {over.stop}"
-        config = ["ti.loop_config(serialize=True)"] if serial else []
-        return [*config, f"for {index} in range({bounds}):"]
-    size, low = names.new("size"), names.new("low")
-    before = f"{part.counter} // {_FEWEST} * {size}"
-    return [
-        f"{size} = ({over.length} + {part.threads - 1}) // {part.threads}",
-        f"{low} = {before if zero else f'{over.start} + {before}'}",
-        f"for {index} in range({low}, ti.min({low} + {size}, {over.stop})):",
+    lines: list[str] = []
+
+    def let(name: str, text: str) -> str:
+        lines.append(f"{(new := names.new(name))} = {text}")
+        return new
+
+    lengths = [
+        axis.length if axis.length.isdecimal() else let(f"n_{index}", axis.length)
+        for index, axis in zip(indices, axes, strict=True)
     ]
+    counts: list[str] = []
+    left = str(part.parts)
+    for index, length in zip(indices[:-1], lengths[:-1], strict=True):
+        counts.append(let(f"pieces_{index}", f"ti.max(ti.min({length}, {left}), 1)"))
+        left = let("left", f"{left} // {counts[-1]}")
+    counts.append(left)
+    place = f"{part.counter} // {_FEWEST}"
+    pieces: list[str] = []
+    for count in reversed(counts[1:]):
+        place = let("place", place)
+        pieces.append(f"{place} % {count}")
+        place = f"{place} // {count}"
+    pieces.append(place)
+    loops: list[str] = []
+    for index, axis, length, count, text in zip(
+        indices, axes, lengths, counts, reversed(pieces), strict=True
+    ):
+        piece = let("piece", text)
+        ends = [piece, f"({piece} + 1)"]
+        if count is not left:
+            # Parts beyond the last piece are empty.
+            ends = [f"ti.min({end}, {count})" for end in ends]
+        low, high = (
+            f"ti.cast(ti.cast({length}, ti.i64) * {end} // {count}, ti.i32)" for end in ends
+        )
+        if axis.start != "0":
+            low, high = f"{axis.start} + {low}", f"{axis.start} + {high}"
+        loops.append(Range(let("low", low), let("high", high), "").opened(index))
+    return [*lines, *loops]
 
 
 def open_flat(
@@ -80,9 +130,6 @@ def open_flat(
     flat: str,
     indices: Sequence[Var],
     axes: Sequence[Range],
-    *,
-    part: Part | None,
-    serial: bool,
 ) -> tuple[list[str], list[str]]:
     """Open one loop over several axes, and recover their indices.
 
@@ -91,8 +138,6 @@ def open_flat(
         flat: The name of the loop's own index.
         indices: The index of each axis.
         axes: The iterations along each axis, the last one fastest.
-        part: The part to run; none for the whole loop.
-        serial: Run the whole loop on one thread.
 
     Returns:
         The lines, and the sizes of the axes.
@@ -108,7 +153,7 @@ def open_flat(
             continue
         lines.append(f"{sizes[-1]} = {axis.length if is_shape else f'ti.max({axis.length}, 0)'}")
     whole = " * ".join(sizes)
-    lines += open_range(names, flat, Range("0", whole, whole), part=part, serial=serial)
+    lines.append(Range("0", whole, whole).opened(flat))
     for k, (index, axis, size) in enumerate(zip(indices, axes, sizes, strict=True)):
         inner = sizes[k + 1 :]
         text = f"{flat} // ({' * '.join(inner)})" if inner else flat

@@ -73,7 +73,7 @@ class Work:
 
         Args:
             key: What the estimate depends on.
-            flat: A loop over several axes is one over all of them (GPUs); else the last one is a
+            flat: A loop over several axes is one over all of them (GPUs); else each axis is a
                 loop of its own.
 
         Raises:
@@ -148,9 +148,9 @@ class _Estimate:
             if isinstance(stmt, Let) and stmt.out in self.work.bounds and stmt.out.type == I32:
                 yield stmt, self.values.get(stmt.out, 0.0)
             elif isinstance(stmt, ParallelFor):
-                axes = list(zip(stmt.starts, stmt.stops, strict=True))
-                together = axes if flat else axes[: max(1, len(axes) - 1)]
-                yield stmt, prod(self.trips(start, stop, 1.0) for start, stop in together)
+                axes = zip(stmt.starts, stmt.stops, strict=True)
+                lengths = [self.trips(start, stop, 1.0) for start, stop in axes]
+                yield stmt, prod(lengths) if flat else max(lengths)
 
     def value(self, value: Value) -> float | None:
         return float(value.value) if isinstance(value, Const) else self.values.get(value)
