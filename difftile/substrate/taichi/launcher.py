@@ -24,7 +24,15 @@ from difftile.ir.types import FLOATS, numpy_dtype, scalar_of, shape_of
 from difftile.substrate.emit import Emitted
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
-from difftile.substrate.taichi import accurate, dense, linalg, moderate, predicates, warps
+from difftile.substrate.taichi import (
+    accurate,
+    dense,
+    linalg,
+    moderate,
+    predicates,
+    vector_math,
+    warps,
+)
 from difftile.substrate.taichi.names import dtype_of
 from difftile.substrate.taichi.reading import (
     defining_emitted_source,
@@ -154,6 +162,7 @@ _HELPERS = {
     "linalg": linalg,
     "moderate": moderate,
     "predicates": predicates,
+    "vector_math": vector_math,
     "warps": warps,
 }
 

@@ -1,0 +1,27 @@
+"""Functions that loops compute as vectors: straight lines of arithmetic, without calls.
+
+Errors are below 2 units in the last place in both precisions, for all arguments: subnormal numbers,
+zeros of both signs, infinities and NaN included, with fast math and without. Only sines, cosines
+and tangents have a limit, from which on their results mean nothing. Results below the smallest
+normal number are flushed to 0 where the processor is set to do that.
+"""
+
+from difftile.substrate.taichi.vector_exp import exp, exp2, expm1, log1pexp, sigmoid, tanh
+from difftile.substrate.taichi.vector_log import log, log1p, log2, log10
+from difftile.substrate.taichi.vector_trig import cos, sin, tan
+
+__all__ = [
+    "cos",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log1p",
+    "log1pexp",
+    "log2",
+    "log10",
+    "sigmoid",
+    "sin",
+    "tan",
+    "tanh",
+]

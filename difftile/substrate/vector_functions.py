@@ -1,0 +1,16 @@
+"""Which functions loops compute as vectors, and up to which arguments.
+
+The functions are those of `substrate/taichi/vector_math.py`.
+"""
+
+from __future__ import annotations
+
+FUNCTIONS: dict[str, int] = {
+    **dict.fromkeys(("sin", "cos", "tan"), 1),
+    **dict.fromkeys(("exp", "exp2", "expm1", "log", "log2", "log10", "log1p"), 1),
+    **dict.fromkeys(("tanh", "sigmoid", "log1pexp"), 1),
+}
+"""The number of operands of each function."""
+
+LIMITS: dict[str, tuple[float, float]] = dict.fromkeys(("sin", "cos", "tan"), (2.0**13, 2.0**20))
+"""What the sizes of arguments have to be below, in single and in double precision."""

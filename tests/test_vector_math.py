@@ -1,0 +1,102 @@
+"""Functions that loops compute as vectors: their errors, and their values at special arguments."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import difftile as dt
+from difftile.substrate.taichi import vector_math
+from difftile.substrate.vector_functions import FUNCTIONS
+from tests.vector_functions import EXACT, arguments, computed, ulps
+
+INF, NAN = math.inf, math.nan
+PRECISIONS: list[Any] = [np.float32, np.float64]
+
+
+def test_each_function_exists_and_has_an_oracle() -> None:
+    assert set(FUNCTIONS) == set(EXACT) == set(vector_math.__all__)
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+@pytest.mark.parametrize("fast_math", [True, False])
+def test_errors_are_at_most_two_units_in_the_last_place(dtype: Any, fast_math: bool) -> None:
+    dt.init(arch="cpu", fast_math=fast_math)
+    given = {name: arguments(name, dtype, 60) for name in FUNCTIONS}
+    for name, found in computed(given).items():
+        errors = ulps(name, given[name], found)
+        worst = int(np.argmax(errors))
+        at = [x[worst] for x in given[name]]
+        assert errors[worst] <= 2, f"{name} of {at} is {found[worst]}: {errors[worst]:.2f} units"
+
+
+# Arguments, and the result: the same in both precisions, to the bit. TINY is the least number.
+TINY = "tiny"
+SPECIAL: dict[str, list[tuple[Any, ...]]] = {
+    "sin": [(0.0, 0.0), (-0.0, -0.0), (TINY, TINY)],
+    "cos": [(0.0, 1.0), (-0.0, 1.0), (TINY, 1.0)],
+    "tan": [(0.0, 0.0), (-0.0, -0.0), (TINY, TINY)],
+    "exp": [(0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, 0.0), (NAN, NAN), (TINY, 1.0)],
+    "exp2": [(0.0, 1.0), (-1.0, 0.5), (10.0, 1024.0), (INF, INF), (-INF, 0.0), (NAN, NAN)],
+    "expm1": [(0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -1.0), (NAN, NAN), (TINY, TINY)],
+    "log": [
+        (1.0, 0.0),
+        (0.0, -INF),
+        (-0.0, -INF),
+        (INF, INF),
+        (-1.0, NAN),
+        (-INF, NAN),
+        (NAN, NAN),
+    ],
+    "log2": [
+        *((1.0, 0.0), (0.0, -INF), (-0.0, -INF), (INF, INF), (-1.0, NAN), (-INF, NAN), (NAN, NAN)),
+        *((8.0, 3.0), (2.0**-100, -100.0)),
+    ],
+    "log10": [(1.0, 0.0), (0.0, -INF), (-0.0, -INF), (INF, INF), (-1.0, NAN), (NAN, NAN)],
+    "log1p": [
+        *((0.0, 0.0), (-0.0, -0.0), (-1.0, -INF), (INF, INF), (-2.0, NAN), (-INF, NAN)),
+        *((NAN, NAN), (TINY, TINY)),
+    ],
+    "tanh": [(0.0, 0.0), (-0.0, -0.0), (INF, 1.0), (-INF, -1.0), (NAN, NAN), (TINY, TINY)],
+    "sigmoid": [(0.0, 0.5), (-0.0, 0.5), (INF, 1.0), (-INF, 0.0), (NAN, NAN), (TINY, 0.5)],
+    "log1pexp": [(INF, INF), (-INF, 0.0), (NAN, NAN), (1e30, 1e30), (-1e30, 0.0)],
+}
+
+
+def _number(value: Any, dtype: Any) -> Any:
+    return np.finfo(dtype).smallest_subnormal if value == TINY else dtype(value)
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+@pytest.mark.parametrize("fast_math", [True, False])
+def test_special_arguments_have_their_results_to_the_bit(dtype: Any, fast_math: bool) -> None:
+    dt.init(arch="cpu", fast_math=fast_math)
+    whole = np.int64 if dtype == np.float64 else np.int32
+    given: dict[str, Any] = {}
+    for name, cases in SPECIAL.items():
+        # Enough of each for the vectors, and one for what is left over.
+        rows = [[_number(value, dtype) for value in case[:-1]] for case in cases] * 17
+        given[name] = tuple(np.array(column, dtype) for column in zip(*rows, strict=True))
+    assert set(SPECIAL) == set(FUNCTIONS)
+    for name, found in computed(given).items():
+        for k, value in enumerate(found):
+            *at, wanted = SPECIAL[name][k % len(SPECIAL[name])]
+            if wanted is NAN:
+                assert np.isnan(value), f"{name} of {at} is {value}"
+            else:
+                bits = _number(wanted, dtype).view(whole)
+                assert value.view(whole) == bits, f"{name} of {at} is {value}, not {wanted}"
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+def test_results_stay_in_their_ranges(dtype: Any) -> None:
+    ranges = {"sin": (-1, 1), "cos": (-1, 1), "tanh": (-1, 1), "sigmoid": (0, 1), "exp": (0, INF)}
+    given = {name: arguments(name, dtype, 3000, seed=6) for name in ranges}
+    for name, found in computed(given).items():
+        low, high = ranges[name]
+        known = found[~np.isnan(given[name][0])]
+        assert known.min() >= low, name
+        assert known.max() <= high, name

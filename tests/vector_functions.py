@@ -1,0 +1,199 @@
+"""The vectorised functions in loops, arguments for them, and their values by mpmath."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from mpmath import mp, mpf
+
+import difftile as dt
+from difftile.ir.nodes import Array, Block, Program
+from difftile.ir.types import F32, F64, FieldType
+from difftile.substrate.emit import Emitted
+from difftile.substrate.session import current_session
+from difftile.substrate.vector_functions import FUNCTIONS, LIMITS
+
+Numbers = npt.NDArray[Any]
+
+EXACT: dict[str, Callable[..., Any]] = {
+    **{name: getattr(mp, name) for name in ("sin", "cos", "tan", "exp", "expm1", "log1p", "tanh")},
+    "exp2": lambda x: mpf(2) ** x,
+    "log": mp.log,
+    "log2": lambda x: mp.log(x) / mp.log(2),
+    "log10": mp.log10,
+    "sigmoid": lambda x: mp.exp(x) / (1 + mp.exp(x)) if x < 0 else 1 / (1 + mp.exp(-x)),
+    "log1pexp": lambda x: max(x, 0) + mp.log1p(mp.exp(-abs(x))),
+}
+
+
+def limit_of(name: str, dtype: Any) -> float:
+    """Return what arguments of a function have to be below."""
+    return LIMITS[name][int(dtype == np.float64)] if name in LIMITS else math.inf
+
+
+# Loops
+
+
+def compiled(names: Sequence[str], dtype: Any) -> Any:
+    """Return a launcher of loops as they are emitted, one for each function.
+
+    Each has an array for its results and one for each operand.
+    """
+    type_ = F64 if dtype == np.float64 else F32
+    hint = f"{type_}_1d"
+    params: list[Array] = []
+    lines: list[str] = []
+    calls: list[str] = []
+    for name in names:
+        own = [f"{name}_{k}" for k in range(FUNCTIONS[name] + 1)]
+        params += [Array(one, FieldType(type_, 1)) for one in own]
+        given = ", ".join(f"{one}[i]" for one in own[1:])
+        lines += [
+            "@ti.real_func",
+            f"def loop_{name}({', '.join(f'{one}: {hint}' for one in own)}):",
+            f"    for i in range({own[0]}.shape[0]):",
+            f"        {own[0]}[i] = vector_math.{name}({given}, ti.{type_})",
+            "",
+            "",
+        ]
+        calls.append(f"    loop_{name}({', '.join(own)})")
+    head = ", ".join(f"{p.name}: {hint}" for p in params)
+    text = "\n".join([*lines, "@ti.kernel", f"def functions({head}):", *calls, ""])
+    return current_session().backend.compile(
+        Emitted("functions", text, {hint: FieldType(type_, 1)}, 1),
+        Program("functions", tuple(params), Block(())),
+        tuple(params),
+        written=[k for k, p in enumerate(params) if p.name.endswith("_0")],
+        on_host=True,
+        as_written=False,
+    )
+
+
+def computed(arguments: dict[str, tuple[Numbers, ...]], launcher: Any = None) -> dict[str, Numbers]:
+    """Return the results of functions, computed by one launch."""
+    dtype = next(iter(arguments.values()))[0].dtype
+    if launcher is None:
+        launcher = compiled(tuple(arguments), dtype)
+    fields: list[Any] = []
+    results: dict[str, Any] = {}
+    for name, given in arguments.items():
+        results[name] = dt.from_numpy(np.zeros_like(given[0]))
+        fields += [results[name], *(dt.from_numpy(x) for x in given)]
+    launcher.launch([field.buffer for field in fields])
+    return {name: field.to_numpy() for name, field in results.items()}
+
+
+# Arguments
+
+
+def any_bits(rng: np.random.Generator, count: int, dtype: Any) -> Numbers:
+    """Return numbers of any bits: of every size, subnormal ones, infinities and NaN."""
+    bits = np.uint64 if dtype == np.float64 else np.uint32
+    return rng.integers(0, np.iinfo(bits).max, count, dtype=bits, endpoint=True).view(dtype)
+
+
+def arguments(name: str, dtype: Any, count: int, seed: int = 5) -> tuple[Numbers, ...]:
+    """Return so many arguments of each kind: of every size, and many where formulas meet."""
+    rng = np.random.default_rng(seed)
+    double = dtype == np.float64
+
+    def near(*points: float) -> Numbers:
+        offsets = 10 ** rng.uniform(-17, -1, count) * rng.choice([-1.0, 1.0], count)
+        return rng.choice(np.asarray(points), count) * (1 + offsets)
+
+    def between(*bounds: float) -> list[Numbers]:
+        return [rng.uniform(-bound, bound, count) for bound in bounds]
+
+    halves = np.arange(-40, 40) * (math.log(2) / 2)
+    powers = 2.0 ** np.arange(-30, 30)
+    roots = 2.0**0.5, 0.5**0.5
+    parts: list[Numbers]
+    match name:
+        case "sin" | "cos" | "tan":
+            limit = limit_of(name, dtype)
+            turns = rng.integers(-int(limit / 1.6), int(limit / 1.6), count)
+            parts = [*between(1, 10, limit), turns * (np.pi / 2), hardest(dtype, limit)]
+            parts.append(np.arange(-20, 20) * (np.pi / 4))
+        case "exp" | "expm1" | "sigmoid" | "log1pexp" | "tanh" | "exp2":
+            parts = [*between(0.1, 1, 10, 750 if double else 105, 1080), near(*halves)]
+        case "log1p":
+            parts = [*between(0.01, 1, 100), near(-1), near(*(powers - 1)), near(roots[1] - 1)]
+        case _:
+            parts = [rng.uniform(0, 3, count), near(1), near(*powers), near(*roots)]
+    sizes = 10 ** (rng.uniform(-300, 300, count) if double else rng.uniform(-37, 38, count))
+    parts += [sizes, -sizes]
+    with np.errstate(over="ignore"):
+        x = np.concatenate([any_bits(rng, count, dtype), *(part.astype(dtype) for part in parts)])
+    return (x[np.abs(x) < limit_of(name, dtype)] if name in LIMITS else x,)
+
+
+def hardest(dtype: Any, limit: float) -> Numbers:
+    """Return the numbers below a limit that are nearest to multiples of pi/2.
+
+    Numbers of one exponent are whole multiples m of a power of two, and m k of pi/2; the best
+    fractions m / k are the convergents of a continued fraction.
+    """
+    found: list[float] = []
+    digits = np.finfo(dtype).nmant + 1
+    with mp.workprec(300):
+        for exponent in range(-digits, round(math.log2(limit)) - digits + 1):
+            x = mp.pi / 2 / mpf(2) ** exponent
+            (m, k), (last_m, last_k) = (int(x), 1), (1, 0)
+            rest = x - int(x)
+            while m < 2**digits:
+                found.append(math.ldexp(m, exponent))
+                part = int(1 / rest)
+                rest = 1 / rest - part
+                (m, k), (last_m, last_k) = (part * m + last_m, part * k + last_k), (m, k)
+    return np.array(found)
+
+
+# Values
+
+
+def exact(x: Numbers) -> list[Any]:
+    """Return numbers for mpmath by their bits: this process may take subnormal ones for 0."""
+    digits = np.finfo(x.dtype).nmant
+    whole, bias = (np.int64, 1023) if digits == 52 else (np.int32, 127)
+    found: list[Any] = []
+    for bits in x.view(whole).tolist():
+        field, rest = bits >> digits & (2 * bias + 1), bits & ((1 << digits) - 1)
+        if field == 2 * bias + 1:
+            found.append(mp.nan if rest else mp.inf if bits >= 0 else -mp.inf)
+            continue
+        size = mp.ldexp(rest + (min(field, 1) << digits), max(field, 1) - bias - digits)
+        found.append(size if bits >= 0 else -size)
+    return found
+
+
+def ulps(name: str, given: tuple[Numbers, ...], found: Numbers) -> Numbers:
+    """Return the errors of results of finite arguments, in units of the last place.
+
+    Infinity counts as the number that would follow the largest, and subnormal results may be
+    flushed to 0. Arguments that are not finite, or where the function is not, have no error here.
+    """
+    limits = np.finfo(found.dtype)
+    digits, lowest = limits.nmant + 1, int(limits.minexp)
+    largest = mp.ldexp(1, int(limits.maxexp))
+    errors = np.zeros(len(found))
+    with mp.workprec(160):
+        for k, (value, *at) in enumerate(zip(exact(found), *map(exact, given), strict=True)):
+            if not all(map(mp.isfinite, at)):
+                continue
+            try:
+                wanted = EXACT[name](*at)
+            except (ValueError, ZeroDivisionError):
+                continue
+            if not (mp.isfinite(wanted) and wanted.imag == 0):
+                continue
+            wanted = max(-largest, min(largest, wanted.real))
+            exponent = max(mp.frexp(wanted)[1] - 1, lowest)
+            if abs(wanted) < mp.ldexp(1, lowest) and value == 0:
+                continue
+            near = mp.inf if mp.isnan(value) else max(-largest, min(largest, value))
+            errors[k] = abs(near - wanted) / mp.ldexp(1, exponent - digits + 1)
+    return errors
