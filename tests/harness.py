@@ -27,6 +27,7 @@ from difftile.launch.streams import Streams
 from difftile.ops.check import check as check_program
 from difftile.passes.optimise import finish, simplify
 from difftile.substrate import compile as compiling
+from difftile.substrate import strips
 from difftile.substrate.work import Work
 
 STEP = 1e-30  # of the complex step, which has no rounding error to balance
@@ -227,7 +228,12 @@ def check(one: Program) -> None:
     # As little work as here is run by one thread, in code of its own, and adds to gradients; that
     # is what the single precision below runs, and double precision the code for many threads,
     # which stores into gradients that are zero, with vector instructions, as if there were more.
-    with many_threads(), vectors(), mock.patch.object(compiling, "_FRESH_BYTES", 0):
+    with (
+        many_threads(),
+        vectors(),
+        mock.patch.multiple(strips, _FEWEST=3, _MOST=3),
+        mock.patch.object(compiling, "_FRESH_BYTES", 0),
+    ):
         double = _run(one, kernel, values, F64, weights)
         if one.expected or one.gradients:
             ones = {name: np.ones_like(values[name]) for name in weights}

@@ -57,6 +57,11 @@ def waves(x, y):
         y[i] = ti.sin(x[i]) * ti.cos(2.0 * x[i]) * ti.exp(-x[i])
 
 @dt.kernel
+def looked_up(x, at, v):
+    for i in v:
+        v[i] += 0.5 * x[at[i]]
+
+@dt.kernel
 def in_turn(x, y, n: int):
     ti.loop_config(serialize=True)
     for t in range(n):
@@ -70,6 +75,9 @@ x, y = (dt.from_numpy(values, ti.{scalar}, grad=True) for _ in range(2))
 a, b, c = (dt.from_numpy(values[:1_000_000].reshape(1000, 1000), ti.{scalar}, grad=True)
     for _ in range(3))
 total = dt.zeros((), ti.{scalar}, grad=True)
+at = dt.from_numpy(np.arange(3_000_000, dtype=np.int32)[::-1].copy())
+v = dt.ones(3_000_000, ti.{scalar})
+looked_up(x, at, v)
 with dt.Tape() as tape:
     scaled(x, y)
     stencil(a, b, c)
@@ -91,7 +99,7 @@ def test_loops_have_vector_instructions(scalar: str, threads: int, tmp_path: Pat
     codes = [file.read_text() for file in tmp_path.glob("*.ll")]
     kind = {"f32": "float", "f64": "double"}[scalar]
     taped = ["scaled", "stencil", "squares", "clipped", "waves"]
-    wanted = [*taped, *(f"{name}_adjoint" for name in taped), "in_turn"]
+    wanted = [*taped, *(f"{name}_adjoint" for name in taped), "in_turn", "looked_up"]
     for name in wanted:
         own = [code for code in codes if re.search(rf"^define [^@]*@{name}_c\d+_", code, re.M)]
         assert own, name

@@ -25,6 +25,7 @@ from difftile.substrate.memory import Buffer
 from difftile.substrate.moderate_arguments import moderate_arguments
 from difftile.substrate.session import current_session
 from difftile.substrate.slow_compiles import note_slow_compile
+from difftile.substrate.strips import in_strips
 from difftile.substrate.whole import whole_writes, without_clears
 from difftile.substrate.work import Work, work_of
 
@@ -170,7 +171,7 @@ class CompiledProgram:
         started, spent = time.perf_counter(), time.process_time()
         program = without_clears(self.program, self._arrays(zeros.after))
         emitted = self._emitted(
-            moderate_arguments(split_index_sets(program)) if outlined else program,
+            moderate_arguments(in_strips(split_index_sets(program))) if outlined else program,
             serial=serial,
             outlined=outlined,
             threads=self._threads if self._on_host and not serial else 0,

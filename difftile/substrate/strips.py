@@ -1,0 +1,265 @@
+"""Loops in strips: what some iterations compute goes into local arrays, and from there to memory.
+
+LLVM has vector instructions for a loop only if it can tell that no store of one iteration changes
+what another one loads. It compares the ranges of arrays at run time, which an element that is found
+by its contents (a neighbour, a cell, a sample) has none of, nor one at an index that is clamped.
+Here iterations are known to be independent. So a strip of them first computes all its values: the
+only stores are into local arrays, which nothing else can be in. A second loop writes the values
+where they belong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from difftile.ir.nodes import (
+    Accumulate,
+    Alloc,
+    Array,
+    Block,
+    Combine,
+    Const,
+    For,
+    If,
+    Let,
+    Load,
+    ParallelFor,
+    Program,
+    Size,
+    Stmt,
+    Store,
+    Value,
+    Var,
+)
+from difftile.ir.types import FLOATS, I32, FieldType, scalar_of, shape_of
+from difftile.ir.walk import Cloner, defined_in, operands, walk, with_tasks
+from difftile.ops.build import OpBuilder
+from difftile.substrate.expressions import is_long
+
+_FEWEST, _MOST = 16, 64  # iterations of a strip
+_NUMBERS = 128  # in all local arrays: Taichi compiles a statement for each
+_MOST_RESULTS = 24  # numbers of one iteration
+
+# Other ops are calls, or loops. (Of sines and exponentials, loops for moderate numbers have none.)
+_WITH_VECTORS = frozenset(
+    (
+        *("add", "sub", "mul", "div", "mod", "floordiv", "neg", "raw_div", "raw_mod"),
+        *("lt", "le", "gt", "ge", "eq", "ne", "isnan", "isinf", "isfinite"),
+        *("and", "or", "not", "select", "bit_and", "bit_or", "bit_xor", "invert"),
+        *("shl", "shr", "shr_logical", "random_bits"),
+        *("max", "min", "clamp", "abs", "sign", "sqrt", "rsqrt", "floor", "ceil", "round"),
+        *("sin", "cos", "exp"),
+        *("dot", "cross", "outer", "norm", "sum", "transpose", "trace", "determinant", "matmul"),
+        *("cofactors", "inverse", "vec", "mat", "extract", "cast", "bit_cast"),
+        *("exact", "moderate", "stop_grad", "unique"),
+    )
+)
+
+_COPIES = ("vec", "mat", "extract", "transpose", "stop_grad", "unique")
+
+# Sums and products of indices, of which LLVM knows the range.
+_AFFINE = ("add", "sub", "mul", "neg")
+
+
+def in_strips(program: Program) -> Program:
+    """Return the program in which parallel loops that gather run in strips.
+
+    A program that finds a largest or smallest number, or looks for numbers that equal it, stays as
+    it is: vector instructions may round differently, and an adjoint that computes such a number
+    again has to find the same.
+
+    Args:
+        program: A finished program.
+    """
+    if any(_compares(stmt) for stmt in walk(program.body)):
+        return program
+    return with_tasks(program, _of_loop)
+
+
+def _compares(stmt: Stmt) -> bool:
+    match stmt:
+        case Combine(op=op, value=value):
+            return op in ("max", "min") and scalar_of(value.type) in FLOATS
+        case Let(_, "eq" | "ne", (first, *_)):
+            return scalar_of(first.type) in FLOATS
+        case _:
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The statements of an iteration.
+
+    Args:
+        compute: Those that compute values.
+        writes: Those that write them, in order.
+        indices: What the writes compute their indices from, in order.
+        results: The values to keep in between.
+    """
+
+    compute: Sequence[Stmt]
+    writes: list[Store | Accumulate]
+    indices: list[Let]
+    results: list[Var]
+
+
+def _of_loop(loop: ParallelFor) -> list[Stmt]:
+    """Return the statements in place of a parallel loop."""
+    parts = _parts_of(loop)
+    if parts is None:
+        return [loop]
+    count = sum(prod(shape_of(value.type)) for value in parts.results)
+    length = min(_MOST, max(_FEWEST, _NUMBERS // max(count, 1) // _FEWEST * _FEWEST))
+    start, stop = loop.starts[-1], loop.stops[-1]
+    if isinstance(start, Const) and isinstance(stop, Const) and stop.value - start.value < length:
+        return [loop]
+    b, strip, index = OpBuilder(), Var("strip", I32), loop.indices[-1]
+    b.span = loop.span
+    strips = (b.expr(stop) - b.expr(start)).ceildiv(length).named("strips").value
+    with b.region() as stmts:
+        low = (b.expr(start) + b.expr(strip) * length).named("low")
+        high = (low + length).min(stop).named("high")
+        kept = {
+            value: Array(value.name or "value", FieldType(value.type, 1), length)
+            for value in parts.results
+        }
+        b.extend([Alloc(array, loop.span) for array in kept.values()])
+        with b.region() as body:
+            b.extend(parts.compute)
+            place = (b.expr(index) - low).value
+            b.extend([Store(kept[value], (place,), value, loop.span) for value in kept])
+        b.append(For(index, low.value, high.value, (), (), Block(tuple(body)), (), loop.span))
+        again = Cloner()
+        second = again.fresh(index)
+        with b.region() as body:
+            place = (b.expr(second) - low).value
+            for value, array in kept.items():
+                b.append(Load(again.fresh(value), array, (place,), loop.span))
+            b.extend([again.stmt(stmt) for stmt in (*parts.indices, *parts.writes)])
+        b.append(For(second, low.value, high.value, (), (), Block(tuple(body)), (), loop.span))
+    b.append(
+        ParallelFor(
+            (*loop.indices[:-1], strip),
+            (*loop.starts[:-1], Const(0, I32)),
+            (*loop.stops[:-1], strips),
+            Block(tuple(stmts)),
+            loop.span,
+        )
+    )
+    return b.stmts
+
+
+def _parts_of(loop: ParallelFor) -> _Parts | None:
+    """Return the parts of an iteration; none if strips would be wrong or no better."""
+    stmts, index = loop.body.stmts, loop.indices[-1]
+    writes = [s for s in stmts if isinstance(s, (Store, Accumulate))]
+    compute = [s for s in stmts if not isinstance(s, (Store, Accumulate))]
+    if not writes or not all(_is_simple(stmt) for stmt in walk(Block(tuple(compute)))):
+        return None
+    if not (_gathers(loop) and _computes(loop.body) and _is_in_order(stmts, index)):
+        return None
+    indices = _indices(stmts, writes, loop)
+    if indices is None or not all(index in _reached(w.index, indices) for w in writes):
+        return None
+    inside = defined_in(loop.body)
+    results = [v for v in dict.fromkeys(w.value for w in writes) if isinstance(v, Var)]
+    results = [v for v in results if v in inside and v not in loop.indices]
+    if any(scalar_of(v.type) not in (*FLOATS, I32) for v in results):
+        return None
+    if sum(prod(shape_of(v.type)) for v in results) > _MOST_RESULTS:
+        return None
+    return _Parts(compute, writes, indices, results)
+
+
+def _is_simple(stmt: Stmt) -> bool:
+    """Tell whether a statement can be part of a loop of vector instructions."""
+    match stmt:
+        case Let(out, op):
+            return op in _WITH_VECTORS and not is_long(out.type)
+        case Load(out):
+            return not is_long(out.type)
+        case Size() | If():
+            return True
+        case _:
+            return False
+
+
+def _gathers(loop: ParallelFor) -> bool:
+    """Tell whether an iteration loads from where LLVM cannot know ahead."""
+    varying: set[Value] = {loop.indices[-1]}
+    unknown: set[Value] = set()
+    for stmt in walk(loop.body):
+        match stmt:
+            case Let(out, op, args) if not varying.isdisjoint(args):
+                varying.add(out)
+                if op not in _AFFINE or not unknown.isdisjoint(args):
+                    unknown.add(out)
+            case Load(out, array, index):
+                if not unknown.isdisjoint(index[: array.type.ndim]):
+                    return True
+                varying.add(out)
+                unknown.add(out)
+            case If(outs=outs):
+                varying.update(outs)
+                unknown.update(outs)
+            case _:
+                pass
+    return False
+
+
+def _computes(body: Block) -> bool:
+    """Tell whether iterations do anything with floats but to copy them."""
+    lets = (s for s in walk(body) if isinstance(s, Let))
+    return any(s.op not in _COPIES and scalar_of(s.out.type) in FLOATS for s in lets)
+
+
+def _is_in_order(stmts: Collection[Stmt], index: Var) -> bool:
+    """Tell whether all loads may come before all writes, of other iterations too."""
+    written: set[Array] = set()
+    places: dict[Array, set[tuple[Value, ...]]] = {}
+    for stmt in stmts:
+        if isinstance(stmt, (Store, Accumulate)):
+            places.setdefault(stmt.array, set()).add(stmt.index[: stmt.array.type.ndim])
+    for stmt in stmts:
+        if isinstance(stmt, (Store, Accumulate)):
+            written.add(stmt.array)
+            continue
+        for load in walk(Block((stmt,))):
+            if not isinstance(load, Load) or load.array not in places:
+                continue
+            own = load.index[: load.array.type.ndim]
+            if load.array in written or index not in own or places[load.array] != {own}:
+                return False
+    return True
+
+
+def _indices(
+    stmts: Iterable[Stmt], writes: list[Store | Accumulate], loop: ParallelFor
+) -> list[Let] | None:
+    """Return the statements that compute where to write; none if memory says where."""
+    lets = {s.out: s for s in stmts if isinstance(s, Let)}
+    inside = defined_in(loop.body)
+    needed: set[Let] = set()
+    pending = [v for w in writes for v in w.index]
+    while pending:
+        value = pending.pop()
+        if not isinstance(value, Var) or value not in inside or value in loop.indices:
+            continue
+        let = lets.get(value)
+        if let is None:
+            return None
+        if let not in needed:
+            needed.add(let)
+            pending += let.args
+    return [s for s in stmts if isinstance(s, Let) and s in needed]
+
+
+def _reached(values: Iterable[Value], lets: list[Let]) -> set[Value]:
+    """Return the values with all that they are computed from."""
+    found = set(values)
+    for let in reversed(lets):
+        if let.out in found:
+            found.update(operands(let))
+    return found
