@@ -64,9 +64,10 @@ def _gradient(kernel: Any, x: Any, *numbers: int) -> tuple[Any, Any]:
     return y.to_numpy(), field.grad.to_numpy()
 
 
-# Around 32, 32**2 and 32**3 iterations the reverse takes another level of checkpoints.
+# Past each multiple of 128 there is another window, past 128 * 16 and 128 * 16**2 iterations
+# another level of checkpoints. For 100,000 there are not enough of them.
 @pytest.mark.parametrize(
-    "n", [0, 1, 2, 8, 31, 32, 33, 64, 1000, 1023, 1024, 1025, 20_000, 32_768, 32_769, 100_000]
+    "n", [0, 1, 2, 8, 127, 128, 129, 256, 1000, 2047, 2048, 2049, 20_000, 32_768, 32_769, 100_000]
 )
 def test_product_of_n_factors(n: int) -> None:
     x = np.array([0.5, 1.0, 2.0]) / max(n, 4)
@@ -119,7 +120,7 @@ def iterated_sine_by_a_while(x, y, n: int):
 
 
 @pytest.mark.parametrize("kernel", [iterated_sine, iterated_sine_by_a_while])
-@pytest.mark.parametrize("n", [10, 31, 49, 100, 5000, 200_000])
+@pytest.mark.parametrize("n", [10, 127, 129, 300, 2049, 5000, 200_000])
 def test_one_thread(kernel: Any, n: int) -> None:
     # Only the last steps count: each one scales the earlier ones by less than 0.7.
     s, slope = 0.5, 0.0
@@ -128,6 +129,31 @@ def test_one_thread(kernel: Any, n: int) -> None:
     y, gradient = _gradient(kernel, np.array([0.7]), n)
     np.testing.assert_allclose(y, s, rtol=1e-12)
     np.testing.assert_allclose(gradient, slope, rtol=1e-11)
+
+
+@dt.kernel
+def long_vector(x, y, n: int):
+    for i in range(1):
+        v = ti.Vector([0.5] * 100)
+        for k in range(n):
+            v = 0.3 * v * v + x[k % x.shape[0]]
+        for k in range(100):
+            y[k] = v[k]
+
+
+@pytest.mark.parametrize("n", [7, 8, 9, 16, 17, 64, 65, 130])
+def test_windows_of_long_vectors_are_narrow(n: int) -> None:
+    x = np.array([0.3, 0.5, 0.4])
+    v, slopes = 0.5, np.zeros(3)
+    for k in range(n):
+        v, slopes = 0.3 * v * v + x[k % 3], 0.6 * v * slopes
+        slopes[k % 3] += 1
+    field, y = dt.from_numpy(x, grad=True), dt.zeros(100, dtype=ti.f64, grad=True)
+    with dt.Tape() as tape:
+        long_vector(field, y, n)
+    tape.backward({y: 0.01})
+    np.testing.assert_allclose(y.to_numpy(), v, rtol=1e-12)
+    np.testing.assert_allclose(field.grad.to_numpy(), slopes, rtol=1e-11)
 
 
 @dt.kernel

@@ -75,12 +75,12 @@ def _runs(kernel: Any, n: int) -> int:
     ("kernel", "n", "most"),
     [
         (counted, 10, 1.0),
-        (counted, 96, 1.0),
-        (counted, 1000, 2.0),
+        (counted, 128, 1.0),
+        (counted, 2000, 2.0),
         (counted, 3000, 3.0),
         (until, 10, 1.0),
-        (until, 48, 1.0),
-        (until, 1000, 2.0),
+        (until, 128, 1.0),
+        (until, 2000, 2.0),
         (until, 3000, 3.0),
     ],
 )

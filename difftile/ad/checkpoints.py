@@ -1,21 +1,21 @@
 """The reverse of a loop: adjoints run backwards through the iterations.
 
-Where an adjoint needs the value that a local had in each iteration, those values are kept in a
-small array of the thread, one for each iteration of a loop that is short by its literal bounds. A
-longer loop is checkpointed in levels: FANOUT positions are kept, the last segment between two of
-them is run again with FANOUT positions inside it, and so on. Up to SLOTS (96) iterations are not
-repeated at all, up to FANOUT**2 (1,024) once, up to FANOUT**3 (32,768) twice; the memory is SLOTS
-values a carried scalar at any length. Beyond FANOUT**LEVELS the segments that are left get longer
-than one and are run again for each of their iterations. (Griewank and Walther, chapter 12.4,
-multi-level checkpointing.)
+Where an adjoint needs the value that a local had in each iteration, the iterations are cut into
+windows of WIDTH (128). The values of one window at a time are in a small array of the thread: those
+of the last window after the loop has run, those of each earlier one after it has been run again
+from the checkpoint before it. Checkpoints are values at starts of windows. Up to FANOUT (16) of
+them are spread over the loop. Where a window is run again from a distant one, as many more are
+spread over the way to it, and so on. Up to WIDTH iterations are not repeated at all, up to
+FANOUT * WIDTH (2,048) once, up to FANOUT**2 * WIDTH (32,768) twice. The memory is WIDTH values and
+2 * FANOUT checkpoints a carried scalar at any length: windows for which no checkpoint is left are
+run again from the last one. (Griewank and Walther, chapter 12.4, multi-level checkpointing.)
 
-Of vectors that a loop changes by component, single numbers are kept instead (`component_logs`).
-
-Of long vectors fewer states are kept, NUMBERS components in all: what does not fit is run again.
+A loop that is short by its literal bounds keeps the values of all its iterations, and of vectors
+that a loop changes by component, single numbers are kept instead (`component_logs`). For long
+vectors windows are narrower, with NUMBERS components in all.
 
 A `while` keeps its first checkpoints before it is known how long it runs, and drops every second
-one each time there are SLOTS/2 of them, which leaves SLOTS/4 to SLOTS/2. `docs/loops.md` has the
-figures.
+one each time there are FANOUT, which leaves FANOUT/2 to FANOUT. `docs/loops.md` has the figures.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from difftile.ir.nodes import (
     Const,
     For,
     If,
+    Let,
     Stmt,
     Store,
     Value,
@@ -52,10 +53,9 @@ from difftile.ir.walk import (
 from difftile.ops.build import Expr, OpBuilder, zero
 from difftile.passes.dce import closed, slim_block
 
-FANOUT = 32
-LEVELS = 3
-SLOTS = FANOUT * LEVELS
-NUMBERS = 16 * SLOTS
+WIDTH = 128
+FANOUT = 16
+NUMBERS = 1280
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,81 +86,127 @@ class _ReversedIteration:
 
 
 @dataclass(frozen=True, slots=True)
-class _Checkpoints:
-    """The checkpoints of one loop: the carries that are kept, and the local arrays with them."""
+class _Kept:
+    """What is kept of one loop, in local arrays.
+
+    Args:
+        carries: The positions of the carries that are kept.
+        window: Their values in each iteration of a window.
+        starts: Their values at the checkpoints.
+        at: The iterations of the checkpoints.
+    """
 
     carries: list[int]
-    slots: tuple[Array, ...]
+    window: tuple[Array, ...]
+    starts: tuple[Array, ...]
     at: Array
 
     @property
+    def arrays(self) -> tuple[Array, ...]:
+        return *self.window, *self.starts, self.at
+
+    @property
+    def width(self) -> int:
+        """The number of iterations of a window, a power of two."""
+        assert self.window[0].size is not None
+        return self.window[0].size
+
+    @property
     def size(self) -> int:
-        """The number of slots."""
+        """The number of checkpoints."""
         assert self.at.size is not None
         return self.at.size
 
     @property
     def fanout(self) -> int:
-        """How many positions of a segment are kept."""
-        return self.size // LEVELS
-
-    @property
-    def online(self) -> int:
-        """How many checkpoints of a `while` there are when every second one is dropped."""
+        """The most checkpoints that a stretch is given at a time."""
         return self.size // 2
 
-    def read(self, b: OpBuilder, slot: Value) -> tuple[Value, ...]:
-        return tuple(b.load(array, (slot,), array.name) for array in self.slots)
-
-    def write(self, b: OpBuilder, slot: Value, position: Value, state: tuple[Value, ...]) -> None:
-        b.store(self.at, (slot,), position)
-        for array, value in zip(self.slots, state, strict=True):
+    def checkpoint(self, b: OpBuilder, slot: Value, at: Value, state: Iterable[Value]) -> None:
+        """Append the stores of a checkpoint."""
+        b.store(self.at, (slot,), at)
+        for array, value in zip(self.starts, state, strict=True):
             b.store(array, (slot,), value)
 
-    def at_stride(self, b: OpBuilder, copy: For, state: tuple[Var, ...], stride: Value) -> For:
-        """Return a loop that keeps a checkpoint at every stride-th iteration."""
-        slot, due = Var("slot", I32), Var("due", I32)
-        with b.region() as stores:
-            done = b.expr(copy.index) - copy.start
-            with b.region() as keeps:
-                self.write(b, slot, done.value, state)
-                results = (b.expr(slot) + 1).value, (b.expr(due) + stride).value
-            after = Var("slot", I32), Var("due", I32)
-            keep, skip = Block(tuple(keeps), results), Block((), (slot, due))
-            b.append(If(done.eq(due).value, keep, skip, after, copy.span))
-        body = Block((*stores, *copy.body.stmts), (*copy.body.results, *after))
-        outs = Var("slot", I32), Var("due", I32)
-        return add_carries(copy, (slot, due), (Const(0, I32),) * 2, outs, body)
+    def note(self, b: OpBuilder, step: Value, state: Iterable[Value]) -> None:
+        """Append the stores of an iteration, so many steps from the start of a window."""
+        slot = b.expr(step) & (self.width - 1)
+        for array, value in zip(self.window, state, strict=True):
+            b.store(array, (slot.value,), value)
 
-    def thinning(self, b: OpBuilder, copy: While, state: tuple[Var, ...]) -> tuple[While, Value]:
-        """Return a `while` that keeps checkpoints, and their stride at its end.
+    def counted(self, b: OpBuilder, copy: For, state: list[int]) -> tuple[Expr, Value]:
+        """Append a loop that keeps checkpoints and its last window.
 
-        Nobody knows before how long it runs. Whenever half of the slots are taken, every second
+        Args:
+            b: Where it is appended.
+            copy: The loop as it is.
+            state: The positions of the carries that are kept.
+
+        Returns:
+            The number of iterations and the slot of the last checkpoint.
+        """
+        n = (b.expr(copy.stop) - copy.start).max(0).named("n")
+        windows = n.ceildiv(self.width).named("windows")
+        across = windows.ceildiv(self.fanout).max(1).named("across")
+        pieces = windows.ceildiv(across).named("pieces")
+        stride = (across * self.width).named("stride")
+        longest = n.min(stride).named("longest")
+        piece, step = Var("piece", I32), Var("step", I32)
+        carries, outs = _like(copy.carries), _like(copy.carries)
+        with b.region() as stmts:
+            begin = (b.expr(piece) * stride).named("begin")
+            self.checkpoint(b, piece, begin.value, (carries[k] for k in state))
+            with b.region() as stores:
+                first = b.expr(copy.start) + begin
+                b.append(Let(copy.index, "add", (first.value, step), copy.span))
+                self.note(b, step, (copy.carries[k] for k in state))
+            # The shorter of `longest` and what is left, of which the launch knows the former.
+            length = (n - begin).min(longest).value
+            body = replace(copy.body, stmts=(*stores, *copy.body.stmts))
+            b.append(
+                replace(
+                    copy, index=step, start=_ZERO, stop=length, inits=carries, body=body, outs=outs
+                )
+            )
+        body = Block(tuple(stmts), outs)
+        ends = _ZERO, pieces.value
+        b.append(For(piece, *ends, carries, copy.inits, body, copy.outs, copy.span))
+        return n, (pieces - 1).named("top").value
+
+    def thinning(self, b: OpBuilder, copy: While, state: list[int]) -> tuple[Expr, Value]:
+        """Append a `while` that keeps checkpoints and its last window; return as `counted` does.
+
+        Nobody knows before how long it runs. Whenever there are `fanout` checkpoints, every second
         one is dropped and the stride doubled, as in Stumm and Walther, New algorithms for optimal
         online checkpointing (2010), in its simplest form.
         """
         done = b.expr(copy.carries[-1])
-        stride, after, out = Var("stride", I32), Var("stride", I32), Var("stride", I32)
-        with b.region() as stores:
-            due = (done % stride).eq(0)
+        values = [copy.carries[k] for k in state]
+        names = "slot", "due", "stride"
+        slot, due, stride = carries = tuple(Var(name, I32) for name in names)
+        after, outs = _like(carries), _like(carries)
+        with b.region() as stmts:
+            self.note(b, done.value, values)
             with b.region() as keeps:
-                slot = (done // stride).named("slot")
-                full = slot.eq(self.online)
+                full = b.expr(slot).eq(self.fanout)
+                half = Const(self.fanout // 2, I32)
                 moved = Var("slot", I32)
                 with b.region() as moves:
                     source = (b.expr(moved) * 2).value
-                    for array in (*self.slots, self.at):
+                    for array in (*self.starts, self.at):
                         b.store(array, (moved,), b.load(array, (source,), array.name))
-                half = Const(self.online // 2, I32)
-                move = Block(tuple(moves))
-                drop = For(moved, Const(0, I32), half, (), (), move, (), copy.span)
+                drop = For(moved, _ZERO, half, (), (), Block(tuple(moves)), (), copy.span)
                 b.append(If(full.value, Block((drop,)), Block(()), (), copy.span))
-                wider = full.select(b.expr(stride) * 2, stride).value
-                self.write(b, full.select(half, slot).value, done.value, state)
-            keep, skip = Block(tuple(keeps), (wider,)), Block((), (stride,))
-            b.append(If(due.value, keep, skip, (after,), copy.span))
-        body = Block((*stores, *copy.body.stmts), (*copy.body.results, after))
-        return add_carries(copy, (stride,), (Const(1, I32),), (out,), body), out
+                free = full.select(half, slot)
+                self.checkpoint(b, free.value, done.value, values)
+                wider = full.select(b.expr(stride) * 2, stride)
+                results = (free + 1).value, (done + wider).value, wider.value
+            keep, skip = Block(tuple(keeps), results), Block((), carries)
+            b.append(If(done.eq(due).value, keep, skip, after, copy.span))
+        body = Block((*stmts, *copy.body.stmts), (*copy.body.results, *after))
+        inits = _ZERO, _ZERO, Const(self.width, I32)
+        b.append(add_carries(copy, carries, inits, outs, body))
+        return b.expr(copy.outs[-1]), (b.expr(outs[0]) - 1).named("top").value
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +238,7 @@ class LoopReversal:
         used = free_variables(slim)
         needed = [k for k, state in enumerate(reverse.state) if state in used]
         if needed:
-            most = self._most_iterations(_slots_for(loop.carries[k] for k in needed))
+            most = self._most_iterations(_width_for(loop.carries[k] for k in needed))
             if most is None:
                 outs = self._with_checkpoints(reverse, needed)
             else:
@@ -306,132 +352,141 @@ class LoopReversal:
         return outs
 
     def _with_checkpoints(self, reverse: _ReversedIteration, needed: list[int]) -> tuple[Var, ...]:
+        """Append the reverse of a loop of any length, window by window."""
         r, b, loop = self.r, self.r.b, self.loop
+        kept = self._kept(needed)
+        start = b.expr(r.value(loop.start))
+        n, last = self._checkpointed_copy(kept)
+        windows = n.ceildiv(kept.width).named("windows")
+        longest = n.min(kept.width).named("longest")
+        r.backwards = True
+        turn, top, back = Var("turn", I32), Var("top", I32), Var("back", I32)
+        outs, inner_outs, totals = (_like(reverse.carries) for _ in range(3))
+        with b.region() as stmts:
+            low = ((windows - 1 - turn) * kept.width).named("low")
+            length = (n - low).min(longest).named("length")
+            here = self._refill(kept, turn, top, low, length, windows)
+            with b.region() as body:
+                slot = (length - 1 - back).named("slot")
+                index = (start + low + slot).named(loop.index.name).value
+                bindings: dict[Var, Value] = {reverse.index: index}
+                for k, array in zip(kept.carries, kept.window, strict=True):
+                    bindings[reverse.state[k]] = b.load(array, (slot.value,), array.name)
+                results = reverse.bound(b, bindings)
+            block = Block(tuple(body), results)
+            ends = _ZERO, length.value
+            b.append(For(back, *ends, reverse.carries, totals, block, inner_outs, loop.span))
+            reached = b.expr(b.load(kept.at, (here.value,))).eq(low)
+            below = reached.select(here - 1, here).named("top").value
+        block = Block(tuple(stmts), (below, *inner_outs))
+        inits = last, *reverse.inits
+        found = Var("top", I32), *outs
+        ends = _ZERO, windows.value
+        b.append(For(turn, *ends, (top, *totals), inits, block, found, loop.span))
+        return outs
+
+    def _kept(self, needed: list[int]) -> _Kept:
+        """Return the arrays for the carries that are needed, and for those they depend on."""
+        r, loop = self.r, self.loop
 
         def read(kept: list[int]) -> set[Var]:
             results = tuple(loop.body.results[k] for k in kept)
             return free_variables(slim_block(r.repeatable(replace(loop.body, results=results))))
 
         carries = closed(loop.carries, needed, read)
-        size = _slots_for(loop.carries[k] for k in carries)
-        slots = tuple(
-            Array(f"{carry.name or 'carry'}_kept", FieldType(carry.type, 1), size)
-            for carry in (loop.carries[k] for k in carries)
-        )
-        kept = _Checkpoints(carries, slots, Array("kept_at", FieldType(I32, 1), size))
-        start, stop = b.expr(r.value(loop.start)), b.expr(r.value(loop.stop))
-        stride = self._checkpointed_copy(kept)
-        n = (stop - start).max(0).named("n")
-        top = ((n - 1) // stride).named("top").value
-        r.backwards = True
-        step = Var("back", I32)
-        top_carry = Var("top", I32)
-        with b.region() as stmts:
-            position = (n - step - 1).named("position")
-            base = b.expr(b.load(kept.at, (top_carry,), "base"))
-            state, top_here = self._advance(kept, top_carry, base, position, start)
-            index = (start + position).named(loop.index.name).value
-            bindings: dict[Var, Value] = {reverse.index: index}
-            bindings |= {reverse.state[k]: value for k, value in zip(carries, state, strict=True)}
-            results = reverse.bound(b, bindings)
-            reached = b.expr(b.load(kept.at, (top_here,))).eq(position)
-            below = b.expr(top_here) - 1
-            top_next = reached.select(below, top_here).named("top").value
-        outs = tuple(Var(carry.name, carry.type) for carry in reverse.carries)
-        b.append(
-            For(
-                step,
-                Const(0, I32),
-                n.value,
-                (top_carry, *reverse.carries),
-                (top, *reverse.inits),
-                Block(tuple(stmts), (top_next, *results)),
-                (Var("top", I32), *outs),
-                loop.span,
+        values = [loop.carries[k] for k in carries]
+        width = _width_for(values)
+        size = max(width * 2 * FANOUT // WIDTH, 4)
+        window, starts = (
+            tuple(
+                Array(f"{v.name or 'carry'}_{name}", FieldType(v.type, 1), length) for v in values
             )
+            for name, length in (("kept", width), ("start", size))
         )
-        return outs
+        return _Kept(carries, window, starts, Array("start_at", FieldType(I32, 1), size))
 
-    def _checkpointed_copy(self, kept: _Checkpoints) -> Value:
-        """Make the forward copy of the loop keep a checkpoint at every stride-th iteration.
+    def _checkpointed_copy(self, kept: _Kept) -> tuple[Expr, Value]:
+        """Make the forward copy of the loop keep checkpoints and its last window.
 
         Returns:
-            The stride.
+            The number of iterations and the slot of the last checkpoint.
         """
         b, copy = self.r.b, self.copy
         assert copy is not None
         place = next(k for k, stmt in enumerate(b.stmts) if stmt is copy)
-        state = tuple(copy.carries[self.positions[k]] for k in kept.carries)
-        with b.region() as before:
-            for array in (*kept.slots, kept.at):
+        state = [self.positions[k] for k in kept.carries]
+        with b.region() as stmts:
+            for array in kept.arrays:
                 b.append(Alloc(array, self.loop.span))
-            if isinstance(copy, While):
-                changed, stride = kept.thinning(b, copy, state)
-            else:
-                n = b.expr(copy.stop) - copy.start
-                all_fit = n <= kept.size
-                wide = _stride(n, kept.fanout)
-                stride = all_fit.select(Const(1, I32), wide).named("stride").value
-                changed = kept.at_stride(b, copy, state, stride)
-        b.stmts[place : place + 1] = [*before, changed]
-        return stride
+            appended = (
+                kept.counted(b, copy, state)
+                if isinstance(copy, For)
+                else kept.thinning(b, copy, state)
+            )
+        b.stmts[place : place + 1] = stmts
+        return appended
 
-    def _advance(
-        self, kept: _Checkpoints, top: Var, base: Expr, position: Expr, start: Expr
-    ) -> tuple[tuple[Value, ...], Value]:
-        """Append the run from the last checkpoint to a position, which leaves more of them."""
+    def _refill(
+        self, kept: _Kept, turn: Var, top: Var, low: Expr, length: Expr, windows: Expr
+    ) -> Expr:
+        """Append the run from the last checkpoint through a window, which leaves more of them.
+
+        Args:
+            kept: What is kept.
+            turn: How many windows have been reversed. Of the first one, all is there already.
+            top: The last checkpoint.
+            low: The first iteration of the window.
+            length: Its length.
+            windows: The number of windows.
+
+        Returns:
+            The last checkpoint after that.
+        """
         r, b, loop = self.r, self.r.b, self.loop
-        distance = (position - base).named("distance")
-        fanout = (kept.size - 1 - b.expr(top)).min(kept.fanout).max(1)
-        stride = _stride(distance, fanout)
+        base = b.expr(b.load(kept.at, (top,), "base"))
+        distance = (low - base).named("distance")
+        pieces_at_most = (kept.size - b.expr(top)).min(kept.fanout)
+        ahead = distance // kept.width + 1
+        stride = (ahead.ceildiv(pieces_at_most) * kept.width).named("stride")
+        pieces = b.expr(turn).eq(0).select(_ZERO, distance // stride + 1)
+        # There are fewer than windows in any case; that much the launch knows.
+        pieces = pieces.min(windows - 1).named("pieces")
         results = tuple(loop.body.results[k] for k in kept.carries)
         carried = [loop.carries[k] for k in kept.carries]
-        state = tuple(Var(carry.name, carry.type) for carry in carried)
-        counter, here, due = Var("ahead", I32), Var("top", I32), Var("due", I32)
+        piece, step = Var("piece", I32), Var("step", I32)
+        outer, state, inner_outs, outs = (_like(carried) for _ in range(4))
         with b.region() as stmts:
-            done = base + counter
-            slim = slim_block(r.repeatable(replace(loop.body, results=results)))
-            outside = free_variables(slim) - {loop.index}
-            cloner = Cloner({v: r.value(v) for v in outside})
-            cloner.env[loop.index] = (start + done).named(loop.index.name).value
-            cloner.env |= dict(zip(carried, state, strict=True))
-            block = cloner.block(slim)
-            r.note_loads(slim, cloner)
-            b.extend(block.stmts)
-            next_ = done + 1
-            free = b.expr(here) < kept.size - 1
-            keep = (next_.eq(due) & free).value
-            with b.region() as keeps:
-                above = (b.expr(here) + 1).named("top").value
-                kept.write(b, above, next_.value, block.results)
-                raised = above, (due + stride).value
-            after = Var("top", I32), Var("due", I32)
-            stays = Block((), (here, due))
-            b.append(If(keep, Block(tuple(keeps), raised), stays, after, loop.span))
-        outs = tuple(Var(v.name, v.type) for v in state)
-        top_out = Var("top", I32)
-        b.append(
-            For(
-                counter,
-                Const(0, I32),
-                distance.value,
-                (here, due, *state),
-                (top, (base + stride).value, *kept.read(b, top)),
-                Block(tuple(stmts), (*after, *block.results)),
-                (top_out, Var("due", I32), *outs),
-                loop.span,
-            )
-        )
-        return outs, top_out
+            begin = (base + b.expr(piece) * stride).named("begin")
+            kept.checkpoint(b, (b.expr(top) + piece).value, begin.value, outer)
+            with b.region() as body:
+                slim = slim_block(r.repeatable(replace(loop.body, results=results)))
+                outside = free_variables(slim) - {loop.index}
+                cloner = Cloner({v: r.value(v) for v in outside})
+                index = b.expr(r.value(loop.start)) + begin + step
+                cloner.env[loop.index] = index.named(loop.index.name).value
+                cloner.env |= dict(zip(carried, state, strict=True))
+                kept.note(b, step, state)
+                block = cloner.block(slim)
+                r.note_loads(slim, cloner)
+                b.extend(block.stmts)
+            to = (low + length - begin).min(stride).value
+            block = Block(tuple(body), block.results)
+            b.append(For(step, _ZERO, to, state, outer, block, inner_outs, loop.span))
+        inits = tuple(b.load(array, (top,), array.name) for array in kept.starts)
+        block = Block(tuple(stmts), inner_outs)
+        b.append(For(piece, _ZERO, pieces.value, outer, inits, block, outs, loop.span))
+        return b.expr(top) + (pieces - 1).max(0)
 
 
-def _slots_for(carries: Iterable[Var]) -> int:
-    """Return how many states of some carries are kept: a multiple of twice LEVELS."""
+_ZERO = Const(0, I32)
+
+
+def _like(variables: Iterable[Var]) -> tuple[Var, ...]:
+    """Return new variables of the same names and types."""
+    return tuple(Var(v.name, v.type) for v in variables)
+
+
+def _width_for(carries: Iterable[Var]) -> int:
+    """Return how many states of some carries a window has: a power of two."""
     numbers = sum(math.prod(shape_of(carry.type)) for carry in carries)
-    step = 2 * LEVELS
-    return min(max(NUMBERS // numbers // step, 2) * step, SLOTS)
-
-
-def _stride(n: Expr, fanout: Expr | int) -> Expr:
-    """Append the distance of checkpoints over n iterations."""
-    return n.ceildiv(fanout).max(1).named("stride")
+    return min(max(1 << (NUMBERS // numbers).bit_length() >> 1, 8), WIDTH)

@@ -201,3 +201,5 @@ class _Estimate:
         if len(known) == len(args) and op in _COUNTING:
             with np.errstate(all="ignore"):
                 self.values[out] = float(OPS[op].numpy(*known))
+        elif op == "min" and known:
+            self.values[out] = known[0]  # at most that
