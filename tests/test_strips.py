@@ -14,6 +14,7 @@ from difftile.ir.parse import parse
 from difftile.ir.walk import walk
 from difftile.ops.check import check
 from difftile.substrate.strips import in_strips
+from difftile.substrate.vector_functions import FUNCTIONS
 
 HEAD = "program f(x: field<f32, 1>, v: field<vec2<f32>, 1>, at: field<i32, 1>, a: field<f32, 2>)\n"
 
@@ -189,7 +190,7 @@ def _results(program: Program, n: int) -> list[npt.NDArray[Any]]:
 def test_loops_in_strips(text: str) -> None:
     before = parse(HEAD + text)
     check(before)
-    after = in_strips(before)
+    after = in_strips(before, FUNCTIONS)
     check(after)
     assert any(isinstance(s, Alloc) for s in walk(after.body))
     for n in (7, 64, 65, 150):
@@ -201,4 +202,4 @@ def test_loops_in_strips(text: str) -> None:
 def test_loops_that_stay_as_they_are(text: str) -> None:
     before = parse(HEAD + text)
     check(before)
-    assert in_strips(before) == before
+    assert in_strips(before, FUNCTIONS) == before

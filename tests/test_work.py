@@ -10,8 +10,10 @@ import taichi as ti
 
 import difftile as dt
 from difftile.diagnostics import KernelError
+from difftile.ir.nodes import Program
 from difftile.passes.optimise import finish
-from difftile.substrate.moderate_arguments import moderate_arguments
+from difftile.substrate.session import BACKEND
+from difftile.substrate.vectorise_functions import vectorise_functions
 from difftile.substrate.work import Work, work_of
 
 
@@ -67,13 +69,17 @@ def test_launches_that_threads_share(kernel: Any, n: int, threads: list[int]) ->
     assert [n for n in (1, 2, 16) if not work.is_for_one(key, n, work.amount(key))] == threads
 
 
+def with_polynomials(program: Program) -> Program:
+    return vectorise_functions(program, BACKEND.vector_math, serial=True, reorders=True).program
+
+
 @pytest.mark.parametrize(
     ("kernel", "program", "least"),
     [
         # A multiplication and an addition at least, for each element or pair.
         (squares, lambda p: finish(p, 32), 2 * 100_000),
         (squares, lambda p: finish(p, 512), 2 * 100_000),
-        (waves, moderate_arguments, 2 * 100_000),
+        (waves, with_polynomials, 2 * 100_000),
         (of_triangles, lambda p: finish(p, 32), 100_000 * 99_999 / 2),
     ],
 )

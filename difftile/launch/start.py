@@ -16,6 +16,7 @@ def init(
     seed: int = 0,
     debug: bool = False,
     fast_math: bool | None = None,
+    math: str = "polynomials",
     fuse: bool | str = True,
     **options: object,
 ) -> None:
@@ -33,19 +34,22 @@ def init(
             finite; comparisons and `dt.exact` are not affected. By default this is on unless
             `debug` is. Without it arithmetic is done as it is written, and sums take several times
             as long.
+        math: How functions such as `ti.sin` and `ti.log` are computed where vector instructions
+            pay, which is in large launches on the CPU: "polynomials", with errors up to 2 units in
+            the last place, or "libm" for the C library's everywhere.
         fuse: Run launches that repeat as one program where that pays; "always" does so for all that
             can be, whatever compiling takes, and False for none.
         options: Passed on to `ti.init`, such as `cpu_max_num_threads` or `offline_cache`.
 
     Raises:
-        FieldError: The architecture or the type is unknown, or not there; or `fuse` is something
-            else.
+        FieldError: The architecture or the type is unknown, or not there; or `math` or `fuse` is
+            something else.
         TapeError: A tape is open.
     """
     if Recording.open:
         raise TapeError("dt.init() inside a tape would end the fields that it records.")
     check_fusing(fuse)
     run_pending()
-    start_session(arch, default_fp, seed, debug, fast_math, **options)
+    start_session(arch, default_fp, seed, debug, fast_math, math, **options)
     set_fusing(fuse)
     forget_all()  # kernels that were compiled for the session before

@@ -254,9 +254,6 @@ ROWS = (
 # What `dt.exact` marks: the derivative is that of the value, which the marks do not change.
 EXACT = Op("exact", meaning.identity, real, ("z_bar",), (_WIDE,))
 
-# What code for loops of vector instructions marks: numbers whose sine needs no call.
-MODERATE = Op("moderate", meaning.identity, real, ("z_bar",), (_WIDE,))
-
 
 def is_exact(program: Program) -> bool:
     """Tell whether a program has such a mark: all of it is then computed as it is written."""

@@ -10,7 +10,6 @@ _ELEMENTWISE = (
     *scalar.ROWS,
     *scalar.PIECEWISE_CONSTANT,
     scalar.EXACT,
-    scalar.MODERATE,
     *special.ROWS,
     *discrete.ROWS,
 )

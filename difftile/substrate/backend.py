@@ -116,6 +116,20 @@ class Devices(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class VectorMath:
+    """The functions that are polynomials in loops of vector instructions.
+
+    Args:
+        spellings: How emitted source writes the polynomial of each op.
+        limits: The sizes of arguments from which on there is none, by op and type; none for ops
+            that have one everywhere.
+    """
+
+    spellings: Mapping[str, Spelling]
+    limits: Mapping[str, Mapping[Type, float]]
+
+
 class Launcher(Protocol):
     """One compiled kernel."""
 
@@ -199,6 +213,7 @@ class Backend:
     Args:
         language: The objects that kernels name, and their meanings.
         spellings: How emitted source writes each op.
+        vector_math: The functions that may be polynomials.
         devices: Starts and ends.
         memory: Makes memory of a device, for elements of a type in a shape, with any contents.
         compile: Compiles emitted source.
@@ -208,6 +223,7 @@ class Backend:
 
     language: Language
     spellings: Mapping[str, Spelling]
+    vector_math: VectorMath
     devices: Devices
     memory: Callable[[Type, tuple[int, ...]], DeviceArray]
     compile: Compile

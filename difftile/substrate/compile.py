@@ -8,7 +8,7 @@ and compiled for the first launch that takes it.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -22,10 +22,11 @@ from difftile.substrate.debug_report import is_silenced, report_of
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
-from difftile.substrate.moderate_arguments import moderate_arguments
 from difftile.substrate.session import current_session
 from difftile.substrate.slow_compiles import note_slow_compile
+from difftile.substrate.spellings import Spelling
 from difftile.substrate.strips import in_strips
+from difftile.substrate.vectorise_functions import vectorise_functions
 from difftile.substrate.whole import whole_writes, without_clears
 from difftile.substrate.work import Work, work_of
 
@@ -79,6 +80,8 @@ class CompiledProgram:
         self._choice: dict[tuple[Any, ...], Launcher] = {}
         self._speaks = any(isinstance(stmt, (Print, Fail)) for stmt in walk(program.body))
         self._as_written = is_exact(program)
+        self._reorders = session.fast_math and not self._as_written
+        self._vector_math = backend.vector_math if session.polynomials else None
         self._outlines = (
             session.on_host
             and not session.debug
@@ -170,9 +173,19 @@ class CompiledProgram:
     def _variant(self, serial: bool, outlined: bool, zeros: _Zeros) -> Launcher:
         started, spent = time.perf_counter(), time.process_time()
         program = without_clears(self.program, self._arrays(zeros.after))
+        if outlined:
+            functions = () if self._vector_math is None else self._vector_math.spellings
+            program = in_strips(split_index_sets(program), functions)
+        polynomials: Mapping[Var, Spelling] = {}
+        if outlined and self._vector_math is not None:
+            made = vectorise_functions(
+                program, self._vector_math, serial=serial, reorders=self._reorders
+            )
+            program, polynomials = made.program, made.polynomials
         emitted = self._emitted(
-            moderate_arguments(in_strips(split_index_sets(program))) if outlined else program,
+            program,
             serial=serial,
+            polynomials=polynomials,
             outlined=outlined,
             threads=self._threads if self._on_host and not serial else 0,
             fresh=self._arrays(zeros.before),

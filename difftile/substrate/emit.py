@@ -93,6 +93,7 @@ def emit(
     fresh: Collection[Array] = (),
     guarded: bool = False,
     outlined: bool = False,
+    polynomials: Mapping[Var, Spelling] | None = None,
     report: tuple[Array, ...] = (),
     spellings: Mapping[str, Spelling] = SPELLINGS,
 ) -> Emitted:
@@ -106,6 +107,7 @@ def emit(
         fresh: Arrays that hold zeros: what is added there once is stored.
         guarded: Taichi compiles as if no number were NaN: comparisons ask for it.
         outlined: Put what a thread runs into a function of its own (CPUs): see `outline`.
+        polynomials: How functions that are polynomials are written, by their results.
         report: Where failures are counted, where the first one leaves its number and values, and
             marks; none of that where nothing can fail.
         spellings: How the backend writes each op.
@@ -115,7 +117,12 @@ def emit(
     emitter = _Emitter(
         names=names,
         values=Expressions(
-            names, count_uses(program.body), guarded, spellings, cell="0" if outlined else "None"
+            names,
+            count_uses(program.body),
+            guarded,
+            spellings,
+            cell="0" if outlined else "None",
+            polynomials=polynomials or {},
         ),
         serial=serial,
         flat=flat,

@@ -62,6 +62,7 @@ class Expressions:
         guarded: The compiler of the device takes it that no number is NaN.
         spellings: How each op is written.
         cell: The index of the element of a field without dimensions.
+        polynomials: How functions that are polynomials are written, by their results.
     """
 
     names: Names
@@ -69,10 +70,10 @@ class Expressions:
     guarded: bool
     spellings: Mapping[str, Spelling]
     cell: str = "None"
+    polynomials: Mapping[Var, Spelling] = field(default_factory=dict[Var, Spelling])
     alias: dict[Var, str] = field(default_factory=dict[Var, str])
     _waiting: dict[Var, Expression] = field(default_factory=dict[Var, Expression])
     _components: dict[Array, list[str]] = field(default_factory=dict[Array, list[str]])
-    _moderate: set[Value] = field(default_factory=set[Value])  # that are marked as such
     _casts: set[Value] = field(default_factory=set[Value])  # that were made by casts
 
     # What is written where
@@ -238,18 +239,12 @@ class Expressions:
                 return Expression(f"dense.matmul({plain}, ti.{scalar})", ATOM, reads)
             case "determinant" if shape_of(args[0].type)[0] > _LARGEST_EXPANDED:
                 return Expression(f"dense.determinant({plain})", ATOM, reads)
-            case "moderate":
-                self._moderate.add(let.out)
-                spelling = self.spellings[let.op]
-            case "sin" | "cos" | "exp" if args[0] in self._moderate:
-                scalar = scalar_of(let.out.type)
-                return Expression(f"moderate.{let.op}({plain}, ti.{scalar})", ATOM, reads)
             case "lt" | "le" | "gt" | "ge" | "eq" | "ne" if is_float(args[0].type):
                 return self._comparison(let.op, args, reads)
             case "and" | "or" if shape_of(let.out.type):
                 spelling = self.spellings[f"bit_{let.op}"]
             case _:
-                spelling = self.spellings[let.op]
+                spelling = self.polynomials.get(let.out) or self.spellings[let.op]
         if isinstance(spelling, Formula):
             return Expression(f"{function_name(let)}({plain})", ATOM, reads)
         tight = places(spelling, len(args))

@@ -1,18 +1,19 @@
-"""Loops that find out whether their sines and exponentials are of moderate numbers, and then run.
+"""Loops that find out whether their sines are of moderate numbers, and then run.
 
 The sine of a number below some limit is a polynomial, of which a loop has vector instructions; for
-other numbers it is a call. The same goes for cosines and exponentials. A loop first computes only
-the arguments and the largest of them. If that is below the limit, a copy of the loop runs in which
-the arguments are marked (`moderate`).
+other numbers it is a call. The same goes for cosines and tangents. A loop is therefore run three
+ways: first only what such arguments are computed from, with the conditions around it, to find the
+largest of them. If that is below the limit, a copy of the loop runs in which all functions are
+polynomials; else the loop runs as it is.
 
-Such a loop is straight, as are the computations of its arguments, which read nothing that the
-loop writes, except for elements of an iteration's own before it writes them.
+Arguments that follow from other sines are computed with the polynomials, too: of a chain in which
+some argument is too large, the first one is found right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
@@ -20,7 +21,6 @@ import numpy as np
 from difftile.ir.nodes import (
     Alloc,
     Block,
-    Combine,
     Const,
     For,
     If,
@@ -28,201 +28,196 @@ from difftile.ir.nodes import (
     Load,
     ParallelFor,
     Program,
-    Size,
     Stmt,
     Value,
     Var,
-    While,
 )
-from difftile.ir.types import F32, F64, FLOATS, I32, I64, Type, scalar_of
+from difftile.ir.types import F32, F64, I32, I64, Scalar, Type
 from difftile.ir.walk import (
     WRITES,
     Cloner,
+    add_carries,
     arrays_written,
     definitions,
-    operands,
     walk,
-    with_blocks,
+    without_stmts,
 )
 from difftile.ops.build import OpBuilder
+from difftile.passes.dce import dce
+from difftile.passes.split_index_sets import in_rows, last_axis
+
+_INTEGERS: dict[Type, Scalar] = {F32: I32, F64: I64}  # that have as many bits
+_ALL_BUT_SIGN: dict[Type, Const] = {F32: Const(2**31 - 1, I32), F64: Const(2**63 - 1, I64)}
+
+Limits = Mapping[str, Mapping[Type, float]]
+Tested = tuple[list[Stmt], dict[Var, Var]]
 
 
-def _bits(single: float, double: float) -> dict[Type, Const]:
-    """Return the integers that have the bits of a limit in either precision."""
-    return {
-        F32: Const(int(np.float32(single).view(np.int32)), I32),
-        F64: Const(int(np.float64(double).view(np.int64)), I64),
-    }
-
-
-# Floats above 0 are ordered as the integers of their bits are, and NaN is the last of them.
-_LIMITS = {
-    "sin": _bits(2.0**24, 2.0**20),
-    "cos": _bits(2.0**24, 2.0**20),
-    "exp": _bits(80.0, 600.0),  # results that are neither infinite nor subnormal
-}
-_ALL_BUT_SIGN: dict[Type, Const] = {I32: Const(2**31 - 1, I32), I64: Const(2**63 - 1, I64)}
-
-_FEWEST = 8  # iterations, where they are a literal
-_BLOCK = 1024  # iterations of a parallel loop: their elements are still in the cache afterwards
-
-
-def moderate_arguments(program: Program) -> Program:
-    """Return the program in which such loops test their arguments, and have two copies.
-
-    A program that finds a largest or smallest number, or looks for numbers that equal it, stays as
-    it is: the adjoint of a maximum computes again what the launch compared, to the bit.
+def with_test(
+    loop: For | ParallelFor, limits: Limits, functions: Mapping[Var, Let]
+) -> Tested | None:
+    """Return the statements in place of a loop, and the results of polynomials in them.
 
     Args:
-        program: A finished program.
+        loop: A loop that may have vector instructions.
+        limits: The sizes from which on there is no polynomial, by op and type.
+        functions: The functions in the loop that are polynomials in one of its copies, by result.
+
+    Returns:
+        None if the arguments are not known ahead of the loop. Else each result of a polynomial
+        has the function's result in the loop.
     """
-    if any(_compares(stmt) for stmt in walk(program.body)):
-        return program
-    return replace(program, body=Block(tuple(_stmts(program.body.stmts)), program.body.results))
+    row = loop if isinstance(loop, For) else last_axis(loop)
+    limited = [let for let in functions.values() if let.op in limits]
+    most: dict[Type, float] = {}
+    for let in limited:
+        type_ = let.args[0].type
+        most[type_] = min(most.get(type_, np.inf), limits[let.op][type_])
+    test = _test(row, most, {let.out for let in limited})
+    if not _is_found_ahead(test, row):
+        return None
+    clones: dict[Var, Var] = {}
+
+    def copied(stmt: For, low: Value, high: Value) -> Stmt:
+        cloner = Cloner()
+        copy = cloner.stmt(replace(stmt, start=low, stop=high))
+        made = (out for out in functions if out in cloner.env)
+        clones.update({clone: out for out in made if isinstance(clone := cloner.env[out], Var)})
+        return copy
+
+    def both(row: For) -> list[Stmt]:
+        b = OpBuilder()
+        b.span = row.span
+        found = copied(test, row.start, row.stop)
+        b.append(found)
+        small = [
+            b.call("lt", largest, _bits(limit, type_))
+            for largest, (type_, limit) in zip(
+                definitions(found)[-len(most) :], most.items(), strict=True
+            )
+        ]
+        moderate = reduce(lambda left, right: b.call("and", left, right), small)
+        copies = copied(row, row.start, row.stop), Cloner().stmt(row)
+        then, orelse = (Block((copy,), definitions(copy)) for copy in copies)
+        b.append(If(moderate, then, orelse, row.outs, row.span))
+        return b.stmts
+
+    return (both(loop) if isinstance(loop, For) else in_rows(loop, both)), clones
 
 
-def _compares(stmt: Stmt) -> bool:
-    """Tell whether a statement depends on whether numbers are equal, of different launches."""
-    match stmt:
-        case Combine(op=op, value=value):
-            return op in ("max", "min") and scalar_of(value.type) in FLOATS
-        case Let(_, "eq" | "ne", (first, *_)):
-            return scalar_of(first.type) in FLOATS
-        case _:
-            return False
+def _bits(limit: float, type_: Type) -> Const:
+    """Return the integer that has the bits of a limit.
 
-
-def _stmts(stmts: Iterable[Stmt]) -> Iterator[Stmt]:
-    for stmt in stmts:
-        if isinstance(stmt, (For, ParallelFor)) and _is_innermost(stmt):
-            yield from _of_loop(stmt)
-        else:
-            yield with_blocks(stmt, lambda b: Block(tuple(_stmts(b.stmts)), b.results))
-
-
-def _is_innermost(loop: For | ParallelFor) -> bool:
-    return not any(isinstance(s, (For, While)) for s in walk(loop.body))
-
-
-def _of_loop(loop: For | ParallelFor) -> list[Stmt]:
-    """Return the statements in place of a loop."""
-    if isinstance(loop, For):
-        wanted = _arguments(loop.body, loop.index, loop.carries)
-        return [loop] if wanted is None or _is_short(loop) else _both(loop, *wanted)
-    *outer, index = loop.indices
-    wanted = _arguments(loop.body, index, ())
-    if wanted is None or len(outer) > 1:
-        return [loop]
-    if outer:
-        row = For(index, loop.starts[1], loop.stops[1], (), (), loop.body, (), loop.span)
-        body = Block(tuple(_both(row, *wanted)))
-        starts, stops = loop.starts[:1], loop.stops[:1]
-        return [replace(loop, indices=tuple(outer), starts=starts, stops=stops, body=body)]
-    b, block = OpBuilder(), Var("block", I32)
-    b.span = loop.span
-    start, stop = b.expr(loop.starts[0]), loop.stops[0]
-    blocks = (b.expr(stop) - start).ceildiv(_BLOCK).named("blocks").value
-    with b.region() as stmts:
-        low = (start + b.expr(block) * _BLOCK).named("low")
-        high = (low + _BLOCK).min(stop).named("high")
-        run = For(index, low.value, high.value, (), (), loop.body, (), loop.span)
-        b.extend(_both(run, *wanted))
-    b.append(ParallelFor((block,), (Const(0, I32),), (blocks,), Block(tuple(stmts)), loop.span))
-    return b.stmts
-
-
-def _is_short(loop: For) -> bool:
-    start, stop = loop.start, loop.stop
-    if not (isinstance(start, Const) and isinstance(stop, Const)):
-        return False
-    return int(stop.value) - int(start.value) < _FEWEST
-
-
-def _arguments(
-    body: Block, index: Var, carries: tuple[Var, ...]
-) -> tuple[list[tuple[Value, Const]], list[Stmt]] | None:
-    """Return the arguments of such ops with their limits, and the statements that compute them.
-
-    None if there are no such ops, or some whose arguments are not known ahead of the loop.
+    Floats above 0 are ordered as the integers of their bits are, and NaN is the last of them.
     """
-    found = [s for s in body.stmts if isinstance(s, Let) and s.op in _LIMITS]
-    every = [s for s in walk(body) if isinstance(s, Let) and s.op in _LIMITS]
-    if not found or len(found) < len(every) or any(isinstance(s, Alloc) for s in walk(body)):
-        return None
-    if any(let.args[0].type not in _LIMITS[let.op] for let in found):
-        return None
-    wanted = {let.args[0] for let in found}
-    needed: set[Value] = set(wanted)
-    stmts: list[Stmt] = []
-    for k in reversed(range(len(body.stmts))):
-        stmt = body.stmts[k]
-        if needed.isdisjoint(definitions(stmt)):
-            continue
-        if not isinstance(stmt, (Let, Load, Size)) or (
-            isinstance(stmt, Let) and stmt.op in _LIMITS
-        ):
-            return None
-        if isinstance(stmt, Load) and not _is_known_ahead(stmt, body, k, index):
-            return None
-        needed.update(operands(stmt))
-        stmts.append(stmt)
-    if not needed.isdisjoint(carries):
-        return None
-    limited = [(let.args[0], _LIMITS[let.op][let.args[0].type]) for let in found]
-    return list(dict.fromkeys(limited)), stmts[::-1]
+    if type_ == F32:
+        return Const(int(np.float32(limit).view(np.int32)), I32)
+    return Const(int(np.float64(limit).view(np.int64)), I64)
 
 
-def _is_known_ahead(load: Load, body: Block, place: int, index: Var) -> bool:
-    """Tell whether an element has its value of before the loop when an iteration reads it."""
-    if load.array not in arrays_written(body):
-        return True
-    before = arrays_written(Block(body.stmts[:place]))
-    writes = [s for s in walk(body) if isinstance(s, WRITES) and s.array is load.array]
-    return (
-        load.array not in before
-        and index in load.index[: load.array.type.ndim]
-        and all(s.index[: len(load.index)] == load.index for s in writes)
+# What a test runs
+
+
+def _test(loop: For, types: Collection[Type], limited: Collection[Var]) -> For:
+    """Return the loop that only finds the largest arguments, by type, as its last results."""
+    local = {s.array for s in walk(loop.body) if isinstance(s, Alloc)}
+    totals = {one: Var("largest", _INTEGERS[one]) for one in types}
+    body, after = _noting(loop.body, _Largest(dict(totals), frozenset()), limited)
+    outs = tuple(Var("largest", one.type) for one in totals.values())
+    noting = add_carries(
+        loop,
+        tuple(totals.values()),
+        [Const(0, one.type) for one in totals.values()],
+        outs,
+        replace(body, results=(*body.results, *after.of.values())),
     )
+    only_local = without_stmts(
+        Block((noting,), outs), lambda stmt: isinstance(stmt, WRITES) and stmt.array not in local
+    )
+    (test,) = dce(Program("test", (), only_local)).body.stmts
+    assert isinstance(test, For)
+    return test
 
 
-def _both(loop: For, arguments: list[tuple[Value, Const]], stmts: list[Stmt]) -> list[Stmt]:
-    """Return the test of the arguments and both copies of a loop."""
+def _is_found_ahead(test: For, loop: For) -> bool:
+    """Tell whether a test finds the elements that the loop is going to find."""
+    local = {s.array for s in walk(loop.body) if isinstance(s, Alloc)}
+    for stmt in walk(test.body):
+        if isinstance(stmt, Load) and stmt.array not in local and not _is_known_ahead(stmt, loop):
+            return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Largest:
+    """The largest arguments so far.
+
+    Args:
+        of: Their bits, by type.
+        seen: Arguments that have been counted on any way here.
+    """
+
+    of: Mapping[Type, Value]
+    seen: frozenset[Value]
+
+
+def _noting(block: Block, before: _Largest, limited: Collection[Var]) -> tuple[Block, _Largest]:
+    """Return the block that finds the largest arguments as well."""
     b = OpBuilder()
-    b.span = loop.span
-    limits = list(dict.fromkeys(limit for _, limit in arguments))
-    carries, outs = (tuple(Var("largest", one.type) for one in limits) for _ in range(2))
-    cloner = Cloner()
-    index = cloner.fresh(loop.index)
-    largest: dict[Const, Value] = dict(zip(limits, carries, strict=True))
-    with b.region() as test:
-        b.extend([cloner.stmt(stmt) for stmt in stmts])
-        for argument, limit in arguments:
-            bits = b.let("bit_cast", (cloner.value(argument),), limit.type)
-            size = b.call("bit_and", bits, _ALL_BUT_SIGN[limit.type])
-            largest[limit] = b.call("max", largest[limit], size)
-    body = Block(tuple(test), tuple(largest.values()))
-    zeros = tuple(Const(0, limit.type) for limit in limits)
-    b.append(For(index, loop.start, loop.stop, carries, zeros, body, outs, loop.span))
-    first, *others = [b.call("lt", *pair) for pair in zip(outs, limits, strict=True)]
-    moderate = reduce(lambda left, right: b.call("and", left, right), others, first)
-    copies = [Cloner().stmt(loop) for _ in range(2)]
-    copies[0] = _with_marks(copies[0])
-    then, orelse = (Block((copy,), definitions(copy)) for copy in copies)
-    b.append(If(moderate, then, orelse, loop.outs, loop.span))
-    return b.stmts
+    of: dict[Type, Value] = {**before.of}
+    seen = set(before.seen)
+    for stmt in block.stmts:
+        b.span = getattr(stmt, "span", None)
+        match stmt:
+            case Let(out, _, (argument,)) if out in limited:
+                if argument not in seen:
+                    seen.add(argument)
+                    type_ = argument.type
+                    bits = b.let("bit_cast", (argument,), _INTEGERS[type_])
+                    size = b.call("bit_and", bits, _ALL_BUT_SIGN[type_])
+                    of[type_] = b.call("max", of[type_], size)
+                b.append(stmt)
+            case If(then=then, orelse=orelse):
+                here = _Largest(dict(of), frozenset(seen))
+                left, after_left = _noting(then, here, limited)
+                right, after_right = _noting(orelse, here, limited)
+                outs = list(stmt.outs)
+                for type_, value in here.of.items():
+                    pair = after_left.of[type_], after_right.of[type_]
+                    if pair != (value, value):
+                        outs.append(Var("largest", _INTEGERS[type_]))
+                        left, right = (
+                            replace(one, results=(*one.results, result))
+                            for one, result in zip((left, right), pair, strict=True)
+                        )
+                        of[type_] = outs[-1]
+                b.append(replace(stmt, then=left, orelse=right, outs=tuple(outs)))
+            case For(body=body):
+                carries = [Var("largest", _INTEGERS[type_]) for type_ in of]
+                here = _Largest(dict(zip(of, carries, strict=True)), frozenset(seen))
+                inner, after = _noting(body, here, limited)
+                inner = replace(inner, results=(*inner.results, *after.of.values()))
+                outs = [Var("largest", _INTEGERS[type_]) for type_ in of]
+                b.append(add_carries(stmt, carries, tuple(of.values()), outs, inner))
+                of.update(zip(of, outs, strict=True))
+            case _:
+                b.append(stmt)
+    return Block(tuple(b.stmts), block.results), _Largest(of, frozenset(seen))
 
 
-def _with_marks(loop: Stmt) -> Stmt:
-    """Return a loop in which the arguments of such ops are marked."""
-    assert isinstance(loop, For)
-    b = OpBuilder()
-    marks: dict[Value, Value] = {}
-    for stmt in loop.body.stmts:
-        if not (isinstance(stmt, Let) and stmt.op in _LIMITS):
-            b.append(stmt)
-            continue
-        (argument,) = stmt.args
-        if argument not in marks:
-            marks[argument] = b.let("moderate", (argument,), argument.type)
-        b.append(replace(stmt, args=(marks[argument],)))
-    return replace(loop, body=Block(tuple(b.stmts), loop.body.results))
+def _is_known_ahead(load: Load, loop: For) -> bool:
+    """Tell whether an element has its value of before the loop when an iteration reads it."""
+    if load.array not in arrays_written(loop.body):
+        return True
+    inner = [s for s in walk(loop.body) if isinstance(s, For)]
+    if any(load.array in arrays_written(one.body) for one in inner):
+        return False
+    for stmt in walk(loop.body):
+        if stmt is load:
+            break
+        if isinstance(stmt, WRITES) and stmt.array is load.array:
+            return False
+    writes = [s for s in walk(loop.body) if isinstance(s, WRITES) and s.array is load.array]
+    ndim = load.array.type.ndim
+    place = load.index[:ndim]
+    return loop.index in place and all(s.index[:ndim] == place for s in writes)

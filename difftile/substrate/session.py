@@ -31,6 +31,7 @@ class Session:
         float_type: The type of float literals where no field says another.
         debug: Accesses out of range are errors.
         fast_math: Sums may be computed in another order than they are written in.
+        polynomials: Functions may be polynomials instead of calls of the C library.
         seed: Seed of random numbers.
         warps: Kernels run in warps of CUDA.
     """
@@ -43,6 +44,7 @@ class Session:
     float_type: Scalar
     debug: bool
     fast_math: bool
+    polynomials: bool
     seed: int
     warps: bool
 
@@ -57,6 +59,7 @@ def start_session(
     seed: int,
     debug: bool,
     fast_math: bool | None = None,
+    math: str = "polynomials",
     **options: Any,
 ) -> Session:
     """Start or restart the backend; fast math is on by default, except for debugging.
@@ -64,9 +67,9 @@ def start_session(
     Any thread may call this; afterwards all threads compile and launch.
 
     Raises:
-        FieldError: The architecture is unknown or missing, `default_fp` is not a float type, the
-            seed is not an integer, or compiled kernels cannot be kept in the folder that an option
-            names. The session before goes on then.
+        FieldError: The architecture is unknown or missing, `default_fp` is not a float type, `math`
+            is neither "polynomials" nor "libm", the seed is not an integer, or compiled kernels
+            cannot be kept in the folder that an option names. The session before goes on then.
     """
     devices, language = BACKEND.devices, BACKEND.language
     if arch not in devices.ARCHS:
@@ -75,6 +78,8 @@ def start_session(
     scalar = SCALARS.get(default_fp) if is_name else language.value_type(default_fp)
     if not isinstance(scalar, Scalar) or scalar not in FLOATS:
         raise FieldError(f"default_fp is a float type such as ti.f32, not {default_fp}.")
+    if math not in ("polynomials", "libm"):
+        raise FieldError(f'math is "polynomials" or "libm", not {math!r}.')
     if not isinstance(seed, int):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise FieldError(f"A seed is an integer, not {seed!r}.")
     if _forked.session is not None and not _forked.session.on_host:
@@ -95,6 +100,7 @@ def start_session(
             float_type=scalar,
             debug=debug,
             fast_math=device.fast_math,
+            polynomials=math == "polynomials",
             seed=seed,
             warps=device.warps,
         )

@@ -241,7 +241,6 @@ SPELLINGS: dict[str, Spelling] = {
     **{name: Form() for name in ("vec", "mat", "extract", "insert", "cast", "bit_cast")},
     # Marks
     "exact": Operand(),
-    "moderate": Operand(),
     "stop_grad": Operand(),
     "unique": Operand(),
     "random_bits": Call("random_bits", source=_RANDOM_BITS),

@@ -10,7 +10,7 @@ where they belong.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
 from math import prod
 
@@ -42,7 +42,7 @@ _FEWEST, _MOST = 16, 64  # iterations of a strip
 _NUMBERS = 128  # in all local arrays: Taichi compiles a statement for each
 _MOST_RESULTS = 24  # numbers of one iteration
 
-# Other ops are calls, or loops. (Of sines and exponentials, loops for moderate numbers have none.)
+# Other ops are calls or loops, except for functions that are polynomials.
 _WITH_VECTORS = frozenset(
     (
         *("add", "sub", "mul", "div", "mod", "floordiv", "neg", "raw_div", "raw_mod"),
@@ -50,10 +50,9 @@ _WITH_VECTORS = frozenset(
         *("and", "or", "not", "select", "bit_and", "bit_or", "bit_xor", "invert"),
         *("shl", "shr", "shr_logical", "random_bits"),
         *("max", "min", "clamp", "abs", "sign", "sqrt", "rsqrt", "floor", "ceil", "round"),
-        *("sin", "cos", "exp"),
         *("dot", "cross", "outer", "norm", "sum", "transpose", "trace", "determinant", "matmul"),
         *("cofactors", "inverse", "vec", "mat", "extract", "cast", "bit_cast"),
-        *("exact", "moderate", "stop_grad", "unique"),
+        *("exact", "stop_grad", "unique"),
     )
 )
 
@@ -63,7 +62,7 @@ _COPIES = ("vec", "mat", "extract", "transpose", "stop_grad", "unique")
 _AFFINE = ("add", "sub", "mul", "neg")
 
 
-def in_strips(program: Program) -> Program:
+def in_strips(program: Program, functions: Collection[str]) -> Program:
     """Return the program in which parallel loops that gather run in strips.
 
     A program that finds a largest or smallest number, or looks for numbers that equal it, stays as
@@ -72,10 +71,12 @@ def in_strips(program: Program) -> Program:
 
     Args:
         program: A finished program.
+        functions: The functions that are polynomials in such loops.
     """
     if any(_compares(stmt) for stmt in walk(program.body)):
         return program
-    return with_tasks(program, _of_loop)
+    simple = _WITH_VECTORS.union(functions)
+    return with_tasks(program, lambda loop: _of_loop(loop, simple))
 
 
 def _compares(stmt: Stmt) -> bool:
@@ -105,9 +106,9 @@ class _Parts:
     results: list[Var]
 
 
-def _of_loop(loop: ParallelFor) -> list[Stmt]:
+def _of_loop(loop: ParallelFor, simple: Set[str]) -> list[Stmt]:
     """Return the statements in place of a parallel loop."""
-    parts = _parts_of(loop)
+    parts = _parts_of(loop, simple)
     if parts is None:
         return [loop]
     count = sum(prod(shape_of(value.type)) for value in parts.results)
@@ -151,12 +152,12 @@ def _of_loop(loop: ParallelFor) -> list[Stmt]:
     return b.stmts
 
 
-def _parts_of(loop: ParallelFor) -> _Parts | None:
+def _parts_of(loop: ParallelFor, simple: Set[str]) -> _Parts | None:
     """Return the parts of an iteration; none if strips would be wrong or no better."""
     stmts, index = loop.body.stmts, loop.indices[-1]
     writes = [s for s in stmts if isinstance(s, (Store, Accumulate))]
     compute = [s for s in stmts if not isinstance(s, (Store, Accumulate))]
-    if not writes or not all(_is_simple(stmt) for stmt in walk(Block(tuple(compute)))):
+    if not writes or not all(_is_simple(stmt, simple) for stmt in walk(Block(tuple(compute)))):
         return None
     if not (_gathers(loop) and _computes(loop.body) and _is_in_order(stmts, index)):
         return None
@@ -173,11 +174,11 @@ def _parts_of(loop: ParallelFor) -> _Parts | None:
     return _Parts(compute, writes, indices, results)
 
 
-def _is_simple(stmt: Stmt) -> bool:
+def _is_simple(stmt: Stmt, simple: Set[str]) -> bool:
     """Tell whether a statement can be part of a loop of vector instructions."""
     match stmt:
         case Let(out, op):
-            return op in _WITH_VECTORS and not is_long(out.type)
+            return op in simple and not is_long(out.type)
         case Load(out):
             return not is_long(out.type)
         case Size() | If():

@@ -29,7 +29,7 @@ _LONGEST_SIGNATURE = 100
 RESERVED = frozenset(
     (
         *keyword.kwlist,
-        *("ti", "accurate", "dense", "linalg", "moderate", "predicates", "vector_math", "warps"),
+        *("ti", "accurate", "dense", "linalg", "predicates", "vector_math", "warps"),
         *("range", "int", "float", "bool", "min", "max", "abs"),
         *(how.function for how in SPELLINGS.values() if isinstance(how, Call) and how.source),
     )

@@ -1,0 +1,219 @@
+"""Which functions of a program are polynomials in the emitted source.
+
+A call of the C library keeps a loop from having vector instructions; a polynomial is a third of a
+nanosecond there, and twice as slow as the call elsewhere. Therefore functions are polynomials in
+loops that may be vectors, if all functions of the loop can be. Some have a polynomial only below a
+limit: such loops test their arguments ahead (`moderate_arguments`).
+
+Polynomials and the library differ in the last place, and launches of much and of little work have
+one each. Numbers that are compared for equality, or from which iterations are counted, therefore
+come from the library: an adjoint that computes them again has to find the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import prod
+
+from difftile.diagnostics import Span
+from difftile.ir.nodes import (
+    Block,
+    Combine,
+    Const,
+    For,
+    If,
+    Let,
+    ParallelFor,
+    Program,
+    Stmt,
+    Value,
+    Var,
+    While,
+)
+from difftile.ir.types import FLOATS, Vector, scalar_of, shape_of
+from difftile.ir.walk import operands, regions, walk, with_blocks
+from difftile.ops.build import OpBuilder
+from difftile.ops.macros import component
+from difftile.ops.table import OPS
+from difftile.substrate.backend import VectorMath
+from difftile.substrate.expressions import is_long
+from difftile.substrate.moderate_arguments import with_test
+from difftile.substrate.sources import Source, Sources
+from difftile.substrate.spellings import Spelling
+from difftile.substrate.vector_loops import is_innermost, obstacle, trips
+
+_FEWEST = 8  # iterations of a loop, where they are a literal
+
+# Calls of the library where they are not polynomials, as are formulas of them.
+_CALLS = frozenset(
+    (
+        *("sin", "cos", "tan", "asin", "acos", "atan2", "tanh", "exp", "expm1", "log", "log1p"),
+        *("pow", "sigmoid", "log1pexp", "logit", "logsumexp"),
+        *(op.name for op in OPS.values() if op.value),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCall:
+    """A function that stays a call of the library.
+
+    Args:
+        let: The op.
+        why: The reason, as a clause.
+        span: The place that is the reason, or that of the op.
+    """
+
+    let: Let
+    why: str
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Vectorised:
+    """A program with functions as polynomials.
+
+    Args:
+        program: The program, whose loops may have a test and two copies.
+        polynomials: How the functions that are polynomials are written, by their results.
+        calls: The functions in loops that are not.
+    """
+
+    program: Program
+    polynomials: Mapping[Var, Spelling]
+    calls: tuple[LibraryCall, ...]
+
+
+def vectorise_functions(
+    program: Program, math: VectorMath, *, serial: bool, reorders: bool
+) -> Vectorised:
+    """Return the program with functions as polynomials where that makes loops vectors.
+
+    Args:
+        program: A finished program.
+        math: The polynomials that the backend has.
+        serial: One thread runs the program, without atomics.
+        reorders: Sums of floats may be computed in another order.
+    """
+    chooser = _Chooser(math, _decisive(program.body), serial, reorders)
+    stmts = tuple(chooser.stmts(program.body.stmts))
+    body = Block(stmts, program.body.results)
+    return Vectorised(replace(program, body=body), chooser.found, tuple(chooser.calls))
+
+
+def _decisive(body: Block) -> set[Source]:
+    """Return the values whose last place matters, and all that they are computed from.
+
+    These are numbers that are compared for equality, also by finding the largest or smallest of
+    several, and those that decide how often a loop runs, whose values may be kept in memory.
+    """
+    sources = Sources(body)
+    return sources.behind(_last_places(body, ()))
+
+
+def _last_places(block: Block, under: tuple[Value, ...]) -> Iterator[Value]:
+    for stmt in block.stmts:
+        match stmt:
+            case Combine(op="max" | "min") if scalar_of(stmt.value.type) in FLOATS:
+                yield from (*operands(stmt), *under)
+            case Let(_, "eq" | "ne", args) if scalar_of(args[0].type) in FLOATS:
+                yield from args
+            case For(start=start, stop=stop):
+                if not (isinstance(start, Const) and isinstance(stop, Const)):
+                    yield from (start, stop, *under)
+            case ParallelFor():
+                yield from operands(stmt)
+            case While():
+                yield from (*stmt.cond.results, *under)
+            case _:
+                pass
+        inner = (*under, stmt.cond) if isinstance(stmt, If) else under
+        for region in regions(stmt):
+            yield from _last_places(region, inner)
+
+
+@dataclass
+class _Chooser:
+    math: VectorMath
+    decisive: set[Source]
+    serial: bool
+    reorders: bool
+
+    def __post_init__(self) -> None:
+        self.found: dict[Var, Spelling] = {}
+        self.calls: list[LibraryCall] = []
+
+    def stmts(self, stmts: Iterable[Stmt]) -> Iterator[Stmt]:
+        for stmt in stmts:
+            if isinstance(stmt, (For, ParallelFor)) and is_innermost(stmt):
+                yield from self.loop(stmt)
+            else:
+                yield with_blocks(stmt, lambda b: replace(b, stmts=tuple(self.stmts(b.stmts))))
+
+    def loop(self, loop: For | ParallelFor) -> list[Stmt]:
+        """Return the statements in place of a loop."""
+        lets = [s for s in walk(loop.body) if isinstance(s, Let) and s.op in _CALLS]
+        if not lets or (isinstance(loop, For) and trips(loop) < _FEWEST):
+            return [loop]
+        against = list(self.against(loop, lets))
+        if against:
+            self.calls += against
+            return [loop]
+        loop = replace(loop, body=_of_components(loop.body))
+        made = {s.out: s for s in walk(loop.body) if isinstance(s, Let) and s.op in _CALLS}
+        limits = self.math.limits
+        if not any(let.op in limits for let in made.values()):
+            self.found |= {out: self.math.spellings[let.op] for out, let in made.items()}
+            return [loop]
+        tested = with_test(loop, limits, made)
+        if tested is None:
+            why = "its argument is only known while the loop runs"
+            self.calls += [LibraryCall(let, why, let.span) for let in lets if let.op in limits]
+            return [loop]
+        stmts, clones = tested
+        self.found |= {clone: self.math.spellings[made[out].op] for clone, out in clones.items()}
+        return stmts
+
+    def against(self, loop: For | ParallelFor, lets: list[Let]) -> Iterator[LibraryCall]:
+        """Yield why functions of a loop are not polynomials."""
+        found = obstacle(loop, serial=self.serial, reorders=self.reorders)
+        if found is not None:
+            for let in lets:
+                yield LibraryCall(let, f"the loop {found.why}", found.span or let.span)
+            return
+        lone = [LibraryCall(let, why, let.span) for let in lets if (why := self._alone(let))]
+        yield from lone
+        if lone:
+            known = {id(call.let) for call in lone}
+            for let in lets:
+                if id(let) not in known:
+                    why = f"the loop calls '{lone[0].let.op}'"
+                    yield LibraryCall(let, why, lone[0].span)
+
+    def _alone(self, let: Let) -> str:
+        """Return why a function is not a polynomial wherever it stands, or an empty text."""
+        if let.op not in self.math.spellings:
+            return "it has no polynomial"
+        if is_long(let.out.type):
+            return "its vectors are long"
+        if let.out in self.decisive:
+            return "its last place matters to a comparison or to the number of iterations"
+        return ""
+
+
+def _of_components(block: Block) -> Block:
+    """Return the block with functions of vectors and matrices as those of their components."""
+    b = OpBuilder()
+    for stmt in block.stmts:
+        if not (isinstance(stmt, Let) and stmt.op in _CALLS and shape_of(stmt.out.type)):
+            b.append(with_blocks(stmt, _of_components))
+            continue
+        b.span = stmt.span
+        scalar, parts = scalar_of(stmt.out.type), list[Value]()
+        for k in range(prod(shape_of(stmt.out.type))):
+            args = (component(b, arg, k) if shape_of(arg.type) else arg for arg in stmt.args)
+            parts.append(b.let(stmt.op, tuple(args), scalar))
+        whole = "vec" if isinstance(stmt.out.type, Vector) else "mat"
+        b.append(Let(stmt.out, whole, tuple(parts), stmt.span))
+    return Block(tuple(b.stmts), block.results)
