@@ -18,7 +18,7 @@ from difftile.passes.optimise import join, simplify
 from difftile.passes.sink_values import sink_values
 from difftile.passes.time_loop import interchanged, serial, strips
 from difftile.passes.unroll_periods import unroll_periods
-from difftile.substrate import CompiledProgram, Work, current_session, work_of
+from difftile.substrate import CompiledProgram, Work, current_session, speed_of, work_of
 
 _MOST_TASKS = 48  # parallel loops of one kernel on a GPU
 _MOST_STATEMENTS = 1_200  # of one kernel: compiling takes a few seconds
@@ -171,7 +171,8 @@ class FusedProgram:
 
     @cached_property
     def _work(self) -> Work:
-        return work_of(self._finished.program)
+        program = self._finished.program
+        return work_of(program, speed_of(program))
 
     def _amount(self, argument: Arguments) -> tuple[float, bool]:
         """Return the steps of one period, and whether one thread is done before several are."""
@@ -182,7 +183,7 @@ class FusedProgram:
         found = self._amounts.get(key)
         if found is None:
             alone = work.amount(key)
-            found = self._amounts[key] = alone, work.is_for_one(key, self._threads, alone)
+            found = self._amounts[key] = alone, work.is_for_one(key, self._threads)
         return found
 
     def _periods(self, argument: Arguments, count: int) -> int:

@@ -25,10 +25,11 @@ from difftile.substrate.memory import Buffer
 from difftile.substrate.session import current_session
 from difftile.substrate.slow_compiles import note_slow_compile
 from difftile.substrate.spellings import Spelling
+from difftile.substrate.steps import Speed
 from difftile.substrate.strips import in_strips
 from difftile.substrate.vectorise_functions import vectorise_functions
 from difftile.substrate.whole import whole_writes, without_clears
-from difftile.substrate.work import Work, work_of
+from difftile.substrate.work import work_of
 
 # Storing instead of adding pays where memory is what takes the time; below, one variant is enough.
 _FRESH_BYTES = 1 << 20
@@ -57,6 +58,23 @@ class _Zeros(NamedTuple):
 _NO_ZEROS = _Zeros((), ())
 
 
+def speed_of(program: Program) -> Speed:
+    """Return how fast the loops of a program are in the running session, if they are long."""
+    session = current_session()
+    outlined = (
+        session.on_host
+        and not session.debug
+        and not _speaks(program)
+        and not any(isinstance(s, Let) and s.op in _SIGNED_POLES for s in walk(program.body))
+    )
+    functions = session.backend.vector_math.spellings.keys() if session.polynomials else ()
+    return Speed(outlined, session.fast_math and not is_exact(program), functions)
+
+
+def _speaks(program: Program) -> bool:
+    return any(isinstance(stmt, (Print, Fail)) for stmt in walk(program.body))
+
+
 class CompiledProgram:
     """A program ready to be launched; the variants of its code are compiled on first use.
 
@@ -74,20 +92,15 @@ class CompiledProgram:
         self._on_host = session.on_host
         self._threads = session.threads
         self._guarded = not session.on_host and session.fast_math
-        self._work: Work = work_of(program)
         self.seconds = 0.0  # that compiling took
         self._variants: dict[tuple[bool, bool, _Zeros], Launcher] = {}
         self._choice: dict[tuple[Any, ...], Launcher] = {}
-        self._speaks = any(isinstance(stmt, (Print, Fail)) for stmt in walk(program.body))
+        self._speaks = _speaks(program)
         self._as_written = is_exact(program)
-        self._reorders = session.fast_math and not self._as_written
         self._vector_math = backend.vector_math if session.polynomials else None
-        self._outlines = (
-            session.on_host
-            and not session.debug
-            and not self._speaks
-            and not any(isinstance(s, Let) and s.op in _SIGNED_POLES for s in walk(program.body))
-        )
+        speed = speed_of(program)
+        self._outlines, self._reorders = speed.outlined, speed.reorders
+        self._work = work_of(program, speed)
         self._report = report_of(program, marks)
         self._reported = () if self._report is None else self._report.arrays
         reported = self._reported
@@ -160,7 +173,7 @@ class CompiledProgram:
             return known
         self._work.check(key, flat=not self._on_host)
         alone = self._work.amount(key)
-        serial = self._on_host and self._work.is_for_one(key, self._threads, alone)
+        serial = self._on_host and self._work.is_for_one(key, self._threads)
         outlined = self._outlines and alone >= _VECTORS
         which = serial, outlined, zeros
         with LOCK:

@@ -2,9 +2,10 @@
 
 Iterations are counted in 32 bits, which the same estimate checks.
 
-One thread needs no atomics. An atomic addition of floats is a loop of compare and exchange, which
-takes 4 to 5 ns where an elementary step takes 0.1 to 0.2 ns: two threads that scatter take longer
-than one. In all, launches that scatter were measured to take three to five times as much.
+Loops of vector instructions take a fraction of the time (`steps`), and waking threads takes what it
+takes. One thread needs no atomics. An atomic addition of floats is a loop of compare and exchange,
+which takes 4 to 5 ns where an elementary step takes 0.1 to 0.2 ns: two threads that scatter take
+longer than one. In all, launches that scatter were measured to take three to five times as much.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from difftile.ir.nodes import (
 from difftile.ir.types import I32, shape_of
 from difftile.ir.walk import operands, regions, walk
 from difftile.ops.table import OPS
+from difftile.substrate.steps import SCALAR, Speed
 
 _WAKING = 400_000  # steps in the 40-80 us that a parallel loop takes to wake threads and wait
 _ATOMIC = 45  # steps, of one component
@@ -54,19 +56,21 @@ class Work:
         program: The program.
         positions: Which arguments the estimate depends on.
         bounds: The values that bounds of loops are computed from.
+        speed: How fast its loops are.
     """
 
     program: Program
     positions: tuple[int, ...]
     bounds: frozenset[Var]
+    speed: Speed
 
     def key(self, args: Sequence[Any]) -> tuple[Any, ...]:
         """Return the shapes of fields and the integers that the estimate depends on."""
         return tuple([getattr(args[k], "shape", args[k]) for k in self.positions])
 
-    def amount(self, key: tuple[Any, ...], atomic: int = 1) -> float:
-        """Return the number of elementary steps of a launch, where an atomic one counts so many."""
-        return self._estimate(key, atomic).total
+    def amount(self, key: tuple[Any, ...]) -> float:
+        """Return the number of elementary steps of a launch: of its statements, all alike."""
+        return self._estimate(key).total
 
     def check(self, key: tuple[Any, ...], *, flat: bool) -> None:
         """Check that the iterations of a launch can be counted, as far as they are known.
@@ -79,7 +83,7 @@ class Work:
         Raises:
             KernelError: There are too many.
         """
-        for stmt, count in self._estimate(key, 1).counts(flat=flat):
+        for stmt, count in self._estimate(key).counts(flat=flat):
             if abs(count) > _MOST_ITERATIONS:
                 raise KernelError(
                     f"This loop has {count:.0f} iterations in one launch.",
@@ -89,20 +93,28 @@ class Work:
                     "launch the kernel for a part at a time.",
                 )
 
-    def _estimate(self, key: tuple[Any, ...], atomic: int) -> _Estimate:
+    def _estimate(
+        self, key: tuple[Any, ...], atomic: int = 1, speed: Speed | None = None
+    ) -> _Estimate:
         params = (*self.program.params, *self.program.temps)
         known = {params[k]: given for k, given in zip(self.positions, key, strict=True)}
-        return _Estimate(self, known, atomic)
+        return _Estimate(self, known, atomic, speed)
 
-    def is_for_one(self, key: tuple[Any, ...], threads: int, alone: float) -> bool:
-        """Tell whether one thread, with so many steps, is done before so many threads are."""
-        shared = min(self.amount(key, _ATOMIC), _MOST_BY_ATOMICS * alone) / threads
+    def is_for_one(self, key: tuple[Any, ...], threads: int) -> bool:
+        """Tell whether one thread is done before so many threads are."""
+        alone, atomics = (self._estimate(key, each, self.speed).total for each in (1, _ATOMIC))
+        shared = min(atomics, _MOST_BY_ATOMICS * alone) / threads
         loops = sum(isinstance(stmt, ParallelFor) for stmt in self.program.body.stmts)
         return alone <= shared + loops * _WAKING
 
 
-def work_of(program: Program) -> Work:
-    """Return the estimate of a program, which depends only on the bounds of its loops."""
+def work_of(program: Program, speed: Speed = SCALAR) -> Work:
+    """Return the estimate of a program, which depends only on the bounds of its loops.
+
+    Args:
+        program: The program.
+        speed: How fast its loops are.
+    """
     stmts = list(walk(program.body))
     lets = {s.out: s for s in stmts if isinstance(s, Let)}
     sizes = {s.out: s.array for s in stmts if isinstance(s, Size)}
@@ -121,7 +133,7 @@ def work_of(program: Program) -> Work:
             bounds.add(sizes.get(value, value))
     params = (*program.params, *program.temps)
     positions = tuple(k for k, p in enumerate(params) if p in bounds)
-    return Work(program, positions, frozenset(inner))
+    return Work(program, positions, frozenset(inner), speed)
 
 
 def _always_run(block: Block) -> Iterator[Stmt]:
@@ -133,10 +145,14 @@ def _always_run(block: Block) -> Iterator[Stmt]:
 
 
 class _Estimate:
-    def __init__(self, work: Work, known: dict[Array | Var, Any], atomic: int) -> None:
+    def __init__(
+        self, work: Work, known: dict[Array | Var, Any], atomic: int, speed: Speed | None
+    ) -> None:
         self.work = work
         self.known = known
         self.atomic = atomic
+        self.speed = speed  # None: all statements are alike
+        self.in_vectors = False
         self.values: dict[Var, float] = {
             p: float(v) for p, v in known.items() if isinstance(p, Var)
         }
@@ -179,15 +195,17 @@ class _Estimate:
                         self.values[out] = float(self.known[array][axis])
                 case Let(out, op, args):
                     self.let(out, op, args)
-                    total += 1
+                    total += (
+                        1 if self.speed is None else self.speed.of(stmt, in_vectors=self.in_vectors)
+                    )
                 case For(index, start, stop):
                     trips = self.axis(index, start, stop, _UNKNOWN_TRIPS)
-                    total += trips * (1 + self.block(stmt.body))
-                case ParallelFor(indices, starts, stops, body):
+                    total += trips * self.iteration(stmt)
+                case ParallelFor(indices, starts, stops):
                     extent = 1.0
                     for index, start, stop in zip(indices, starts, stops, strict=True):
                         extent *= self.axis(index, start, stop, _UNKNOWN_EXTENT)
-                    total += extent * (1 + self.block(body))
+                    total += extent * self.iteration(stmt)
                 case Accumulate(value=value, atomic=True) | Combine(value=value):
                     total += self.atomic * prod(shape_of(value.type))
                 case If():
@@ -195,6 +213,18 @@ class _Estimate:
                 case _:
                     total += 1 + sum(self.block(region) for region in regions(stmt))
         return total
+
+    def of_op(self, let: Let) -> float:
+        return 1 if self.speed is None else self.speed.of(let, in_vectors=self.in_vectors)
+
+    def iteration(self, loop: For | ParallelFor) -> float:
+        """Return the steps of an iteration of a loop."""
+        if self.in_vectors or self.speed is None or not self.speed.is_vector(loop):
+            return 1 + self.block(loop.body)
+        self.in_vectors = True
+        steps = self.speed.in_vectors(1 + self.block(loop.body))
+        self.in_vectors = False
+        return steps
 
     def let(self, out: Var, op: str, args: tuple[Value, ...]) -> None:
         known = [v for v in (self.value(arg) for arg in args) if v is not None]

@@ -1,0 +1,98 @@
+"""How long statements take, in elementary steps: an addition in a loop without vectors.
+
+A step is 0.1 to 0.2 ns. Loops that become vector instructions take a sixth of the time for the same
+arithmetic, and compute functions by polynomials instead of calling the library. The figures are
+rounded from measurements on one machine; twice or half of them would hardly change what is chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from math import prod
+
+from difftile.ir.nodes import Block, For, Let, ParallelFor, While
+from difftile.ir.types import shape_of
+from difftile.ir.walk import regions, walk
+from difftile.ops.table import OPS
+from difftile.substrate.vector_loops import obstacle, trips
+
+_IN_VECTORS = 1 / 6  # as long
+_POLYNOMIAL = 30  # in a loop of vectors, before it is divided
+_CALL = 100
+_UNROLLED = 200  # statements of loops inside a loop that LLVM writes out
+
+_CALLS = frozenset(
+    (
+        *("sin", "cos", "tan", "asin", "acos", "atan2", "tanh", "exp", "expm1", "log", "log1p"),
+        *("pow", "sigmoid", "log1pexp", "logit", "logsumexp"),
+        *(op.name for op in OPS.values() if op.value),
+    )
+)
+_DENSE = ("determinant", "cofactors", "inverse", "solve", "cholesky", "polar", "svd", "sym_eig")
+_STEPS = {
+    **dict.fromkeys(("div", "mod", "floordiv", "raw_div", "raw_mod", "sqrt", "rsqrt"), 4),
+    **dict.fromkeys(("norm", "normalized"), 10),
+    **dict.fromkeys(_DENSE, _CALL),
+    **dict.fromkeys(_CALLS, _CALL),
+    "random_bits": 40,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """How a program is compiled.
+
+    Args:
+        outlined: Its loops may become vector instructions.
+        reorders: Sums of floats may be computed in another order.
+        polynomials: The functions that loops of vectors compute by polynomials.
+    """
+
+    outlined: bool = False
+    reorders: bool = True
+    polynomials: Collection[str] = ()
+
+    def is_vector(self, loop: For | ParallelFor) -> bool:
+        """Tell whether a loop becomes vector instructions, by the shape of its statements."""
+        return (
+            self.outlined
+            and _written_out(loop.body) <= _UNROLLED
+            and obstacle(loop, serial=True, reorders=self.reorders) is None
+            and not any(isinstance(s, Let) and self._is_call(s) for s in walk(loop.body))
+        )
+
+    def _is_call(self, let: Let) -> bool:
+        return let.op in _CALLS and let.op not in self.polynomials
+
+    def of(self, let: Let, *, in_vectors: bool) -> float:
+        """Return the steps of an operation."""
+        size = prod(shape_of(let.out.type))
+        if let.op == "matmul":
+            return size * 2 * shape_of(let.args[0].type)[-1]
+        if in_vectors and let.op in self.polynomials:
+            return size * _POLYNOMIAL
+        return size * _STEPS.get(let.op, 1)
+
+    def in_vectors(self, steps: float) -> float:
+        """Return the steps that so many take as vector instructions."""
+        return steps * _IN_VECTORS
+
+
+SCALAR = Speed()
+"""No loop becomes vector instructions."""
+
+
+def _written_out(block: Block) -> float:
+    """Return how many statements a block has where its loops are written out."""
+    count = 0.0
+    for stmt in block.stmts:
+        inner = sum(_written_out(region) for region in regions(stmt))
+        match stmt:
+            case For():
+                count += inner * trips(stmt)
+            case While():
+                count = float("inf")
+            case _:
+                count += 1 + inner
+    return count
