@@ -12,14 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isqrt
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import taichi as ti
 
 import difftile as dt
 from difftile.arguments import Parser, positive_int
-from difftile.substrate import Work
+from tests.harness import choices_of_threads, many_threads
 
 TARGET = 1.15
 SIZES = [4**k for k in range(4, 12)]
@@ -166,23 +165,16 @@ class Figures:
 def measured(kernel: Any, args: Sequence[Any], rounds: int) -> Figures:
     """Launch both variants turn by turn."""
     variants: list[Any] = []
-    for alone in (True, False):
+    for many in (False, True):
         variants.append(dt.kernel(kernel.function))
-        with mock.patch.object(Work, "is_for_one", lambda *_, alone=alone: alone):
+        with many_threads(many):
             variants[-1](*args)
-    asked: list[bool] = []
-    decide = Work.is_for_one
-
-    def noted(*given: Any) -> bool:
-        asked.append(decide(*given))
-        return asked[-1]
-
-    with mock.patch.object(Work, "is_for_one", noted):
+    with choices_of_threads() as threads:
         dt.kernel(kernel.function)(*args)
     launches = max(1, int(ROUND / min(timed(one, args, 3) for one in variants)))
     times = [[timed(one, args, launches) for one in variants] for _ in range(rounds)]
     alone, shared = np.quantile(times, 0.1, axis=0)
-    return Figures(float(alone), float(shared), not asked[-1])
+    return Figures(float(alone), float(shared), threads[-1])
 
 
 def timed(kernel: Any, args: Sequence[Any], launches: int) -> float:

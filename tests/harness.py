@@ -7,7 +7,8 @@ numbers known by hand where there are some, and single with double precision.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from unittest import mock
@@ -255,6 +256,20 @@ def check(one: Program) -> None:
 def many_threads(wanted: bool = True) -> Any:
     """Let launches run on many threads, or on one, however little they have to do."""
     return mock.patch.object(Work, "is_for_one", lambda *_: not wanted)
+
+
+@contextmanager
+def choices_of_threads() -> Generator[list[bool]]:
+    """Note of each new kind of launch whether it goes to many threads."""
+    noted: list[bool] = []
+    is_for_one = Work.is_for_one
+
+    def decided(*given: Any) -> bool:
+        noted.append(not is_for_one(*given))
+        return not noted[-1]
+
+    with mock.patch.object(Work, "is_for_one", decided):
+        yield noted
 
 
 def vectors() -> Any:
