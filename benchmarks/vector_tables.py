@@ -14,7 +14,7 @@ from typing import Any
 
 from mpmath import mp, mpf
 
-from benchmarks.special_tables import Function, fitted
+from benchmarks.special_tables import Function, _erf, fitted
 
 TARGET = Path(__file__).parents[1] / "difftile" / "substrate" / "taichi" / "vector_tables.py"
 
@@ -46,6 +46,24 @@ def _log(s: Any) -> Any:
     return _cube(lambda x: 2 * mp.atanh(x), 2)(s)
 
 
+def _erfc(t: Any) -> Any:
+    """The function x exp(x^2) erfc(x) - 1/2 of t = (x - 5/4) / (x + 5/4)."""
+    x = mpf("1.25") * (1 + t) / (1 - t)
+    return x * mp.exp(x * x) * mp.erfc(x) - mpf("0.5")
+
+
+def _log2(s: Any) -> Any:
+    """log2((1 + s) / (1 - s)) / s of s^2."""
+    return (2 + s * _log(s)) / mp.log(2)
+
+
+def _log_rest(s: Any) -> Any:
+    """(3 artanh(s) / s - 3 - s^2) / s^4 of s^2."""
+    s = max(s, mpf("1e-20"))
+    x = mp.sqrt(s)
+    return (3 * mp.atanh(x) / x - 3 - s) / s**2
+
+
 _QUARTER = mpf("0.6169")  # (pi / 4)^2
 _HALF_LOG = mpf("0.34658")  # log(2) / 2
 _LARGEST_S = mpf("0.1718") ** 2  # of s = f / (2 + f) for 1 + f between sqrt(1/2) and sqrt(2)
@@ -58,8 +76,19 @@ POLYNOMIALS: dict[str, tuple[Function, Any, Any, int, int]] = {
     "ASIN": (_cube(mp.asin, 1), 0, mpf("0.25"), 5, 12),
     "ATAN": (_cube(mp.atan, 1), 0, mpf("0.25"), 5, 12),
     "TANH": (_cube(mp.tanh, 1), 0, mpf("0.3026"), 4, 10),
+    "ERF": (_erf, 0, 1, 6, 13),
     "EXP": (_exp, -_HALF_LOG, _HALF_LOG, 4, 10),
     "LOG": (_log, 0, _LARGEST_S, 2, 6),
+}
+
+# Those for which the precisions differ in more than the degree; there and for powers, which single
+# precision computes in double precision too: the function, its interval and the degree.
+OTHERS: dict[str, tuple[Function, Any, Any, int]] = {
+    "ERFC_SINGLE": (_erfc, mpf("-0.2196"), mpf("0.7836"), 10),  # of 0.8 <= x <= 10.3
+    "ERFC": (_erfc, mpf("-0.2196"), mpf("0.91454"), 22),  # of 0.8 <= x <= 28
+    "LOG2_FOR_POW": (_log2, 0, _LARGEST_S, 5),
+    "EXP2_FOR_POW": (lambda r: mpf(2) ** r, -0.5, 0.5, 7),
+    "LOG_FOR_POW": (_log_rest, 0, _LARGEST_S, 7),
 }
 
 
@@ -84,12 +113,27 @@ def _lines(name: str, numbers: list[float]) -> Iterator[str]:
 # exact; in double precision of 21, 11 and 11 bits.
 CONSTANTS: dict[str, tuple[Callable[[], Any], list[int], list[int]]] = {
     "HALF_PI": (lambda: mp.pi / 2, [11, 11, 11, 24], [33, 20, 33, 53]),
+    "RIGHT_ANGLE": (lambda: mp.pi / 2, [24, 24], [53, 53]),
     "LOG_2": (lambda: mp.log(2), [16, 24], [40, 53]),
     "LOG10_2": (lambda: mp.log10(2), [16, 24], [40, 53]),
     "LOG2_E": (lambda: 1 / mp.log(2), [12, 24], [26, 53]),
     "LOG10_E": (lambda: 1 / mp.log(10), [12, 24], [26, 53]),
     "QUARTER_PI": (lambda: mp.pi / 4, [21, 24], [50, 53]),
 }
+
+
+FOR_POW: dict[str, tuple[Callable[[], Any], list[int]]] = {
+    "LOG2_OF_THIRDS": (lambda: 2 / (3 * mp.log(2)), [26, 53]),
+    "LOG_2_FOR_POW": (lambda: mp.log(2), [26, 53]),
+}
+
+
+def _fit(name: str, f: Function, low: Any, high: Any, degree: int) -> Iterator[str]:
+    """Yield the lines of a polynomial, and print its largest error."""
+    numbers = fitted(f, low, high, degree, 0)[0][::-1]
+    points = [low + (high - low) * k / mpf(200) for k in range(201)]
+    print(f"{name:16} {mp.nstr(max(abs(mp.polyval(numbers, x) - f(x)) for x in points), 3)}")
+    yield from _lines(name, numbers)
 
 
 def main() -> None:
@@ -105,11 +149,11 @@ def main() -> None:
         ]
         for name, (f, low, high, *degrees) in POLYNOMIALS.items():
             for end, degree in zip(("_SINGLE", ""), degrees, strict=True):
-                numbers, _ = fitted(f, low, high, degree, 0)
-                points = [low + (high - low) * k / mpf(200) for k in range(201)]
-                errors = [abs(mp.polyval(numbers[::-1], x) - f(x)) for x in points]
-                print(f"{name + end:16} {mp.nstr(max(errors), 3)}")
-                lines += _lines(name + end, numbers[::-1])
+                lines += _fit(name + end, f, low, high, degree)
+        for name, (f, low, high, degree) in OTHERS.items():
+            lines += _fit(name, f, low, high, degree)
+        for name, (number, widths) in FOR_POW.items():
+            lines += _lines(name, parts(number(), widths))
         for name, (number, *widths) in CONSTANTS.items():
             for end, width in zip(("_SINGLE", ""), widths, strict=True):
                 lines += _lines(name + end, parts(number(), width))

@@ -22,9 +22,13 @@ Numbers = npt.NDArray[Any]
 EXACT: dict[str, Callable[..., Any]] = {
     **{name: getattr(mp, name) for name in ("sin", "cos", "tan", "exp", "expm1", "log1p", "tanh")},
     "exp2": lambda x: mpf(2) ** x,
+    **{name: getattr(mp, name) for name in ("asin", "acos", "atan", "atan2", "erf")},
     "log": mp.log,
     "log2": lambda x: mp.log(x) / mp.log(2),
     "log10": mp.log10,
+    "erfc": lambda x: mp.erfc(x) if x < 1e4 else mpf(0),
+    "pow": lambda x, y: mp.power(x, y) if abs(y) < 1e6 or x > 0 else mp.nan,
+    "rsqrt": lambda x: 1 / mp.sqrt(x),
     "sigmoid": lambda x: mp.exp(x) / (1 + mp.exp(x)) if x < 0 else 1 / (1 + mp.exp(-x)),
     "log1pexp": lambda x: max(x, 0) + mp.log1p(mp.exp(-abs(x))),
 }
@@ -96,6 +100,14 @@ def any_bits(rng: np.random.Generator, count: int, dtype: Any) -> Numbers:
     return rng.integers(0, np.iinfo(bits).max, count, dtype=bits, endpoint=True).view(dtype)
 
 
+def tiny(rng: np.random.Generator, count: int, dtype: Any) -> Numbers:
+    """Return subnormal numbers and some that are not much larger, by their bits."""
+    whole, digits = (np.int64, 52) if dtype == np.float64 else (np.int32, 23)
+    size = rng.integers(1, 1 << rng.integers(1, digits + 4, count), dtype=np.int64).astype(whole)
+    sign = rng.choice(np.array([0, np.iinfo(whole).min], whole), count)
+    return (size | sign).view(dtype)
+
+
 def arguments(name: str, dtype: Any, count: int, seed: int = 5) -> tuple[Numbers, ...]:
     """Return so many arguments of each kind: of every size, and many where formulas meet."""
     rng = np.random.default_rng(seed)
@@ -120,6 +132,16 @@ def arguments(name: str, dtype: Any, count: int, seed: int = 5) -> tuple[Numbers
             parts.append(np.arange(-20, 20) * (np.pi / 4))
         case "exp" | "expm1" | "sigmoid" | "log1pexp" | "tanh" | "exp2":
             parts = [*between(0.1, 1, 10, 750 if double else 105, 1080), near(*halves)]
+        case "asin" | "acos":
+            parts = [*between(0.1, 1), near(0.5, -0.5), near(1, -1)]
+        case "atan":
+            parts = [*between(0.1, 3, 100), near(0.5, 1, 2), near(-0.5, -1, -2)]
+        case "erf" | "erfc":
+            parts = [*between(1, 6, 28), near(0.8, 1)]
+        case "atan2":
+            return _points(rng, count, dtype)
+        case "pow":
+            return _bases_and_exponents(rng, count, dtype)
         case "log1p":
             parts = [*between(0.01, 1, 100), near(-1), near(*(powers - 1)), near(roots[1] - 1)]
         case _:
@@ -127,8 +149,38 @@ def arguments(name: str, dtype: Any, count: int, seed: int = 5) -> tuple[Numbers
     sizes = 10 ** (rng.uniform(-300, 300, count) if double else rng.uniform(-37, 38, count))
     parts += [sizes, -sizes]
     with np.errstate(over="ignore"):
-        x = np.concatenate([any_bits(rng, count, dtype), *(part.astype(dtype) for part in parts)])
+        cast = [part.astype(dtype) for part in parts]
+    x = np.concatenate([any_bits(rng, count, dtype), tiny(rng, count, dtype), *cast])
     return (x[np.abs(x) < limit_of(name, dtype)] if name in LIMITS else x,)
+
+
+def _points(rng: np.random.Generator, count: int, dtype: Any) -> tuple[Numbers, ...]:
+    """Return numbers y and x in all directions, of every size."""
+    large = float(np.finfo(dtype).max) / 2
+    sizes = 10.0 ** rng.uniform(-30, 30, count)
+
+    def coordinate() -> Numbers:
+        parts = [rng.uniform(-2, 2, count) * size for size in (1, large, sizes)]
+        found = [any_bits(rng, count, dtype), tiny(rng, count, dtype)]
+        return np.concatenate([*found, *(part.astype(dtype) for part in parts)])
+
+    x, y, beside = coordinate(), coordinate(), coordinate()
+    return np.concatenate([y, y]), np.concatenate([x, np.abs(beside)])
+
+
+def _bases_and_exponents(rng: np.random.Generator, count: int, dtype: Any) -> tuple[Numbers, ...]:
+    """Return bases of every size with exponents for which the power is finite, and others."""
+    largest = math.log(np.finfo(dtype).max) * 1.05
+    logs = [10 ** rng.uniform(-8, math.log10(largest), count) for _ in range(2)]
+    logs = [log * rng.choice([-1.0, 1.0], count) for log in (*logs, rng.uniform(0, 2, count))]
+    with np.errstate(divide="ignore", over="ignore"):
+        base = np.exp(np.concatenate([*logs, np.clip(logs[0], -3, 3)])).astype(dtype)
+        exponent = rng.uniform(-largest, largest, len(base)) / np.log(base.astype(np.float64))
+    exponent = np.clip(exponent, -1e30, 1e30).astype(dtype)
+    few = rng.integers(-9, 10, len(base)).astype(dtype) / 2
+    bits = [any_bits(rng, count, dtype) for _ in range(2)]
+    x = np.concatenate([bits[0], base, base, -base, tiny(rng, count, dtype)])
+    return x, np.concatenate([bits[1], exponent, few, few, rng.uniform(-1, 1, count).astype(dtype)])
 
 
 def hardest(dtype: Any, limit: float) -> Numbers:

@@ -107,6 +107,15 @@ def power_of_two(n, f):
 
 
 @ti.func
+def as_normal(bits, f):
+    """The subnormal number with such bits, times 2^126 or in double precision 2^1022.
+
+    Arithmetic may take subnormal numbers for 0. Bits of numbers below 0 give some such number.
+    """
+    return ti.bit_cast(bits | f.whole(ti.static(f.bits(1.0))), f.real) - 1
+
+
+@ti.func
 def scaled(y, n, f):
     """The product of 2^n and y, for an integer n and y from 1/4 to 2.
 

@@ -16,6 +16,7 @@ import taichi as ti
 
 from difftile.substrate.taichi import vector_tables as tables
 from difftile.substrate.taichi.vector_bits import (
+    as_normal,
     barrier,
     format_of,
     magnitude,
@@ -30,16 +31,10 @@ def exponent_and_rest(x, f):
     """The integer k and g with x = 2^k (1 + g), for positive x, subnormal ones included."""
     own = ti.bit_cast(x, f.whole)
     is_tiny = own < f.whole(ti.static(1 << f.digits))
-    # Arithmetic may take subnormal numbers for 0.
-    k = ti.select(is_tiny, ti.i32(-1022 if f.is_double else -149), 0)
-    as_normal = own
-    if ti.static(f.is_double):
-        one = ti.static(f.bits(1.0))
-        as_normal = ti.bit_cast(ti.bit_cast(own | ti.i64(one), ti.f64) - 1, ti.i64)
-    else:
-        as_normal = ti.bit_cast(ti.cast(own, ti.f32), ti.i32)
+    k = ti.select(is_tiny, ti.i32(1 - f.bias), 0)
+    enlarged = ti.bit_cast(as_normal(own, f), f.whole)
     root = ti.static(f.bits(math.sqrt(0.5)))
-    above = ti.select(is_tiny, as_normal, own) - f.whole(root)
+    above = ti.select(is_tiny, enlarged, own) - f.whole(root)
     k += ti.cast(above >> f.whole(f.digits), ti.i32)
     m = (above & f.whole(ti.static((1 << f.digits) - 1))) + f.whole(root)
     return k, ti.bit_cast(m, f.real) - 1

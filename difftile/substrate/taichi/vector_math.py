@@ -6,12 +6,21 @@ and tangents have a limit, from which on their results mean nothing. Results bel
 normal number are flushed to 0 where the processor is set to do that.
 """
 
+from difftile.substrate.taichi.vector_erf import erf, erfc
 from difftile.substrate.taichi.vector_exp import exp, exp2, expm1, log1pexp, sigmoid, tanh
+from difftile.substrate.taichi.vector_inverse import acos, asin, atan, atan2, rsqrt
 from difftile.substrate.taichi.vector_log import log, log1p, log2, log10
+from difftile.substrate.taichi.vector_pow import pow
 from difftile.substrate.taichi.vector_trig import cos, sin, tan
 
 __all__ = [
+    "acos",
+    "asin",
+    "atan",
+    "atan2",
     "cos",
+    "erf",
+    "erfc",
     "exp",
     "exp2",
     "expm1",
@@ -20,6 +29,8 @@ __all__ = [
     "log1pexp",
     "log2",
     "log10",
+    "pow",
+    "rsqrt",
     "sigmoid",
     "sin",
     "tan",
