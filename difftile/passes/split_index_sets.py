@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from operator import mul
 
 from difftile.ir.nodes import (
     Block,
@@ -38,7 +36,6 @@ from difftile.ir.walk import (
     Substitution,
     defined_in,
     operands,
-    substitute,
     walk,
     with_blocks,
     with_operands,
@@ -47,7 +44,7 @@ from difftile.ops.build import Expr, OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of
 
 BLOCK = 1024
-"""Iterations of a parallel loop over one axis that one iteration of the new loop runs."""
+"""Iterations along the last axis of a parallel loop that one iteration of the new loop runs."""
 
 _FEWEST = 32  # iterations, where they are a literal
 _WIDEST = 64  # iterations of a part at an end, where their number is known
@@ -97,35 +94,31 @@ def in_rows(loop: ParallelFor, change: Callable[[For], list[Stmt]]) -> list[Stmt
         loop: The loop.
         change: Returns the statements in place of the loop along the last axis.
     """
+    if len(loop.indices) == 1:
+        return in_blocks(loop, change)
+    outer = loop.indices[:-1], loop.starts[:-1], loop.stops[:-1]
+    return [ParallelFor(*outer, Block(tuple(change(last_axis(loop)))), loop.span)]
+
+
+def in_blocks(loop: ParallelFor, change: Callable[[For], list[Stmt]]) -> list[Stmt]:
+    """Return a parallel loop whose iterations run blocks of a loop along its last axis.
+
+    Args:
+        loop: The loop.
+        change: Returns the statements in place of the loop along the last axis.
+    """
     row = last_axis(loop)
-    outer = list(zip(loop.indices, loop.starts, loop.stops, strict=True))[:-1]
     b = OpBuilder()
     b.span = loop.span
-    number = Var("row" if outer else "block", I32)
-    if len(outer) == 1:
-        ((index, start, stop),) = outer
-        body = Block(tuple(change(row)))
-        return [ParallelFor((index,), (start,), (stop,), body, loop.span)]
-    if not outer:
-        start = b.expr(row.start)
-        count = (b.expr(row.stop) - start).ceildiv(BLOCK).named("blocks")
-        with b.region() as stmts:
-            low = (b.expr(number) * BLOCK + start).named("low")
-            high = (low + BLOCK).min(row.stop).named("high")
-            b.extend(change(replace(row, start=low.value, stop=high.value)))
-    else:
-        sizes = [(b.expr(stop) - start).max(0) for _, start, stop in outer]
-        count = reduce(mul, sizes)
-        indices: dict[Var, Value] = {}
-        with b.region() as stmts:
-            rest = b.expr(number)
-            for (index, start, _), size in zip(outer[:0:-1], sizes[:0:-1], strict=True):
-                indices[index] = (rest % size + start).named(index.name).value
-                rest = rest // size
-            indices[outer[0][0]] = (rest + outer[0][1]).named(outer[0][0].name).value
-            b.extend(substitute(s, Substitution(indices)) for s in change(row))
-    body = Block(tuple(stmts))
-    b.append(ParallelFor((number,), (Const(0, I32),), (count.value,), body, loop.span))
+    block, start = Var("block", I32), b.expr(row.start)
+    count = (b.expr(row.stop) - start).ceildiv(BLOCK).named("blocks").value
+    with b.region() as stmts:
+        low = (b.expr(block) * BLOCK + start).named("low")
+        high = (low + BLOCK).min(row.stop).named("high")
+        b.extend(change(replace(row, start=low.value, stop=high.value)))
+    indices, starts = (*loop.indices[:-1], block), (*loop.starts[:-1], Const(0, I32))
+    stops = (*loop.stops[:-1], count)
+    b.append(ParallelFor(indices, starts, stops, Block(tuple(stmts)), loop.span))
     return b.stmts
 
 
