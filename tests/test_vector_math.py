@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +35,38 @@ def test_errors_are_at_most_two_units_in_the_last_place(dtype: Any, fast_math: b
         worst = int(np.argmax(errors))
         at = [x[worst] for x in given[name]]
         assert errors[worst] <= 2, f"{name} of {at} is {found[worst]}: {errors[worst]:.2f} units"
+
+
+LOOPS = """
+import numpy as np
+import difftile as dt
+from difftile.substrate.vector_functions import FUNCTIONS
+from tests.vector_functions import compiled
+
+dt.init(
+    arch="cpu", offline_cache=False, cpu_max_num_threads=1, print_kernel_llvm_ir_optimized=True
+)
+compiled(tuple(FUNCTIONS), np.{dtype})
+"""
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+def test_loops_have_vector_instructions_and_no_calls(dtype: Any, tmp_path: Path) -> None:
+    root = Path(__file__).parent.parent
+    program = tmp_path / "loops.py"
+    program.write_text(LOOPS.format(dtype=np.dtype(dtype).name))
+    environment = {"PYTHONPATH": str(root), "HOME": str(tmp_path), "PATH": ""}
+    command = [sys.executable, str(program)]
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    (code,) = [file.read_text() for file in tmp_path.glob("*.ll")]
+    bodies = re.findall(r"^vector\.body\d*:.*?^  br i1", code, re.M | re.S)
+    assert len(bodies) == len(FUNCTIONS)
+    for body in bodies:
+        assert not re.findall(r"call [^@\n]*@(?!llvm\.)\S+", body)
+    kind = {4: "float", 8: "double"}[np.dtype(dtype).itemsize]
+    assert all(f" x {kind}>" in body for body in bodies)
+    # Only two functions of single precision are computed in double precision.
+    assert sum(" x double>" in body for body in bodies) == (2 if kind == "float" else len(bodies))
 
 
 # Arguments, and the result: the same in both precisions, to the bit. TINY is the least number.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,11 +42,17 @@ def limit_of(name: str, dtype: Any) -> float:
 # Loops
 
 
-def compiled(names: Sequence[str], dtype: Any) -> Any:
+def compiled(names: Sequence[str], dtype: Any, spelled: Mapping[str, str] | None = None) -> Any:
     """Return a launcher of loops as they are emitted, one for each function.
 
     Each has an array for its results and one for each operand.
+
+    Args:
+        names: The functions.
+        dtype: The precision.
+        spelled: Other texts for the functions, with a place for each operand.
     """
+    spelled = spelled or {}
     type_ = F64 if dtype == np.float64 else F32
     hint = f"{type_}_1d"
     params: list[Array] = []
@@ -55,12 +61,15 @@ def compiled(names: Sequence[str], dtype: Any) -> Any:
     for name in names:
         own = [f"{name}_{k}" for k in range(FUNCTIONS[name] + 1)]
         params += [Array(one, FieldType(type_, 1)) for one in own]
-        given = ", ".join(f"{one}[i]" for one in own[1:])
+        given = [f"{one}[i]" for one in own[1:]]
+        text = f"vector_math.{name}({', '.join(given)}, ti.{type_})"
+        if name in spelled:
+            text = spelled[name].format(*given, dtype=f"ti.{type_}")
         lines += [
             "@ti.real_func",
             f"def loop_{name}({', '.join(f'{one}: {hint}' for one in own)}):",
             f"    for i in range({own[0]}.shape[0]):",
-            f"        {own[0]}[i] = vector_math.{name}({given}, ti.{type_})",
+            f"        {own[0]}[i] = {text}",
             "",
             "",
         ]

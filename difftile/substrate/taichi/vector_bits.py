@@ -15,6 +15,8 @@ from typing import Any
 
 import taichi as ti
 
+_SHORT = 6  # coefficients
+
 
 @dataclass(frozen=True, slots=True)
 class Format:
@@ -93,7 +95,19 @@ def barrier(x, f):
 
 @ti.func
 def polynomial(x, coefficients: ti.template(), f):
-    """The polynomial with such coefficients, that of the highest power first."""
+    """The polynomial with such coefficients, that of the highest power first.
+
+    A long one is two, of the even and the odd powers, which the processor computes side by side.
+    """
+    if ti.static(len(coefficients) <= _SHORT):
+        return _by_horner(x, coefficients, f)
+    z = x * x
+    odd_powers = _by_horner(z, ti.static(coefficients[-2::-2][::-1]), f)
+    return odd_powers * x + _by_horner(z, ti.static(coefficients[::-2][::-1]), f)
+
+
+@ti.func
+def _by_horner(x, coefficients: ti.template(), f):
     y = f.real(ti.static(coefficients[0]))
     for c in ti.static(coefficients[1:]):
         y = y * x + f.real(c)
