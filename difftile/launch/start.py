@@ -6,7 +6,7 @@ from difftile.compile.func import forget_all
 from difftile.diagnostics import TapeError
 from difftile.fields.pending import check_fusing, run_pending, set_fusing
 from difftile.fields.recording import Recording
-from difftile.substrate import start_session
+from difftile.substrate import check_strategy, start_session
 
 
 def init(
@@ -18,6 +18,7 @@ def init(
     fast_math: bool | None = None,
     math: str = "polynomials",
     fuse: bool | str = True,
+    scatter: str = "auto",
     **options: object,
 ) -> None:
     """Start difftile, or start it anew: fields made before become invalid.
@@ -39,17 +40,23 @@ def init(
             the last place, or "libm" for the C library's everywhere.
         fuse: Run launches that repeat as one program where that pays; "always" does so for all that
             can be, whatever compiling takes, and False for none.
+        scatter: How parallel loops on the CPU add to elements that several iterations share, as
+            adjoints of gathers do. "atomics" adds atomically, and the sums differ in the last place
+            from run to run; "copies" gives each thread a copy of the elements, and the sums are
+            the same in every run; "serial" runs such loops on one thread. "auto" takes what is
+            estimated to be fastest, from costs measured on this machine.
         options: Passed on to `ti.init`, such as `cpu_max_num_threads` or `offline_cache`.
 
     Raises:
-        FieldError: The architecture or the type is unknown, or not there; or `math` or `fuse` is
-            something else.
+        FieldError: The architecture or the type is unknown, or not there; or `math`, `fuse` or
+            `scatter` is something else.
         TapeError: A tape is open.
     """
     if Recording.open:
         raise TapeError("dt.init() inside a tape would end the fields that it records.")
     check_fusing(fuse)
+    check_strategy(scatter)
     run_pending()
-    start_session(arch, default_fp, seed, debug, fast_math, math, **options)
+    start_session(arch, default_fp, seed, debug, fast_math, math, scatter, **options)
     set_fusing(fuse)
     forget_all()  # kernels that were compiled for the session before

@@ -12,6 +12,7 @@ from difftile.substrate.debug_report import failed, raise_first, silence
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import MAX_ELEMENTS, Buffer, nbytes_of
 from difftile.substrate.pool import Pool, pack, relieve, unpin
+from difftile.substrate.scatters import check_strategy
 from difftile.substrate.session import BACKEND, Session, current_session, start_session
 from difftile.substrate.spellings import op_text
 from difftile.substrate.work import Work, work_of
@@ -50,6 +51,7 @@ __all__ = [
     "StructType",
     "Work",
     "cache_folder",
+    "check_strategy",
     "current_session",
     "dtype_of",
     "failed",

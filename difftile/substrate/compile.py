@@ -8,20 +8,24 @@ and compiled for the first launch that takes it.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from difftile.diagnostics import OutOfMemory
 from difftile.ir.nodes import Accumulate, Array, Fail, Let, Print, Program, Var
 from difftile.ir.walk import arrays_written, silent, walk
 from difftile.ops.scalar import is_exact
+from difftile.passes.privatise import ATOMICS, Copies, Plan, privatise, scatters_of
 from difftile.passes.split_index_sets import split_index_sets
 from difftile.substrate.backend import Launcher
+from difftile.substrate.calibration import costs_of_scatters
 from difftile.substrate.debug_report import is_silenced, report_of
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
+from difftile.substrate.scatters import choose, parts_of
 from difftile.substrate.session import current_session
 from difftile.substrate.slow_compiles import note_slow_compile
 from difftile.substrate.spellings import Spelling
@@ -75,6 +79,63 @@ def _speaks(program: Program) -> bool:
     return any(isinstance(stmt, (Print, Fail)) for stmt in walk(program.body))
 
 
+class _Which(NamedTuple):
+    """One variant of the code.
+
+    Args:
+        serial: It runs on one thread.
+        outlined: What a thread runs is a function.
+        zeros: The arguments with zeros in them.
+        plan: How its loops scatter.
+    """
+
+    serial: bool
+    outlined: bool
+    zeros: _Zeros
+    plan: Plan
+
+
+class _WithCopies:
+    """A variant of the code that is given memory for copies of its targets.
+
+    Args:
+        launcher: The variant.
+        copies: The copies, each with the position of its target.
+        parts: The number of copies of each target.
+        without: Makes a variant without copies.
+    """
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        copies: Sequence[tuple[int, Copies]],
+        parts: int,
+        without: Callable[[], Launcher],
+    ) -> None:
+        self._launcher = launcher
+        self._copies = copies
+        self._parts = parts
+        self._without = without
+        self._other: Launcher | None = None
+
+    def launch(self, args: Sequence[Any]) -> None:
+        """Run with memory from the pool, or without copies where there is none."""
+        pool = current_session().pool
+        memory: list[Buffer] = []
+        try:
+            for position, one in self._copies:
+                count = one.count(args[position].shape, self._parts)
+                memory.append(pool.allocate(one.array.type.element, (count,)))
+        except OutOfMemory:
+            with LOCK:
+                self._other = self._other or self._without()
+            self._other.launch(args)
+        else:
+            self._launcher.launch([*args, *memory])
+        for buffer in memory:
+            buffer.free()
+
+
 class CompiledProgram:
     """A program ready to be launched; the variants of its code are compiled on first use.
 
@@ -93,14 +154,17 @@ class CompiledProgram:
         self._threads = session.threads
         self._guarded = not session.on_host and session.fast_math
         self.seconds = 0.0  # that compiling took
-        self._variants: dict[tuple[bool, bool, _Zeros], Launcher] = {}
+        self._variants: dict[_Which, Launcher] = {}
         self._choice: dict[tuple[Any, ...], Launcher] = {}
         self._speaks = _speaks(program)
+        self._strategy = session.scatter
+        shares = session.on_host and session.threads > 1 and not self._speaks
+        self._scatters = scatters_of(program) if shares else ()
         self._as_written = is_exact(program)
         self._vector_math = backend.vector_math if session.polynomials else None
         speed = speed_of(program)
         self._outlines, self._reorders = speed.outlined, speed.reorders
-        self._work = work_of(program, speed)
+        self._work = work_of(program, speed, [s.target for s in self._scatters])
         self._report = report_of(program, marks)
         self._reported = () if self._report is None else self._report.arrays
         reported = self._reported
@@ -173,45 +237,71 @@ class CompiledProgram:
             return known
         self._work.check(key, flat=not self._on_host)
         alone = self._work.amount(key)
-        serial = self._on_host and self._work.is_for_one(key, self._threads)
+        plan, scattering = self._plan(key)
+        serial = self._on_host and self._work.is_for_one(key, self._threads, scattering)
         outlined = self._outlines and alone >= _VECTORS
-        which = serial, outlined, zeros
+        which = _Which(serial, outlined, zeros, ATOMICS if serial else plan)
         with LOCK:
             variant = self._variants.get(which)
             if variant is None:
-                variant = self._variants[which] = self._variant(*which)
+                variant = self._variants[which] = self._variant(which)
         self._choice[zeros, key] = variant
         return variant
 
-    def _variant(self, serial: bool, outlined: bool, zeros: _Zeros) -> Launcher:
+    def _plan(self, key: tuple[Any, ...]) -> tuple[Plan, tuple[float, float] | None]:
+        """Return how loops scatter, and the steps that this takes one thread and all."""
+        if not self._scatters:
+            return ATOMICS, None
+        known = dict(zip(self._work.positions, key, strict=True))
+        choice = choose(
+            self._scatters,
+            self._work.loops(key),
+            {s.target: known[self.params.index(s.target)] for s in self._scatters},
+            strategy=self._strategy,
+            threads=self._threads,
+            costs=lambda: costs_of_scatters(self._threads),
+        )
+        return choice.plan, None if self._strategy == "atomics" else (choice.alone, choice.shared)
+
+    def _variant(self, which: _Which) -> Launcher:
         started, spent = time.perf_counter(), time.process_time()
-        program = without_clears(self.program, self._arrays(zeros.after))
-        if outlined:
+        program = without_clears(self.program, self._arrays(which.zeros.after))
+        parts = parts_of(self._threads)
+        program, copies = privatise(program, which.plan, parts)
+        if which.outlined:
             functions = () if self._vector_math is None else self._vector_math.spellings
             program = in_strips(split_index_sets(program), functions)
         polynomials: Mapping[Var, Spelling] = {}
-        if outlined and self._vector_math is not None:
+        if which.outlined and self._vector_math is not None:
             made = vectorise_functions(
-                program, self._vector_math, serial=serial, reorders=self._reorders
+                program, self._vector_math, serial=which.serial, reorders=self._reorders
             )
             program, polynomials = made.program, made.polynomials
         emitted = self._emitted(
             program,
-            serial=serial,
+            serial=which.serial,
             polynomials=polynomials,
-            outlined=outlined,
-            threads=self._threads if self._on_host and not serial else 0,
-            fresh=self._arrays(zeros.before),
+            outlined=which.outlined,
+            threads=self._threads if self._on_host and not which.serial else 0,
+            fresh=self._arrays(which.zeros.before),
         )
-        params = (*self.params, *self._reported)
+        params = (*self.params, *(one.array for one in copies), *self._reported)
         variant = self._compile(
             emitted,
             self.program,
             params,
-            written=self._written,
+            written=[*self._written, *range(len(self.params), len(self.params) + len(copies))],
             on_host=self._on_host,
             as_written=self._as_written,
         )
+        if copies:
+            targets = [self.params.index(one.target) for one in copies]
+            variant = _WithCopies(
+                variant,
+                [(k, one) for k, one in zip(targets, copies, strict=True)],
+                parts,
+                lambda: self._variant(which._replace(plan=ATOMICS)),
+            )
         seconds = time.perf_counter() - started
         self.seconds += seconds
         # On a busy machine, what other processes do is not the fault of the code.

@@ -33,6 +33,7 @@ class Session:
         fast_math: Sums may be computed in another order than they are written in.
         polynomials: Functions may be polynomials instead of calls of the C library.
         seed: Seed of random numbers.
+        scatter: How loops of the CPU add to elements that iterations share, as in `dt.init`.
         warps: Kernels run in warps of CUDA.
     """
 
@@ -46,6 +47,7 @@ class Session:
     fast_math: bool
     polynomials: bool
     seed: int
+    scatter: str
     warps: bool
 
 
@@ -60,6 +62,7 @@ def start_session(
     debug: bool,
     fast_math: bool | None = None,
     math: str = "polynomials",
+    scatter: str = "auto",
     **options: Any,
 ) -> Session:
     """Start or restart the backend; fast math is on by default, except for debugging.
@@ -102,6 +105,7 @@ def start_session(
             fast_math=device.fast_math,
             polynomials=math == "polynomials",
             seed=seed,
+            scatter=scatter,
             warps=device.warps,
         )
         _current[:] = [session]

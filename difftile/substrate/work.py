@@ -10,7 +10,7 @@ longer than one. In all, launches that scatter were measured to take three to fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -100,25 +100,57 @@ class Work:
         known = {params[k]: given for k, given in zip(self.positions, key, strict=True)}
         return _Estimate(self, known, atomic, speed)
 
-    def is_for_one(self, key: tuple[Any, ...], threads: int) -> bool:
-        """Tell whether one thread is done before so many threads are."""
-        alone, atomics = (self._estimate(key, each, self.speed).total for each in (1, _ATOMIC))
-        shared = min(atomics, _MOST_BY_ATOMICS * alone) / threads
+    def loops(self, key: tuple[Any, ...]) -> list[LoopWork]:
+        """Return the work of each parallel loop."""
+        return self._estimate(key, 1, self.speed).loops
+
+    def is_for_one(
+        self, key: tuple[Any, ...], threads: int, scattering: tuple[float, float] | None = None
+    ) -> bool:
+        """Tell whether one thread is done before so many threads are.
+
+        Args:
+            key: What the estimate depends on.
+            threads: The number of threads.
+            scattering: The steps that additions to shared elements take in all, beyond one each, on
+                one thread and on so many; by default those of atomic ones.
+        """
+        alone = self._estimate(key, 1, self.speed).total
+        if scattering is not None:
+            shared = alone / threads + scattering[1]
+            alone += scattering[0]
+        else:
+            atomics = self._estimate(key, _ATOMIC, self.speed).total
+            shared = min(atomics, _MOST_BY_ATOMICS * alone) / threads
         loops = sum(isinstance(stmt, ParallelFor) for stmt in self.program.body.stmts)
         return alone <= shared + loops * _WAKING
 
 
-def work_of(program: Program, speed: Speed = SCALAR) -> Work:
-    """Return the estimate of a program, which depends only on the bounds of its loops.
+@dataclass(frozen=True, slots=True)
+class LoopWork:
+    """The work of one parallel loop.
+
+    Args:
+        steps: The elementary steps, where an atomic addition counts as one.
+        added: How many numbers are added to elements that iterations share, by array.
+    """
+
+    steps: float
+    added: dict[Array, float]
+
+
+def work_of(program: Program, speed: Speed = SCALAR, targets: Iterable[Array] = ()) -> Work:
+    """Return the estimate of a program, which depends on the bounds of its loops.
 
     Args:
         program: The program.
         speed: How fast its loops are.
+        targets: Arrays whose shapes matter as well.
     """
     stmts = list(walk(program.body))
     lets = {s.out: s for s in stmts if isinstance(s, Let)}
     sizes = {s.out: s.array for s in stmts if isinstance(s, Size)}
-    bounds: set[Array | Var] = set()
+    bounds: set[Array | Var] = set(targets)
     inner: set[Var] = set()
     pending = [v for s in stmts if isinstance(s, (For, ParallelFor)) for v in operands(s)]
     while pending:
@@ -156,6 +188,9 @@ class _Estimate:
         self.values: dict[Var, float] = {
             p: float(v) for p, v in known.items() if isinstance(p, Var)
         }
+        self.loops: list[LoopWork] = []
+        self.added: dict[Array, float] = {}
+        self.times = 1.0  # that the present block runs in all
         self.total = self.block(work.program.body)
 
     def counts(self, *, flat: bool) -> Iterator[tuple[Let | ParallelFor, float]]:
@@ -200,14 +235,19 @@ class _Estimate:
                     )
                 case For(index, start, stop):
                     trips = self.axis(index, start, stop, _UNKNOWN_TRIPS)
-                    total += trips * self.iteration(stmt)
+                    total += trips * self.iteration(stmt, trips)
                 case ParallelFor(indices, starts, stops):
                     extent = 1.0
                     for index, start, stop in zip(indices, starts, stops, strict=True):
                         extent *= self.axis(index, start, stop, _UNKNOWN_EXTENT)
-                    total += extent * self.iteration(stmt)
-                case Accumulate(value=value, atomic=True) | Combine(value=value):
-                    total += self.atomic * prod(shape_of(value.type))
+                    self.added = {}
+                    steps = extent * self.iteration(stmt, extent)
+                    self.loops.append(LoopWork(steps, self.added))
+                    total += steps
+                case Accumulate(array, value=value, atomic=True) | Combine(_, _, array, _, value):
+                    components = prod(shape_of(value.type))
+                    self.added[array] = self.added.get(array, 0.0) + self.times * components
+                    total += self.atomic * components
                 case If():
                     total += 1 + max(self.block(region) for region in regions(stmt))
                 case _:
@@ -217,8 +257,14 @@ class _Estimate:
     def of_op(self, let: Let) -> float:
         return 1 if self.speed is None else self.speed.of(let, in_vectors=self.in_vectors)
 
-    def iteration(self, loop: For | ParallelFor) -> float:
-        """Return the steps of an iteration of a loop."""
+    def iteration(self, loop: For | ParallelFor, trips: float) -> float:
+        """Return the steps of an iteration of a loop, which has so many."""
+        before, self.times = self.times, self.times * trips
+        steps = self.steps_of(loop)
+        self.times = before
+        return steps
+
+    def steps_of(self, loop: For | ParallelFor) -> float:
         if self.in_vectors or self.speed is None or not self.speed.is_vector(loop):
             return 1 + self.block(loop.body)
         self.in_vectors = True

@@ -92,6 +92,7 @@ from difftile.passes.merge_loops import merge_loops
 from difftile.passes.optimise import finish, normalise, pruned, simplify
 from difftile.passes.polynomials import ALWAYS, Cases, Polynomial, Symbol
 from difftile.passes.precedence import final_loads, stale_loads
+from difftile.passes.privatise import Plan, privatise, scatters_of
 from difftile.passes.promises import verify
 from difftile.passes.reach import reach
 from difftile.passes.reciprocals import reciprocals
@@ -183,6 +184,19 @@ def _reduce(program: Program, options: Options) -> Result:
     blocks = int(options.text("blocks", "4"))
     in_double = options.flag("in_double", default=True)
     return _checked(program, (reduce(program, blocks, in_double=in_double),), options)
+
+
+def _privatise(program: Program, options: Options) -> Result:
+    """Give each part a copy of all targets that can have copies, or run the loops on one thread."""
+    scatters = scatters_of(program)
+    copied = tuple(s for s in scatters if s.op is not None)
+    plan = Plan(
+        copied=copied, small=frozenset(copied if options.flag("small", default=False) else ())
+    )
+    if options.flag("alone", default=False):
+        plan = Plan(alone=frozenset(s.loop for s in scatters))
+    after, _ = privatise(program, plan, int(options.text("parts", "3")))
+    return _checked(program, (after,), options)
 
 
 def _blocked_sum(program: Program, options: Options) -> Result:
@@ -832,6 +846,7 @@ PASSES: dict[str, Adapter] = {
     "promises": _verify,
     "reach": _reach,
     "reciprocals": _same(reciprocals),
+    "privatise": _privatise,
     "reduce": _reduce,
     "reuse_results": _reuse_results,
     "reverse": _reverse,

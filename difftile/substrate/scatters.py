@@ -1,0 +1,201 @@
+"""How the loops of a launch add to elements that iterations share: which way takes least time.
+
+Atomic additions, a copy of the target for each thread, or one thread for the whole loop
+(`privatise`). Atomic additions take long where threads meet at cache lines, copies where the target
+is large beside what is added to it, and one thread where there is more than it can do.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, get_args
+
+from difftile.diagnostics import FieldError
+from difftile.ir.nodes import Array
+from difftile.ir.types import numpy_dtype, scalar_of
+from difftile.passes.privatise import Plan, Scatter
+from difftile.substrate.calibration import Costs
+from difftile.substrate.memory import MAX_ELEMENTS, nbytes_of
+from difftile.substrate.work import LoopWork
+
+Strategy = Literal["auto", "atomics", "copies", "serial"]
+STRATEGIES: tuple[str, ...] = get_args(Strategy)
+
+STEP = 0.15  # ns that an elementary step takes
+_LINE = 64  # bytes of a cache line
+_SMALL = 1 << 14  # numbers, which one thread adds up before others are awake
+_MOST_PARTS = 128
+_SHARE_OF_MEMORY = 8  # copies of a launch take at most such a part
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How the loops of a launch scatter.
+
+    Args:
+        plan: The loops that need no atomics.
+        alone: The steps that scatters take if one thread runs the whole program, beyond those that
+            are counted for the loops.
+        shared: The same for the plan, with all threads.
+    """
+
+    plan: Plan
+    alone: float
+    shared: float
+
+
+def check_strategy(scatter: object) -> None:
+    """Check the value of an option.
+
+    Raises:
+        FieldError: It is not a strategy.
+    """
+    if scatter not in STRATEGIES:
+        *others, last = (f"'{name}'" for name in STRATEGIES)
+        raise FieldError(f"scatter is {', '.join(others)} or {last}, not {scatter!r}.")
+
+
+def parts_of(threads: int) -> int:
+    """Return the number of copies for so many threads."""
+    return min(threads, _MOST_PARTS)
+
+
+def choose(
+    scatters: tuple[Scatter, ...],
+    loops: list[LoopWork],
+    shapes: Mapping[Array, tuple[int, ...]],
+    *,
+    strategy: str,
+    threads: int,
+    costs: Callable[[], Costs],
+) -> Choice:
+    """Return how loops scatter.
+
+    Args:
+        scatters: What the loops of a program add to.
+        loops: The work of each of them.
+        shapes: The shapes of the targets.
+        strategy: The strategy for all, or "auto".
+        threads: The number of threads.
+        costs: Measures.
+    """
+    if strategy != "auto":
+        return Choice(_forced(scatters, shapes, strategy, threads), 0.0, 0.0)
+    return _Cheapest(scatters, loops, shapes, threads, costs()).choice()
+
+
+def _forced(
+    scatters: tuple[Scatter, ...],
+    shapes: Mapping[Array, tuple[int, ...]],
+    strategy: str,
+    threads: int,
+) -> Plan:
+    if strategy == "serial":
+        return Plan(alone=frozenset(s.loop for s in scatters))
+    if strategy == "atomics":
+        return Plan()
+    return _plan_of([s for s in scatters if _fits(s, shapes, threads)], shapes, threads)
+
+
+def _plan_of(copied: list[Scatter], shapes: Mapping[Array, tuple[int, ...]], threads: int) -> Plan:
+    parts = parts_of(threads)
+    kept: list[Scatter] = []
+    left = _memory() / _SHARE_OF_MEMORY
+    for scatter in copied:
+        left -= parts * _nbytes(scatter, shapes)
+        if left > 0:
+            kept.append(scatter)
+    small = frozenset(s for s in kept if parts * _numbers(s, shapes) <= _SMALL)
+    return Plan(copied=tuple(kept), small=small)
+
+
+def _fits(scatter: Scatter, shapes: Mapping[Array, tuple[int, ...]], threads: int) -> bool:
+    """Tell whether a scatter can have copies."""
+    if scatter.op is None:
+        return False
+    # Kernels index elements by i32, and the bytes between copies are few.
+    return 2 * parts_of(threads) * _numbers(scatter, shapes) <= MAX_ELEMENTS
+
+
+def _nbytes(scatter: Scatter, shapes: Mapping[Array, tuple[int, ...]]) -> int:
+    return nbytes_of(scatter.target.type.element, shapes[scatter.target])
+
+
+def _numbers(scatter: Scatter, shapes: Mapping[Array, tuple[int, ...]]) -> int:
+    itemsize = numpy_dtype(scalar_of(scatter.target.type.element)).itemsize
+    return _nbytes(scatter, shapes) // itemsize
+
+
+@cache
+def _memory() -> int:
+    """Return the bytes of memory of this machine."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # not known here
+        return 8 << 30
+
+
+class _Cheapest:
+    """The cheapest way of each loop."""
+
+    def __init__(
+        self,
+        scatters: tuple[Scatter, ...],
+        loops: list[LoopWork],
+        shapes: Mapping[Array, tuple[int, ...]],
+        threads: int,
+        costs: Costs,
+    ) -> None:
+        self.scatters = scatters
+        self.loops = loops
+        self.shapes = shapes
+        self.threads = threads
+        self.costs = costs
+
+    def choice(self) -> Choice:
+        alone: set[int] = set()
+        copied: list[Scatter] = []
+        all_alone = all_shared = 0.0
+        for number in dict.fromkeys(s.loop for s in self.scatters):
+            here = [s for s in self.scatters if s.loop == number]
+            work = self.loops[number]
+            one = sum(self.costs.plain * self.added(s) for s in here)
+            ways = [(self.atomics(s), self.copies(s), s) for s in here]
+            many = sum(min(by_atomics, by_copies) for by_atomics, by_copies, _ in ways)
+            all_alone += one
+            whole = work.steps * STEP
+            if whole + one < whole / self.threads + many:
+                alone.add(number)
+                # The other way is in the estimate of the program.
+                many = one + whole * (1 - 1 / self.threads)
+            else:
+                copied += [s for by_atomics, by_copies, s in ways if by_copies < by_atomics]
+            all_shared += many
+        plan = _plan_of(copied, self.shapes, self.threads)
+        return Choice(
+            Plan(frozenset(alone), plan.copied, plan.small), all_alone / STEP, all_shared / STEP
+        )
+
+    def added(self, scatter: Scatter) -> float:
+        return self.loops[scatter.loop].added.get(scatter.target, 0.0)
+
+    def atomics(self, scatter: Scatter) -> float:
+        """Return the nanoseconds that atomic additions take, at random elements."""
+        lines = max(1.0, _nbytes(scatter, self.shapes) / _LINE)
+        meets = min(1.0, (self.threads - 1) / lines)
+        each = self.costs.atomic / self.threads + self.costs.contended * meets
+        return self.added(scatter) * each
+
+    def copies(self, scatter: Scatter) -> float:
+        """Return the nanoseconds that plain additions into copies take, and their sum."""
+        if not _fits(scatter, self.shapes, self.threads):
+            return float("inf")
+        nbytes = parts_of(self.threads) * _nbytes(scatter, self.shapes)
+        waking = 0.0
+        if parts_of(self.threads) * _numbers(scatter, self.shapes) > _SMALL:
+            waking = self.costs.waking
+        plain = self.added(scatter) * self.costs.plain / self.threads
+        return plain + nbytes * (self.costs.clearing + self.costs.adding) + waking
