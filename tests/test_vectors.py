@@ -62,6 +62,22 @@ def looked_up(x, at, v):
         v[i] += 0.5 * x[at[i]]
 
 @dt.kernel
+def squashed(x, y):
+    for i in x:
+        if x[i] > 0.25:
+            y[i] = ti.tanh(x[i]) * ti.exp(-x[i])
+        else:
+            y[i] = ti.log(1.5 + x[i])
+
+@dt.kernel
+def chained(x, y):
+    for i in x:
+        angle = x[i]
+        for k in range(2):
+            angle += 0.5 * ti.sin(angle)
+        y[i] = ti.cos(angle) if x[i] > 0.0 else angle
+
+@dt.kernel
 def in_turn(x, y, n: int):
     ti.loop_config(serialize=True)
     for t in range(n):
@@ -84,6 +100,8 @@ with dt.Tape() as tape:
     squares(y, total)
     clipped(x, y)
     waves(x, y)
+    squashed(x, y)
+    chained(x, y)
 tape.backward({{total: 1.0, b: np.ones((1000, 1000)), y: np.ones(3_000_000)}})
 in_turn(x, y, 3)
 """
@@ -98,13 +116,15 @@ def test_loops_have_vector_instructions(scalar: str, threads: int, tmp_path: Pat
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
     codes = [file.read_text() for file in tmp_path.glob("*.ll")]
     kind = {"f32": "float", "f64": "double"}[scalar]
-    taped = ["scaled", "stencil", "squares", "clipped", "waves"]
+    functions = ["waves", "squashed", "chained"]
+    taped = ["scaled", "stencil", "squares", "clipped", *functions]
     wanted = [*taped, *(f"{name}_adjoint" for name in taped), "in_turn", "looked_up"]
     for name in wanted:
         own = [code for code in codes if re.search(rf"^define [^@]*@{name}_c\d+_", code, re.M)]
         assert own, name
         vector = rf"= f(add|sub|mul|neg) [a-z ]*<\d+ x {kind}>"
-        least = 10 if "waves" in name else 1  # of polynomials, and not only of their arguments
+        # Of polynomials, and not only of their arguments.
+        least = 10 if name.removesuffix("_adjoint") in functions else 1
         assert max(len(re.findall(vector, code)) for code in own) >= least, name
 
 

@@ -162,7 +162,7 @@ def _written(body: Block, index: Var, own: set[Array], serial: bool) -> Iterator
     for stmt in accesses:
         where = stmt.index
         if stmt.array in own:
-            if not all(isinstance(one, Const) for one in where):
+            if any(steps.moves(one) or not steps.is_regular(one) for one in where):
                 yield Obstacle(f"indexes the local array '{stmt.array.name}'", stmt.span)
             continue
         name = stmt.array.name
