@@ -1,10 +1,12 @@
 """Loops that find out whether their sines are of moderate numbers, and then run.
 
 The sine of a number below some limit is a polynomial, of which a loop has vector instructions; for
-other numbers it is a call. The same goes for cosines and tangents. A loop is therefore run three
-ways: first only what such arguments are computed from, with the conditions around it, to find the
-largest of them. If that is below the limit, a copy of the loop runs in which all functions are
-polynomials; else the loop runs as it is.
+other numbers it is a call. The same goes for cosines and tangents. A loop that only stores runs
+with polynomials first, and finds the largest of their arguments on the way. If that is not below
+the limit, the loop runs again as it is.
+
+Other loops can run only once. There, first only what the arguments are computed from runs, with the
+conditions around it, to find the largest of them; then one of the two loops runs.
 
 Arguments that follow from other sines are computed with the polynomials, too: of a chain in which
 some argument is too large, the first one is found right.
@@ -29,14 +31,16 @@ from difftile.ir.nodes import (
     ParallelFor,
     Program,
     Stmt,
+    Store,
     Value,
     Var,
 )
-from difftile.ir.types import F32, F64, I32, I64, Scalar, Type
+from difftile.ir.types import F32, F64, FLOATS, I32, I64, Scalar, Type, scalar_of
 from difftile.ir.walk import (
     WRITES,
     Cloner,
     add_carries,
+    arrays_loaded,
     arrays_written,
     definitions,
     walk,
@@ -45,9 +49,12 @@ from difftile.ir.walk import (
 from difftile.ops.build import OpBuilder
 from difftile.passes.dce import dce
 from difftile.passes.split_index_sets import in_rows, last_axis
+from difftile.substrate.sources import Sources
 
 _INTEGERS: dict[Type, Scalar] = {F32: I32, F64: I64}  # that have as many bits
 _ALL_BUT_SIGN: dict[Type, Const] = {F32: Const(2**31 - 1, I32), F64: Const(2**63 - 1, I64)}
+
+_DIVISIONS = ("mod", "floordiv", "raw_div", "raw_mod")
 
 Limits = Mapping[str, Mapping[Type, float]]
 Tested = tuple[list[Stmt], dict[Var, Var]]
@@ -55,7 +62,7 @@ Tested = tuple[list[Stmt], dict[Var, Var]]
 
 def with_test(
     loop: For | ParallelFor, limits: Limits, functions: Mapping[Var, Let]
-) -> Tested | None:
+) -> Tested | str:
     """Return the statements in place of a loop, and the results of polynomials in them.
 
     Args:
@@ -64,45 +71,81 @@ def with_test(
         functions: The functions in the loop that are polynomials in one of its copies, by result.
 
     Returns:
-        None if the arguments are not known ahead of the loop. Else each result of a polynomial
-        has the function's result in the loop.
+        Each result of a polynomial has the function's result in the loop. Or why there are none.
     """
     row = loop if isinstance(loop, For) else last_axis(loop)
-    limited = [let for let in functions.values() if let.op in limits]
+    limited = {let.out: let for let in functions.values() if let.op in limits}
     most: dict[Type, float] = {}
-    for let in limited:
+    for let in limited.values():
         type_ = let.args[0].type
         most[type_] = min(most.get(type_, np.inf), limits[let.op][type_])
-    test = _test(row, most, {let.out for let in limited})
-    if not _is_found_ahead(test, row):
-        return None
+    first = _noting_largest(row, most, limited)
+    is_repeated = _is_repeatable(row)
+    if not is_repeated:
+        first = _test(first, len(most))
+        if not _is_found_ahead(first, row):
+            return "its argument is only known while the loop runs"
+    if _relies_on(limited, first.body):
+        return "a place in memory or a division depends on it"
     clones: dict[Var, Var] = {}
 
-    def copied(stmt: For, low: Value, high: Value) -> Stmt:
+    def copied(stmt: For) -> Stmt:
         cloner = Cloner()
-        copy = cloner.stmt(replace(stmt, start=low, stop=high))
+        copy = cloner.stmt(stmt)
         made = (out for out in functions if out in cloner.env)
         clones.update({clone: out for out in made if isinstance(clone := cloner.env[out], Var)})
         return copy
 
-    def both(row: For) -> list[Stmt]:
+    def runs(row: For) -> list[Stmt]:
         b = OpBuilder()
         b.span = row.span
-        found = copied(test, row.start, row.stop)
+        found = copied(replace(first, start=row.start, stop=row.stop))
         b.append(found)
+        largest = definitions(found)[-len(most) :]
         small = [
-            b.call("lt", largest, _bits(limit, type_))
-            for largest, (type_, limit) in zip(
-                definitions(found)[-len(most) :], most.items(), strict=True
-            )
+            b.call("lt", one, _bits(limit, type_))
+            for one, (type_, limit) in zip(largest, most.items(), strict=True)
         ]
         moderate = reduce(lambda left, right: b.call("and", left, right), small)
-        copies = copied(row, row.start, row.stop), Cloner().stmt(row)
-        then, orelse = (Block((copy,), definitions(copy)) for copy in copies)
+        then = Block((), definitions(found)[: len(row.outs)])
+        if not is_repeated:
+            copy = copied(row)
+            then = Block((copy,), definitions(copy))
+        again = Cloner().stmt(row)
+        orelse = Block((again,), definitions(again))
         b.append(If(moderate, then, orelse, row.outs, row.span))
         return b.stmts
 
-    return (both(loop) if isinstance(loop, For) else in_rows(loop, both)), clones
+    return (runs(loop) if isinstance(loop, For) else in_rows(loop, runs)), clones
+
+
+def _is_repeatable(loop: For) -> bool:
+    """Tell whether a loop may run again, and then does what it would have done at first.
+
+    Values may be wrong the first time, and conditions.
+    """
+    local = {s.array for s in walk(loop.body) if isinstance(s, Alloc)}
+    loaded = arrays_loaded(loop.body)
+    for stmt in walk(loop.body):
+        if isinstance(stmt, WRITES) and stmt.array not in local:
+            whole = isinstance(stmt, Store) and any(stmt is one for one in loop.body.stmts)
+            if not whole or stmt.array in loaded:
+                return False
+    return True
+
+
+def _relies_on(values: Collection[Var], body: Block) -> bool:
+    """Tell whether wrong values would be more than that: places in memory, or divisors."""
+    relied: list[Value] = []
+    for stmt in walk(body):
+        match stmt:
+            case Load(index=index) | Store(index=index):
+                relied += index
+            case Let(out, op, args) if op in _DIVISIONS and scalar_of(out.type) not in FLOATS:
+                relied += args
+            case _:
+                pass
+    return not Sources(body).behind(relied).isdisjoint(values)
 
 
 def _bits(limit: float, type_: Type) -> Const:
@@ -118,23 +161,27 @@ def _bits(limit: float, type_: Type) -> Const:
 # What a test runs
 
 
-def _test(loop: For, types: Collection[Type], limited: Collection[Var]) -> For:
-    """Return the loop that only finds the largest arguments, by type, as its last results."""
-    local = {s.array for s in walk(loop.body) if isinstance(s, Alloc)}
+def _noting_largest(loop: For, types: Collection[Type], limited: Collection[Var]) -> For:
+    """Return the loop that also finds the largest arguments, by type, as its last results."""
     totals = {one: Var("largest", _INTEGERS[one]) for one in types}
     body, after = _noting(loop.body, _Largest(dict(totals), frozenset()), limited)
-    outs = tuple(Var("largest", one.type) for one in totals.values())
-    noting = add_carries(
+    return add_carries(
         loop,
         tuple(totals.values()),
         [Const(0, one.type) for one in totals.values()],
-        outs,
+        [Var("largest", one.type) for one in totals.values()],
         replace(body, results=(*body.results, *after.of.values())),
     )
-    only_local = without_stmts(
-        Block((noting,), outs), lambda stmt: isinstance(stmt, WRITES) and stmt.array not in local
+
+
+def _test(noting: For, count: int) -> For:
+    """Return what such a loop needs to find the largest arguments, which are its last results."""
+    local = {s.array for s in walk(noting.body) if isinstance(s, Alloc)}
+    pure = without_stmts(
+        Block((noting,), noting.outs[-count:]),
+        lambda stmt: isinstance(stmt, WRITES) and stmt.array not in local,
     )
-    (test,) = dce(Program("test", (), only_local)).body.stmts
+    (test,) = dce(Program("test", (), pure)).body.stmts
     assert isinstance(test, For)
     return test
 

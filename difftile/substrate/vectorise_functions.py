@@ -167,9 +167,9 @@ class _Chooser:
             self.found |= {out: self.math.spellings[let.op] for out, let in made.items()}
             return [loop]
         tested = with_test(loop, limits, made)
-        if tested is None:
-            why = "its argument is only known while the loop runs"
-            self.calls += [LibraryCall(let, why, let.span) for let in lets if let.op in limits]
+        if isinstance(tested, str):
+            limited = [let for let in lets if let.op in limits]
+            self.calls += [LibraryCall(let, tested, let.span) for let in limited]
             return [loop]
         stmts, clones = tested
         self.found |= {clone: self.math.spellings[made[out].op] for clone, out in clones.items()}
