@@ -150,7 +150,7 @@ KEPT = {
     j: i32 = at[i]
     q: f32 = a[0:i32, j]
     b: f32 = mul(q, q)
-    c: f32 = atan2(b, b)
+    c: f32 = logit(b)
     x[i] = c
 """,
     "numbers that are compared for equality": """

@@ -48,7 +48,7 @@ from difftile.ir.walk import (
 )
 from difftile.ops.build import OpBuilder
 from difftile.passes.dce import dce
-from difftile.passes.split_index_sets import in_rows, last_axis
+from difftile.passes.split_index_sets import in_blocks, last_axis
 from difftile.substrate.sources import Sources
 
 _INTEGERS: dict[Type, Scalar] = {F32: I32, F64: I64}  # that have as many bits
@@ -116,7 +116,7 @@ def with_test(
         b.append(If(moderate, then, orelse, row.outs, row.span))
         return b.stmts
 
-    return (runs(loop) if isinstance(loop, For) else in_rows(loop, runs)), clones
+    return (runs(loop) if isinstance(loop, For) else in_blocks(loop, runs)), clones
 
 
 def _is_repeatable(loop: For) -> bool:
