@@ -282,6 +282,19 @@ program f(x: field<f32, 1>, y: field<f32, 1>)
     y[i] = d
 """,
     ),
+    "a number that may be the largest of an earlier launch": (
+        "its last place matters to a comparison or to the number of iterations",
+        """
+program f(x: field<f32, 1>, y: field<f32, 1>)
+  best: f32 = y[0:i32]
+  for i in 0:i32..9:i32:
+    a: f32 = x[i]
+    b: f32 = log(a)
+    c: bool = ge(b, best)
+    d: f32 = select(c, 1.0:f32, 0.0:f32)
+    x[i] = d
+""",
+    ),
     "a place that is computed": (
         "the loop writes 'y' at computed places",
         """
@@ -355,6 +368,36 @@ def test_loops_that_stay_as_they_are(why: str, text: str) -> None:
     assert made.program == before
     assert not made.polynomials
     assert {call.why for call in made.calls} == ({why} if why else set())
+
+
+@dt.kernel
+def largest(x, best, found):
+    for i in x:
+        ti.atomic_max(best[None], ti.log(x[i]) * ti.exp(-x[i]))
+    for i in x:
+        if ti.log(x[i]) * ti.exp(-x[i]) >= best[None]:
+            found[0] += 1
+        if not ti.log(x[i]) * ti.exp(-x[i]) < best[None]:
+            found[1] += 1
+
+
+@dt.kernel
+def as_large(x, best, found):
+    for i in x:
+        found[i] = 1 if ti.log(x[i]) * ti.exp(-x[i]) >= best[None] else 0
+
+
+def test_the_largest_number_is_found_again() -> None:
+    rng = np.random.default_rng(8)
+    best, found, places = dt.zeros(()), dt.zeros(2, ti.i32), dt.zeros(20_000, ti.i32)
+    for _ in range(60):
+        x = dt.from_numpy(rng.uniform(1.5, 2.0, 20_000).astype(np.float32))
+        best.fill(-1.0)
+        found.fill(0)
+        largest(x, best, found)
+        as_large(x, best, places)
+        assert found.to_numpy().min() > 0
+        assert places.to_numpy().any()
 
 
 @dt.kernel

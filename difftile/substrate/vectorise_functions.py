@@ -12,7 +12,7 @@ come from the library: an adjoint that computes them again has to find the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -24,6 +24,7 @@ from difftile.ir.nodes import (
     For,
     If,
     Let,
+    Load,
     ParallelFor,
     Program,
     Stmt,
@@ -32,7 +33,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import FLOATS, Vector, scalar_of, shape_of
-from difftile.ir.walk import operands, regions, walk, with_blocks
+from difftile.ir.walk import definitions, operands, regions, walk, with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.ops.macros import component
 from difftile.ops.table import OPS
@@ -43,6 +44,7 @@ from difftile.substrate.sources import Source, Sources
 from difftile.substrate.spellings import Spelling
 from difftile.substrate.vector_loops import is_innermost, obstacle, trips
 
+_ORDERS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
 _FEWEST = 8  # iterations of a loop, where they are a literal
 
 # Calls of the library where they are not polynomials, as are formulas of them.
@@ -107,18 +109,35 @@ def _decisive(body: Block) -> set[Source]:
 
     These are numbers that are compared for equality, also by finding the largest or smallest of
     several, and those that decide how often a loop runs, whose values may be kept in memory.
+    `f(x) >= best` looks for the number that was found to be the largest, by this launch or another.
     """
-    sources = Sources(body)
-    return sources.behind(_last_places(body, ()))
+    every = list(walk(body))
+    computed = {out for s in every if not isinstance(s, Load) for out in definitions(s)}
+    found_here = any(isinstance(s, Combine) and _is_extreme(s) for s in every)
+
+    def looks_for(let: Let) -> bool:
+        if let.op in ("eq", "ne") or found_here:
+            return True
+        return let.op in ("le", "ge") and any(
+            isinstance(arg, Var) and arg not in computed for arg in let.args
+        )
+
+    return Sources(body).behind(_last_places(body, (), looks_for))
 
 
-def _last_places(block: Block, under: tuple[Value, ...]) -> Iterator[Value]:
+def _is_extreme(stmt: Combine) -> bool:
+    return stmt.op in ("max", "min") and scalar_of(stmt.value.type) in FLOATS
+
+
+def _last_places(
+    block: Block, under: tuple[Value, ...], looks_for: Callable[[Let], bool]
+) -> Iterator[Value]:
     for stmt in block.stmts:
         match stmt:
-            case Combine(op="max" | "min") if scalar_of(stmt.value.type) in FLOATS:
+            case Combine() if _is_extreme(stmt):
                 yield from (*operands(stmt), *under)
-            case Let(_, "eq" | "ne", args) if scalar_of(args[0].type) in FLOATS:
-                yield from args
+            case Let(op=op, args=args) if op in _ORDERS and scalar_of(args[0].type) in FLOATS:
+                yield from args if looks_for(stmt) else ()
             case For(start=start, stop=stop):
                 if not (isinstance(start, Const) and isinstance(stop, Const)):
                     yield from (start, stop, *under)
@@ -130,7 +149,7 @@ def _last_places(block: Block, under: tuple[Value, ...]) -> Iterator[Value]:
                 pass
         inner = (*under, stmt.cond) if isinstance(stmt, If) else under
         for region in regions(stmt):
-            yield from _last_places(region, inner)
+            yield from _last_places(region, inner, looks_for)
 
 
 @dataclass
