@@ -26,6 +26,7 @@ from difftile.ir.types import F32, F64, FLOATS, Scalar, numpy_dtype, scalar_of, 
 from difftile.launch import prepared_launch as launches
 from difftile.launch.streams import Streams
 from difftile.ops.check import check as check_program
+from difftile.passes import unroll_and_jam
 from difftile.passes.optimise import finish, simplify
 from difftile.substrate import compile as compiling
 from difftile.substrate import strips
@@ -233,6 +234,7 @@ def check(one: Program) -> None:
         many_threads(),
         vectors(),
         mock.patch.multiple(strips, _FEWEST=3, _MOST=3),
+        mock.patch.multiple(unroll_and_jam, _FEWEST=2, _SHORT=2),
         mock.patch.object(compiling, "_FRESH_BYTES", 0),
     ):
         double = _run(one, kernel, values, F64, weights)

@@ -19,6 +19,7 @@ from difftile.ir.walk import arrays_written, silent, walk
 from difftile.ops.scalar import is_exact
 from difftile.passes.privatise import ATOMICS, Copies, Plan, privatise, scatters_of
 from difftile.passes.split_index_sets import split_index_sets
+from difftile.passes.unroll_and_jam import unroll_and_jam
 from difftile.substrate.backend import Launcher
 from difftile.substrate.calibration import costs_of_scatters
 from difftile.substrate.debug_report import is_silenced, report_of
@@ -270,7 +271,7 @@ class CompiledProgram:
         program, copies = privatise(program, which.plan, parts)
         if which.outlined:
             functions = () if self._vector_math is None else self._vector_math.spellings
-            program = in_strips(split_index_sets(program), functions)
+            program = in_strips(split_index_sets(unroll_and_jam(program)), functions)
         polynomials: Mapping[Var, Spelling] = {}
         if which.outlined and self._vector_math is not None:
             made = vectorise_functions(

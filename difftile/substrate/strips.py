@@ -19,7 +19,6 @@ from difftile.ir.nodes import (
     Alloc,
     Array,
     Block,
-    Combine,
     Const,
     For,
     If,
@@ -36,6 +35,7 @@ from difftile.ir.nodes import (
 from difftile.ir.types import FLOATS, I32, FieldType, scalar_of, shape_of
 from difftile.ir.walk import Cloner, defined_in, operands, walk, with_tasks
 from difftile.ops.build import OpBuilder
+from difftile.passes.equal_numbers import compares_numbers
 from difftile.substrate.expressions import is_long
 
 _FEWEST, _MOST = 16, 64  # iterations of a strip
@@ -73,20 +73,10 @@ def in_strips(program: Program, functions: Collection[str]) -> Program:
         program: A finished program.
         functions: The functions that are polynomials in such loops.
     """
-    if any(_compares(stmt) for stmt in walk(program.body)):
+    if compares_numbers(program):
         return program
     simple = _WITH_VECTORS.union(functions)
     return with_tasks(program, lambda loop: _of_loop(loop, simple))
-
-
-def _compares(stmt: Stmt) -> bool:
-    match stmt:
-        case Combine(op=op, value=value):
-            return op in ("max", "min") and scalar_of(value.type) in FLOATS
-        case Let(_, "eq" | "ne", (first, *_)):
-            return scalar_of(first.type) in FLOATS
-        case _:
-            return False
 
 
 @dataclass(frozen=True, slots=True)

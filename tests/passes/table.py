@@ -107,6 +107,7 @@ from difftile.passes.split_index_sets import split_index_sets
 from difftile.passes.stages import split
 from difftile.passes.time_loop import interchanged, strips
 from difftile.passes.time_loop import serial as serial_in_time
+from difftile.passes.unroll_and_jam import unroll_and_jam
 from difftile.passes.unroll_periods import unroll_periods
 from difftile.passes.update_in_place import update_in_place
 from difftile.passes.versions import late_loads
@@ -862,6 +863,7 @@ PASSES: dict[str, Adapter] = {
     "stages": _split,
     "tangent_only": _tangent_only,
     "time_loop": _time_loop,
+    "unroll_and_jam": _same(unroll_and_jam),
     "unroll_periods": _unroll_periods,
     "update_in_place": _same(update_in_place),
     "versions": _versions,
@@ -874,6 +876,7 @@ COVERED = {
     "accesses": "conflicts",
     "crossings": "merge_loops",
     "elements": "scalar_replacement",
+    "equal_numbers": "unroll_and_jam",
     "registers": "time_loop",
     "forms": "conflicts",
     "integers": "conflicts",

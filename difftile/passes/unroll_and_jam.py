@@ -1,0 +1,274 @@
+"""Two iterations side by side, where each of them waits for its own results: unroll and jam.
+
+`t = t * f` takes a processor some cycles, and the next iteration of its loop cannot begin before
+they are over. A serial loop inside a parallel one is therefore run for two neighbouring iterations
+of the latter at the same time, if both make as many turns: the steps of one fill the waiting time
+of the other (Callahan, Cocke and Kennedy, "Estimating interlock and improving balance for pipelined
+architectures", 1988). Iterations of a parallel loop may run in any order, and so in turns.
+
+Sums that nothing reads before the end are left alone, as they can be reordered, and so are bodies
+that are long enough to keep a processor busy by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from difftile.ir.nodes import (
+    Accumulate,
+    Alloc,
+    Array,
+    Block,
+    Combine,
+    Const,
+    For,
+    If,
+    Let,
+    Load,
+    ParallelFor,
+    Program,
+    Size,
+    Stmt,
+    Store,
+    Value,
+    Var,
+    While,
+)
+from difftile.ir.types import I32, is_float
+from difftile.ir.walk import (
+    Cloner,
+    arrays_written,
+    count_uses,
+    defined_in,
+    definitions,
+    operands,
+    walk,
+    with_tasks,
+)
+from difftile.ops.build import OpBuilder
+from difftile.passes.equal_numbers import compares_numbers
+
+_FEWEST = 256  # iterations along an axis: with fewer, threads or turns would be lost
+_SHORT = 16  # turns of a serial loop, where they are a literal
+_LONG = 40  # statements in the body of a serial loop that keep a processor busy
+_LARGEST = 200  # statements in the parallel loop, which are compiled three times
+
+
+def unroll_and_jam(program: Program) -> Program:
+    """Return the program with such loops run for two iterations at a time.
+
+    Args:
+        program: A finished program, which neither prints nor reports failures.
+    """
+    if compares_numbers(program):
+        return program
+    written = arrays_written(program.body)
+    return with_tasks(program, lambda loop: _of_loop(loop, written))
+
+
+def _of_loop(loop: ParallelFor, written: set[Array]) -> list[Stmt]:
+    """Return the statements in place of a parallel loop."""
+    if sum(1 for _ in walk(loop.body)) > _LARGEST:
+        return [loop]
+    varying = _Varying(loop, written)
+    if not any(map(varying.waits, loop.body.stmts)):
+        return [loop]
+    jam, pair = _Jam(varying), Var("pair", I32)
+    b = jam.b
+    b.span = loop.span
+    lengths = [b.expr(stop) - start for start, stop in zip(loop.starts, loop.stops, strict=True)]
+    many = lengths[0] >= _FEWEST
+    for length in lengths[1:]:
+        many = many | (length >= _FEWEST)
+    width = many.select(Const(2, I32), Const(1, I32)).named("width")
+    pairs = lengths[-1].ceildiv(width).named("pairs")
+    *outer, index = loop.indices
+    single = Cloner()
+    first, second = (Var(index.name, I32) for _ in range(2))
+    single.env[index] = first
+    for lane, at in zip(jam.lanes, (first, second), strict=True):
+        lane.env[index] = at
+    with b.region() as stmts:
+        b.append(Let(first, "add", (loop.starts[-1], (b.expr(pair) * width).value), loop.span))
+        both = many & (b.expr(first) < b.expr(loop.stops[-1]) - 1)
+        with b.region() as jammed:
+            b.append(Let(second, "add", (first, Const(1, I32)), loop.span))
+            jam.block(loop.body)
+        alone = single.block(loop.body)
+        b.append(If(both.value, Block(tuple(jammed)), alone, (), loop.span))
+    starts, stops = (*loop.starts[:-1], Const(0, I32)), (*loop.stops[:-1], pairs.value)
+    body = Block(tuple(stmts))
+    return [*b.stmts, ParallelFor((*outer, pair), starts, stops, body, loop.span)]
+
+
+@dataclass
+class _Varying:
+    """What differs between an iteration and its neighbour: a divergence analysis.
+
+    All is taken to be the same that need not differ, also what loops carry on, until nothing more
+    is found that differs.
+
+    Args:
+        loop: The parallel loop.
+        written: The fields that the program writes.
+    """
+
+    loop: ParallelFor
+    written: set[Array]
+    found: set[Value | Array] = field(default_factory=set[Value | Array])
+
+    def __post_init__(self) -> None:
+        self.found.add(self.loop.indices[-1])
+        size = 0
+        while size < len(self.found):
+            size = len(self.found)
+            self._block(self.loop.body, alike=True)
+
+    def waits(self, stmt: Stmt) -> bool:
+        """Tell whether a statement is a loop that runs for both iterations at a time.
+
+        It makes as many turns for both, and waits for its results; or a loop inside it does.
+        """
+        if not isinstance(stmt, For) or {stmt.start, stmt.stop} & self.found:
+            return False
+        inner = any(isinstance(s, (For, While)) for s in walk(stmt.body))
+        if inner:
+            return any(map(self.waits, stmt.body.stmts))
+        return not _is_short(stmt) and _has_recurrence(stmt)
+
+    def is_shared(self, stmt: Stmt) -> bool:
+        """Tell whether a statement is run once for both iterations."""
+        match stmt:
+            case Let(out) | Size(out) | Load(out):
+                return out not in self.found
+            case Alloc(array) | Store(array) | Accumulate(array):
+                return array.size is not None and array not in self.found
+            case _:
+                return False
+
+    def _block(self, block: Block, *, alike: bool) -> None:
+        """Look at a block, which is run for both at a time (`alike`) or for one after the other."""
+        for stmt in block.stmts:
+            differs = not self.found.isdisjoint(operands(stmt))
+            match stmt:
+                case Let() | Size():
+                    self._note(differs, definitions(stmt))
+                case Load(out, array):
+                    self._note(differs or array in self.written or array in self.found, (out,))
+                case Store(array) | Accumulate(array):
+                    self._note(differs or not alike, (array,))
+                case If(outs=outs):
+                    pairs = zip(stmt.then.results, stmt.orelse.results, strict=True)
+                    for out, pair in zip(outs, pairs, strict=True):
+                        self._note(stmt.cond in self.found or self._any(pair), (out,))
+                    for side in (stmt.then, stmt.orelse):
+                        self._block(side, alike=False)
+                case For(index, start, stop):
+                    ends = self._any((start, stop))
+                    self._note(ends, (index,))
+                    self._loop(stmt, ends, alike=alike and self.waits(stmt))
+                case While(cond=cond):
+                    self._block(cond, alike=False)
+                    self._loop(stmt, self._any(cond.results), alike=False)
+                case Combine(array=array):
+                    self._note(True, (array, *definitions(stmt)))
+                case _:
+                    self._note(True, definitions(stmt))
+
+    def _loop(self, loop: For | While, ends: bool, *, alike: bool) -> None:
+        self._block(loop.body, alike=alike)
+        for values in zip(loop.inits, loop.body.results, loop.carries, loop.outs, strict=True):
+            self._note(ends or self._any(values), values[2:])
+
+    def _any(self, values: Iterable[Value]) -> bool:
+        return not self.found.isdisjoint(values)
+
+    def _note(self, differs: bool, what: Iterable[Value | Array]) -> None:
+        if differs:
+            self.found.update(what)
+
+
+@dataclass
+class _Jam:
+    """Appends the statements of two iterations."""
+
+    varying: _Varying
+    b: OpBuilder = field(default_factory=OpBuilder)
+    lanes: tuple[Cloner, Cloner] = field(default_factory=lambda: (Cloner(), Cloner()))
+
+    def block(self, block: Block) -> None:
+        """Append the statements of a block, for both iterations."""
+        first, second = self.lanes
+        for stmt in block.stmts:
+            self.b.span = stmt.span
+            if isinstance(stmt, For) and self.varying.waits(stmt):
+                self.loop(stmt)
+            elif self.varying.is_shared(stmt):
+                self.b.append(first.stmt(stmt))
+                self.share(definitions(stmt))
+                if isinstance(stmt, Alloc):
+                    second.arrays[stmt.array] = first.arrays[stmt.array]
+            else:
+                self.b.extend([lane.stmt(stmt) for lane in self.lanes])
+
+    def share(self, variables: Iterable[Var]) -> None:
+        """Let variables of the second iteration be those of the first."""
+        first, second = self.lanes
+        second.env.update((v, first.env[v]) for v in variables)
+
+    def loop(self, loop: For) -> None:
+        """Append a loop that runs the turns of both iterations."""
+        first, _ = self.lanes
+        every = range(len(loop.carries))
+        own = [k for k in every if loop.carries[k] in self.varying.found]
+        of_both = tuple(zip(self.lanes, (every, own), strict=True))
+
+        def fresh(variables: tuple[Var, ...]) -> tuple[Var, ...]:
+            made = tuple(lane.fresh(variables[k]) for lane, which in of_both for k in which)
+            self.share(v for k, v in enumerate(variables) if k not in own)
+            return made
+
+        def values(originals: tuple[Value, ...]) -> tuple[Value, ...]:
+            return tuple(lane.value(originals[k]) for lane, which in of_both for k in which)
+
+        inits = values(loop.inits)
+        start, stop = first.value(loop.start), first.value(loop.stop)
+        index = first.fresh(loop.index)
+        self.share((loop.index,))
+        carries = fresh(loop.carries)
+        with self.b.region() as stmts:
+            self.block(loop.body)
+        body = Block(tuple(stmts), values(loop.body.results))
+        self.b.append(For(index, start, stop, carries, inits, body, fresh(loop.outs), loop.span))
+
+
+def _is_short(loop: For) -> bool:
+    start, stop = loop.start, loop.stop
+    if not (isinstance(start, Const) and isinstance(stop, Const)):
+        return False
+    return int(stop.value) - int(start.value) < _SHORT
+
+
+def _has_recurrence(loop: For) -> bool:
+    """Tell whether a loop without loops computes a float from that of the turn before.
+
+    Sums, products and maxima that only the next turn uses are not meant.
+    """
+    if sum(1 for _ in walk(loop.body)) > _LONG:
+        return False
+    inside = defined_in(loop.body)
+    lets = {s.out: s for s in loop.body.stmts if isinstance(s, Let)}
+    uses = count_uses(loop.body)
+
+    def is_recurrence(carry: Var, result: Value) -> bool:
+        if not is_float(carry.type) or result not in inside or not uses[carry]:
+            return False
+        let = lets.get(result)
+        reduces = let is not None and let.op in _REDUCTIONS and carry in let.args
+        return not (reduces and uses[carry] == 1)
+
+    return any(map(is_recurrence, loop.carries, loop.body.results))
+
+
+_REDUCTIONS = frozenset(("add", "sub", "mul", "min", "max"))
