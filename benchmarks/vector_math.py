@@ -39,6 +39,9 @@ EXTENDED: dict[str, Callable[..., Numbers]] = {
     **{name: getattr(np, f"arc{name[1:]}") for name in ("asin", "acos", "atan", "atan2")},
     "sigmoid": _sigmoid,
     "log1pexp": lambda x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))),
+    "logit": lambda x: np.where(
+        np.abs(x - 0.5) < 0.25, 2 * np.arctanh(2 * x - 1), np.log(x / (1 - x))
+    ),
     "rsqrt": lambda x: 1 / np.sqrt(x),
     "pow": np.power,
 }
@@ -47,7 +50,10 @@ EXTENDED: dict[str, Callable[..., Numbers]] = {
 LIBRARY = {
     **{name: f"ti.{name}({{0}})" for name in ("sin", "cos", "tan", "asin", "acos", "tanh", "exp")},
     **{name: f"ti.{name}({{0}})" for name in ("log", "rsqrt")},
-    **{name: f"accurate.{name}({{0}}, {{dtype}})" for name in ("expm1", "log1p", "log1pexp")},
+    **{
+        name: f"accurate.{name}({{0}}, {{dtype}})"
+        for name in ("expm1", "log1p", "log1pexp", "logit")
+    },
     "exp2": "ti.exp({0} * {dtype}(0.6931471805599453))",
     "log2": "ti.log({0}) * {dtype}(1.4426950408889634)",
     "log10": "ti.log({0}) * {dtype}(0.4342944819032518)",
@@ -84,7 +90,7 @@ def _largest_error(name: str, dtype: Any, points: int) -> tuple[int, float, list
 def _time(name: str, dtype: Any, spelled: dict[str, str]) -> float:
     """Return the time of a function [ns]."""
     rng = np.random.default_rng(3)
-    bounds = {"asin": (-1, 1), "acos": (-1, 1), "log1p": (-0.9, 5)}
+    bounds = {"asin": (-1, 1), "acos": (-1, 1), "log1p": (-0.9, 5), "logit": (0, 1)}
     low, high = bounds.get(name, (0.01, 5) if name in ("log", "log2", "log10", "pow") else (-5, 5))
     given = [rng.uniform(low, high, _ELEMENTS).astype(dtype) for _ in range(FUNCTIONS[name])]
     launcher = compiled((name,), dtype, spelled)

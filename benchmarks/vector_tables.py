@@ -47,8 +47,8 @@ def _log(s: Any) -> Any:
 
 
 def _erfc(t: Any) -> Any:
-    """The function x exp(x^2) erfc(x) - 1/2 of t = (x - 5/4) / (x + 5/4)."""
-    x = mpf("1.25") * (1 + t) / (1 - t)
+    """The function x exp(x^2) erfc(x) - 1/2 of t = (x - 3/2) / (x + 3/2)."""
+    x = mpf("1.5") * (1 + t) / (1 - t)
     return x * mp.exp(x * x) * mp.erfc(x) - mpf("0.5")
 
 
@@ -84,8 +84,8 @@ POLYNOMIALS: dict[str, tuple[Function, Any, Any, int, int]] = {
 # Those for which the precisions differ in more than the degree; there and for powers, which single
 # precision computes in double precision too: the function, its interval and the degree.
 OTHERS: dict[str, tuple[Function, Any, Any, int]] = {
-    "ERFC_SINGLE": (_erfc, mpf("-0.2196"), mpf("0.7836"), 10),  # of 0.8 <= x <= 10.3
-    "ERFC": (_erfc, mpf("-0.2196"), mpf("0.91454"), 22),  # of 0.8 <= x <= 28
+    "ERFC_SINGLE": (_erfc, mpf("-0.3044"), mpf("0.7458"), 10),  # of 0.8 <= x <= 10.3
+    "ERFC": (_erfc, mpf("-0.3044"), mpf("0.89831"), 24),  # of 0.8 <= x <= 28
     "LOG2_FOR_POW": (_log2, 0, _LARGEST_S, 5),
     "EXP2_FOR_POW": (lambda r: mpf(2) ** r, -0.5, 0.5, 7),
     "LOG_FOR_POW": (_log_rest, 0, _LARGEST_S, 7),

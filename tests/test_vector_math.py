@@ -96,6 +96,10 @@ SPECIAL: dict[str, list[tuple[Any, ...]]] = {
         *((0.0, 0.0), (-0.0, -0.0), (-1.0, -INF), (INF, INF), (-2.0, NAN), (-INF, NAN)),
         *((NAN, NAN), (TINY, TINY)),
     ],
+    "logit": [
+        *((0.5, 0.0), (0.0, -INF), (-0.0, -INF), (1.0, INF), (1.5, NAN), (-0.5, NAN), (INF, NAN)),
+        *((-INF, NAN), (NAN, NAN)),
+    ],
     "tanh": [(0.0, 0.0), (-0.0, -0.0), (INF, 1.0), (-INF, -1.0), (NAN, NAN), (TINY, TINY)],
     "sigmoid": [(0.0, 0.5), (-0.0, 0.5), (INF, 1.0), (-INF, 0.0), (NAN, NAN), (TINY, 0.5)],
     "log1pexp": [(INF, INF), (-INF, 0.0), (NAN, NAN), (1e30, 1e30), (-1e30, 0.0)],

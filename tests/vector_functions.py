@@ -28,6 +28,7 @@ EXACT: dict[str, Callable[..., Any]] = {
     "log10": mp.log10,
     "erfc": lambda x: mp.erfc(x) if x < 1e4 else mpf(0),
     "pow": lambda x, y: mp.power(x, y) if abs(y) < 1e6 or x > 0 else mp.nan,
+    "logit": lambda x: mp.log(x / (1 - x)),
     "rsqrt": lambda x: 1 / mp.sqrt(x),
     "sigmoid": lambda x: mp.exp(x) / (1 + mp.exp(x)) if x < 0 else 1 / (1 + mp.exp(-x)),
     "log1pexp": lambda x: max(x, 0) + mp.log1p(mp.exp(-abs(x))),
@@ -143,6 +144,9 @@ def arguments(name: str, dtype: Any, count: int, seed: int = 5) -> tuple[Numbers
             parts = [*between(0.1, 1, 10, 750 if double else 105, 1080), near(*halves)]
         case "asin" | "acos":
             parts = [*between(0.1, 1), near(0.5, -0.5), near(1, -1)]
+        case "logit":
+            parts = [rng.uniform(0, 1, count), near(0.5), near(0.4142, 0.5858), near(1)]
+            parts.append(10 ** rng.uniform(-30, 0, count))
         case "atan":
             parts = [*between(0.1, 3, 100), near(0.5, 1, 2), near(-0.5, -1, -2)]
         case "erf" | "erfc":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 FUNCTIONS: dict[str, int] = {
     **dict.fromkeys(("sin", "cos", "tan"), 1),
-    **dict.fromkeys(("exp", "exp2", "expm1", "log", "log2", "log10", "log1p"), 1),
+    **dict.fromkeys(("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logit"), 1),
     **dict.fromkeys(("asin", "acos", "atan"), 1),
     **dict.fromkeys(("tanh", "sigmoid", "log1pexp", "rsqrt", "erf", "erfc"), 1),
     **dict.fromkeys(("atan2", "pow"), 2),

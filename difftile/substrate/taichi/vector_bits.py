@@ -98,16 +98,18 @@ def polynomial(x, coefficients: ti.template(), f):
     """The polynomial with such coefficients, that of the highest power first.
 
     A long one is two, of the even and the odd powers, which the processor computes side by side.
+    They are large for arguments whose negative is far from the interval of the approximation.
     """
     if ti.static(len(coefficients) <= _SHORT):
-        return _by_horner(x, coefficients, f)
+        return by_horner(x, coefficients, f)
     z = x * x
-    odd_powers = _by_horner(z, ti.static(coefficients[-2::-2][::-1]), f)
-    return odd_powers * x + _by_horner(z, ti.static(coefficients[::-2][::-1]), f)
+    odd_powers = by_horner(z, ti.static(coefficients[-2::-2][::-1]), f)
+    return odd_powers * x + by_horner(z, ti.static(coefficients[::-2][::-1]), f)
 
 
 @ti.func
-def _by_horner(x, coefficients: ti.template(), f):
+def by_horner(x, coefficients: ti.template(), f):
+    """The polynomial with such coefficients, computed in one line."""
     y = f.real(ti.static(coefficients[0]))
     for c in ti.static(coefficients[1:]):
         y = y * x + f.real(c)

@@ -1,4 +1,4 @@
-"""The error functions: polynomials near 0, and beyond of (x - 5/4) / (x + 5/4) beside exp(-x^2).
+"""The error functions: polynomials near 0, and beyond of (x - 3/2) / (x + 3/2) beside exp(-x^2).
 
 Shepherd and Laframboise 1981, Chebyshev approximation of (1 + 2 x) exp(x^2) erfc(x), Math. Comp.
 36; as the formulas of `ops/special.py`, but with x^2 in two parts.
@@ -18,13 +18,14 @@ from difftile.substrate.taichi.vector_bits import (
     DOUBLE,
     as_normal,
     barrier,
+    by_horner,
     format_of,
     magnitude,
     of,
     polynomial,
     scaled,
 )
-from difftile.substrate.taichi.vector_exp import parts_of_exp
+from difftile.substrate.taichi.vector_exp import pieces_of_exp
 
 
 @ti.func
@@ -41,10 +42,11 @@ def _complement(size, f):
     x = ti.select(x < f.real(0.8), f.real(0.8), x)
     mask = ti.static(of(f.real, -(1 << 12), -(1 << 27)))
     top = ti.bit_cast(ti.bit_cast(x, f.whole) & f.whole(mask), f.real)
-    n, p = parts_of_exp(-(top * top), barrier(x - top, f) * (x + top), f)
-    t = (x - f.real(1.25)) / (x + f.real(1.25))
-    q = polynomial(t, ti.static(of(f.real, tables.ERFC_SINGLE, tables.ERFC)), f)
-    y = f.real(0.5) + barrier(q + p * (f.real(0.5) + q), f)
+    n, r, small = pieces_of_exp(-(top * top), barrier(x - top, f) * (x + top), f)
+    t = (x - f.real(1.5)) / (x + f.real(1.5))
+    q = by_horner(t, ti.static(of(f.real, tables.ERFC_SINGLE, tables.ERFC)), f)
+    g = f.real(0.5) + q
+    y = f.real(0.5) + barrier(r * g + barrier(q + small * g, f), f)
     return scaled(32 * (y / x), n - 5, f)
 
 

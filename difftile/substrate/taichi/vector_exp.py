@@ -29,20 +29,30 @@ _LOG_2_E = 1 / math.log(2)
 
 
 @ti.func
-def parts_of_exp(x, less, f):
-    """The integer n and p = exp(x - less) / 2^n - 1, where that is finite or 0 and less small."""
+def pieces_of_exp(x, less, f):
+    """The integer n and exp(x - less) / 2^n - 1, as r and what is beside it.
+
+    Where exp(x) is finite or 0; `less` is small.
+    """
     n = ti.floor((x - less) * f.real(_LOG_2_E) + f.real(0.5))
     high, low = ti.static(of(f.real, tables.LOG_2_SINGLE, tables.LOG_2))
     r = barrier(x - n * f.real(high), f)
-    return ti.cast(n, ti.i32), of_remainder(r, n * f.real(low) + less, f)
+    return ti.cast(n, ti.i32), r, beside(r, n * f.real(low) + less, f)
 
 
 @ti.func
-def of_remainder(whole, less, f):
-    """exp(r) - 1 for r = whole - less between -log(2) / 2 and log(2) / 2."""
+def beside(whole, less, f):
+    """exp(r) - 1 - whole for r = whole - less between -log(2) / 2 and log(2) / 2."""
     r = whole - less
     q = polynomial(r, ti.static(of(f.real, tables.EXP_SINGLE, tables.EXP)), f)
-    return whole + barrier(r * r * q - less, f)
+    return barrier(r * r * q - less, f)
+
+
+@ti.func
+def parts_of_exp(x, f):
+    """The integer n and p = exp(x) / 2^n - 1, for an x whose exponential is finite or 0."""
+    n, r, small = pieces_of_exp(x, f.real(0.0), f)
+    return n, r + small
 
 
 @ti.func
@@ -68,7 +78,7 @@ def exp(x, dtype: ti.template()):
     low, high, largest = ti.static(
         of(dtype, (-104.0, 89.0, 88.72283172607422), (-746.0, 710.0, 709.782712893384))
     )
-    n, p = parts_of_exp(_clamped(x, low, high, f), f.real(0.0), f)
+    n, p = parts_of_exp(_clamped(x, low, high, f), f)
     return _raised(x, scaled(1 + p, n, f), largest, f)
 
 
@@ -80,7 +90,8 @@ def exp2(x, dtype: ti.template()):
     largest = ti.static(of(dtype, 127.99999237060547, 1023.9999999999999))
     inside = _clamped(x, low, high, f)
     n = ti.floor(inside + f.real(0.5))
-    p = of_remainder((inside - n) * f.real(math.log(2)), f.real(0.0), f)
+    r = (inside - n) * f.real(math.log(2))
+    p = r + beside(r, f.real(0.0), f)
     return _raised(x, scaled(1 + p, ti.cast(n, ti.i32), f), largest, f)
 
 
@@ -95,7 +106,7 @@ def expm1(x, dtype: ti.template()):
             (-60.0, 710.0, 709.782712893384, 2**-55),
         )
     )
-    n, p = parts_of_exp(_clamped(x, low, high, f), f.real(0.0), f)
+    n, p = parts_of_exp(_clamped(x, low, high, f), f)
     y = barrier(1 - power_of_two(ti.max(-n, ti.i32(2 - f.bias)), f), f) + p
     whole = ti.cast(n, f.whole) << f.whole(f.digits)
     y = _raised(x, ti.bit_cast(ti.bit_cast(y, f.whole) + whole, f.real), largest, f)
@@ -109,7 +120,7 @@ def expm1(x, dtype: ti.template()):
 def _parts_of_decay(size, f):
     """The parts of exp(-size), for a size of 0 or more."""
     low = ti.static(of(f.real, -104.0, -746.0))
-    return parts_of_exp(ti.select(-size < f.real(low), f.real(low), -size), f.real(0.0), f)
+    return parts_of_exp(ti.select(-size < f.real(low), f.real(low), -size), f)
 
 
 @ti.func
@@ -122,7 +133,7 @@ def tanh(x, dtype: ti.template()):
     near = size + size * (
         z * polynomial(z, ti.static(of(dtype, tables.TANH_SINGLE, tables.TANH)), f)
     )
-    n, p = parts_of_exp(-2 * ti.select(size > f.real(high), f.real(high), size), f.real(0.0), f)
+    n, p = parts_of_exp(-2 * ti.select(size > f.real(high), f.real(high), size), f)
     power = power_of_two(n, f)
     e = power + power * p
     far = 1 - 2 * (e / (1 + e))

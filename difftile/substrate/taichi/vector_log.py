@@ -126,3 +126,37 @@ def log1p(x, dtype: ti.template()):
     other = ti.select(size == f.whole(one), f.whole(minus_infinity), f.whole(f.nan))
     below = (own < 0) & (size >= f.whole(one))
     return ti.bit_cast(ti.select(below, other, y_bits), f.real)
+
+
+@ti.func
+def logit(x, dtype: ti.template()):
+    """log(x / (1 - x)); infinite at 0 and 1, NaN beyond.
+
+    With the smaller of x and 1 - x as 2^k m, the larger one as d, and m / d between sqrt(1/2) and
+    sqrt(2), it is k log(2) + 2 artanh((m - d) / (m + d)), or minus that.
+    """
+    f = ti.static(format_of(dtype))
+    high, low = ti.static(of(dtype, tables.LOG_2_SINGLE, tables.LOG_2))
+    is_small = x <= f.real(0.5)
+    rest = barrier(1 - x, f)
+    lost = ti.select(is_small, barrier(1 - rest, f) - x, f.real(0.0))
+    d = ti.select(is_small, rest, x)
+    k, g = exponent_and_rest(ti.select(is_small, x, rest), f)
+    m = 1 + g
+    is_large = m > f.real(math.sqrt(2)) * d
+    m = ti.select(is_large, f.real(0.5) * m, m)
+    n = ti.cast(ti.select(is_large, k + 1, k), f.real)
+    total = barrier(m + d, f)
+    s = (barrier(m - d, f) - lost) / total
+    # What the rounded sum is less by, divided by about that sum, is what s is less by.
+    lost = (lost + barrier(m - barrier(total - d, f), f)) * f.real(0.65)
+    z = s * s
+    r = z * polynomial(z, ti.static(of(dtype, tables.LOG_SINGLE, tables.LOG)), f)
+    y = n * f.real(high) + barrier(n * f.real(low) + 2 * s + barrier(s * (r - 2 * lost), f), f)
+    own, one = ti.bit_cast(x, f.whole), f.whole(ti.static(f.bits(1.0)))
+    sign = ti.select(is_small, f.whole(0), f.whole(f.sign))
+    is_zero = magnitude(x, f) == 0
+    pole = f.whole(f.infinity) | ti.select(is_zero, f.whole(f.sign), f.whole(0))
+    y_bits = ti.select(is_zero | (own == one), pole, ti.bit_cast(y, f.whole) ^ sign)
+    is_beyond = (own > one) | ((own < 0) & (not is_zero))
+    return ti.bit_cast(ti.select(is_beyond, f.whole(f.nan), y_bits), f.real)

@@ -9,7 +9,7 @@ normal number are flushed to 0 where the processor is set to do that.
 from difftile.substrate.taichi.vector_erf import erf, erfc
 from difftile.substrate.taichi.vector_exp import exp, exp2, expm1, log1pexp, sigmoid, tanh
 from difftile.substrate.taichi.vector_inverse import acos, asin, atan, atan2, rsqrt
-from difftile.substrate.taichi.vector_log import log, log1p, log2, log10
+from difftile.substrate.taichi.vector_log import log, log1p, log2, log10, logit
 from difftile.substrate.taichi.vector_pow import pow
 from difftile.substrate.taichi.vector_trig import cos, sin, tan
 
@@ -29,6 +29,7 @@ __all__ = [
     "log1pexp",
     "log2",
     "log10",
+    "logit",
     "pow",
     "rsqrt",
     "sigmoid",

@@ -25,7 +25,7 @@ from difftile.substrate.taichi.vector_bits import (
     polynomial,
     scaled,
 )
-from difftile.substrate.taichi.vector_exp import of_remainder
+from difftile.substrate.taichi.vector_exp import beside
 from difftile.substrate.taichi.vector_log import exponent_and_rest
 
 _HUGE = 2.0**100  # an exponent with the same results as any larger one
@@ -132,8 +132,9 @@ def _power(size, y):
     top = _top(whole + low)
     rest = low - barrier(top - whole, f)
     c_top, c_rest = ti.static(tables.LOG_2_FOR_POW)
+    whole = top * ti.f64(c_top)
     less = rest * ti.f64(ti.static(math.log(2))) + top * ti.f64(c_rest)
-    p = of_remainder(top * ti.f64(c_top), -less, f)
+    p = whole + beside(whole, -less, f)
     bits = ti.bit_cast(scaled(1 + p, ti.cast(n, ti.i32), f), ti.i64)
     bits = ti.select(t >= ti.f64(1024.0), ti.i64(f.infinity), bits)
     return ti.bit_cast(ti.select(t < ti.f64(-1076.0), ti.i64(0), bits), ti.f64)
