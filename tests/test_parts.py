@@ -160,3 +160,82 @@ def test_ranges_that_are_empty_along_an_axis() -> None:
             between(x, y, first, last)
         expected = values[first:last, :, first:].sum() if first < last else 0.0
         np.testing.assert_allclose(y[None], expected, rtol=1e-12, atol=1e-12)
+
+
+@dt.kernel
+def deviations(x, scale, y):
+    for i in y:
+        mean = 0.0
+        for j in range(x.shape[1]):
+            mean += x[i, j]
+        mean /= x.shape[1]
+        squares, above = 0.0, 0.0
+        for j in range(i, x.shape[1]):
+            d = scale[i] * (x[i, j] - mean)
+            squares += d * d
+            if d > 0.0:
+                above += d
+        y[i] = ti.sqrt(squares / x.shape[1]) + above
+
+
+def deviations_of(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    d = scale[:, None] * (x - x.mean(1, keepdims=True)) * np.triu(np.ones(x.shape))
+    return np.sqrt((d * d).sum(1) / x.shape[1]) + np.maximum(d, 0.0).sum(1)
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (2, 100), (3, 7), (4, 1001), (40, 50)])
+def test_long_sums_of_few_iterations(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(5)
+    values, scales, seeds = rng.normal(size=shape), rng.normal(size=shape[0]), np.arange(shape[0])
+    x, scale = (dt.from_numpy(one, ti.f64, grad=True) for one in (values, scales))
+    y = dt.zeros(shape[0], ti.f64, grad=True)
+    with harness.many_threads(), harness.vectors():
+        with dt.Tape() as tape:
+            deviations(x, scale, y)
+        tape.backward({y: seeds})
+    np.testing.assert_allclose(y.to_numpy(), deviations_of(values, scales), rtol=1e-12)
+    latest = deviations._latest
+    assert latest is not None
+    (stage,) = latest.stages
+    spread = [which.few for which in stage.primal.code._variants]
+    assert bool(spread[-1]) == (shape[0] <= 4)
+    direction = rng.normal(size=shape)
+    slope = (
+        deviations_of(values + 1e-6 * direction, scales)
+        - deviations_of(values - 1e-6 * direction, scales)
+    ) / 2e-6
+    np.testing.assert_allclose((x.grad.to_numpy() * direction).sum(), seeds @ slope, rtol=1e-6)
+
+
+def test_a_long_sum_of_one_iteration_keeps_its_digits() -> None:
+    """Pieces of it are shorter than it is, and added up in double precision."""
+
+    @dt.kernel
+    def total(x, y):
+        for i in y:
+            for j in range(x.shape[0]):
+                y[i] += x[j] / 3.0
+
+    x, y = dt.full(1_000_000, 0.7), dt.zeros(1)
+    total(x, y)
+    np.testing.assert_allclose(y[0], 1e6 * float(np.float32(0.7)) / 3.0, rtol=2e-5)
+
+
+def test_few_long_rows_of_polynomials() -> None:
+    """Loops along rows have two copies there, and rows are blocks of columns."""
+
+    @dt.kernel
+    def waves(x, y):
+        for i, j in x:
+            y[i, j] = ti.sin(x[i, j])
+
+    values = np.random.default_rng(5).normal(size=(3, 5000))
+    values[1, 4000] = 1e30
+    x, y = dt.from_numpy(values, ti.f64), dt.zeros((3, 5000), ti.f64)
+    with harness.many_threads(), harness.vectors():
+        waves(x, y)
+    np.testing.assert_allclose(y.to_numpy(), np.sin(values), rtol=1e-13)
+    latest = waves._latest
+    assert latest is not None
+    (stage,) = latest.stages
+    assert [which.few for which in stage.primal.code._variants] == [{0}]

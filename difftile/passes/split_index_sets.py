@@ -62,7 +62,7 @@ def split_index_sets(program: Program) -> Program:
         return Block(tuple(s for stmt in block.stmts for s in of(stmt)), block.results)
 
     def of(stmt: Stmt) -> list[Stmt]:
-        if not isinstance(stmt, (For, ParallelFor)) or not _is_innermost(stmt):
+        if not isinstance(stmt, (For, ParallelFor)) or not is_innermost(stmt):
             return [with_blocks(stmt, block)]
         loop = stmt if isinstance(stmt, For) else last_axis(stmt)
         cut = _Cut(loop, ChainMap({}, defs))
@@ -77,7 +77,8 @@ def split_index_sets(program: Program) -> Program:
     return replace(program, body=block(program.body))
 
 
-def _is_innermost(loop: For | ParallelFor) -> bool:
+def is_innermost(loop: For | ParallelFor) -> bool:
+    """Tell whether there are no loops inside a loop."""
     return not any(isinstance(s, (For, While)) for s in walk(loop.body))
 
 

@@ -11,14 +11,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from math import prod
+from typing import Any, NamedTuple, TypeAlias
 
 from difftile.diagnostics import OutOfMemory
-from difftile.ir.nodes import Accumulate, Array, Fail, Let, Print, Program, Var
+from difftile.ir.nodes import Accumulate, Array, Fail, Let, ParallelFor, Print, Program, Var
+from difftile.ir.types import Type
 from difftile.ir.walk import arrays_written, silent, walk
 from difftile.ops.scalar import is_exact
 from difftile.passes.privatise import ATOMICS, Copies, Plan, privatise, scatters_of
-from difftile.passes.split_index_sets import split_index_sets
+from difftile.passes.split_index_sets import BLOCK, split_index_sets
+from difftile.passes.spread import has_long_sums, may_spread, spread
 from difftile.passes.unroll_and_jam import unroll_and_jam
 from difftile.substrate.backend import Launcher
 from difftile.substrate.calibration import costs_of_scatters
@@ -26,6 +29,7 @@ from difftile.substrate.debug_report import is_silenced, report_of
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
+from difftile.substrate.parallel import parts_of_loops
 from difftile.substrate.scatters import choose, parts_of
 from difftile.substrate.session import current_session
 from difftile.substrate.slow_compiles import note_slow_compile
@@ -88,45 +92,51 @@ class _Which(NamedTuple):
         outlined: What a thread runs is a function.
         zeros: The arguments with zeros in them.
         plan: How its loops scatter.
+        few: The numbers of the parallel loops with so few iterations that they are spread.
     """
 
     serial: bool
     outlined: bool
     zeros: _Zeros
     plan: Plan
+    few: frozenset[int]
 
 
-class _WithCopies:
-    """A variant of the code that is given memory for copies of its targets.
+Count: TypeAlias = Callable[[Sequence[Any]], int]
+"""Of the arguments of a launch."""
+
+
+def _always(count: int) -> Count:
+    return lambda _: count
+
+
+class _WithMemory:
+    """A variant of the code that is given memory of its own, with any contents.
 
     Args:
         launcher: The variant.
-        copies: The copies, each with the position of its target.
-        parts: The number of copies of each target.
-        without: Makes a variant without copies.
+        memory: The type of the elements of each array, and how many a launch needs.
+        without: Makes a variant that needs no memory.
     """
 
     def __init__(
         self,
         launcher: Launcher,
-        copies: Sequence[tuple[int, Copies]],
-        parts: int,
+        memory: Sequence[tuple[Type, Count]],
         without: Callable[[], Launcher],
     ) -> None:
         self._launcher = launcher
-        self._copies = copies
-        self._parts = parts
+        self._memory = memory
         self._without = without
         self._other: Launcher | None = None
 
     def launch(self, args: Sequence[Any]) -> None:
-        """Run with memory from the pool, or without copies where there is none."""
+        """Run with memory from the pool, or without any where there is none."""
         pool = current_session().pool
         memory: list[Buffer] = []
         try:
-            for position, one in self._copies:
-                count = one.count(args[position].shape, self._parts)
-                memory.append(pool.allocate(one.array.type.element, (count,)))
+            for element, count in self._memory:
+                memory.append(pool.allocate(element, (count(args),)))
         except OutOfMemory:
             with LOCK:
                 self._other = self._other or self._without()
@@ -241,7 +251,10 @@ class CompiledProgram:
         plan, scattering = self._plan(key)
         serial = self._on_host and self._work.is_for_one(key, self._threads, scattering)
         outlined = self._outlines and alone >= _VECTORS
-        which = _Which(serial, outlined, zeros, ATOMICS if serial else plan)
+        few: frozenset[int] = frozenset()
+        if outlined and not serial and plan == ATOMICS:
+            few = self._few(key)
+        which = _Which(serial, outlined, zeros, ATOMICS if serial else plan, few)
         with LOCK:
             variant = self._variants.get(which)
             if variant is None:
@@ -264,11 +277,32 @@ class CompiledProgram:
         )
         return choice.plan, None if self._strategy == "atomics" else (choice.alone, choice.shared)
 
+    def _few(self, key: tuple[Any, ...]) -> frozenset[int]:
+        """Return the numbers of the loops that have more parts than iterations or rows."""
+        if not self._reorders or not any(map(may_spread, self._loops)):
+            return frozenset()
+        most = parts_of_loops(self._threads) // 2
+        found: set[int] = set()
+        for number, (loop, work) in enumerate(zip(self._loops, self._work.loops(key), strict=True)):
+            *outer, last = work.axes
+            if has_long_sums(loop):
+                few = prod(work.axes) <= most
+            else:
+                few = may_spread(loop) and prod(outer) <= most and last > 2 * BLOCK
+            if few:
+                found.add(number)
+        return frozenset(found)
+
+    @cached_property
+    def _loops(self) -> list[ParallelFor]:
+        return [stmt for stmt in self.program.body.stmts if isinstance(stmt, ParallelFor)]
+
     def _variant(self, which: _Which) -> Launcher:
         started, spent = time.perf_counter(), time.process_time()
         program = without_clears(self.program, self._arrays(which.zeros.after))
-        parts = parts_of(self._threads)
+        parts, pieces = parts_of(self._threads), parts_of_loops(self._threads)
         program, copies = privatise(program, which.plan, parts)
+        program, partial = spread(program, which.few, pieces)
         if which.outlined:
             functions = () if self._vector_math is None else self._vector_math.spellings
             program = in_strips(split_index_sets(unroll_and_jam(program)), functions)
@@ -286,28 +320,30 @@ class CompiledProgram:
             threads=self._threads if self._on_host and not which.serial else 0,
             fresh=self._arrays(which.zeros.before),
         )
-        params = (*self.params, *(one.array for one in copies), *self._reported)
+        more = (*(one.array for one in copies), *partial)
+        params = (*self.params, *more, *self._reported)
         variant = self._compile(
             emitted,
             self.program,
             params,
-            written=[*self._written, *range(len(self.params), len(self.params) + len(copies))],
+            written=[*self._written, *range(len(self.params), len(self.params) + len(more))],
             on_host=self._on_host,
             as_written=self._as_written,
         )
-        if copies:
-            targets = [self.params.index(one.target) for one in copies]
-            variant = _WithCopies(
-                variant,
-                [(k, one) for k, one in zip(targets, copies, strict=True)],
-                parts,
-                lambda: self._variant(which._replace(plan=ATOMICS)),
-            )
+        if more:
+            memory = [(one.array.type.element, self._count_of(one, parts)) for one in copies]
+            memory += [(array.type.element, _always(pieces)) for array in partial]
+            without = which._replace(plan=ATOMICS, few=frozenset())
+            variant = _WithMemory(variant, memory, lambda: self._variant(without))
         seconds = time.perf_counter() - started
         self.seconds += seconds
         # On a busy machine, what other processes do is not the fault of the code.
         note_slow_compile(self.program, min(seconds, time.process_time() - spent))
         return variant
+
+    def _count_of(self, copies: Copies, parts: int) -> Count:
+        position = self.params.index(copies.target)
+        return lambda args: copies.count(args[position].shape, parts)
 
     def _arrays(self, positions: tuple[int, ...]) -> list[Array]:
         return [param for k in positions if isinstance(param := self.params[k], Array)]

@@ -15,6 +15,11 @@ _FEWEST = 512  # iterations that Taichi gives a thread on the CPU
 _PARTS_A_THREAD = 4  # a thread that is done, or wakes before others, takes the next part
 
 
+def parts_of_loops(threads: int) -> int:
+    """Return the number of parts that a parallel loop is cut into for so many threads."""
+    return _PARTS_A_THREAD * threads
+
+
 @dataclass(frozen=True, slots=True)
 class Range:
     """The iterations of a loop along one axis, as text.
@@ -50,7 +55,7 @@ class Part:
     @property
     def parts(self) -> int:
         """The number of parts."""
-        return _PARTS_A_THREAD * self.threads
+        return parts_of_loops(self.threads)
 
     def opened(self) -> list[str]:
         """Open a loop over the parts, of which Taichi gives each 512 iterations or more."""

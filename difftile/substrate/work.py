@@ -133,10 +133,12 @@ class LoopWork:
     Args:
         steps: The elementary steps, where an atomic addition counts as one.
         added: How many numbers are added to elements that iterations share, by array.
+        axes: The number of iterations along each axis; very many where that is unknown.
     """
 
     steps: float
     added: dict[Array, float]
+    axes: tuple[float, ...]
 
 
 def work_of(program: Program, speed: Speed = SCALAR, targets: Iterable[Array] = ()) -> Work:
@@ -237,12 +239,13 @@ class _Estimate:
                     trips = self.axis(index, start, stop, _UNKNOWN_TRIPS)
                     total += trips * self.iteration(stmt, trips)
                 case ParallelFor(indices, starts, stops):
-                    extent = 1.0
-                    for index, start, stop in zip(indices, starts, stops, strict=True):
-                        extent *= self.axis(index, start, stop, _UNKNOWN_EXTENT)
-                    self.added = {}
+                    axes = tuple(
+                        self.axis(index, start, stop, _UNKNOWN_EXTENT)
+                        for index, start, stop in zip(indices, starts, stops, strict=True)
+                    )
+                    extent, self.added = prod(axes), {}
                     steps = extent * self.iteration(stmt, extent)
-                    self.loops.append(LoopWork(steps, self.added))
+                    self.loops.append(LoopWork(steps, self.added, axes))
                     total += steps
                 case Accumulate(array, value=value, atomic=True) | Combine(_, _, array, _, value):
                     components = prod(shape_of(value.type))

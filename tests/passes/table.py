@@ -104,6 +104,7 @@ from difftile.passes.sink_values import sink_values
 from difftile.passes.slices import slice_of
 from difftile.passes.split_atomics import serial, split_atomics
 from difftile.passes.split_index_sets import split_index_sets
+from difftile.passes.spread import spread
 from difftile.passes.stages import split
 from difftile.passes.time_loop import interchanged, strips
 from difftile.passes.time_loop import serial as serial_in_time
@@ -198,6 +199,27 @@ def _privatise(program: Program, options: Options) -> Result:
         plan = Plan(alone=frozenset(s.loop for s in scatters))
     after, _ = privatise(program, plan, int(options.text("parts", "3")))
     return _checked(program, (after,), options)
+
+
+def _spread(program: Program, options: Options) -> Result:
+    """Spread all loops, which have no more iterations than there are parts."""
+    count = sum(isinstance(stmt, ParallelFor) for stmt in program.body.stmts)
+    parts = int(options.text("parts", "4"))
+    after, made = spread(program, range(count), parts)
+
+    def check() -> None:
+        for seed in range(3):
+            fields, numbers = meaning.inputs_of(program, options, seed)
+            left, right = meaning.copied(fields), meaning.copied(fields)
+            for array in made:
+                shape = (parts, *shape_of(array.type.element))
+                right[array] = np.full(shape, np.nan, np.complex128)
+            meaning.run([program], left, numbers)
+            meaning.run([after], right, numbers)
+            for array in fields:
+                meaning.compare(right[array], left[array], f"{array.name}, seed {seed}")
+
+    return Result((after,), check=check)
 
 
 def _blocked_sum(program: Program, options: Options) -> Result:
@@ -860,6 +882,7 @@ PASSES: dict[str, Adapter] = {
     "slices": _slices,
     "split_atomics": _by_option("split", split=_same(split_atomics), serial=_serial),
     "split_index_sets": _same(split_index_sets),
+    "spread": _spread,
     "stages": _split,
     "tangent_only": _tangent_only,
     "time_loop": _time_loop,
