@@ -277,7 +277,8 @@ program f(x: field<f32, 1>, y: field<f32, 1>)
   for i in 0:i32..9:i32:
     a: f32 = x[i]
     b: f32 = sin(a)
-    c: bool = eq(b, 0.5:f32)
+    old: f32 = y[i]
+    c: bool = eq(b, old)
     d: f32 = select(c, 1.0:f32, b)
     y[i] = d
 """,

@@ -116,6 +116,8 @@ def _decisive(body: Block) -> set[Source]:
     found_here = any(isinstance(s, Combine) and _is_extreme(s) for s in every)
 
     def looks_for(let: Let) -> bool:
+        if any(isinstance(arg, Const) for arg in let.args):
+            return False  # no other launch has computed it
         if let.op in ("eq", "ne") or found_here:
             return True
         return let.op in ("le", "ge") and any(

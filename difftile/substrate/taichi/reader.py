@@ -13,6 +13,7 @@ import ast
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -145,6 +146,7 @@ class Reader:
         return None if returned is None else returned.value
 
 
+@lru_cache(maxsize=256)  # of helpers, which are called again and again
 def _changed_in(tree: ast.AST) -> set[str]:
     """Return the names that a function assigns to, or to components of."""
     found: set[str] = set()
