@@ -29,6 +29,7 @@ PROGRAMS = [
     "atomics.maxima_of_computed_values",
     "atomics.slots",
     "fields.boxes",
+    "gather_scatter.grid_to_particles",
     "gather_scatter.springs_of_a_mesh",
     "local_memory.a_histogram",
     "matrix_products.pairwise_energy",

@@ -75,6 +75,51 @@ CUT = {
 """,
 }
 
+SCATTERED = {
+    "sums at places that memory tells": """
+  n = shape(x, 0)
+  parallel for i in 0:i32..n:
+    j: i32 = at[i]
+    k: i32 = mod(j, 2:i32)
+    later: i32 = sub(n, 1:i32)
+    last: i32 = sub(later, j)
+    b: f32 = x[i]
+    u: vec2<f32> = vec(b, 0.25:f32)
+    w: vec2<f32> = mul(u, b)
+    y: vec2<f32> = sub(w, u)
+    z: vec2<f32> = mul(y, y)
+    e: vec2<f32> = mul(z, w)
+    q: vec2<f32> = add(e, u)
+    r: vec2<f32> = mul(q, q)
+    v[last] += r
+    v[last, k] += b
+    x[i] = 0.0:f32
+""",
+    "vectors of places": """
+  n = shape(x, 0)
+  parallel for i in 0:i32..n:
+    j: i32 = at[i]
+    both: vec2<i32> = vec(j, i)
+    half: vec2<i32> = floordiv(both, 2:i32)
+    p: i32 = extract(half, 0:i32)
+    c: i32 = add(p, 1:i32)
+    b: f32 = x[j]
+    u: vec2<f32> = v[j]
+    d: vec2<f32> = mul(u, b)
+    e: vec2<f32> = sub(d, u)
+    f: vec2<f32> = mul(e, d)
+    h: vec2<f32> = add(f, e)
+    m: vec2<f32> = sub(h, d)
+    w: f32 = extract(m, 0:i32)
+    y: f32 = extract(m, 1:i32)
+    q: f32 = mul(w, y)
+    g: f32 = add(q, w)
+    a[1:i32, p] += g
+    a[2:i32, c] += g  (exclusive)
+    a[0:i32, p] += 0.5:f32
+""",
+}
+
 KEPT = {
     "copies": """
   n = shape(x, 0)
@@ -116,6 +161,14 @@ KEPT = {
     q: f32 = a[0:i32, j]
     b: f32 = mul(q, q)
     x[j] += b
+""",
+    "a copy to places that memory tells": """
+  n = shape(x, 0)
+  parallel for i in 0:i32..n:
+    j: i32 = at[i]
+    q: f32 = a[0:i32, j]
+    b: f32 = mul(q, q)
+    x[j] = b
 """,
     "one element for all iterations": """
   n = shape(x, 0)
@@ -186,11 +239,20 @@ def _results(program: Program, n: int) -> list[npt.NDArray[Any]]:
     return fields
 
 
-@pytest.mark.parametrize("text", CUT.values(), ids=CUT.keys())
+@pytest.mark.parametrize("text", SCATTERED.values(), ids=SCATTERED.keys())
+def test_atomics_stay_as_they_are(text: str) -> None:
+    before = parse(HEAD + text)
+    assert in_strips(before, FUNCTIONS, atomics=True) == before
+    assert in_strips(before, FUNCTIONS, atomics=False, loops=[1]) == before
+
+
+@pytest.mark.parametrize(
+    "text", [*CUT.values(), *SCATTERED.values()], ids=[*CUT.keys(), *SCATTERED.keys()]
+)
 def test_loops_in_strips(text: str) -> None:
     before = parse(HEAD + text)
     check(before)
-    after = in_strips(before, FUNCTIONS)
+    after = in_strips(before, FUNCTIONS, atomics=False)
     check(after)
     assert any(isinstance(s, Alloc) for s in walk(after.body))
     for n in (7, 64, 65, 150):
@@ -202,4 +264,4 @@ def test_loops_in_strips(text: str) -> None:
 def test_loops_that_stay_as_they_are(text: str) -> None:
     before = parse(HEAD + text)
     check(before)
-    assert in_strips(before, FUNCTIONS) == before
+    assert in_strips(before, FUNCTIONS, atomics=False) == before

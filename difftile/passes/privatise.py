@@ -78,6 +78,11 @@ class Plan:
     copied: tuple[Scatter, ...] = ()
     small: frozenset[Scatter] = frozenset()
 
+    @property
+    def loops(self) -> frozenset[int]:
+        """The numbers of the loops."""
+        return self.alone | {scatter.loop for scatter in self.copied}
+
 
 ATOMICS = Plan()
 

@@ -301,11 +301,14 @@ class CompiledProgram:
         started, spent = time.perf_counter(), time.process_time()
         program = without_clears(self.program, self._arrays(which.zeros.after))
         parts, pieces = parts_of(self._threads), parts_of_loops(self._threads)
+        functions = () if self._vector_math is None else self._vector_math.spellings
+        if which.outlined:
+            program = in_strips(program, functions, atomics=False, loops=which.plan.loops)
         program, copies = privatise(program, which.plan, parts)
         program, partial = spread(program, which.few, pieces)
         if which.outlined:
-            functions = () if self._vector_math is None else self._vector_math.spellings
-            program = in_strips(split_index_sets(unroll_and_jam(program)), functions)
+            cut = split_index_sets(unroll_and_jam(program))
+            program = in_strips(cut, functions, atomics=not which.serial)
         polynomials: Mapping[Var, Spelling] = {}
         if which.outlined and self._vector_math is not None:
             made = vectorise_functions(

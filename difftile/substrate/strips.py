@@ -5,13 +5,14 @@ what another one loads. It compares the ranges of arrays at run time, which an e
 by its contents (a neighbour, a cell, a sample) has none of, nor one at an index that is clamped.
 Here iterations are known to be independent. So a strip of them first computes all its values: the
 only stores are into local arrays, which nothing else can be in. A second loop writes the values
-where they belong.
+where they belong, which may be anywhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
+from itertools import count
 from math import prod
 
 from difftile.ir.nodes import (
@@ -31,6 +32,7 @@ from difftile.ir.nodes import (
     Store,
     Value,
     Var,
+    Write,
 )
 from difftile.ir.types import FLOATS, I32, FieldType, scalar_of, shape_of
 from difftile.ir.walk import Cloner, defined_in, operands, walk, with_tasks
@@ -41,6 +43,7 @@ from difftile.substrate.expressions import is_long
 _FEWEST, _MOST = 16, 64  # iterations of a strip
 _NUMBERS = 128  # in all local arrays: Taichi compiles a statement for each
 _MOST_RESULTS = 24  # numbers of one iteration
+_LEAST_TO_SCATTER = 4  # numbers that are computed for each one that is written somewhere
 
 # Other ops are calls or loops, except for functions that are polynomials.
 _WITH_VECTORS = frozenset(
@@ -51,7 +54,7 @@ _WITH_VECTORS = frozenset(
         *("shl", "shr", "shr_logical", "random_bits"),
         *("max", "min", "clamp", "abs", "sign", "sqrt", "rsqrt", "floor", "ceil", "round"),
         *("dot", "cross", "outer", "norm", "sum", "transpose", "trace", "determinant", "matmul"),
-        *("cofactors", "inverse", "vec", "mat", "extract", "cast", "bit_cast"),
+        *("vec", "mat", "extract", "cast", "bit_cast"),
         *("exact", "stop_grad", "unique"),
     )
 )
@@ -62,8 +65,14 @@ _COPIES = ("vec", "mat", "extract", "transpose", "stop_grad", "unique")
 _AFFINE = ("add", "sub", "mul", "neg")
 
 
-def in_strips(program: Program, functions: Collection[str]) -> Program:
-    """Return the program in which parallel loops that gather run in strips.
+def in_strips(
+    program: Program,
+    functions: Collection[str],
+    *,
+    atomics: bool,
+    loops: Collection[int] | None = None,
+) -> Program:
+    """Return the program in which parallel loops that gather or scatter run in strips.
 
     A program that finds a largest or smallest number, or looks for numbers that equal it, stays as
     it is: vector instructions may round differently, and an adjoint that computes such a number
@@ -72,11 +81,19 @@ def in_strips(program: Program, functions: Collection[str]) -> Program:
     Args:
         program: A finished program.
         functions: The functions that are polynomials in such loops.
+        atomics: Iterations add to elements that they share by atomics.
+        loops: The numbers of the parallel loops that may be changed; all by default.
     """
     if compares_numbers(program):
         return program
     simple = _WITH_VECTORS.union(functions)
-    return with_tasks(program, lambda loop: _of_loop(loop, simple))
+    numbers = count()
+
+    def of(loop: ParallelFor) -> list[Stmt]:
+        chosen = next(numbers) in loops if loops is not None else True
+        return _of_loop(loop, simple, atomics) if chosen else [loop]
+
+    return with_tasks(program, of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +113,12 @@ class _Parts:
     results: list[Var]
 
 
-def _of_loop(loop: ParallelFor, simple: Set[str]) -> list[Stmt]:
+def _of_loop(loop: ParallelFor, simple: Set[str], atomics: bool) -> list[Stmt]:
     """Return the statements in place of a parallel loop."""
-    parts = _parts_of(loop, simple)
+    parts = _parts_of(loop, simple, atomics)
     if parts is None:
         return [loop]
-    count = sum(prod(shape_of(value.type)) for value in parts.results)
-    length = min(_MOST, max(_FEWEST, _NUMBERS // max(count, 1) // _FEWEST * _FEWEST))
+    length = min(_MOST, max(_FEWEST, _NUMBERS // max(_size(parts.results), 1) // _FEWEST * _FEWEST))
     start, stop = loop.starts[-1], loop.stops[-1]
     if isinstance(start, Const) and isinstance(stop, Const) and stop.value - start.value < length:
         return [loop]
@@ -142,24 +158,32 @@ def _of_loop(loop: ParallelFor, simple: Set[str]) -> list[Stmt]:
     return b.stmts
 
 
-def _parts_of(loop: ParallelFor, simple: Set[str]) -> _Parts | None:
+def _parts_of(loop: ParallelFor, simple: Set[str], atomics: bool) -> _Parts | None:
     """Return the parts of an iteration; none if strips would be wrong or no better."""
     stmts, index = loop.body.stmts, loop.indices[-1]
     writes = [s for s in stmts if isinstance(s, (Store, Accumulate))]
     compute = [s for s in stmts if not isinstance(s, (Store, Accumulate))]
+    if any(isinstance(w, Accumulate) and w.atomic for w in writes) and atomics:
+        return None
     if not writes or not all(_is_simple(stmt, simple) for stmt in walk(Block(tuple(compute)))):
         return None
-    if not (_gathers(loop) and _computes(loop.body) and _is_in_order(stmts, index)):
+    if not (_flops(loop.body) and _is_in_order(stmts, index)):
         return None
-    indices = _indices(stmts, writes, loop)
-    if indices is None or not all(index in _reached(w.index, indices) for w in writes):
+    indices, starts = _indices(stmts, writes, loop)
+    reached = [_reached(write.index, indices) for write in writes]
+    if any(one.isdisjoint((index, *starts)) for one in reached):
         return None
-    inside = defined_in(loop.body)
-    results = [v for v in dict.fromkeys(w.value for w in writes) if isinstance(v, Var)]
-    results = [v for v in results if v in inside and v not in loop.indices]
+    apart = [w.value for w, one in zip(writes, reached, strict=True) if not one.isdisjoint(starts)]
+    if apart and _flops(loop.body) < _LEAST_TO_SCATTER * _size(apart):
+        return None
+    if not apart and not _gathers(loop):
+        return None
+    inside = defined_in(loop.body) - {*loop.indices}
+    values = (*(w.value for w in writes), *starts)
+    results = [v for v in dict.fromkeys(values) if isinstance(v, Var) and v in inside]
     if any(scalar_of(v.type) not in (*FLOATS, I32) for v in results):
         return None
-    if sum(prod(shape_of(v.type)) for v in results) > _MOST_RESULTS:
+    if _size(results) > _MOST_RESULTS:
         return None
     return _Parts(compute, writes, indices, results)
 
@@ -167,8 +191,9 @@ def _parts_of(loop: ParallelFor, simple: Set[str]) -> _Parts | None:
 def _is_simple(stmt: Stmt, simple: Set[str]) -> bool:
     """Tell whether a statement can be part of a loop of vector instructions."""
     match stmt:
-        case Let(out, op):
-            return op in simple and not is_long(out.type)
+        case Let(out, op, args):
+            at = args[1:] if op == "extract" else ()
+            return op in simple and not is_long(out.type) and all(isinstance(k, Const) for k in at)
         case Load(out):
             return not is_long(out.type)
         case Size() | If():
@@ -200,10 +225,15 @@ def _gathers(loop: ParallelFor) -> bool:
     return False
 
 
-def _computes(body: Block) -> bool:
-    """Tell whether iterations do anything with floats but to copy them."""
-    lets = (s for s in walk(body) if isinstance(s, Let))
-    return any(s.op not in _COPIES and scalar_of(s.out.type) in FLOATS for s in lets)
+def _flops(body: Block) -> int:
+    """Return how many numbers an iteration computes, copies left out."""
+    lets = (s for s in walk(body) if isinstance(s, Let) and s.op not in _COPIES)
+    return _size(let.out for let in lets if scalar_of(let.out.type) in FLOATS)
+
+
+def _size(values: Iterable[Value]) -> int:
+    """Return how many numbers values have."""
+    return sum(prod(shape_of(value.type)) for value in values)
 
 
 def _is_in_order(stmts: Collection[Stmt], index: Var) -> bool:
@@ -227,24 +257,25 @@ def _is_in_order(stmts: Collection[Stmt], index: Var) -> bool:
 
 
 def _indices(
-    stmts: Iterable[Stmt], writes: list[Store | Accumulate], loop: ParallelFor
-) -> list[Let] | None:
-    """Return the statements that compute where to write; none if memory says where."""
+    stmts: Iterable[Stmt], writes: Iterable[Write], loop: ParallelFor
+) -> tuple[list[Let], list[Var]]:
+    """Return the statements that compute where to write, and the values that they start from."""
     lets = {s.out: s for s in stmts if isinstance(s, Let)}
-    inside = defined_in(loop.body)
+    inside = defined_in(loop.body) - {*loop.indices}
     needed: set[Let] = set()
+    starts: dict[Var, None] = {}
     pending = [v for w in writes for v in w.index]
     while pending:
         value = pending.pop()
-        if not isinstance(value, Var) or value not in inside or value in loop.indices:
+        if not isinstance(value, Var) or value not in inside:
             continue
         let = lets.get(value)
-        if let is None:
-            return None
-        if let not in needed:
+        if let is None or let.op not in (*_AFFINE, "vec", "extract"):
+            starts[value] = None
+        elif let not in needed:
             needed.add(let)
             pending += let.args
-    return [s for s in stmts if isinstance(s, Let) and s in needed]
+    return [s for s in stmts if isinstance(s, Let) and s in needed], list(starts)
 
 
 def _reached(values: Iterable[Value], lets: list[Let]) -> set[Value]:

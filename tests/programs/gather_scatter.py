@@ -112,6 +112,27 @@ def particles_to_grid(p, mass, grid, velocity):
             velocity[cell] += weight * mass[i] * p[i]
 
 
+@program(
+    p=floats(7, element=(2,), low=0.6, high=2.4),
+    velocity=floats(4, 4, element=(2,)),
+    new=floats(7, element=(2,)),
+    spin=floats(7, element=(2, 2)),
+)
+def grid_to_particles(p, velocity, new, spin):
+    for i in p:
+        base = ti.cast(p[i] - 0.5, ti.i32)
+        fx = p[i] - base
+        w = (0.5 * (1.5 - fx) ** 2, 0.75 - (fx - 1) ** 2)
+        total, turn = ti.Vector([0.0, 0.0]), ti.Matrix([[0.0, 0.0], [0.0, 0.0]])
+        for a, b in ti.static(ti.ndrange(2, 2)):
+            offset = ti.Vector([a, b])
+            g = w[a].x * w[b].y * velocity[base + offset]
+            total += g
+            turn += g.outer_product(offset - fx)
+        new[i] = total
+        spin[i] = turn
+
+
 @program(x=floats(5), start=ints([0, 2, 2, 5]), y=floats(3))
 def ragged_rows(x, start, y):
     for i in y:
