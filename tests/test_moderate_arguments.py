@@ -455,3 +455,51 @@ def test_programs_with_polynomials_that_are_wrong_from_a_limit_on(
 
     monkeypatch.setattr(compiling, "vectorise_functions", with_low_limits)
     harness.check(program)
+
+
+@dt.kernel
+def all_kinds(x, grid, y, z):
+    for i in x:
+        if x[i] > 0.25:
+            y[i] = ti.sin(x[i]) * ti.exp(-x[i])
+        elif x[i] < -0.5:
+            y[i] = ti.cos(3.0 * x[i]) + ti.tanh(x[i])
+        else:
+            y[i] = ti.log(2.0 + x[i])
+    for i in x:
+        angle = x[i]
+        for k in range(3):
+            angle += 0.3 * ti.sin(angle)
+        z[i] += ti.cos(angle)
+    for i, j, k in ti.ndrange(2, 5, grid.shape[2]):
+        grid[i, j, k] += ti.sin(grid[i, j, k]) * x[k]
+    for i in x:
+        v = ti.Vector([x[i], z[i]])
+        z[i] = ti.sin(v).sum() + ti.tan(v[0])
+
+
+@pytest.mark.parametrize("scalar", [ti.f32, ti.f64])
+def test_one_argument_without_a_polynomial_among_many(scalar: Any) -> None:
+    """Values and gradients are those of the library, wherever the argument is."""
+    rng = np.random.default_rng(4)
+    values = rng.uniform(-1.0, 1.0, 3000)
+    grid = rng.uniform(-1.0, 1.0, (2, 5, 1500))
+    specials = [0.0, 5e3, -1e5, 3e6, 1e30, INF, -INF, NAN]
+    found: list[list[npt.NDArray[Any]]] = []
+    for math_ in ("polynomials", "libm"):
+        dt.init(math=math_, fuse=False)
+        found.append([])
+        for k, special in enumerate(specials):
+            at = values.copy()
+            at[300 * k + 7] = special
+            volume = grid.copy()
+            volume[1, 3, 150 * k] = special
+            x, g = (dt.from_numpy(one, scalar, grad=True) for one in (at, volume))
+            y, z = (dt.zeros_like(x, grad=True) for _ in range(2))
+            with dt.Tape() as tape:
+                all_kinds(x, g, y, z)
+            tape.backward({y: 1.0, z: 1.0, g: np.ones(g.shape)})
+            found[-1] += [f.to_numpy() for f in (g, y, z, x.grad, g.grad)]
+    digits = 64 * np.finfo(found[0][0].dtype).eps
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=digits, atol=digits)
