@@ -296,6 +296,22 @@ program f(x: field<f32, 1>, y: field<f32, 1>)
     x[i] = d
 """,
     ),
+    "a number that an array hands on to a count of iterations": (
+        "its last place matters to a comparison or to the number of iterations",
+        """
+program f(x: field<f32, 1>, y: field<f32, 1>)
+  n = shape(x, 0)
+  parallel for i in 0:i32..n:
+    a: f32 = x[i]
+    b: f32 = exp(a)
+    y[i] = b
+  parallel for i in 0:i32..n:
+    c: f32 = y[i]
+    count: i32 = cast(c)
+    for k in 0:i32..count:
+      x[i] += 1.0:f32
+""",
+    ),
     "a place that is computed": (
         "the loop writes 'y' at computed places",
         """
