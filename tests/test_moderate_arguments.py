@@ -305,11 +305,11 @@ program f(x: field<f32, 1>, y: field<f32, 1>)
     a: f32 = x[i]
     b: f32 = exp(a)
     y[i] = b
-  parallel for i in 0:i32..n:
-    c: f32 = y[i]
+  parallel for j in 0:i32..n:
+    c: f32 = y[j]
     count: i32 = cast(c)
     for k in 0:i32..count:
-      x[i] += 1.0:f32
+      x[j] += 1.0:f32
 """,
     ),
     "a place that is computed": (
