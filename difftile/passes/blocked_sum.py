@@ -12,13 +12,18 @@ from collections.abc import Callable
 
 from difftile.ir.nodes import Block, Const, For, Value, Var
 from difftile.ir.types import F32, F64, I32, Type, scalar_of, with_scalar
-from difftile.ops.build import OpBuilder
+from difftile.ops.build import ExprLike, OpBuilder
 
-_LENGTH = 64  # iterations
+LENGTH = 64
+"""Iterations of a run."""
 
 
 def blocked_sum(
-    b: OpBuilder, start: Value, stop: Value, fill: Callable[[Value, Value], None]
+    b: OpBuilder,
+    start: Value,
+    stop: Value,
+    fill: Callable[[Value, Value], None],
+    length: ExprLike = LENGTH,
 ) -> For:
     """Return a loop over the runs of a range.
 
@@ -27,12 +32,13 @@ def blocked_sum(
         start: The start of the range.
         stop: Its end.
         fill: Appends the statements of one run, given its start and its end.
+        length: The number of iterations of a run.
     """
     run = Var("run", I32)
     with b.region() as stmts:
-        first = (start + b.expr(run) * _LENGTH).named("first")
-        fill(first.value, (first + _LENGTH).min(stop).named("last").value)
-    runs = (b.expr(stop) - start).ceildiv(_LENGTH).named("runs").value
+        first = (start + b.expr(run) * length).named("first")
+        fill(first.value, (first + length).min(stop).named("last").value)
+    runs = (b.expr(stop) - start).ceildiv(length).named("runs").value
     return For(run, Const(0, I32), runs, (), (), Block(tuple(stmts)), (), b.span)
 
 

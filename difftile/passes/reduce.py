@@ -18,7 +18,7 @@ from difftile.ir.nodes import (
 from difftile.ir.types import I32
 from difftile.ir.walk import Cloner, with_tasks
 from difftile.ops.build import Expr, OpBuilder
-from difftile.passes.blocked_sum import blocked_sum
+from difftile.passes.blocked_sum import LENGTH, blocked_sum
 from difftile.passes.hoist_accumulations import (
     Totals,
     add_totals,
@@ -62,8 +62,9 @@ def _in_parts(b: OpBuilder, loop: ParallelFor, blocks: int) -> tuple[list[Stmt],
         if counts:
             left = (left // b.expr(counts[-1]).max(1)).named("left")
         extent = b.expr(stop) - start
-        sizes.append(extent.ceildiv(left).named("size").max(1).named("size"))
-        counts.append(extent.ceildiv(sizes[-1]).named("blocks").value)
+        size = extent.ceildiv(left).named("size").max(1).named("size")
+        sizes.append(size)
+        counts.append(((extent + size - 1) // size).named("blocks").value)
     axes: list[tuple[Var, Value, Value]] = []
     with b.region() as stmts:
         for index, block, start, stop, size in zip(
@@ -71,20 +72,43 @@ def _in_parts(b: OpBuilder, loop: ParallelFor, blocks: int) -> tuple[list[Stmt],
         ):
             low = (start + b.expr(block) * size).named("low")
             axes.append((index, low.value, (low + size).min(stop).named("high").value))
-        *outer, (innermost, first, last) = axes
-
-        def run(first: Value, last: Value) -> None:
-            b.append(For(innermost, first, last, (), (), loop.body, (), loop.span))
-
-        runs = blocked_sum(b, first, last, run)
-        for index, first, last in reversed(outer):
-            runs = For(index, first, last, (), (), Block((runs,)), (), loop.span)
+        runs = _runs(b, axes, loop)
         nest, totals = summed(b, runs, invariant_in(runs), levels=len(loop.indices))
         b.append(nest)
         add_totals(b, totals, added_always(loop.body))
     starts = (_ZERO,) * len(block_indices)
     b.append(ParallelFor(block_indices, starts, tuple(counts), Block(tuple(stmts)), loop.span))
     return b.stmts, totals
+
+
+def _runs(b: OpBuilder, axes: list[tuple[Var, Value, Value]], loop: ParallelFor) -> For:
+    """Return loops over runs of a block, one for each axis, around those over iterations.
+
+    A run has some iterations of a row, or some short rows.
+    """
+    *outer, (column, left, right) = axes
+
+    def append(first: Value, last: Value, *rows: tuple[Var, Value, Value]) -> None:
+        body = loop.body
+        for index, start, stop in ((column, first, last), *rows):
+            body = Block((For(index, start, stop, (), (), body, (), loop.span),))
+        b.extend(body.stmts)
+
+    if not outer:
+        return blocked_sum(b, left, right, append)
+    *outer, (row, low, high) = outer
+    height = (LENGTH // (b.expr(right) - left)).max(1).named("height")
+
+    def along_rows(first: Value, last: Value) -> None:
+        def along_columns(left: Value, right: Value) -> None:
+            append(left, right, (row, first, last))
+
+        b.append(blocked_sum(b, left, right, along_columns))
+
+    runs = blocked_sum(b, low, high, along_rows, height)
+    for index, start, stop in reversed(outer):
+        runs = For(index, start, stop, (), (), Block((runs,)), (), loop.span)
+    return runs
 
 
 def _in_strides(b: OpBuilder, loop: ParallelFor, blocks: int) -> tuple[list[Stmt], Totals]:
