@@ -19,8 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 import difftile as dt
-from difftile.substrate.vector_functions import FUNCTIONS
-from tests.vector_functions import arguments, compiled, computed, limit_of, ulps
+from tests.vector_functions import FUNCTIONS, arguments, compiled, computed, limit_of, ulps
 
 Numbers = npt.NDArray[Any]
 

@@ -36,11 +36,8 @@ _SCALAR = {
     ),
     "step": Composite(("edge", "x"), "select(x < edge, zeros(x), ones(x))", "ti.math.step"),
     "exp2": Composite(("x",), "exp(x * 0.69314718055994530942)"),
-    "log2": Composite(("x",), "log(x) * 1.4426950408889634074", "ti.math.log2 math.log2"),
-    "log10": Composite(("x",), "log(x) * 0.43429448190325182765", "math.log10"),
     "radians": Composite(("x",), "x * 0.017453292519943295769", "ti.math.radians math.radians"),
     "degrees": Composite(("x",), "x * 57.295779513082320877", "ti.math.degrees math.degrees"),
-    "atan": Composite(("x",), "atan2(x, 1)", "math.atan"),
     # exp(x) - exp(-x) loses its digits near 0.
     "sinh": Composite(("x",), "tanh(x) * cosh(x)", "math.sinh"),
     "cosh": Composite(("x",), "0.5 * (exp(x) + exp(-x))", "math.cosh"),

@@ -308,18 +308,25 @@ def _vec(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
     return whole
 
 
-def _atan2(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
-    # Taichi 1.7.4 computes atan2 of vectors in single precision, whatever their type.
-    if not shape_of(type_):
-        return None
+def _by_component(op: str) -> Rule:
+    """Return the rule of atan2, and of what is an atan2 in Taichi.
 
-    def at(value: Value, cell: tuple[int, ...]) -> Value:
-        index = (Const(i, I32) for i in cell)
-        return b.call("extract", value, *index) if shape_of(value.type) else value
+    Taichi 1.7.4 computes those of vectors in single precision, whatever their type.
+    """
 
-    cells = list(np.ndindex(shape_of(type_)))
-    parts = (b.call("atan2", *(at(arg, cell) for arg in args)) for cell in cells)
-    return _built(b, type_, tuple(parts))
+    def rule(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+        if not shape_of(type_):
+            return None
+
+        def at(value: Value, cell: tuple[int, ...]) -> Value:
+            index = (Const(i, I32) for i in cell)
+            return b.call("extract", value, *index) if shape_of(value.type) else value
+
+        cells = list(np.ndindex(shape_of(type_)))
+        parts = (b.call(op, *(at(arg, cell) for arg in args)) for cell in cells)
+        return _built(b, type_, tuple(parts))
+
+    return rule
 
 
 def _transpose(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
@@ -356,7 +363,8 @@ _RULES: dict[str, Rule] = {
     "sum": _sum,
     "vec": _vec,
     "mat": _vec,
-    "atan2": _atan2,
+    "atan": _by_component("atan"),
+    "atan2": _by_component("atan2"),
     "transpose": _transpose,
     "dot": _bilinear,
     "cross": _bilinear,

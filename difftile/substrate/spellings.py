@@ -214,7 +214,10 @@ SPELLINGS: dict[str, Spelling] = {
     },
     **{
         name: Call(f"accurate.{name}", typed=True)
-        for name in ("expm1", "log1p", "log1pexp", "logit", "logsumexp", "sign", "normalized")
+        for name in (
+            *("atan", "log2", "log10", "expm1", "log1p", "log1pexp", "logit", "logsumexp"),
+            *("sign", "normalized"),
+        )
     },
     "clamp": Template("ti.min(ti.max({0}, {1}), {2})"),
     "sigmoid": Call("sigmoid", source=_SIGMOID),

@@ -25,7 +25,7 @@ _UNROLLED = 200  # statements of loops inside a loop that LLVM writes out
 _CALLS = frozenset(
     (
         *("sin", "cos", "tan", "asin", "acos", "atan2", "tanh", "exp", "expm1", "log", "log1p"),
-        *("pow", "sigmoid", "log1pexp", "logit", "logsumexp"),
+        *("atan", "log2", "log10", "pow", "sigmoid", "log1pexp", "logit", "logsumexp"),
         *(op.name for op in OPS.values() if op.value),
     )
 )

@@ -51,7 +51,7 @@ _FEWEST = 8  # iterations of a loop, where they are a literal
 _CALLS = frozenset(
     (
         *("sin", "cos", "tan", "asin", "acos", "atan2", "tanh", "exp", "expm1", "log", "log1p"),
-        *("pow", "sigmoid", "log1pexp", "logit", "logsumexp"),
+        *("atan", "log2", "log10", "pow", "sigmoid", "log1pexp", "logit", "logsumexp"),
         *(op.name for op in OPS.values() if op.value),
     )
 )

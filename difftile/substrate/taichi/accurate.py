@@ -23,6 +23,24 @@ def _is_double(dtype: object) -> bool:
 
 
 @ti.func
+def atan(x, dtype: ti.template()):
+    """The arc tangent of one number."""
+    return ti.atan2(x, dtype(1.0))
+
+
+@ti.func
+def log2(x, dtype: ti.template()):
+    """The logarithm in base 2."""
+    return ti.log(x) * dtype(ti.static(1 / math.log(2)))
+
+
+@ti.func
+def log10(x, dtype: ti.template()):
+    """The logarithm in base 10."""
+    return ti.log(x) * dtype(ti.static(1 / math.log(10)))
+
+
+@ti.func
 def log1p(x, dtype: ti.template()):
     """log(1 + x).
 
