@@ -12,7 +12,8 @@ import difftile as dt
 from difftile.fields.pending import set_fusing
 from difftile.fields.recording import RECORDING
 from difftile.ir.types import F32
-from difftile.substrate import current_session
+from difftile.substrate import calibration, current_session
+from difftile.substrate import compile as compiling
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,6 +42,12 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 10, 10)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def same_costs() -> None:
+    """Let launches choose as on any other machine, whatever this one is doing meanwhile."""
+    compiling.costs_on = lambda *_: calibration.DEFAULT
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from unittest import mock
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -29,9 +30,10 @@ from difftile.ops.check import check as check_program
 from difftile.passes import unroll_and_jam
 from difftile.passes.optimise import finish, simplify
 from difftile.substrate import compile as compiling
-from difftile.substrate import strips
+from difftile.substrate import scatters, strips
 from difftile.substrate.work import Work
 
+SCATTERS = ("copies", "atomics", "serial")
 STEP = 1e-30  # of the complex step, which has no rounding error to balance
 
 Values: TypeAlias = dict[str, npt.NDArray[Any]]
@@ -230,8 +232,10 @@ def check(one: Program) -> None:
     # As little work as here is run by one thread, in code of its own, and adds to gradients; that
     # is what the single precision below runs, and double precision the code for many threads,
     # which stores into gradients that are zero, with vector instructions, as if there were more.
+    # Which way it adds to elements that iterations share is drawn by the program's name.
     with (
         many_threads(),
+        scattering(SCATTERS[crc32(one.name.encode()) % len(SCATTERS)]),
         vectors(),
         mock.patch.multiple(strips, _FEWEST=3, _MOST=3),
         mock.patch.multiple(unroll_and_jam, _FEWEST=2, _SHORT=2),
@@ -258,6 +262,32 @@ def check(one: Program) -> None:
 def many_threads(wanted: bool = True) -> Any:
     """Let launches run on many threads, or on one, however little they have to do."""
     return mock.patch.object(Work, "is_for_one", lambda *_: not wanted)
+
+
+def scattering(strategy: str) -> Any:
+    """Let new programs add to shared elements in one way, if they run on many threads."""
+
+    def choose(*given: Any, **options: Any) -> Any:
+        return scatters.choose(*given, **{**options, "strategy": strategy})
+
+    return mock.patch.object(compiling, "choose", choose)
+
+
+@contextmanager
+def ways_of_scattering() -> Generator[set[str]]:
+    """Note how launches add to shared elements, where they run code that no launch ran before."""
+    noted: set[str] = set()
+    variant = compiling.CompiledProgram._variant
+
+    def made(program: Any, which: Any) -> Any:
+        for one in program._scatters:
+            alone = which.serial or one.loop in which.plan.alone
+            copied = not which.serial and one in which.plan.copied
+            noted.add("serial" if alone else "copies" if copied else "atomics")
+        return variant(program, which)
+
+    with mock.patch.object(compiling.CompiledProgram, "_variant", made):
+        yield noted
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,9 @@ from difftile.diagnostics import FieldError, OutOfMemory
 from difftile.ir.nodes import Array
 from difftile.ir.types import F32, FieldType
 from difftile.passes.privatise import ATOMICS, Scatter
+from difftile.substrate import calibration, current_session
 from difftile.substrate import compile as compiling
-from difftile.substrate.calibration import Costs
+from difftile.substrate.calibration import DEFAULT, Costs, plausible, read_costs, write_costs
 from difftile.substrate.scatters import STRATEGIES, Choice, choose
 from difftile.substrate.work import LoopWork
 from tests import harness, programs
@@ -160,6 +163,7 @@ def _choice(added: float, size: int, *, threads: int = 16, steps: float | None =
         (1 << 20, 256, "copies"),
         (1 << 20, 1 << 16, "copies"),
         (1 << 20, 1 << 20, "atomics"),
+        (1 << 12, 1 << 24, "atomics"),
     ],
 )
 def test_what_a_loop_takes(added: float, size: int, way: str) -> None:
@@ -185,6 +189,55 @@ def test_targets_that_the_loop_reads_have_no_copies() -> None:
             costs=Costs,
         )
         assert choice.plan == plan
+
+
+# Its costs
+
+
+def test_costs_are_measured_once_for_a_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = replace(current_session().backend)
+    monkeypatch.setattr(backend.devices, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(calibration, "_known", {})
+    found = calibration.costs_on(backend, 2)
+    assert found == plausible(found)
+    monkeypatch.setattr(calibration, "_measured", None)
+    assert calibration.costs_on(backend, 2) is found  # in this process
+    monkeypatch.setattr(calibration, "_known", {})
+    assert calibration.costs_on(backend, 2) == found  # in the next one
+    assert len(list((tmp_path / "cache").iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "3", '{"waking": 1}', "[" * 100_000, '{"waking": NaN}', "\0\xff"],
+)
+def test_files_that_cannot_be_read_have_no_costs(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "costs.json"
+    file.write_text(text, encoding="latin-1")
+    assert read_costs(file) is None
+
+
+def test_implausible_costs_are_not_believed(tmp_path: Path) -> None:
+    file = tmp_path / "costs.json"
+    for bad in (0.0, -1.0, float("inf"), float("nan"), 1e12):
+        write_costs(file, replace(DEFAULT, contended=bad))
+        assert read_costs(file) is None
+        assert plausible(replace(DEFAULT, contended=bad)).contended > 0
+    write_costs(file, DEFAULT)
+    assert read_costs(file) == DEFAULT
+
+
+def test_costs_that_cannot_be_kept_are_used(tmp_path: Path) -> None:
+    write_costs(tmp_path / "x" / "y.json", DEFAULT)
+    assert read_costs(tmp_path / "x" / "y.json") == DEFAULT
+    (tmp_path / "file").write_text("")
+    write_costs(tmp_path / "file" / "y.json", DEFAULT)
+    assert read_costs(tmp_path / "file") is None
+    (tmp_path / "folder").mkdir()
+    write_costs(tmp_path / "folder", DEFAULT)
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".tmp"] == []
 
 
 def test_an_unknown_strategy_is_refused() -> None:

@@ -24,7 +24,7 @@ from difftile.passes.split_index_sets import BLOCK, split_index_sets
 from difftile.passes.spread import has_long_sums, may_spread, spread
 from difftile.passes.unroll_and_jam import unroll_and_jam
 from difftile.substrate.backend import Launcher
-from difftile.substrate.calibration import costs_of_scatters
+from difftile.substrate.calibration import costs_on
 from difftile.substrate.debug_report import is_silenced, report_of
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.lock import LOCK
@@ -273,7 +273,7 @@ class CompiledProgram:
             {s.target: known[self.params.index(s.target)] for s in self._scatters},
             strategy=self._strategy,
             threads=self._threads,
-            costs=lambda: costs_of_scatters(self._threads),
+            costs=lambda: costs_on(current_session().backend, self._threads),
         )
         return choice.plan, None if self._strategy == "atomics" else (choice.alone, choice.shared)
 

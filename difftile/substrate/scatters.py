@@ -16,8 +16,8 @@ from typing import Literal, get_args
 from difftile.diagnostics import FieldError
 from difftile.ir.nodes import Array
 from difftile.ir.types import numpy_dtype, scalar_of
-from difftile.passes.privatise import Plan, Scatter
-from difftile.substrate.calibration import Costs
+from difftile.passes.privatise import ATOMICS, Plan, Scatter
+from difftile.substrate.calibration import DEFAULT, Costs
 from difftile.substrate.memory import MAX_ELEMENTS, nbytes_of
 from difftile.substrate.work import LoopWork
 
@@ -26,6 +26,7 @@ STRATEGIES: tuple[str, ...] = get_args(Strategy)
 
 STEP = 0.15  # ns that an elementary step takes
 _LINE = 64  # bytes of a cache line
+_NEAR = 1 << 20  # bytes that a thread has in caches of its own
 _SMALL = 1 << 14  # numbers, which one thread adds up before others are awake
 _MOST_PARTS = 128
 _SHARE_OF_MEMORY = 8  # copies of a launch take at most such a part
@@ -84,6 +85,9 @@ def choose(
     """
     if strategy != "auto":
         return Choice(_forced(scatters, shapes, strategy, threads), 0.0, 0.0)
+    little = _Cheapest(scatters, loops, shapes, threads, DEFAULT)
+    if little.alone() < DEFAULT.waking / 4:  # nobody is woken for that, whatever the costs
+        return Choice(ATOMICS, 0.0, 0.0)
     return _Cheapest(scatters, loops, shapes, threads, costs()).choice()
 
 
@@ -162,7 +166,7 @@ class _Cheapest:
         for number in dict.fromkeys(s.loop for s in self.scatters):
             here = [s for s in self.scatters if s.loop == number]
             work = self.loops[number]
-            one = sum(self.costs.plain * self.added(s) for s in here)
+            one = sum(self.plain(s) * self.added(s) for s in here)
             ways = [(self.atomics(s), self.copies(s), s) for s in here]
             many = sum(min(by_atomics, by_copies) for by_atomics, by_copies, _ in ways)
             all_alone += one
@@ -179,6 +183,16 @@ class _Cheapest:
             Plan(frozenset(alone), plan.copied, plan.small), all_alone / STEP, all_shared / STEP
         )
 
+    def alone(self) -> float:
+        """Return the nanoseconds that the loops take one thread."""
+        steps = sum(loop.steps for loop in self.loops) * STEP
+        return steps + sum(self.plain(s) * self.added(s) for s in self.scatters)
+
+    def plain(self, scatter: Scatter) -> float:
+        """Return the nanoseconds of a plain addition at a random element."""
+        near = _nbytes(scatter, self.shapes) <= _NEAR
+        return self.costs.plain if near else self.costs.far
+
     def added(self, scatter: Scatter) -> float:
         return self.loops[scatter.loop].added.get(scatter.target, 0.0)
 
@@ -186,7 +200,8 @@ class _Cheapest:
         """Return the nanoseconds that atomic additions take, at random elements."""
         lines = max(1.0, _nbytes(scatter, self.shapes) / _LINE)
         meets = min(1.0, (self.threads - 1) / lines)
-        each = self.costs.atomic / self.threads + self.costs.contended * meets
+        missing = self.plain(scatter) - self.costs.plain
+        each = (self.costs.atomic + missing) / self.threads + self.costs.contended * meets
         return self.added(scatter) * each
 
     def copies(self, scatter: Scatter) -> float:
@@ -197,5 +212,5 @@ class _Cheapest:
         waking = 0.0
         if parts_of(self.threads) * _numbers(scatter, self.shapes) > _SMALL:
             waking = self.costs.waking
-        plain = self.added(scatter) * self.costs.plain / self.threads
-        return plain + nbytes * (self.costs.clearing + self.costs.adding) + waking
+        plain = self.added(scatter) * self.plain(scatter) / self.threads
+        return plain + nbytes * self.costs.copying + waking

@@ -22,7 +22,7 @@ from difftile.launch import prepared_launch as launches
 from difftile.launch.streams import Streams
 from difftile.substrate import compile as compiling
 from difftile.substrate import current_session
-from tests.harness import many_threads
+from tests.harness import SCATTERS, many_threads, scattering
 from tests.hunt.check import (
     Verdict,
     Wrong,
@@ -85,6 +85,7 @@ def _surroundings(program: Program) -> Generator[None, None, None]:
         warnings.simplefilter("ignore", dt.GradientCut)
         if program.number % 2:
             stack.enter_context(many_threads())
+            stack.enter_context(scattering(SCATTERS[program.number // 2 % len(SCATTERS)]))
             stack.enter_context(mock.patch.object(compiling, "_FRESH_BYTES", 0))
         yield
 
