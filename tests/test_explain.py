@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import taichi as ti
 
 import difftile as dt
 from tests.test_diagnosis import line_of
+
+ROOT = Path(__file__).parent.parent
 
 
 @dt.func
@@ -109,6 +115,13 @@ How the adjoint adds up
 Loops in the adjoint
   line +3: runs again from checkpoints, 192 numbers a thread
 
+Loops as vector instructions
+  forward: none, launches as small as this one run without them
+  adjoint, line +7: vectorised
+  adjoint, line +7: not vectorised: it writes 'table_bar' at computed places
+    at line +9: table[int(x[i])]
+  adjoint, line +3: not vectorised: it has values that each iteration computes from the one before
+
 Cut: values that depend on fields with gradients without a derivative
   line +6: mask[i]: stored into 'mask', which has no gradient
   line +9: x[i]: cast to an integer here, which carries no derivative
@@ -125,6 +138,70 @@ Programs on the way
   forward: many statements
   adjoint: many statements"""
     )
+
+
+@dt.kernel
+def settled(x, y, at, total):
+    for i in range(1, x.shape[0] - 1):
+        y[i] = ti.sin(x[i - 1]) + x[(i + 1) % x.shape[0]]
+    for i in x:
+        if x[i] > 0.5:
+            y[i] += dt.lgamma(x[i])
+    for i in x:
+        y[at[i]] = x[i]
+    for i in x:
+        total[None] += x[i] * x[i]
+    s = 0.0
+    for i in range(x.shape[0]):
+        s = 0.5 * s + x[i]
+        y[i] = s
+
+
+def test_loops_that_are_vector_instructions_and_others() -> None:
+    x, y, total = (dt.ones(shape, grad=True) for shape in (9000, 9000, ()))
+    text = settled.explain(x, y, dt.zeros(9000, ti.i32), total)
+    first = line_of(settled, "for i in range(1")
+    text = re.sub(r"line (\d+)", lambda found: f"line +{int(found[1]) - first}", text)
+    text = re.sub(r'"[^"]*test_explain.py", ', "", text)
+    (section,) = (part for part in text.split("\n\n") if part.startswith("Loops as vector"))
+    assert (
+        section
+        == """\
+Loops as vector instructions
+  line +0: vectorised
+  line +2: not vectorised: it calls 'lgamma'
+    at line +4: dt.lgamma(x[i])
+    compute it in a loop of its own
+  line +5: not vectorised: it writes 'y' at computed places
+    at line +6: y[at[i]]
+    let iteration i write element i
+  line +7: vectorised
+  line +10: not vectorised: it has values that each iteration computes from the one before
+    only sums, products and counts can be passed on in vectors
+  adjoint, line +10: not vectorised: it has values that each iteration computes from the one before
+  adjoint, line +7: vectorised
+  adjoint, line +5: not vectorised: it reads 'y_bar' at computed places
+  adjoint, line +2: not vectorised: it calls 'digamma'
+  adjoint, line +0: not vectorised: it writes elements of 'x_bar' and uses others
+    at line +1: x[(i + 1) % x.shape[0]]"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [({"debug": True}, "debug sessions run without them"), ({"scatter": "atomics"}, "")],
+)
+def test_sessions_with_and_without_vector_instructions(options: Any, why: str) -> None:
+    script = f"""
+import difftile as dt
+dt.init(arch="cpu", cpu_max_num_threads=2, offline_cache=False, **{options})
+from tests.test_explain import square
+print(square.explain(dt.ones(9000), dt.ones(9000)))
+"""
+    command = [sys.executable, "-c", script]
+    text = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert (f"No vector instructions: {why}" in text) == bool(why)
+    assert ("Loops as vector instructions" in text) == (not why)
 
 
 def test_without_gradients_and_without_a_launch() -> None:

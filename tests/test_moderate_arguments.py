@@ -21,6 +21,7 @@ from difftile.ir.walk import walk, with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.ops.check import check
 from difftile.passes import split_index_sets
+from difftile.passes.unroll_loops import unroll_loops
 from difftile.substrate import compile as compiling
 from difftile.substrate.backend import VectorMath
 from difftile.substrate.session import BACKEND
@@ -70,7 +71,9 @@ def test_numbers_without_a_polynomial(dtype: Any, fast_math: bool) -> None:
 
 
 def _with_polynomials(program: Program) -> Vectorised:
-    return vectorise_functions(program, BACKEND.vector_math, serial=True, reorders=True)
+    return vectorise_functions(
+        unroll_loops(program), BACKEND.vector_math, serial=True, reorders=True
+    )
 
 
 def _without_large_arguments(made: Vectorised) -> Program:

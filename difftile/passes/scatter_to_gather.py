@@ -59,6 +59,14 @@ class _Scatter:
 _Box: TypeAlias = tuple[tuple[Value, ...], tuple[Value, ...]]
 
 
+_RIM = "_rim"  # at the end of an index that the pass has made
+
+
+def is_rim(loop: ParallelFor) -> bool:
+    """Tell whether a loop gathers the few elements at the ends of a box."""
+    return loop.indices[-1].name.endswith(_RIM)
+
+
 def scatter_to_gather(program: Program, *, guarded: bool = False) -> Program:
     """Return the program with such scatters turned into gathers.
 
@@ -225,7 +233,7 @@ class _Gather:
         *leading, last = [Var(index.name, I32) for index in self.task.indices]
         here, whole = (b.expr(stops[-1]) - starts[-1] for starts, stops in (inner, outer))
         hole = here.max(0)
-        counter = Var(f"{last.name}_rim", I32)
+        counter = Var(last.name + _RIM, I32)
 
         def visit(skipped: Expr) -> Block:
             with b.region() as body:

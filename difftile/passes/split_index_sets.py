@@ -68,6 +68,8 @@ def split_index_sets(program: Program) -> Program:
         cut = _Cut(loop, ChainMap({}, defs))
         if _is_short(loop) or not cut.found():
             return [stmt]
+        if not (cut.lows or cut.highs):
+            return [replace(stmt, body=_inside(stmt.body, cut.simpler))]
         return (
             _parts(stmt, cut)
             if isinstance(stmt, For)
@@ -114,7 +116,8 @@ def in_blocks(loop: ParallelFor, change: Callable[[For], list[Stmt]]) -> list[St
     block, start = Var("block", I32), b.expr(row.start)
     count = (b.expr(row.stop) - start).ceildiv(BLOCK).named("blocks").value
     with b.region() as stmts:
-        low = (b.expr(block) * BLOCK + start).named("low")
+        # The maximum tells LLVM that an index less a literal does not overflow.
+        low = (b.expr(block) * BLOCK + start).max(start).named("low")
         high = (low + BLOCK).min(row.stop).named("high")
         b.extend(change(replace(row, start=low.value, stop=high.value)))
     indices, starts = (*loop.indices[:-1], block), (*loop.starts[:-1], Const(0, I32))
@@ -158,7 +161,7 @@ class _Cut:
         for let in lets if self.simpler else ():
             if let.op in _SIDES:
                 self.comparison(let)
-        return bool(self.lows or self.highs)
+        return bool(self.simpler)
 
     def position(self, form: Affine) -> tuple[int, Affine] | None:
         """Return the factor of the index, 1 or -1, and the rest, which no iteration changes."""
@@ -331,18 +334,20 @@ def _parts(loop: For, cut: _Cut) -> list[Stmt]:
         low = low.max(_computed(b, form))
     for form in dict.fromkeys(cut.highs):
         high = high.min(_computed(b, form))
-    ends, parts = [loop.start], [replace(loop, body=_inside(loop.body, cut.simpler))]
+    first, last = low.value, loop.stop
+    parts: list[tuple[For, Value, Value]] = []
     if cut.lows:
         low = low.min(loop.stop).named("inside")
-        ends.append(low.value)
-        parts.insert(0, loop)
+        parts.append((loop, loop.start, low.value))
     if cut.highs:
-        ends.append(low.max(high).named("outside").value)
-        parts.append(loop)
-    ends.append(loop.stop)
+        last = low.max(high).named("outside").value
+    # From `first` and not `inside`, which is as good: LLVM knows that it is not below a literal.
+    parts.append((replace(loop, body=_inside(loop.body, cut.simpler)), first, last))
+    if cut.highs:
+        parts.append((loop, last, loop.stop))
     inits = loop.inits
-    for k, part in enumerate(parts):
-        one: Stmt = replace(part, start=ends[k], stop=ends[k + 1], inits=inits)
+    for k, (part, start, stop) in enumerate(parts):
+        one: Stmt = replace(part, start=start, stop=stop, inits=inits)
         if k < len(parts) - 1:
             one = Cloner().stmt(one)
         assert isinstance(one, For)

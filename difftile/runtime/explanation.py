@@ -1,4 +1,4 @@
-"""The report of `kernel.explain()`: roles, kept contents, atomic additions, cuts, and costs."""
+"""The report of `kernel.explain()`: roles, kept contents, additions, vectors, cuts, costs."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ from difftile.ir.walk import (
     walk,
 )
 from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.runtime.vector_report import vector_report
 
 
 def explain(name: str, launch: PreparedLaunch, codes: Sequence[Specialisation]) -> str:
@@ -70,12 +71,13 @@ def explain(name: str, launch: PreparedLaunch, codes: Sequence[Specialisation]) 
     try:
         plans = make_plans(code, graded)
     except NotDifferentiable as error:
-        sections.append(f"Adjoint: none. {error}")
+        sections += [vector_report(launch, ()), f"Adjoint: none. {error}"]
     else:
         sections += [
             _kept(plans, launch.values, as_if),
             _adds(plans),
             _loops(plans),
+            vector_report(launch, plans),
             _cuts(plans, code, graded),
             _rules(plans),
         ]

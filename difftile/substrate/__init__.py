@@ -15,6 +15,7 @@ from difftile.substrate.pool import Pool, pack, relieve, unpin
 from difftile.substrate.scatters import check_strategy
 from difftile.substrate.session import BACKEND, Session, current_session, start_session
 from difftile.substrate.spellings import op_text
+from difftile.substrate.vector_loops import REASONS, LoopCode
 from difftile.substrate.work import Work, work_of
 
 if TYPE_CHECKING:
@@ -40,11 +41,13 @@ __all__ = [
     "BACKEND",
     "LOCK",
     "MAX_ELEMENTS",
+    "REASONS",
     "Backend",
     "Buffer",
     "CompiledProgram",
     "Desktop",
     "Launcher",
+    "LoopCode",
     "Pool",
     "RawEvent",
     "Session",

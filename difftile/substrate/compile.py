@@ -8,7 +8,7 @@ and compiled for the first launch that takes it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import prod
@@ -23,6 +23,7 @@ from difftile.passes.privatise import ATOMICS, Copies, Plan, privatise, scatters
 from difftile.passes.split_index_sets import BLOCK, split_index_sets
 from difftile.passes.spread import has_long_sums, may_spread, spread
 from difftile.passes.unroll_and_jam import unroll_and_jam
+from difftile.passes.unroll_loops import unroll_loops
 from difftile.substrate.backend import Launcher
 from difftile.substrate.calibration import costs_on
 from difftile.substrate.debug_report import is_silenced, report_of
@@ -33,10 +34,10 @@ from difftile.substrate.parallel import parts_of_loops
 from difftile.substrate.scatters import choose, parts_of
 from difftile.substrate.session import current_session
 from difftile.substrate.slow_compiles import note_slow_compile
-from difftile.substrate.spellings import Spelling
 from difftile.substrate.steps import Speed
 from difftile.substrate.strips import in_strips
-from difftile.substrate.vectorise_functions import vectorise_functions
+from difftile.substrate.vector_loops import LoopCode, loop_codes
+from difftile.substrate.vectorise_functions import Vectorised, vectorise_functions
 from difftile.substrate.whole import whole_writes, without_clears
 from difftile.substrate.work import work_of
 
@@ -247,20 +248,22 @@ class CompiledProgram:
         if known is not None:
             return known
         self._work.check(key, flat=not self._on_host)
-        alone = self._work.amount(key)
-        plan, scattering = self._plan(key)
-        serial = self._on_host and self._work.is_for_one(key, self._threads, scattering)
-        outlined = self._outlines and alone >= _VECTORS
-        few: frozenset[int] = frozenset()
-        if outlined and not serial and plan == ATOMICS:
-            few = self._few(key)
-        which = _Which(serial, outlined, zeros, ATOMICS if serial else plan, few)
+        which = self._which(zeros, key)
         with LOCK:
             variant = self._variants.get(which)
             if variant is None:
                 variant = self._variants[which] = self._variant(which)
         self._choice[zeros, key] = variant
         return variant
+
+    def _which(self, zeros: _Zeros, key: tuple[Any, ...]) -> _Which:
+        plan, scattering = self._plan(key)
+        serial = self._on_host and self._work.is_for_one(key, self._threads, scattering)
+        outlined = self._outlines and self._work.amount(key) >= _VECTORS
+        few: frozenset[int] = frozenset()
+        if outlined and not serial and plan == ATOMICS:
+            few = self._few(key)
+        return _Which(serial, outlined, zeros, ATOMICS if serial else plan, few)
 
     def _plan(self, key: tuple[Any, ...]) -> tuple[Plan, tuple[float, float] | None]:
         """Return how loops scatter, and the steps that this takes one thread and all."""
@@ -301,24 +304,11 @@ class CompiledProgram:
         started, spent = time.perf_counter(), time.process_time()
         program = without_clears(self.program, self._arrays(which.zeros.after))
         parts, pieces = parts_of(self._threads), parts_of_loops(self._threads)
-        functions = () if self._vector_math is None else self._vector_math.spellings
-        if which.outlined:
-            program = in_strips(program, functions, atomics=False, loops=which.plan.loops)
-        program, copies = privatise(program, which.plan, parts)
-        program, partial = spread(program, which.few, pieces)
-        if which.outlined:
-            cut = split_index_sets(unroll_and_jam(program))
-            program = in_strips(cut, functions, atomics=not which.serial)
-        polynomials: Mapping[Var, Spelling] = {}
-        if which.outlined and self._vector_math is not None:
-            made = vectorise_functions(
-                program, self._vector_math, serial=which.serial, reorders=self._reorders
-            )
-            program, polynomials = made.program, made.polynomials
+        made, copies, partial = self._formed(program, which)
         emitted = self._emitted(
-            program,
+            made.program,
             serial=which.serial,
-            polynomials=polynomials,
+            polynomials=made.polynomials,
             outlined=which.outlined,
             threads=self._threads if self._on_host and not which.serial else 0,
             fresh=self._arrays(which.zeros.before),
@@ -347,6 +337,52 @@ class CompiledProgram:
     def _count_of(self, copies: Copies, parts: int) -> Count:
         position = self.params.index(copies.target)
         return lambda args: copies.count(args[position].shape, parts)
+
+    def loop_codes(self, args: Sequence[Any]) -> list[list[LoopCode]] | str:
+        """Return what the loops of a launch are compiled to on the CPU.
+
+        Args:
+            args: As for `launch`; whatever has a shape stands for a buffer.
+
+        Returns:
+            What `loop_codes` returns; or why no loop is vector instructions, as a clause.
+        """
+        if current_session().debug:
+            return "debug sessions run without them"
+        if self._speaks:
+            return "kernels that print or report failures run without them"
+        if not self._outlines:
+            return "its functions tell zeros of both signs apart"
+        which = self._which(_NO_ZEROS, self._work.key(args))
+        if not which.outlined:
+            return "launches as small as this one run without them"
+        made, _, _ = self._formed(self.program, which)
+        return loop_codes(
+            made.program, made.polynomials, serial=which.serial, reorders=self._reorders
+        )
+
+    def _formed(
+        self, program: Program, which: _Which
+    ) -> tuple[Vectorised, tuple[Copies, ...], tuple[Array, ...]]:
+        """Return the program of a variant, and what memory it needs besides its parameters."""
+        parts, pieces = parts_of(self._threads), parts_of_loops(self._threads)
+        functions = () if self._vector_math is None else self._vector_math.spellings
+        if which.outlined:
+            program = in_strips(program, functions, atomics=False, loops=which.plan.loops)
+        program, copies = privatise(program, which.plan, parts)
+        program, partial = spread(program, which.few, pieces)
+        if not which.outlined:
+            return Vectorised(program, {}, ()), copies, partial
+        # Loops of a few iterations leave others innermost, of which the other passes take care.
+        # Indices that are sums need no strips, and strips have loops of functions.
+        program = split_index_sets(unroll_loops(unroll_and_jam(program)))
+        program = in_strips(program, functions, atomics=not which.serial)
+        if self._vector_math is None:
+            return Vectorised(program, {}, ()), copies, partial
+        made = vectorise_functions(
+            program, self._vector_math, serial=which.serial, reorders=self._reorders
+        )
+        return made, copies, partial
 
     def _arrays(self, positions: tuple[int, ...]) -> list[Array]:
         return [param for k in positions if isinstance(param := self.params[k], Array)]

@@ -125,7 +125,11 @@ def open_part(names: Names, indices: Sequence[str], axes: Sequence[Range], part:
             f"ti.cast(ti.cast({length}, ti.i64) * {end} // {count}, ti.i32)" for end in ends
         )
         if axis.start != "0":
-            low, high = f"{axis.start} + {low}", f"{axis.start} + {high}"
+            # The maximum tells LLVM that an index less a literal does not overflow.
+            low = f"ti.max({axis.start} + {low}, {axis.start})"
+            high = f"{axis.start} + {high}"
+        else:
+            low = f"ti.max({low}, 0)"
         loops.append(Range(let("low", low), let("high", high), "").opened(index))
     return [*lines, *loops]
 

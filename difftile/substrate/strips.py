@@ -126,7 +126,7 @@ def _of_loop(loop: ParallelFor, simple: Set[str], atomics: bool) -> list[Stmt]:
     b.span = loop.span
     strips = (b.expr(stop) - b.expr(start)).ceildiv(length).named("strips").value
     with b.region() as stmts:
-        low = (b.expr(start) + b.expr(strip) * length).named("low")
+        low = (b.expr(start) + b.expr(strip) * length).max(start).named("low")
         high = (low + length).min(stop).named("high")
         kept = {
             value: Array(value.name or "value", FieldType(value.type, 1), length)

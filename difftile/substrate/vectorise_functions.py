@@ -36,7 +36,7 @@ from difftile.ir.types import FLOATS, Vector, scalar_of, shape_of
 from difftile.ir.walk import definitions, operands, regions, walk, with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.ops.macros import component
-from difftile.ops.table import OPS
+from difftile.passes.unroll_loops import CALLS
 from difftile.substrate.backend import VectorMath
 from difftile.substrate.expressions import is_long
 from difftile.substrate.moderate_arguments import with_test
@@ -46,15 +46,6 @@ from difftile.substrate.vector_loops import is_innermost, obstacle, trips
 
 _ORDERS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
 _FEWEST = 8  # iterations of a loop, where they are a literal
-
-# Calls of the library where they are not polynomials, as are formulas of them.
-_CALLS = frozenset(
-    (
-        *("sin", "cos", "tan", "asin", "acos", "atan2", "tanh", "exp", "expm1", "log", "log1p"),
-        *("atan", "log2", "log10", "pow", "sigmoid", "log1pexp", "logit", "logsumexp"),
-        *(op.name for op in OPS.values() if op.value),
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +165,7 @@ class _Chooser:
 
     def loop(self, loop: For | ParallelFor) -> list[Stmt]:
         """Return the statements in place of a loop."""
-        lets = [s for s in walk(loop.body) if isinstance(s, Let) and s.op in _CALLS]
+        lets = [s for s in walk(loop.body) if isinstance(s, Let) and s.op in CALLS]
         if not lets or (isinstance(loop, For) and trips(loop) < _FEWEST):
             return [loop]
         against = list(self.against(loop, lets))
@@ -182,7 +173,7 @@ class _Chooser:
             self.calls += against
             return [loop]
         loop = replace(loop, body=_of_components(loop.body))
-        made = {s.out: s for s in walk(loop.body) if isinstance(s, Let) and s.op in _CALLS}
+        made = {s.out: s for s in walk(loop.body) if isinstance(s, Let) and s.op in CALLS}
         limits = self.math.limits
         if not any(let.op in limits for let in made.values()):
             self.found |= {out: self.math.spellings[let.op] for out, let in made.items()}
@@ -227,7 +218,7 @@ def _of_components(block: Block) -> Block:
     """Return the block with functions of vectors and matrices as those of their components."""
     b = OpBuilder()
     for stmt in block.stmts:
-        if not (isinstance(stmt, Let) and stmt.op in _CALLS and shape_of(stmt.out.type)):
+        if not (isinstance(stmt, Let) and stmt.op in CALLS and shape_of(stmt.out.type)):
             b.append(with_blocks(stmt, _of_components))
             continue
         b.span = stmt.span

@@ -109,6 +109,7 @@ from difftile.passes.stages import split
 from difftile.passes.time_loop import interchanged, strips
 from difftile.passes.time_loop import serial as serial_in_time
 from difftile.passes.unroll_and_jam import unroll_and_jam
+from difftile.passes.unroll_loops import unroll_loops
 from difftile.passes.unroll_periods import unroll_periods
 from difftile.passes.update_in_place import update_in_place
 from difftile.passes.versions import late_loads
@@ -887,6 +888,7 @@ PASSES: dict[str, Adapter] = {
     "tangent_only": _tangent_only,
     "time_loop": _time_loop,
     "unroll_and_jam": _same(unroll_and_jam),
+    "unroll_loops": _same(unroll_loops),
     "unroll_periods": _unroll_periods,
     "update_in_place": _same(update_in_place),
     "versions": _versions,

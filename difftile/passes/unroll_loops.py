@@ -1,0 +1,156 @@
+"""Inner loops of a few iterations written out, where the loop around them is the innermost then.
+
+Only innermost loops become vector instructions. LLVM writes out inner loops too, but often after it
+has looked for loops to make vectors of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+from difftile.ir.nodes import (
+    Accumulate,
+    Block,
+    Combine,
+    Const,
+    For,
+    If,
+    Let,
+    Load,
+    ParallelFor,
+    Program,
+    Stmt,
+    Store,
+    While,
+)
+from difftile.ir.types import I32, shape_of
+from difftile.ir.walk import (
+    Cloner,
+    Substitution,
+    regions,
+    walk,
+    with_blocks,
+    with_operands,
+)
+from difftile.ops.build import OpBuilder
+from difftile.ops.table import OPS
+
+CALLS = frozenset(
+    (
+        *("sin", "cos", "tan", "asin", "acos", "atan2", "tanh", "exp", "expm1", "log", "log1p"),
+        *("atan", "log2", "log10", "pow", "sigmoid", "log1pexp", "logit", "logsumexp"),
+        *(op.name for op in OPS.values() if op.value),
+    )
+)
+"""Functions that are calls of the library or polynomials, and formulas of them."""
+
+LARGEST = 300
+"""Instructions of a loop that is written out, about."""
+
+_LARGEST_AROUND = 600  # of the loop around it
+_OF_FUNCTIONS = 25  # instructions of a polynomial
+
+
+def unroll_loops(program: Program) -> Program:
+    """Return the program in which such loops are written out.
+
+    Args:
+        program: A finished program.
+    """
+    return replace(program, body=_block(program.body))
+
+
+def _block(block: Block) -> Block:
+    stmts = [
+        _written_out(s) if _becomes_innermost(s) else with_blocks(s, _block) for s in block.stmts
+    ]
+    return replace(block, stmts=tuple(stmts))
+
+
+def _becomes_innermost(stmt: Stmt) -> bool:
+    if not isinstance(stmt, (For, ParallelFor)):
+        return False
+    size = _unrolled_size(stmt.body)
+    inner = any(isinstance(s, For) for s in walk(stmt.body))
+    return inner and size is not None and size <= _LARGEST_AROUND
+
+
+def _unrolled_size(block: Block) -> int | None:
+    """Return the number of instructions with all loops written out; None if one cannot be."""
+    total = 0
+    for stmt in block.stmts:
+        if isinstance(stmt, While):
+            return None
+        sizes = [_unrolled_size(region) for region in regions(stmt)]
+        size = sum(one for one in sizes if one is not None)
+        if isinstance(stmt, For):
+            count = trips(stmt)
+            if count is None or None in sizes or count * size > LARGEST:
+                return None
+            total += count * size
+        elif None in sizes:
+            return None
+        else:
+            total += weight(stmt) + size
+    return total
+
+
+def trips(loop: For) -> int | None:
+    """Return the number of iterations, where it is a literal."""
+    if not (isinstance(loop.start, Const) and isinstance(loop.stop, Const)):
+        return None
+    return max(0, int(loop.stop.value) - int(loop.start.value))
+
+
+def weight(stmt: Stmt) -> int:
+    """Return about how many instructions a statement is, its regions left out."""
+    match stmt:
+        case Let(_, "vec" | "mat" | "extract" | "insert"):
+            return 0
+        case Let(out, op, args):
+            each = _OF_FUNCTIONS if op in CALLS else 1
+            return each * max([prod(shape_of(v.type)) for v in (out, *args)])
+        case Load(out):
+            return 2 * prod(shape_of(out.type))
+        case Store(value=value) | Accumulate(value=value) | Combine(value=value):
+            return 2 * prod(shape_of(value.type))
+        case _:
+            return 1
+
+
+def _written_out(loop: Stmt) -> Stmt:
+    """Return a loop without loops inside."""
+    b = OpBuilder()
+    env = Substitution()
+
+    def change(block: Block) -> Block:
+        with b.region() as stmts:
+            for stmt in block.stmts:
+                append(stmt)
+        return Block(tuple(stmts), env.all(block.results))
+
+    def append(stmt: Stmt) -> None:
+        stmt = with_operands(stmt, env)
+        match stmt:
+            case For(index, Const(start), Const(stop), carries, carried, body, outs):
+                for k in range(int(start), int(stop)):
+                    given = dict(zip(carries, carried, strict=True)) | {index: Const(k, I32)}
+                    copy = Cloner(given).block(body)
+                    for inner in copy.stmts:
+                        append(inner)
+                    carried = env.all(copy.results)
+                env.update(zip(outs, carried, strict=True))
+            case Let(out, op, args, span) if all(isinstance(arg, Const) for arg in args):
+                # An index of local memory is a literal then, and its element a variable.
+                b.span = span
+                env[out] = b.call(op, *args, name=out.name, type_=out.type)
+            case If(Const(taken), then, orelse, outs):
+                side = then if taken else orelse
+                for inner in side.stmts:
+                    append(inner)
+                env.update(zip(outs, env.all(side.results), strict=True))
+            case _:
+                b.append(with_blocks(stmt, change))
+
+    return with_blocks(loop, change)
