@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -130,6 +131,24 @@ def test_loops_of_vectors_are_estimated_by_their_time() -> None:
     assert steps(sines, fast) < 10
     assert steps(sines, calls) == steps(sines, SCALAR) > 50
     assert steps(in_turn, fast) == steps(in_turn, SCALAR) > 1000
+
+
+def test_the_time_to_wake_threads_is_measured_where_it_decides() -> None:
+    asked: list[float] = []
+
+    def waking(nanoseconds: float) -> Any:
+        return lambda: asked.append(nanoseconds) or nanoseconds
+
+    x, y = dt.zeros(2), dt.zeros(2)
+    scale(x, y)
+    latest = scale._latest
+    assert latest is not None
+    (stage,) = latest.stages
+    work = work_of(finish(stage.program, 32))
+    for n, choices in ((1 << 10, [True, True]), (1 << 18, [False, True]), (1 << 26, [False] * 2)):
+        key = work.key([SimpleNamespace(shape=(n,))] * 2)
+        assert [work.is_for_one(key, 2, None, waking(ns)) for ns in (6e3, 6e5)] == choices
+    assert asked == [6e3, 6e5]
 
 
 def test_work_is_estimated_once_for_a_shape(monkeypatch: pytest.MonkeyPatch) -> None:

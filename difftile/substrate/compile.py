@@ -25,7 +25,7 @@ from difftile.passes.spread import has_long_sums, may_spread, spread
 from difftile.passes.unroll_and_jam import unroll_and_jam
 from difftile.passes.unroll_loops import unroll_loops
 from difftile.substrate.backend import Launcher
-from difftile.substrate.calibration import costs_on
+from difftile.substrate.calibration import Costs, costs_on
 from difftile.substrate.debug_report import is_silenced, report_of
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.lock import LOCK
@@ -258,7 +258,9 @@ class CompiledProgram:
 
     def _which(self, zeros: _Zeros, key: tuple[Any, ...]) -> _Which:
         plan, scattering = self._plan(key)
-        serial = self._on_host and self._work.is_for_one(key, self._threads, scattering)
+        serial = self._on_host and self._work.is_for_one(
+            key, self._threads, scattering, lambda: self._costs().waking
+        )
         outlined = self._outlines and self._work.amount(key) >= _VECTORS
         few: frozenset[int] = frozenset()
         if outlined and not serial and plan == ATOMICS:
@@ -276,9 +278,12 @@ class CompiledProgram:
             {s.target: known[self.params.index(s.target)] for s in self._scatters},
             strategy=self._strategy,
             threads=self._threads,
-            costs=lambda: costs_on(current_session().backend, self._threads),
+            costs=self._costs,
         )
         return choice.plan, None if self._strategy == "atomics" else (choice.alone, choice.shared)
+
+    def _costs(self) -> Costs:
+        return costs_on(current_session().backend, self._threads)
 
     def _few(self, key: tuple[Any, ...]) -> frozenset[int]:
         """Return the numbers of the loops that have more parts than iterations or rows."""

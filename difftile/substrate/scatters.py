@@ -19,12 +19,12 @@ from difftile.ir.types import numpy_dtype, scalar_of
 from difftile.passes.privatise import ATOMICS, Plan, Scatter
 from difftile.substrate.calibration import DEFAULT, Costs
 from difftile.substrate.memory import MAX_ELEMENTS, nbytes_of
+from difftile.substrate.steps import STEP
 from difftile.substrate.work import LoopWork
 
 Strategy = Literal["auto", "atomics", "copies", "serial"]
 STRATEGIES: tuple[str, ...] = get_args(Strategy)
 
-STEP = 0.15  # ns that an elementary step takes
 _LINE = 64  # bytes of a cache line
 _NEAR = 1 << 20  # bytes that a thread has in caches of its own
 _SMALL = 1 << 14  # numbers, which one thread adds up before others are awake

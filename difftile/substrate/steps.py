@@ -1,8 +1,8 @@
 """How long statements take, in elementary steps: an addition in a loop without vectors.
 
-A step is 0.1 to 0.2 ns. Loops that become vector instructions take a sixth of the time for the same
-arithmetic, and compute functions by polynomials instead of calling the library. The figures are
-rounded from measurements on one machine; twice or half of them would hardly change what is chosen.
+Loops that become vector instructions take a sixth of the time for the same arithmetic, and compute
+functions by polynomials instead of calling the library. The figures are rounded from measurements
+on one machine; twice or half of them would hardly change what is chosen.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from difftile.ir.types import shape_of
 from difftile.ir.walk import regions, walk
 from difftile.ops.table import OPS
 from difftile.substrate.vector_loops import obstacle, trips
+
+STEP = 0.15
+"""Nanoseconds that a step takes."""
 
 _IN_VECTORS = 1 / 6  # as long
 _POLYNOMIAL = 30  # in a loop of vectors, before it is divided

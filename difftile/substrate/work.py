@@ -10,7 +10,7 @@ longer than one. In all, launches that scatter were measured to take three to fi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -37,9 +37,10 @@ from difftile.ir.nodes import (
 from difftile.ir.types import I32, shape_of
 from difftile.ir.walk import operands, regions, walk
 from difftile.ops.table import OPS
-from difftile.substrate.steps import SCALAR, Speed
+from difftile.substrate.steps import SCALAR, STEP, Speed
 
-_WAKING = 400_000  # steps in the 40-80 us that a parallel loop takes to wake threads and wait
+_WAKING = 60_000.0  # ns, by default: a parallel loop wakes threads and waits for them
+_RANGE = 16  # times as much or as little on other machines
 _ATOMIC = 45  # steps, of one component
 _MOST_BY_ATOMICS = 4  # times as long
 _MOST_ITERATIONS = 2**31 - 2**12  # sizes are rounded up to blocks and threads
@@ -105,7 +106,11 @@ class Work:
         return self._estimate(key, 1, self.speed).loops
 
     def is_for_one(
-        self, key: tuple[Any, ...], threads: int, scattering: tuple[float, float] | None = None
+        self,
+        key: tuple[Any, ...],
+        threads: int,
+        scattering: tuple[float, float] | None = None,
+        waking: Callable[[], float] = lambda: _WAKING,
     ) -> bool:
         """Tell whether one thread is done before so many threads are.
 
@@ -114,6 +119,8 @@ class Work:
             threads: The number of threads.
             scattering: The steps that additions to shared elements take in all, beyond one each, on
                 one thread and on so many; by default those of atomic ones.
+            waking: Measures the nanoseconds that a parallel loop takes to wake threads and wait;
+                called where the answer depends on them.
         """
         alone = self._estimate(key, 1, self.speed).total
         if scattering is not None:
@@ -123,7 +130,10 @@ class Work:
             atomics = self._estimate(key, _ATOMIC, self.speed).total
             shared = min(atomics, _MOST_BY_ATOMICS * alone) / threads
         loops = sum(isinstance(stmt, ParallelFor) for stmt in self.program.body.stmts)
-        return alone <= shared + loops * _WAKING
+        gain = (alone - shared) * STEP
+        if not _WAKING / _RANGE < gain / max(loops, 1) < _WAKING * _RANGE:
+            return gain <= loops * _WAKING
+        return gain <= loops * waking()
 
 
 @dataclass(frozen=True, slots=True)
