@@ -128,3 +128,13 @@ def test_every_extra_for_users_is_listed() -> None:
 
 def test_backends_are_those_of_init() -> None:
     assert set(ARCHS) == set(BACKEND.devices.ARCHS) - {"gpu"}
+
+
+def test_measured_costs_are_listed(tmp_path: Path) -> None:
+    (tmp_path / "costs-0123-2.json").write_text('{"waking": 61000.0, "plain": 1.5}')
+    (tmp_path / "costs-0123-4.json").write_text("[1")
+    assert doctor.measured_costs(tmp_path) == [
+        "Costs of sums into shared elements, 2 threads [ns]: waking 61000, plain 1.5",
+        "Costs of sums into shared elements, 4 threads [ns]: "
+        "unreadable, and measured again when needed",
+    ]

@@ -109,7 +109,7 @@ Kept for the adjoint: at most 260 bytes a launch, where a later one overwrites t
 
 How the adjoint adds up
   the gradient of x: each element by its own iteration, not atomic
-  the gradient of table: atomic, line +9: table[int(x[i])]
+  the gradient of table: atomic, or copies for threads, or one thread, line +9: table[int(x[i])]
   the gradient of k: summed in blocks, one atomic addition each
 
 Loops in the adjoint

@@ -82,6 +82,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         size = sum(path.stat().st_size for path in files) / 2**20
         print("\nCache of compiled kernels")
         print(f"  {outcomes['cpu'].cache}, {size:.1f} MiB in {len(files)} files")
+        for line in measured_costs(Path(outcomes["cpu"].cache)):
+            print(f"  {line}")
     print("\nOptional packages")
     width = max(map(len, OPTIONAL))
     for name, row in OPTIONAL.items():
@@ -92,6 +94,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not outcomes["cpu"].works:
         print("\nThe CPU does not work: nothing of difftile does.")
     return 0 if outcomes["cpu"].works else 1
+
+
+def measured_costs(folder: Path) -> list[str]:
+    """Return a line for each file with costs of sums into shared elements."""
+    lines: list[str] = []
+    for file in sorted(folder.glob("costs-*.json")):
+        threads = file.stem.rpartition("-")[2]
+        try:
+            found: dict[str, float] = json.loads(file.read_text(encoding="utf-8"))
+            text = ", ".join(f"{name} {round(cost, 2):g}" for name, cost in found.items())
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+            text = "unreadable, and measured again when needed"
+        lines.append(f"Costs of sums into shared elements, {threads} threads [ns]: {text}")
+    return lines
 
 
 def _version(distribution: str) -> str:

@@ -44,6 +44,7 @@ from difftile.ir.walk import (
 )
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.runtime.vector_report import vector_report
+from difftile.substrate import current_session
 
 
 def explain(name: str, launch: PreparedLaunch, codes: Sequence[Specialisation]) -> str:
@@ -224,7 +225,8 @@ def _manner(task: Stmt, stmt: Accumulate, plan: AdjointPlan) -> str:
         blocked = any(isinstance(s, For) and s.span == task.span for s in task.body.stmts)
         if blocked:
             return "summed in blocks, one atomic addition each"
-        return f"atomic, {located(stmt.span)}"
+        others = ", or copies for threads, or one thread" if current_session().on_host else ""
+        return f"atomic{others}, {located(stmt.span)}"
     assert plan.adjoint is not None
     (array,) = (a for a, bar in plan.adjoint.fields(Bar).items() if bar is stmt.array)
     loads = [
