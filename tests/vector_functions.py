@@ -235,11 +235,17 @@ def exact(x: Numbers) -> list[Any]:
     return found
 
 
-def ulps(name: str, given: tuple[Numbers, ...], found: Numbers) -> Numbers:
+def ulps(name: str, given: tuple[Numbers, ...], found: Numbers, *, flushed: bool = True) -> Numbers:
     """Return the errors of results of finite arguments, in units of the last place.
 
-    Infinity counts as the number that would follow the largest, and subnormal results may be
-    flushed to 0. Arguments that are not finite, or where the function is not, have no error here.
+    Infinity counts as the number that would follow the largest. Arguments that are not finite, or
+    where the function is not, have no error here.
+
+    Args:
+        name: The function.
+        given: Its arguments.
+        found: Its results.
+        flushed: Subnormal results may be 0.
     """
     limits = np.finfo(found.dtype)
     digits, lowest = limits.nmant + 1, int(limits.minexp)
@@ -257,7 +263,7 @@ def ulps(name: str, given: tuple[Numbers, ...], found: Numbers) -> Numbers:
                 continue
             wanted = max(-largest, min(largest, wanted.real))
             exponent = max(mp.frexp(wanted)[1] - 1, lowest)
-            if abs(wanted) < mp.ldexp(1, lowest) and value == 0:
+            if flushed and abs(wanted) < mp.ldexp(1, lowest) and value == 0:
                 continue
             near = mp.inf if mp.isnan(value) else max(-largest, min(largest, value))
             errors[k] = abs(near - wanted) / mp.ldexp(1, exponent - digits + 1)
