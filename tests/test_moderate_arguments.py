@@ -380,6 +380,32 @@ def test_loops_with_a_copy_for_moderate_arguments(
     np.testing.assert_array_equal(results[0], results[2])
 
 
+def test_loops_of_few_iterations_call_the_library() -> None:
+    text = CHANGED["a sum, and both precisions"]
+    made = _with_polynomials(parse(text))
+    results: list[npt.NDArray[Any]] = []
+    for program in (parse(text), _of_nothing(made)):
+        x, y = np.random.default_rng(2).uniform(-2.0, 2.0, (2, 15)).astype(np.float32)
+        interp.run(program, dict(zip(program.params, (x, y), strict=True)))
+        results.append(y)
+    np.testing.assert_array_equal(*results)
+
+
+def _of_nothing(made: Vectorised) -> Program:
+    """Return the program with NaN for all polynomials."""
+
+    def changed(block: Block) -> Block:
+        stmts = (
+            replace(stmt, args=tuple(Const(NAN, arg.type) for arg in stmt.args))
+            if isinstance(stmt, Let) and stmt.out in made.polynomials
+            else with_blocks(stmt, changed)
+            for stmt in block.stmts
+        )
+        return Block(tuple(stmts), block.results)
+
+    return replace(made.program, body=changed(made.program.body))
+
+
 @pytest.mark.parametrize(("why", "text"), KEPT.values(), ids=KEPT.keys())
 def test_loops_that_stay_as_they_are(why: str, text: str) -> None:
     before = parse(text)

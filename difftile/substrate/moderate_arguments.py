@@ -1,5 +1,7 @@
 """Loops that find out whether their sines are of moderate numbers, and then run.
 
+Loops of few iterations call the library. In others, all functions are polynomials.
+
 The sine of a number below some limit is a polynomial, of which a loop has vector instructions; for
 other numbers it is a call. The same goes for cosines and tangents. A loop that only stores runs
 with polynomials first, and finds the largest of their arguments on the way. If that is not below
@@ -50,6 +52,7 @@ from difftile.ops.build import OpBuilder
 from difftile.passes.dce import dce
 from difftile.passes.split_index_sets import in_blocks, last_axis
 from difftile.substrate.sources import Sources
+from difftile.substrate.vector_loops import trips
 
 _INTEGERS: dict[Type, Scalar] = {F32: I32, F64: I64}  # that have as many bits
 _ALL_BUT_SIGN: dict[Type, Const] = {F32: Const(2**31 - 1, I32), F64: Const(2**63 - 1, I64)}
@@ -80,8 +83,8 @@ def with_test(
         type_ = let.args[0].type
         most[type_] = min(most.get(type_, np.inf), limits[let.op][type_])
     first = _noting_largest(row, most, limited)
-    is_repeated = _is_repeatable(row)
-    if not is_repeated:
+    is_repeated = bool(limited) and _is_repeatable(row)
+    if limited and not is_repeated:
         first = _test(first, len(most))
         if not _is_found_ahead(first, row):
             return "its argument is only known while the loop runs"
@@ -99,24 +102,40 @@ def with_test(
     def runs(row: For) -> list[Stmt]:
         b = OpBuilder()
         b.span = row.span
-        found = copied(replace(first, start=row.start, stop=row.stop))
-        b.append(found)
-        largest = definitions(found)[-len(most) :]
-        small = [
-            b.call("lt", one, _bits(limit, type_))
-            for one, (type_, limit) in zip(largest, most.items(), strict=True)
-        ]
-        moderate = reduce(lambda left, right: b.call("and", left, right), small)
-        then = Block((), definitions(found)[: len(row.outs)])
-        if not is_repeated:
+        conditions: list[Value] = []
+        stop = row.stop
+        if trips(row) == np.inf:
+            count = b.call("sub", row.stop, row.start)
+            conditions.append(b.call("ge", count, Const(_fewest(row), I32)))
+            stop = b.call("select", conditions[0], row.stop, row.start)
+        then: Block | None = None
+        if limited:
+            found = copied(replace(first, start=row.start, stop=stop))
+            b.append(found)
+            largest = definitions(found)[-len(most) :]
+            pairs = zip(largest, most.items(), strict=True)
+            conditions += [b.call("lt", one, _bits(limit, of)) for one, (of, limit) in pairs]
+            if is_repeated:
+                then = Block((), definitions(found)[: len(row.outs)])
+        if then is None:
             copy = copied(row)
             then = Block((copy,), definitions(copy))
         again = Cloner().stmt(row)
         orelse = Block((again,), definitions(again))
-        b.append(If(moderate, then, orelse, row.outs, row.span))
+        condition = reduce(lambda left, right: b.call("and", left, right), conditions)
+        b.append(If(condition, then, orelse, row.outs, row.span))
         return b.stmts
 
     return (runs(loop) if isinstance(loop, For) else in_blocks(loop, runs)), clones
+
+
+def _fewest(loop: For) -> int:
+    """Return the fewest iterations for which polynomials pay.
+
+    The rest of the last vectors is computed by scalars, which takes longer than calls. Where there
+    are sums, several vectors are computed side by side.
+    """
+    return 64 if loop.carries else 16
 
 
 def _is_repeatable(loop: For) -> bool:

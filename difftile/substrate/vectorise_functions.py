@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import prod
+from math import inf, prod
 
 from difftile.diagnostics import Span
 from difftile.ir.nodes import (
@@ -175,7 +175,8 @@ class _Chooser:
         loop = replace(loop, body=_of_components(loop.body))
         made = {s.out: s for s in walk(loop.body) if isinstance(s, Let) and s.op in CALLS}
         limits = self.math.limits
-        if not any(let.op in limits for let in made.values()):
+        simple = trips(loop) < inf if isinstance(loop, For) else len(loop.indices) == 1
+        if simple and not any(let.op in limits for let in made.values()):
             self.found |= {out: self.math.spellings[let.op] for out, let in made.items()}
             return [loop]
         tested = with_test(loop, limits, made)
