@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 import difftile as dt
 from difftile import interp
+from difftile.ad import checkpoints
 from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
 from difftile.ir.derived import Dot, primal
@@ -233,12 +234,14 @@ def check(one: Program) -> None:
     # is what the single precision below runs, and double precision the code for many threads,
     # which stores into gradients that are zero, with vector instructions, as if there were more.
     # Which way it adds to elements that iterations share is drawn by the program's name.
+    # Its loops are reversed in windows of two iterations, from checkpoints of several levels.
     with (
         many_threads(),
         scattering(SCATTERS[crc32(one.name.encode()) % len(SCATTERS)]),
         vectors(),
         mock.patch.multiple(strips, _FEWEST=3, _MOST=3),
-        mock.patch.multiple(unroll_and_jam, _FEWEST=2, _SHORT=2),
+        neighbours(),
+        narrow_windows(),
         mock.patch.object(compiling, "_FRESH_BYTES", 0),
     ):
         double = _run(one, kernel, values, F64, weights)
@@ -307,6 +310,16 @@ def choices_of_threads() -> Generator[list[bool]]:
 def vectors() -> Any:
     """Let launches run code with vector instructions, however little they have to do."""
     return mock.patch.object(compiling, "_VECTORS", 0)
+
+
+def neighbours() -> Any:
+    """Let serial loops run for two neighbours at a time, however few iterations there are."""
+    return mock.patch.multiple(unroll_and_jam, _FEWEST=2, _SHORT=2)
+
+
+def narrow_windows() -> Any:
+    """Let adjoints reverse loops two iterations at a time, from several levels of checkpoints."""
+    return mock.patch.multiple(checkpoints, WIDTH=2, FANOUT=1)
 
 
 def drawn(one: Program, rng: np.random.Generator) -> Values:

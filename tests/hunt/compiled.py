@@ -2,7 +2,7 @@
 
 This goes the way of a user: launches on a tape, `backward`, and `fwds` for the tangents. Every
 other program runs in code for many threads, however small it is, and stores gradients where
-they are known to be zero.
+they are known to be zero; every third in code for much work, with narrow windows in the adjoint.
 """
 
 from __future__ import annotations
@@ -22,7 +22,14 @@ from difftile.launch import prepared_launch as launches
 from difftile.launch.streams import Streams
 from difftile.substrate import compile as compiling
 from difftile.substrate import current_session
-from tests.harness import SCATTERS, many_threads, scattering
+from tests.harness import (
+    SCATTERS,
+    many_threads,
+    narrow_windows,
+    neighbours,
+    scattering,
+    vectors,
+)
 from tests.hunt.check import (
     Verdict,
     Wrong,
@@ -87,6 +94,9 @@ def _surroundings(program: Program) -> Generator[None, None, None]:
             stack.enter_context(many_threads())
             stack.enter_context(scattering(SCATTERS[program.number // 2 % len(SCATTERS)]))
             stack.enter_context(mock.patch.object(compiling, "_FRESH_BYTES", 0))
+        if program.number % 3 == 1:
+            for one in (vectors(), neighbours(), narrow_windows()):
+                stack.enter_context(one)
         yield
 
 
