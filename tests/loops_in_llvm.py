@@ -1,7 +1,8 @@
 """Compile programs of the tests, and compare LLVM's code with what is said of their loops.
 
 Run in a folder of its own, where Taichi leaves a file of LLVM's code for each task, with a number
-type, and which of the programs: each nth from the kth on. Prints a line for each disagreement.
+type, and n and k for the programs whose checksum is k modulo n. Prints a line for each
+disagreement.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import taichi as ti
@@ -21,7 +23,7 @@ import difftile as dt
 import tests.programs
 from difftile.compile.adjoint_plan import make_plans
 from difftile.diagnostics import DifftileError
-from difftile.ir.nodes import Array, Const, Program, Store
+from difftile.ir.nodes import Array, Const, Load, Store
 from difftile.ir.types import is_float
 from difftile.ir.walk import WRITES, regions, walk
 from difftile.passes.privatise import ATOMICS
@@ -33,13 +35,34 @@ from tests import harness
 ALONE = _Which(serial=True, outlined=True, zeros=_NO_ZEROS, plan=ATOMICS, few=frozenset())
 
 # LLVM may have vectors for these kinds of loops: behind a test that always fails, where elements
-# overlap or rows would have to be of length 1; or for loops of the functions that they call.
-POSSIBLE = frozenset(("others", "rows", "loop", "long"))
+# overlap or rows would have to be of length 1; for loops of the functions that they call; or where
+# two thirds of the places that LLVM tests follow from others.
+POSSIBLE = frozenset(("others", "rows", "loop", "long", "many"))
 
 # Programs for which LLVM decides otherwise, with the reason.
 EXCEPTIONS: dict[str, str] = {
     "rules.undoing_with_derived_steps 0": "a recurrence of which LLVM finds the sum",
-    "traps.component_of_a_masked_cross adjoint 0": "components that LLVM does not need",
+    "calls.in_a_loop 0": "a recurrence of which LLVM finds the sum",
+    "control_flow.branch_around_a_loop 0": "a recurrence of which LLVM finds the sum",
+    "in_place.no_turns_outside_of_the_field adjoint 0": "a recurrence of which LLVM finds the sum",
+    "jumps.nested_jumps adjoint 0": "a recurrence of which LLVM finds the sum",
+    "loops.negative_count 0": "a recurrence of which LLVM finds the sum",
+    "loops.negative_count adjoint 0": "a recurrence of which LLVM finds the sum",
+    "conformance_control.power_by_a_while 0": "LLVM counts the turns ahead",
+    "conformance_control.branch_without_a_path adjoint 0": "LLVM runs the first turns apart",
+    "conformance_control.sorted_and_weighed adjoint 0": "a loop of at most two turns",
+    "conformance_control.loop_from_a_negative_start adjoint 0": "sums into a local array",
+    "loops.negative_start adjoint 0": "sums into a local array",
+    "carried_state.elimination_with_pivots 0": "a loop of at most four turns",
+    "carried_state.elimination_with_pivots adjoint 0": "a loop of at most four turns",
+    "control_flow.conditional_stores 0": "LLVM makes a switch of two conditions",
+    "control_flow.conditional_stores adjoint 0": "LLVM makes a switch of two conditions",
+    "control_flow.vectors_joined 0": "LLVM leaves a vector in memory",
+    "arrays.long_vectors 0": "components that are written out are indexed",
+    "arrays.long_vectors adjoint 0": "components that are written out are indexed",
+    "matrices.linear_layer_of_matrices adjoint 0": "more tests than are estimated",
+    "matrices.outer_product adjoint 0": "more tests than are estimated",
+    "atomics.product_into_zero 0": "a product into one element, which LLVM carries",
 }
 
 
@@ -61,8 +84,11 @@ def compiled(one: harness.Program, scalar: Any) -> Iterator[tuple[str, Any]]:
             yield f"{one.name} adjoint {k}", plan.adjoint.code
 
 
-def vectors_of(code: Any) -> tuple[Program, list[LoopCode], int]:
-    """Compile a program; return it, what is said of its loops, and how many LLVM has as vectors."""
+def vectors_of(code: Any) -> tuple[list[LoopCode], int] | None:
+    """Compile a program; return what is said of its loops, and how many LLVM has as vectors.
+
+    None if Taichi has compiled the same code before, under another name.
+    """
     made, _, _ = code._formed(code.program, ALONE)
     options = {"serial": True, "outlined": True, "polynomials": made.polynomials}
     emitted = code._emitted(made.program, **options)
@@ -75,16 +101,19 @@ def vectors_of(code: Any) -> tuple[Program, list[LoopCode], int]:
         on_host=True,
         as_written=code._as_written,
     )
-    text = "".join(file.read_text() for file in set(Path().glob("*.ll")) - before)
-    count = len(re.findall(r"^vector\.body\d*:", text, re.MULTILINE))
+    files = set(Path().glob("*.ll")) - before
+    if not files:
+        return None
+    text = "".join(file.read_text() for file in files)
     groups = loop_codes(made.program, made.polynomials, serial=True, reorders=code._reorders)
-    return made.program, [one for group in groups for one in group], count
+    count = len(re.findall(r"^vector\.body\d*:", text, re.MULTILINE))
+    return [one for group in groups for one in group], count
 
 
 def disagreement(codes: list[LoopCode], count: int) -> str:
     """Return what LLVM does otherwise, or an empty text."""
     said = [one for one in codes if one.obstacle is None]
-    certain = [one for one in said if not _fills(one)]
+    certain = [one for one in said if not _moves(one)]
     possible = [one for one in codes if one.obstacle and one.obstacle.kind in POSSIBLE]
     if len(certain) > count:
         return f"{len(certain)} loops are said to be vectors, of which LLVM has {count}"
@@ -94,10 +123,14 @@ def disagreement(codes: list[LoopCode], count: int) -> str:
     return ""
 
 
-def _fills(one: LoopCode) -> bool:
-    """Tell whether a loop only stores literals: for zeros, LLVM calls a function instead."""
-    writes = [s for region in regions(one.loop) for s in walk(region) if isinstance(s, WRITES)]
-    return all(isinstance(s, Store) and isinstance(s.value, Const) for s in writes)
+def _moves(one: LoopCode) -> bool:
+    """Tell whether a loop only fills or copies, for which LLVM may call a function."""
+    stmts = [s for region in regions(one.loop) for s in walk(region)]
+    loaded = {s.out for s in stmts if isinstance(s, Load)}
+    writes = [s for s in stmts if isinstance(s, WRITES)]
+    return all(
+        isinstance(s, Store) and (isinstance(s.value, Const) or s.value in loaded) for s in writes
+    )
 
 
 def main(scalar: str, every: int, first: int) -> None:
@@ -112,11 +145,16 @@ def main(scalar: str, every: int, first: int) -> None:
         import_module(f"tests.programs.{module.name}")
     kind = {"f32": harness.F32, "f64": harness.F64}[scalar]
     total = 0
-    for one in harness.PROGRAMS[first::every]:
+    for one in harness.PROGRAMS:
+        if crc32(one.name.encode()) % every != first:
+            continue
         for name, code in compiled(one, kind):
             if not code._outlines:
                 continue
-            _, codes, count = vectors_of(code)
+            compiled_now = vectors_of(code)
+            if compiled_now is None:
+                continue
+            codes, count = compiled_now
             total += sum(one.obstacle is None for one in codes)
             found = disagreement(codes, count)
             if bool(found) != (name in EXCEPTIONS):

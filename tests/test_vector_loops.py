@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
     ("scalar", "every"),
     [
         ("f32", 24),
-        # Which programs these are is no matter, but all of them take minutes.
+        # All programs take minutes.
         pytest.param("f32", 1, marks=pytest.mark.slow),
         pytest.param("f64", 1, marks=pytest.mark.slow),
     ],

@@ -470,16 +470,18 @@ class _Memory:
 
     def tests(self) -> Iterator[Obstacle]:
         """Yield that there are too many places of which LLVM tests how far apart they are."""
-        places: set[object] = set()
+        tests: dict[object, int] = {}
         for stmt in self.accesses:
             array, ndim = stmt.array, stmt.array.type.ndim
-            size = prod(shape_of(array.type.element))
-            if array.size is not None or size == 1 or (ndim == 1 and size % 2 == 0):
+            shape = shape_of(array.type.element)
+            size = prod(shape)
+            if array.size is not None or size == 1 or all(self.degree(i) == 0 for i in stmt.index):
                 continue
-            if all(self.degree(i) == 0 for i in stmt.index):
-                continue
+            # Rows of matrices are found by a product of their own; shifts do not overflow.
+            shifts = ndim == 1 and size % 2 == 0
+            each = (1 if shifts else 4) if len(shape) == 2 else (0 if shifts else 2)
             forms = tuple(affine(i, self.defs) for i in stmt.index)
             components = range(size) if len(forms) == ndim else (-1,)
-            places.update((array, forms, k) for k in components)
-        if 2 * len(places) > _MOST_TESTS:
+            tests |= {(array, forms, k): each for k in components}
+        if sum(tests.values()) > 2 * _MOST_TESTS:
             yield Obstacle("many")
