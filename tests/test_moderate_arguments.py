@@ -520,7 +520,8 @@ def all_kinds(x, grid, y, z):
         grid[i, j, k] += ti.sin(grid[i, j, k]) * x[k]
     for i in x:
         v = ti.Vector([x[i], z[i]])
-        z[i] = ti.sin(v).sum() + ti.tan(v[0])
+        w = ti.sin(v)
+        z[i] = w[0] + w[1] + ti.tan(v[0])
 
 
 @pytest.mark.parametrize("scalar", [ti.f32, ti.f64])
