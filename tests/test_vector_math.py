@@ -15,7 +15,7 @@ import pytest
 import difftile as dt
 from difftile.substrate.taichi import vector_math
 from difftile.substrate.vector_functions import FUNCTIONS
-from tests.vector_functions import EXACT, arguments, computed, ulps
+from tests.vector_functions import EXACT, arguments, compiled, computed, limit_of, ulps
 
 INF, NAN = math.inf, math.nan
 PRECISIONS: list[Any] = [np.float32, np.float64]
@@ -67,6 +67,24 @@ def test_loops_have_vector_instructions_and_no_calls(dtype: Any, tmp_path: Path)
     assert all(f" x {kind}>" in body for body in bodies)
     # Only two functions of single precision are computed in double precision.
     assert sum(" x double>" in body for body in bodies) == (2 if kind == "float" else len(bodies))
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+@pytest.mark.parametrize("formula", ["{0} * {dtype}(0.7)", "{0} + {dtype}(1.0)"])
+def test_arguments_are_rounded_before_functions_see_them(dtype: Any, formula: str) -> None:
+    """Fast math may not join the steps of an argument with those of a function."""
+    names = [name for name, count in FUNCTIONS.items() if count == 1]
+    inside = {name: f"vector_math.{name}({formula}, {{dtype}})" for name in names}
+    launcher = compiled(names, dtype, inside)
+    given = {name: arguments(name, dtype, 40) for name in names}
+    for name, (x,) in given.items():
+        given[name] = (x[np.abs(x) < 0.9 * min(limit_of(name, dtype), 1e30)],)
+    rounded = {
+        name: (x * dtype(0.7) if "*" in formula else x + dtype(1),) for name, (x,) in given.items()
+    }
+    found, wanted = computed(given, launcher), computed(rounded)
+    for name in names:
+        np.testing.assert_array_equal(found[name], wanted[name], err_msg=name)
 
 
 # Taichi sets its threads, and that which starts it, to flush subnormal numbers to 0; threads that

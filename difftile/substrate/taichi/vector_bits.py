@@ -89,7 +89,10 @@ def magnitude(x, f):
 
 @ti.func
 def barrier(x, f):
-    """x, of which the compiler does not know how it was computed."""
+    """The number x, of which the compiler does not know how it was computed.
+
+    Also of use for arguments: the user's last step may otherwise be joined with a first one here.
+    """
     return ti.select(x < f.real(f.lowest), f.real(f.lowest), x)
 
 

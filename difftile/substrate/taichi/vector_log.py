@@ -103,6 +103,7 @@ def log1p(x, dtype: ti.template()):
     """log(1 + x): that of the rounded sum, and the rounding error divided by it."""
     f = ti.static(format_of(dtype))
     high, low = ti.static(of(dtype, tables.LOG_2_SINGLE, tables.LOG_2))
+    x = barrier(x, f)
     total = barrier(1 + x, f)
     k, g = exponent_and_rest(total, f)
     is_large = x > f.real(1.0)
@@ -137,6 +138,7 @@ def logit(x, dtype: ti.template()):
     """
     f = ti.static(format_of(dtype))
     high, low = ti.static(of(dtype, tables.LOG_2_SINGLE, tables.LOG_2))
+    x = barrier(x, f)
     is_small = x <= f.real(0.5)
     rest = barrier(1 - x, f)
     lost = ti.select(is_small, barrier(1 - rest, f) - x, f.real(0.0))

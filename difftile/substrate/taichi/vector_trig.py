@@ -21,6 +21,7 @@ from difftile.substrate.taichi.vector_bits import barrier, format_of, magnitude,
 @ti.func
 def _reduced(x, f):
     """The quarters of a turn in x, and the rest as the sum of a number and a small one."""
+    x = barrier(x, f)
     n = ti.floor(x * f.real(2 / math.pi) + f.real(0.5))
     first, second, third, last = ti.static(of(f.real, tables.HALF_PI_SINGLE, tables.HALF_PI))
     before = barrier(barrier(x - n * f.real(first), f) - n * f.real(second), f)
