@@ -69,8 +69,9 @@ def test_loops_have_vector_instructions_and_no_calls(dtype: Any, tmp_path: Path)
     assert sum(" x double>" in body for body in bodies) == (2 if kind == "float" else len(bodies))
 
 
-@pytest.mark.parametrize("dtype", PRECISIONS)
-@pytest.mark.parametrize("formula", ["{0} * {dtype}(0.7)", "{0} + {dtype}(1.0)"])
+@pytest.mark.parametrize(
+    ("dtype", "formula"), [(np.float32, "{0} * {dtype}(0.7)"), (np.float64, "{0} + {dtype}(1.0)")]
+)
 def test_arguments_are_rounded_before_functions_see_them(dtype: Any, formula: str) -> None:
     """Fast math may not join the steps of an argument with those of a function."""
     names = [name for name, count in FUNCTIONS.items() if count == 1]
