@@ -17,7 +17,6 @@ ROOT = Path(__file__).parent.parent
         ("f32", 24),
         # All programs take minutes.
         pytest.param("f32", 1, marks=pytest.mark.slow),
-        pytest.param("f64", 1, marks=pytest.mark.slow),
     ],
 )
 def test_loops_are_vectors_where_it_is_said(scalar: str, every: int, tmp_path: Path) -> None:
