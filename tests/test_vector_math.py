@@ -18,6 +18,7 @@ from difftile.substrate.vector_functions import FUNCTIONS
 from tests.vector_functions import EXACT, arguments, compiled, computed, limit_of, ulps
 
 INF, NAN = math.inf, math.nan
+LARGEST = "the largest number"
 PRECISIONS: list[Any] = [np.float32, np.float64]
 
 
@@ -200,6 +201,7 @@ SPECIAL: dict[str, list[tuple[Any, ...]]] = {
         *((INF, -1.0, 0.0), (INF, -INF, 0.0), (INF, 1.0, INF), (INF, INF, INF), (INF, 1e-30, INF)),
         *(
             (2.0, 3.0, 8.0),
+            (LARGEST, 1.0, LARGEST),
             (-2.0, 3.0, -8.0),
             (-2.0, 4.0, 16.0),
             (-2.0, -1.0, -0.5),
@@ -225,6 +227,8 @@ ANGLES = {
 
 
 def _number(value: Any, dtype: Any) -> Any:
+    if value is LARGEST:
+        return np.finfo(dtype).max
     return np.finfo(dtype).smallest_subnormal if value == TINY else dtype(value)
 
 

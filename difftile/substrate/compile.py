@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from difftile.diagnostics import OutOfMemory
 from difftile.ir.nodes import Accumulate, Array, Fail, Let, ParallelFor, Print, Program, Var
-from difftile.ir.types import Type
+from difftile.ir.types import Type, shape_of
 from difftile.ir.walk import arrays_written, silent, walk
 from difftile.ops.scalar import is_exact
 from difftile.passes.privatise import ATOMICS, Copies, Plan, privatise, scatters_of
@@ -30,7 +30,7 @@ from difftile.substrate.debug_report import is_silenced, report_of
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
-from difftile.substrate.parallel import parts_of_loops
+from difftile.substrate.parallel import SHORT, parts_of_loops
 from difftile.substrate.scatters import choose, parts_of
 from difftile.substrate.session import current_session
 from difftile.substrate.slow_compiles import note_slow_compile
@@ -94,6 +94,7 @@ class _Which(NamedTuple):
         zeros: The arguments with zeros in them.
         plan: How its loops scatter.
         few: The numbers of the parallel loops with so few iterations that they are spread.
+        short: All parallel loops are short: see `emit`.
     """
 
     serial: bool
@@ -101,6 +102,7 @@ class _Which(NamedTuple):
     zeros: _Zeros
     plan: Plan
     few: frozenset[int]
+    short: bool
 
 
 Count: TypeAlias = Callable[[Sequence[Any]], int]
@@ -265,7 +267,18 @@ class CompiledProgram:
         few: frozenset[int] = frozenset()
         if outlined and not serial and plan == ATOMICS:
             few = self._few(key)
-        return _Which(serial, outlined, zeros, ATOMICS if serial else plan, few)
+        short = outlined and not serial and self._is_short(key)
+        return _Which(serial, outlined, zeros, ATOMICS if serial else plan, few, short)
+
+    def _is_short(self, key: tuple[Any, ...]) -> bool:
+        """Tell whether all loops end early, those that add copies up included."""
+        targets = [self.params.index(scatter.target) for scatter in self._scatters]
+        known = dict(zip(self._work.positions, key, strict=True))
+        numbers = [
+            prod((*known[k], *shape_of(scatter.target.type.element)))
+            for k, scatter in zip(targets, self._scatters, strict=True)
+        ]
+        return max(self._work.highest(key), *numbers, 0) < SHORT
 
     def _plan(self, key: tuple[Any, ...]) -> tuple[Plan, tuple[float, float] | None]:
         """Return how loops scatter, and the steps that this takes one thread and all."""
@@ -315,6 +328,7 @@ class CompiledProgram:
             serial=which.serial,
             polynomials=made.polynomials,
             outlined=which.outlined,
+            short=which.short,
             threads=self._threads if self._on_host and not which.serial else 0,
             fresh=self._arrays(which.zeros.before),
         )
@@ -380,7 +394,7 @@ class CompiledProgram:
             return Vectorised(program, {}, ()), copies, partial
         # Loops of a few iterations leave others innermost, of which the other passes take care.
         # Indices that are sums need no strips, and strips have loops of functions.
-        program = split_index_sets(unroll_loops(unroll_and_jam(program)))
+        program = split_index_sets(unroll_and_jam(unroll_loops(program)))
         program = in_strips(program, functions, atomics=not which.serial)
         if self._vector_math is None:
             return Vectorised(program, {}, ()), copies, partial

@@ -93,6 +93,7 @@ def emit(
     fresh: Collection[Array] = (),
     guarded: bool = False,
     outlined: bool = False,
+    short: bool = False,
     polynomials: Mapping[Var, Spelling] | None = None,
     report: tuple[Array, ...] = (),
     spellings: Mapping[str, Spelling] = SPELLINGS,
@@ -108,6 +109,7 @@ def emit(
         guarded: Taichi compiles as if no number were NaN: comparisons ask for it.
         outlined: Put what a thread runs into a function of its own (CPUs): see `outline`.
         polynomials: How functions that are polynomials are written, by their results.
+        short: Parallel loops end below `parallel.SHORT`.
         report: Where failures are counted, where the first one leaves its number and values, and
             marks; none of that where nothing can fail.
         spellings: How the backend writes each op.
@@ -129,6 +131,7 @@ def emit(
         threads=threads,
         fresh=frozenset(fresh),
         outlined=outlined,
+        short=short,
         report=report,
     )
     lines = [line for text in functions.values() for line in text]
@@ -144,6 +147,7 @@ class _Emitter:
     threads: int
     fresh: frozenset[Array]
     outlined: bool
+    short: bool
     report: tuple[Array, ...]
     lines: list[str] = field(default_factory=list[str])
     depth: int = 0
@@ -551,7 +555,7 @@ class _Emitter:
         if not self.threads:
             self.iterations(loop, axes, None)
             return
-        part, depth = Part(self.names.new("part"), self.threads), self.depth
+        part, depth = Part(self.names.new("part"), self.threads, self.short), self.depth
         self.open(*part.opened())
         if self.outlined:
             self.hints[part.counter] = "ti.i32"

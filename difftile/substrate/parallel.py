@@ -14,6 +14,9 @@ from difftile.ir.printer import Names
 _FEWEST = 512  # iterations that Taichi gives a thread on the CPU
 _PARTS_A_THREAD = 4  # a thread that is done, or wakes before others, takes the next part
 
+SHORT = 2**28
+"""Where a loop is to end so that the numbers of its elements, up to 8 each, have 31 bits."""
+
 
 def parts_of_loops(threads: int) -> int:
     """Return the number of parts that a parallel loop is cut into for so many threads."""
@@ -47,10 +50,12 @@ class Part:
     Args:
         counter: The name of the variable that counts the parts, in steps of 512.
         threads: The number of threads.
+        short: The loop ends below `SHORT`.
     """
 
     counter: str
     threads: int
+    short: bool = False
 
     @property
     def parts(self) -> int:
@@ -130,6 +135,9 @@ def open_part(names: Names, indices: Sequence[str], axes: Sequence[Range], part:
             high = f"{axis.start} + {high}"
         else:
             low = f"ti.max({low}, 0)"
+        if part.short:
+            # LLVM sees that the numbers of a vector's elements do not overflow.
+            low = f"ti.min({low}, {SHORT - 1})"
         loops.append(Range(let("low", low), let("high", high), "").opened(index))
     return [*lines, *loops]
 

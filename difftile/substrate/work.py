@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -100,6 +100,10 @@ class Work:
         params = (*self.program.params, *self.program.temps)
         known = {params[k]: given for k, given in zip(self.positions, key, strict=True)}
         return _Estimate(self, known, atomic, speed)
+
+    def highest(self, key: tuple[Any, ...]) -> float:
+        """Return where the last of the parallel loops ends; infinite if that is unknown."""
+        return self._estimate(key).highest
 
     def loops(self, key: tuple[Any, ...]) -> list[LoopWork]:
         """Return the work of each parallel loop."""
@@ -203,6 +207,7 @@ class _Estimate:
         self.loops: list[LoopWork] = []
         self.added: dict[Array, float] = {}
         self.times = 1.0  # that the present block runs in all
+        self.highest = 0.0  # end of a parallel loop
         self.total = self.block(work.program.body)
 
     def counts(self, *, flat: bool) -> Iterator[tuple[Let | ParallelFor, float]]:
@@ -254,6 +259,8 @@ class _Estimate:
                         for index, start, stop in zip(indices, starts, stops, strict=True)
                     )
                     extent, self.added = prod(axes), {}
+                    ends = [inf if (end := self.value(stop)) is None else end for stop in stops]
+                    self.highest = max(self.highest, *ends)
                     steps = extent * self.iteration(stmt, extent)
                     self.loops.append(LoopWork(steps, self.added, axes))
                     total += steps

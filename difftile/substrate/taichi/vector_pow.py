@@ -60,6 +60,7 @@ def _checked(x, y, exponent, power, f):
         (size > f.whole(infinity)) | (magnitude(y, f) > f.whole(infinity))
     )
     bits = ti.select(is_nan, f.whole(f.nan), bits | sign)
+    bits = ti.select(ti.bit_cast(y, f.whole) == f.whole(one), own, bits)
     is_one = (magnitude(y, f) == 0) | (own == f.whole(one))
     return ti.bit_cast(ti.select(is_one, f.whole(one), bits), f.real)
 

@@ -72,9 +72,12 @@ def tan(x, dtype: ti.template()):
     lost = barrier(whole - r, f) + more
     s = r * r
     w = r * (s * polynomial(s, ti.static(of(dtype, tables.TAN_SINGLE, tables.TAN)), f))
-    t = r + barrier(w + lost * (1 + (r + w) * (r + w)), f)
+    less = barrier(w + lost * (1 + (r + w) * (r + w)), f)
+    t = barrier(r + less, f)
+    rest = barrier(r - t, f) + less
     is_odd = (quadrant & 1) == 1
     y = ti.select(is_odd, f.real(-1.0), t) / ti.select(is_odd, t, f.real(1.0))
+    y += ti.select(is_odd, y * (y * rest), f.real(0.0))  # -1 / (t + rest)
     is_small = magnitude(x, f) < f.whole(ti.static(f.bits(of(dtype, 2**-13, 2**-28))))
     y_bits = ti.select(is_small, ti.bit_cast(x, f.whole), ti.bit_cast(y, f.whole))
     return ti.bit_cast(y_bits, f.real)
