@@ -32,7 +32,9 @@ from difftile.substrate.compile import _NO_ZEROS, _Which
 from difftile.substrate.vector_loops import loop_codes
 from tests import harness
 
-ALONE = _Which(serial=True, outlined=True, zeros=_NO_ZEROS, plan=ATOMICS, few=frozenset())
+ALONE = _Which(
+    serial=True, outlined=True, zeros=_NO_ZEROS, plan=ATOMICS, few=frozenset(), short=False
+)
 
 # LLVM may have vectors for these kinds of loops: behind a test that always fails, where elements
 # overlap or rows would have to be of length 1; for loops of the functions that they call; or where

@@ -21,8 +21,8 @@ from tests.hunt.program import Given, Launch, Program
 from tests.hunt.reference import refer
 from tests.hunt.report import examine
 
-PROGRAMS = int(os.environ.get("HUNT", "3600"))
-COMPILED = int(os.environ.get("HUNT_COMPILED", "60"))
+PROGRAMS = int(os.environ.get("HUNT", "2400"))
+COMPILED = int(os.environ.get("HUNT_COMPILED", "48"))
 PARTS = 12  # which processes share
 
 
