@@ -21,8 +21,8 @@ from tests.hunt.program import Given, Launch, Program
 from tests.hunt.reference import refer
 from tests.hunt.report import examine
 
-PROGRAMS = int(os.environ.get("HUNT", "2400"))
-COMPILED = int(os.environ.get("HUNT_COMPILED", "48"))
+PROGRAMS = int(os.environ.get("HUNT", "1800"))
+COMPILED = int(os.environ.get("HUNT_COMPILED", "36"))
 PARTS = 12  # which processes share
 
 
