@@ -272,11 +272,9 @@ class CompiledProgram:
 
     def _is_short(self, key: tuple[Any, ...]) -> bool:
         """Tell whether all loops end early, those that add copies up included."""
-        targets = [self.params.index(scatter.target) for scatter in self._scatters]
-        known = dict(zip(self._work.positions, key, strict=True))
         numbers = [
-            prod((*known[k], *shape_of(scatter.target.type.element)))
-            for k, scatter in zip(targets, self._scatters, strict=True)
+            prod((*shape, *shape_of(target.type.element)))
+            for target, shape in self._targets(key).items()
         ]
         return max(self._work.highest(key), *numbers, 0) < SHORT
 
@@ -284,16 +282,20 @@ class CompiledProgram:
         """Return how loops scatter, and the steps that this takes one thread and all."""
         if not self._scatters:
             return ATOMICS, None
-        known = dict(zip(self._work.positions, key, strict=True))
         choice = choose(
             self._scatters,
             self._work.loops(key),
-            {s.target: known[self.params.index(s.target)] for s in self._scatters},
+            self._targets(key),
             strategy=self._strategy,
             threads=self._threads,
             costs=self._costs,
         )
         return choice.plan, None if self._strategy == "atomics" else (choice.alone, choice.shared)
+
+    def _targets(self, key: tuple[Any, ...]) -> dict[Array, tuple[int, ...]]:
+        """Return the shapes of the arrays whose elements iterations share."""
+        known = dict(zip(self._work.positions, key, strict=True))
+        return {s.target: known[self.params.index(s.target)] for s in self._scatters}
 
     def _costs(self) -> Costs:
         return costs_on(current_session().backend, self._threads)

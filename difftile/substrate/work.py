@@ -247,9 +247,7 @@ class _Estimate:
                         self.values[out] = float(self.known[array][axis])
                 case Let(out, op, args):
                     self.let(out, op, args)
-                    total += (
-                        1 if self.speed is None else self.speed.of(stmt, in_vectors=self.in_vectors)
-                    )
+                    total += self.of_op(stmt)
                 case For(index, start, stop):
                     trips = self.axis(index, start, stop, _UNKNOWN_TRIPS)
                     total += trips * self.iteration(stmt, trips)
@@ -275,6 +273,7 @@ class _Estimate:
         return total
 
     def of_op(self, let: Let) -> float:
+        """Return the steps of an op."""
         return 1 if self.speed is None else self.speed.of(let, in_vectors=self.in_vectors)
 
     def iteration(self, loop: For | ParallelFor, trips: float) -> float:
