@@ -140,6 +140,39 @@ def test_tuples_stay_tuples() -> None:
     assert compiled(spread) == 2
 
 
+def test_every_part_of_nested_tuples_is_looked_at_in_each_launch() -> None:
+    @dt.kernel
+    def add(xs, numbers):
+        for k in ti.static(range(len(xs))):
+            for i in xs[k]:
+                for n in ti.static(range(len(numbers[k]))):
+                    if ti.static(numbers[k][n] is not None):
+                        xs[k][i] += numbers[k][n]
+
+    xs = tuple(dt.zeros(1, ti.f64) for _ in range(3))
+    wanted = np.zeros(3)
+    calls = [
+        ((0, 1), [(1.0, 2.0), (3.0, 4.0)]),
+        ((0, 1), [(1.0, 2.0), (3.0, 4.5)]),
+        ((0, 1), [(1.5, 2.0), (3.0, 4.5)]),
+        ((0, 1), [(None, 2.0), (3.0, 4.5)]),
+        ((0, 1), [(None, 2.5), (3.0, 4.5)]),
+        ((0, 1), [(0.5, 2.5), (3.0,)]),
+        ((0, 1), [(0.5, 2.5), (3.0,)]),
+        ((0, 2), [(0.5, 2.5), (3.0,)]),
+        ((2,), [(0.5, 2.5), (3.0,)]),
+        ((2, 0, 1), [(7,), (3.0,), (1.0, 2.0, None)]),
+        ((2, 0, 1), [(8,), (3.0,), (1.0, 2.0, None)]),
+        ((2, 0, 1), [(8.5,), (3.0,), (1.0, 2.0, None)]),
+    ]
+    for turn in range(2):
+        for places, numbers in calls:
+            add(tuple(xs[k] for k in places), tuple(numbers))
+            for k, some in zip(places, numbers, strict=False):
+                wanted[k] += sum(n for n in some if n is not None)
+            assert [x[0] for x in xs] == wanted.tolist(), (turn, places, numbers)
+
+
 # Structs
 
 

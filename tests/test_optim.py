@@ -13,6 +13,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.optim.update import move
+from tests.device_arrays import counted, device_arrays
 from tests.torch_iterates import DATA, RUNS, START, STEPS
 
 CLASSES = {
@@ -298,6 +299,111 @@ def test_gradients_too_large_for_a_norm_are_finite_still() -> None:
     x.grad.fill(1.7e308)
     assert dt.optim.SGD(x, lr=1e-308, clip_norm=1.0).step()
     assert np.isfinite(x.to_numpy()).all()
+
+
+# Several fields in one launch
+
+
+def several(seed: int = 0) -> list[dt.Field]:
+    """Return fields of six rows, of two precisions and several types, with gradients."""
+    rng = np.random.default_rng(seed)
+    kinds = [
+        ((6,), dt.vec(3, ti.f32)),
+        ((6,), ti.f32),
+        ((6,), ti.f64),
+        ((6, 4), dt.vec(3, ti.f32)),
+        ((6,), dt.mat(2, 2, ti.f32)),
+        ((6, 2, 3), ti.f64),
+    ]
+    found: list[dt.Field] = []
+    for shape, element in kinds:
+        x = dt.zeros(shape, element, grad=True)
+        x.from_numpy(rng.normal(size=x.to_numpy().shape))
+        x.grad.from_numpy(rng.normal(size=x.to_numpy().shape))
+        found.append(x)
+    return found
+
+
+def bits(fields: list[dt.Field]) -> list[bytes]:
+    return [x.to_numpy().tobytes() for x in fields]
+
+
+@pytest.mark.parametrize("name", ["sgd_nesterov", "adamw_amsgrad", "rmsprop_all"])
+def test_fields_together_make_the_steps_of_fields_alone(name: str) -> None:
+    optimiser, options = RUNS[name]
+    together, alone = several(), several()
+    rates = [0.1 * (k + 1) for k in range(len(together))]
+    steps = CLASSES[optimiser](
+        together, **{**options, "lr": dict(zip(together, rates, strict=True))}
+    )
+    singles = [
+        CLASSES[optimiser](x, **{**options, "lr": r}) for x, r in zip(alone, rates, strict=True)
+    ]
+    for turn in range(3):
+        for x, y in zip(together, alone, strict=True):
+            gradient = np.random.default_rng(turn).normal(size=x.to_numpy().shape)
+            x.grad.from_numpy(gradient)
+            y.grad.from_numpy(gradient)
+        steps.step()
+        for one in singles:
+            one.step()
+    assert bits(together) == bits(alone)
+
+
+def test_fields_of_one_precision_move_in_one_launch() -> None:
+    with device_arrays():
+        xs = [dt.ones(k + 3, dt.vec(2, ti.f32), grad=True) for k in range(6)]
+        for options, wanted in (({"nonfinite": "ignore"}, 1), ({}, 2)):
+            steps = dt.optim.Adam(xs, **options)
+            steps.step()
+            with counted() as counts:
+                steps.step()
+            assert counts["launch"] == wanted
+        many = [dt.ones(2, ti.f32, grad=True) for _ in range(20)]  # at most 16 in a launch
+        steps = dt.optim.SGD(many, lr=1.0, nonfinite="ignore")
+        steps.step()
+        with counted() as counts:
+            steps.step()
+        assert counts["launch"] == 2
+
+
+def test_rows_that_are_not_visible_stay_with_their_state() -> None:
+    seen = np.array([1, 0, 3, 0, 0, -1], np.int32)
+    fields, all_of_them = several(), several()
+    sparse, dense = (dt.optim.Adam(xs, lr=0.1) for xs in (fields, all_of_them))
+    visible = dt.from_numpy(seen)
+    before = [x.to_numpy() for x in fields]
+    for steps, options in ((sparse, {"visible": visible}), (dense, {})):
+        steps.step(**options)
+    at = seen != 0
+    for k, (x, y) in enumerate(zip(fields, all_of_them, strict=True)):
+        assert (x.to_numpy()[at] == y.to_numpy()[at]).all()
+        assert (x.to_numpy()[~at] == before[k][~at]).all()
+        for slot, state in sparse.state[str(k)].items():
+            assert (state.to_numpy()[at] == dense.state[str(k)][slot].to_numpy()[at]).all()
+            assert not state.to_numpy()[~at].any()
+
+
+def test_what_visible_refuses() -> None:
+    steps = dt.optim.SGD([dt.ones((4, 2), ti.f32, grad=True)], lr=1.0)
+    for wrong, said in (
+        (dt.ones(4, ti.f32), "visible is a field of integers of shape"),
+        (dt.ones((4, 1), ti.i32), "visible is a field of integers of shape"),
+        (dt.ones(3, ti.i32), "visible has 3 rows, and '0', .* has other rows"),
+    ):
+        with pytest.raises(dt.FieldError, match=said):
+            steps.step(visible=wrong)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_gradient_that_is_not_finite_may_count_as_zero(value: float) -> None:
+    x, y, steps = broken(value, nonfinite="zero", clip_value=0.5)
+    a, b, others = broken(0.0, nonfinite="ignore", clip_value=0.5)
+    assert steps.step()
+    assert others.step()
+    assert bits([x, y]) == bits([a, b])
+    with pytest.raises(dt.LaunchError, match="clip_value with nonfinite='zero'"):
+        dt.optim.SGD(x, lr=1.0, nonfinite="zero", clip_norm=1.0)
 
 
 # With tapes

@@ -21,16 +21,20 @@ from difftile.ir.types import I32
 
 _Objects: TypeAlias = tuple[Any, ...]
 _Getter: TypeAlias = Callable[[object], _Objects]
-_Root: TypeAlias = tuple[str | SameObject, bool]
+_Steps: TypeAlias = tuple[tuple[str, Any], ...]
+_Root: TypeAlias = tuple[str | SameObject, _Steps, bool]
 """Where a group begins: at an argument, by name, or in the names of a module.
 
-The flag tells names of Python's own, which a module may hide, from the others.
+Of an argument there are the steps to the sequence or mapping that has the names as items, or none,
+and the names are attributes. The flag tells names of Python's own, which a module may hide, from
+its other names.
 """
+_LENGTH = object()  # in the place of a key, the length of a sequence
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Names that are looked up together: attributes of an argument, or names of a module.
+    """Names that are looked up together: of an argument, attributes or items; or of a module.
 
     Args:
         argument: The position of the argument; None for `scope`.
@@ -55,7 +59,7 @@ class _Group:
         """Write the numbers that changed; return whether nothing else changed."""
         try:
             found = self.get(self.scope if self.argument is None else args[self.argument])
-        except (AttributeError, KeyError):
+        except (AttributeError, LookupError, TypeError):
             return False
         for k in compress(self.every, map(is_not, found, self.objects)):
             new, position = found[k], self.positions[k]
@@ -129,7 +133,7 @@ def captured(
     """
     if not captures:
         return None
-    groups: dict[_Root, list[tuple[str, object, Capture, int | None]]] = {}
+    groups: dict[_Root, list[tuple[Any, object, Capture, int | None]]] = {}
     single: list[tuple[Capture, object, int | None]] = []
     known = {name: args[k] for name, k in arguments.items()}
     position = first
@@ -147,11 +151,12 @@ def captured(
             before = value if place is None else values[place]
             groups.setdefault(root, []).append((name, before, capture, place))
     made: list[_Group] = []
-    for (start, builtin), found in groups.items():
+    for (start, steps, builtin), found in groups.items():
+        found.sort(key=lambda one: one[0] is not _LENGTH)
         names, objects, own, positions = zip(*found, strict=True)
         every = range(len(names))
         if isinstance(start, str):
-            get = _getter(attrgetter, names)
+            get = _items_getter(steps, names) if steps else _getter(attrgetter, names)
             made.append(_Group(arguments[start], None, get, objects, own, positions, every))
         else:
             get = _builtins_getter(names) if builtin else _getter(itemgetter, names)
@@ -159,14 +164,20 @@ def captured(
     return Captured(tuple(made), tuple(single), arguments)
 
 
-def _split(path: Path) -> tuple[_Root | None, str]:
-    """Return where a path begins and its dotted rest; None where the rest has other steps."""
+def _split(path: Path) -> tuple[_Root | None, Any]:
+    """Return where a path begins and what to look up there; None where it has other steps."""
     (kind, first), *rest = path.steps
-    if kind == "argument" and rest and all(step == "attribute" for step, _ in rest):
-        return (first, False), ".".join(key for _, key in rest)
+    if kind == "argument" and rest:
+        kinds = {step for step, _ in rest}
+        if kinds == {"attribute"}:
+            return (first, (), False), ".".join(key for _, key in rest)
+        *before, (last, key) = rest
+        if kinds <= {"attribute", "item", "length"} and last != "attribute":
+            # The length of a sequence is found with its items.
+            return (first, (*before, ("items", None)), False), key if last == "item" else _LENGTH
     scope = path.function.__globals__
     if kind == "name" and not rest and first not in path.function.__code__.co_freevars:
-        return (SameObject(scope), first not in scope), first
+        return (SameObject(scope), (), first not in scope), first
     return None, ""
 
 
@@ -174,6 +185,22 @@ def _getter(make: Callable[..., Callable[[Any], Any]], names: Sequence[str]) -> 
     """Return a function that returns the objects of several names, or of only one, as a tuple."""
     get = make(*names)
     return get if len(names) > 1 else lambda place: (get(place),)
+
+
+def _items_getter(steps: _Steps, keys: Sequence[Any]) -> _Getter:
+    """Return a function that returns items of what steps lead to, by keys, lengths first."""
+    *before, _ = steps
+    items = [key for key in keys if key is not _LENGTH]
+    inside = _getter(itemgetter, items) if items else None
+    lengths = len(keys) - len(items)
+
+    def get(value: Any) -> _Objects:
+        for kind, key in before:
+            value = getattr(value, key) if kind == "attribute" else value[key]
+        found = () if inside is None else inside(value)
+        return (len(value),) * lengths + found if lengths else found
+
+    return get
 
 
 def _builtins_getter(names: Sequence[str]) -> _Getter:

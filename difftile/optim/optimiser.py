@@ -12,12 +12,22 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.compile.func import Func
-from difftile.diagnostics import LaunchError, SolverError
+from difftile.diagnostics import FieldError, LaunchError, SolverError, counted
 from difftile.fields.create import zeros
 from difftile.fields.field import Field, zero_grads
 from difftile.fields.recording import check_no_tape
 from difftile.fields.rows import Change
-from difftile.ir.types import F16, F32, F64, numpy_dtype, scalar_of, shape_of, with_scalar
+from difftile.ir.types import (
+    F16,
+    F32,
+    F64,
+    Scalar,
+    is_float,
+    numpy_dtype,
+    scalar_of,
+    shape_of,
+    with_scalar,
+)
 from difftile.optim.parameters import (
     FieldsLike,
     PerField,
@@ -28,13 +38,13 @@ from difftile.optim.parameters import (
     parameters_of,
 )
 from difftile.optim.saved import Wanted, restored
-from difftile.optim.update import first_not_finite, move, norm
+from difftile.optim.update import first_not_finite, launches, move, norm
 from difftile.recording.tapes import TAPES
 
 Rate: TypeAlias = "float | Callable[[int], float]"
 Rates: TypeAlias = "Rate | PerField[Rate]"
 Bound: TypeAlias = "float | PerField[float | None] | None"
-_NOT_FINITE = ("raise", "skip", "ignore")
+_NOT_FINITE = ("raise", "skip", "zero", "ignore")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +73,7 @@ class Shared(TypedDict, total=False):
 
 
 class Optimiser(ABC):
-    """Moves fields against their gradients, in one launch a field and step.
+    """Moves fields against their gradients, in one launch a step for fields of one precision.
 
     A step reads `x.grad` of every field and does not change it. The state of a field is kept in
     fields of the same shape, by name in `state`: in single precision for fields in half.
@@ -80,8 +90,9 @@ class Optimiser(ABC):
         clip_norm: Gradients whose norm, over all fields together, is larger are scaled down to it.
         clip_value: Components of gradients are kept between -clip_value and clip_value.
         nonfinite: The reaction to a gradient that is not finite: "raise" an error, "skip" the step
-            and count it in `skipped`, in both cases before anything is changed; or "ignore" it,
-            which saves the launch of the test.
+            and count it in `skipped`, in both cases before anything is changed; take "zero" for
+            each component that is not finite; or "ignore" it. The last two save the launch of the
+            test, and the wait for the device.
 
     Raises:
         FieldError: A field has no gradient, is given twice, or cannot be moved.
@@ -117,8 +128,14 @@ class Optimiser(ABC):
         if nonfinite not in _NOT_FINITE:
             names = ", ".join(map(repr, _NOT_FINITE))
             raise LaunchError(f"{self!r}: nonfinite is one of {names}, not {nonfinite!r}.")
+        if nonfinite == "zero" and clip_norm is not None:
+            raise LaunchError(
+                f"{self!r}: a norm of gradients that are not finite is not finite. Give clip_value "
+                "with nonfinite='zero', or clip_norm with nonfinite='skip'."
+            )
         self._nonfinite = nonfinite
         self._total = zeros((), F64)
+        self._launches = launches([one.field for one in self.parameters])
         self.state: dict[str, dict[str, Field]] = {}
         for one in self.parameters:
             element = one.field.element
@@ -153,21 +170,30 @@ class Optimiser(ABC):
         self._lr = lr
         self._rates: list[Rate] = rates
 
-    def step(self) -> bool:
+    def step(self, *, visible: Field | None = None) -> bool:
         """Move all fields; return False if the step was skipped.
+
+        Args:
+            visible: The rows that move: integers, shape (rows,), for fields with so many rows. Rows
+                with 0 stay as they are, and so does their state, as if the step had not been. (Such
+                a step is called sparse or selective Adam elsewhere.)
 
         Raises:
             TapeError: A tape is open.
+            FieldError: `visible` does not fit the fields.
             SolverError: With `nonfinite="raise"`, a gradient is not finite; nothing was changed.
             LaunchError: A schedule gave no learning rate.
         """
         check_no_tape(f"{self!r}: step()")
+        if visible is not None:
+            self._check_visible(visible)
         self._clear_old_gradients()
         gradients = [one.grad for one in self.parameters]
         scale = 1.0
-        if self._nonfinite != "ignore" or self._clip_norm is not None:
-            self.grad_norm = norm(self._total, gradients)
-            if not math.isfinite(self.grad_norm) and self._nonfinite != "ignore":
+        looks = self._nonfinite in ("raise", "skip")
+        if looks or self._clip_norm is not None:
+            self.grad_norm = norm(self._total, gradients, self._launches)
+            if not math.isfinite(self.grad_norm) and looks:
                 if self._nonfinite == "raise":
                     raise SolverError(
                         f"{self!r}: {first_not_finite(self.parameters)}; no field was moved. "
@@ -182,19 +208,39 @@ class Optimiser(ABC):
             number(rate(self.steps) if callable(rate) else rate, f"{self!r}: lr")
             for rate in self._rates
         ]
-        for k, one in enumerate(self.parameters):
-            state = self.state[one.name]
+        numbers = [self._numbers(*pair) for pair in zip(rates, self._decays, strict=True)]
+        shared = self._nonfinite == "zero" or None, scale, self._clip_value
+        for places in self._launches:
+            some = [self.parameters[k] for k in places]
+            states = [self.state[one.name] for one in some]
             move(
                 self.rule.change,
-                one.field,
-                gradients[k],
-                tuple(state.get(slot) for slot in self.rule.slots),
-                self._numbers(rates[k], self._decays[k]),
-                (scale, self._clip_value, *self._bounds[k]),
+                tuple(one.field for one in some),
+                tuple(gradients[k] for k in places),
+                tuple(tuple(state.get(slot) for slot in self.rule.slots) for state in states),
+                tuple(numbers[k] for k in places),
+                tuple((*shared, *self._bounds[k]) for k in places),
+                visible,
             )
         self.steps += 1
         self._note_gradients()
         return True
+
+    def _check_visible(self, visible: Field) -> None:
+        if (
+            len(visible.shape) != 1
+            or not isinstance(visible.element, Scalar)
+            or is_float(visible.element)
+        ):
+            raise FieldError(
+                f"{self!r}: visible is a field of integers of shape (rows,), not {visible!r}."
+            )
+        for one in self.parameters:
+            if one.field.shape[:1] != visible.shape:
+                raise FieldError(
+                    f"{self!r}: visible has {counted(len(visible), 'row')}, and {one} has other "
+                    "rows. Give fields with other rows an optimiser of their own."
+                )
 
     def _note_gradients(self) -> None:
         self._versions = [one.grad.buffer.contents.version for one in self.parameters]

@@ -1,8 +1,11 @@
-"""The launches of a step: one that moves a field by a rule, and one that looks at a gradient.
+"""The launches of a step: one moves all fields by a rule, and one looks at their gradients.
 
 A rule is a func `rule(i, x, d, state, numbers)` that takes the value `x` of element `i` and its
 gradient `d`, changes element `i` of the fields in `state`, and returns the new value. The code for
 entries of `state` or `numbers` that are `None` is left out when the kernel is compiled.
+
+A kernel has one type for numbers that are no elements, the widest of its fields: fields of several
+types are moved by a launch for each type (`launches`).
 """
 
 from __future__ import annotations
@@ -16,18 +19,21 @@ import numpy.typing as npt
 
 from difftile.compile.func import func
 from difftile.fields.field import Field
-from difftile.ir.types import F64, Scalar
+from difftile.ir.types import F64, Scalar, scalar_of
 from difftile.optim.parameters import NamedParameter
 from difftile.runtime.kernel import kernel
 from difftile.substrate import dtype_of, ti
 
 _double = dtype_of(F64)
+_TOGETHER = 16  # fields of a launch: each has a loop of its own, which takes time to compile
 
 
 @func
 def _move_element(i: Any, rule: Any, x: Any, g: Any, state: Any, numbers: Any, limits: Any) -> None:
-    scale, clip, low, high = limits
+    zeros, scale, clip, low, high = limits
     d = scale * g[i]
+    if ti.static(zeros is not None):
+        d = ti.select(math.isfinite(d), d, 0.0)
     if ti.static(clip is not None):
         d = max(min(d, clip), -clip)
     moved = rule(i, x[i], d, state, numbers)
@@ -39,50 +45,73 @@ def _move_element(i: Any, rule: Any, x: Any, g: Any, state: Any, numbers: Any, l
 
 
 @kernel
-def move(rule: Any, x: Any, g: Any, state: Any, numbers: Any, limits: Any) -> None:
-    """Move a field by a rule.
+def move(
+    rule: Any, xs: Any, gradients: Any, states: Any, numbers: Any, limits: Any, visible: Any
+) -> None:
+    """Move fields by a rule.
 
     Args:
         rule: The func.
-        x: The field.
-        g: Its gradient.
-        state: The fields of the rule's state, None for unused ones.
-        numbers: The rule's numbers.
-        limits: A factor of the gradient, the largest magnitude of its components after that, and
-            the least and the largest value of the components of x; all but the factor may be None.
+        xs: The fields.
+        gradients: The gradient of each.
+        states: The fields of the rule's state for each, None for unused ones.
+        numbers: The rule's numbers for each.
+        limits: For each True or None for components of the gradient that are not finite to count as
+            0, a factor of the gradient, the largest magnitude of its components after that, and the
+            least and the largest value of the components of x; the last three may be None.
+        visible: Integers by row: rows with 0 stay as they are. None for fields that move whole.
     """
-    if ti.static(len(x.shape) == 0):
-        _move_element(None, rule, x, g, state, numbers, limits)
-    else:
-        for i in ti.grouped(x):
-            _move_element(i, rule, x, g, state, numbers, limits)
+    for k in ti.static(range(len(xs))):
+        if ti.static(len(xs[k].shape) == 0):
+            _move_element(None, rule, xs[k], gradients[k], states[k], numbers[k], limits[k])
+        else:
+            for i in ti.grouped(xs[k]):
+                if ti.static(visible is None) or visible[i[0]] != 0:
+                    _move_element(i, rule, xs[k], gradients[k], states[k], numbers[k], limits[k])
 
 
 @func
 def _square(g: Any, i: Any, several: Any) -> Any:
     number = _double(g[i])
-    return (number * number).sum() if ti.static(several) else number * number
+    return (number * number).sum() if ti.static(several is not None) else number * number
 
 
 @kernel
-def _add_squares(total: Any, g: Any, several: Any) -> None:
-    if ti.static(len(g.shape) == 0):
-        total[None] += _square(g, None, several)
-    else:
-        for i in ti.grouped(g):
-            total[None] += _square(g, i, several)
+def _add_squares(total: Any, gradients: Any, several: Any) -> None:
+    for k in ti.static(range(len(gradients))):
+        if ti.static(len(gradients[k].shape) == 0):
+            total[None] += _square(gradients[k], None, several[k])
+        else:
+            for i in ti.grouped(gradients[k]):
+                total[None] += _square(gradients[k], i, several[k])
 
 
-def norm(total: Field, gradients: Sequence[Field]) -> float:
+def launches(fields: Sequence[Field]) -> list[tuple[int, ...]]:
+    """Return which fields are moved together, by their places: those of one type of numbers."""
+    found: dict[tuple[Scalar, int], list[int]] = {}
+    counts: dict[Scalar, int] = {}
+    for place, field in enumerate(fields):
+        scalar = scalar_of(field.element)
+        count = counts.get(scalar, 0)
+        counts[scalar] = count + 1
+        found.setdefault((scalar, count // _TOGETHER), []).append(place)
+    return [tuple(places) for places in found.values()]
+
+
+def norm(total: Field, gradients: Sequence[Field], together: Sequence[tuple[int, ...]]) -> float:
     """Return the norm of several gradients as one vector; not finite exactly if one of them is not.
 
     Args:
         total: A work field in double precision, of shape ().
         gradients: The gradients.
+        together: Those that a launch adds up, by their places; see `launches`.
     """
     total.fill(0.0)
-    for g in gradients:
-        _add_squares(total, g, not isinstance(g.element, Scalar))
+    for places in together:
+        some = tuple(gradients[k] for k in places)
+        _add_squares(
+            total, some, tuple(None if isinstance(g.element, Scalar) else True for g in some)
+        )
     squared = float(total[None])
     if math.isfinite(squared):
         return math.sqrt(squared)
