@@ -683,3 +683,81 @@ def test_results_of_a_run_before_hide_nothing():
     assert not dt.check_rule(wrong, buf, 0, 0.1)
     assert dt.check_rule(store_exp, buf, 1, 0.1)
     assert dt.check_rule(grow, floats(2, 3), 1, domain={"x": (-1.0, 1.0)}).label is not None
+
+
+# Rules on the gradients of a backward pass themselves
+
+
+@dt.kernel
+def some_squares(x, y, n: int):
+    for i in range(n):
+        y[i] = x[i] * x[i]
+
+
+@some_squares.backward
+@dt.kernel
+def _(x, y, n: int):
+    for i in range(n):
+        x.grad_out[i] += 3.0 * x[i] * y[i] * y.grad_in[i]
+
+
+@dt.kernel
+def grown(x, y):
+    for i in x:
+        y[i] += x[i]
+
+
+@grown.backward
+@dt.kernel
+def _(x, y):
+    for i in x:
+        x.grad_out[i] += 5.0 * y.grad_in[i]
+
+
+@dt.kernel
+def halved(x, y):
+    for i in x:
+        y[i] = 0.5 * x[i]
+
+
+@halved.backward
+@dt.kernel
+def _(x, y):
+    for i in x:
+        x.grad_out[i] += 2.0 * y.grad_in[i]
+
+
+@pytest.mark.parametrize("case", ["plain", "accumulated", "apart", "constant", "one"])
+def test_a_rule_in_place_gives_the_gradients_of_one_that_works_apart(case, monkeypatch):
+    def found():
+        x, y, z = floats(1, 2, 3, 4), floats(5, 6, 7, 8), floats(1, -1, 2, -2)
+        if case == "constant":
+            x = x.detach()
+        if case == "apart":
+            y = y.detach().with_grads(grad_in=dt.zeros(4, ti.f64), grad_out=dt.zeros(4, ti.f64))
+        if case == "one":  # a gradient that two fields share
+            z = z.detach().with_grads(grad_in=x.grad, grad_out=x.grad)
+        with dt.Tape(accumulate=case == "accumulated") as tape:
+            some_squares(x, y, 3)  # one element of y passes
+            grown(x, z)
+            halved(z, y)
+            some_squares(y, z, 2)
+        tape.backward({z: np.arange(1.0, 5.0), y: 2.0})
+        fields = (y, z) if case == "constant" else (x, y, z)
+        return [one.grad_out.to_numpy().copy() for one in fields]
+
+    in_place = found()
+    never = lambda step, record, gradient: False  # noqa: E731
+    monkeypatch.setattr("difftile.runtime.ruled_launch.RuledLaunch.reverse_in_place", never)
+    for one, other in zip(in_place, found(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_rule_copies_no_gradients(monkeypatch):
+    x, y = floats(1, 2, 3), floats(4, 5, 6)
+    copied = []
+    for name in ("copy_from", "add"):
+        monkeypatch.setattr(f"difftile.substrate.Buffer.{name}", lambda *args: copied.append(args))
+    (found,) = gradients(lambda: some_squares(x, y, 2), y, x)
+    np.testing.assert_array_equal(found, [3.0, 24.0, 0.0])
+    assert not copied

@@ -205,9 +205,11 @@ class Recording:
 
     def is_missed(self, written: Iterable[Storage]) -> bool:
         """Tell whether a tape of another thread or task would miss writes of this one."""
-        run_pending()
         others = self.elsewhere()
-        return bool(others) and any(one.misses(memory) for memory in written for one in others)
+        if not others:
+            return False
+        run_pending()
+        return any(one.misses(memory) for memory in written for one in others)
 
 
 _IDLE = Recording()

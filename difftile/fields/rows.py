@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -112,7 +113,7 @@ class Rows:
         if name.startswith("_"):
             raise AttributeError(name)
         if name not in self._fields:
-            raise AttributeError(self._missing(name))
+            raise _NoField(partial(self._missing, name))
         return self._fields[name]
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -351,6 +352,20 @@ class Rows:
 
     def _none_left(self, what: str) -> str:
         return f"{self!r}: {what} would leave no row, and a field has at least one element."
+
+
+class _NoField(AttributeError):
+    """A field that rows do not have; the message, which looks for a similar name, is made late.
+
+    `getattr(rows, name, None)` is the way to ask for a field that rows may have.
+    """
+
+    def __init__(self, message: Callable[[], str]) -> None:
+        super().__init__()
+        self._message = message
+
+    def __str__(self) -> str:
+        return self._message()
 
 
 def rows_of(field: Field) -> Rows | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Generator, Iterator, Mapping, 
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -85,6 +85,9 @@ class OpaqueStep(ABC):
         approximate: Whether its reverse is known to be no exact derivative.
     """
 
+    is_contained: ClassVar[bool] = False
+    """Whether a run writes nothing but the fields that it says to write, and opens no tape."""
+
     def __init__(
         self, name: str, uses: Sequence[Use], *, kind: str = "", approximate: bool = False
     ) -> None:
@@ -106,6 +109,21 @@ class OpaqueStep(ABC):
                 and to add to (`grad_out` of what was read, zero to begin with).
             saved: The result of `run`.
         """
+
+    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
+        """Run the reverse on the gradients of the backward pass themselves, if that is possible.
+
+        So nothing is copied, cleared or added up that the rule need not see apart.
+
+        Args:
+            record: A run of the step through which a gradient passes.
+            gradient: Returns the gradient of a field that the pass works on.
+
+        Returns:
+            Whether it was done; otherwise nothing has changed, and `reverse` runs on gradients of
+            its own.
+        """
+        return False
 
     def forward(self) -> OpaqueStep | None:
         """Return the step as one whose `reverse` pushes tangents, or None if nobody can say how.
@@ -247,20 +265,25 @@ class Opaque(TapeStep):
             LaunchError: A field was written that is declared to be read only.
             TapeError: The results differ from the first ones.
         """
-        with watched(self.step.title, self.uses, record=record) as writes:
-            with closed(keeping={use.field.storage for use in self.uses}):
+        watching = held if self.step.is_contained else watched
+        with watching(self.step.title, self.uses, record=record) as writes:
+            if self.step.is_contained:
                 saved = self.step.run()
-            self.uses = writes.uses(again=self._settled)
+            else:
+                with closed(keeping={use.field.storage for use in self.uses}):
+                    saved = self.step.run()
+                self.uses = writes.uses(again=self._settled)
+            flows = self.flows
             if not self._settled:
-                self.step.settle(self.uses, flows=self.flows)
+                self.step.settle(self.uses, flows=flows)
             self._settled = True
             if repeats:
                 self._compare()
-            self._saved_nbytes = nbytes_of(saved) if self.flows else 0
+            self._saved_nbytes = nbytes_of(saved) if flows else 0
             # The gradients of what the step writes are used up, even where none passes.
             if not record or not any(use.writes and use.field.has_grads for use in self.uses):
                 return saved, None
-            return saved, self._recorded(saved, writes.before)
+            return saved, self._recorded(saved, writes.before, flows)
 
     def _compare(self) -> None:
         """Compare some of the written numbers with those of the first run.
@@ -283,10 +306,12 @@ class Opaque(TapeStep):
                 )
         self._results = self._results or results
 
-    def _recorded(self, saved: object, before: Mapping[Storage, Buffer]) -> OpaqueRecord:
+    def _recorded(
+        self, saved: object, before: Mapping[Storage, Buffer], flows: bool
+    ) -> OpaqueRecord:
         kept: dict[Storage, Buffer] = {}
         left: dict[Storage, Buffer] = {}
-        for use in self.uses if self.flows else ():
+        for use in self.uses if flows else ():
             storage = use.field.storage
             if use.keeps in (Keeps.BEFORE, Keeps.BOTH):
                 kept[storage] = before[storage]
@@ -296,7 +321,7 @@ class Opaque(TapeStep):
                 left[storage] = storage.buffer
         for buffer in (*kept.values(), *left.values()):
             buffer.pins += 1
-        return OpaqueRecord(self, kept, left, saved if self.flows else None)
+        return OpaqueRecord(self, kept, left, saved if flows else None)
 
 
 @dataclass(slots=True, eq=False)
@@ -395,6 +420,26 @@ class OpaqueWrites:
                 "dt.InOut, or dt.Out if all of it is overwritten."
             )
         return use
+
+
+@contextmanager
+def held(name: str, uses: tuple[Use, ...], *, record: bool = False) -> Generator[OpaqueWrites]:
+    """Pin what the reverse of a contained step reads of the contents from before it.
+
+    Args:
+        name: The step, for errors.
+        uses: The uses of its fields.
+        record: Whether what the reverse needs is kept.
+    """
+    early = (Keeps.BEFORE, Keeps.BOTH)
+    writes = OpaqueWrites(name, tuple([u for u in uses if record and u.keeps in early]), record)
+    for buffer in writes.before.values():
+        buffer.pins += 1
+    try:
+        yield writes
+    finally:
+        for buffer in writes.before.values():
+            unpin(buffer)
 
 
 @contextmanager

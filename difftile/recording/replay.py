@@ -146,7 +146,9 @@ class Replay:
 
     def opaque(self, record: OpaqueRecord) -> None:
         """Run the reverse of an opaque step."""
-        reverse_opaque(record, self.gradient)
+        opaque = record.opaque
+        if not opaque.flows or not opaque.step.reverse_in_place(record, self.gradient):
+            reverse_opaque(record, self.gradient)
 
     def passes(self, source: ArrayLike) -> bool:
         """Tell whether the gradient of a copy passes to the copied field."""

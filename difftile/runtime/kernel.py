@@ -272,7 +272,8 @@ class Kernel:
         kwargs: CallKwargs,
     ) -> RuledLaunch:
         """Return a launch whose derivative is that of a rule."""
-        args = self._bind(args, kwargs)
+        if kwargs or len(args) != len(self._names):
+            args = self._bind(args, kwargs)
         opened = opened_again(launch.several, args) if launch.several else args
         if opened is None:
             raise LaunchError(f"{self!r}: an argument changed while the kernel was launched.")
@@ -294,7 +295,7 @@ class Kernel:
         """
         if recording.observer is not None and recording.recorder is None:
             Launch(launch, values, []).observe(recording.observer)
-        check_not_missed(repr(self), recording, launch, values)
+        check_not_missed(self, recording, launch, values)
 
     # Launches
 

@@ -119,7 +119,7 @@ def launch_one(launch: PreparedLaunch, values: Arguments) -> None:
 
 
 def check_not_missed(
-    kernel: str, recording: Recording, launch: PreparedLaunch, values: Arguments
+    kernel: object, recording: Recording, launch: PreparedLaunch, values: Arguments
 ) -> None:
     """Check that no tape of another thread or task misses a launch.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import is_
 
 from difftile.compile.arguments import Arguments, field_at
 from difftile.compile.specialisation import Specialisation
@@ -18,8 +19,90 @@ from difftile.launch.binding import Binding, Environment, Live, Slot
 from difftile.launch.parse_arguments import current_captures
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.tangents import make_writable
-from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.opaque import Keeps, OpaqueRecord, OpaqueStep, Use
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.runtime.rule_in_place import RuleInPlace, rule_in_place
+
+
+class _Plan:
+    """What all launches on the same fields have in common as steps with a rule.
+
+    Args:
+        launch: The launch.
+        values: Its arguments.
+        rule: The rule that the reverse runs.
+        rule_values: The arguments of that.
+
+    Attributes:
+        uses: The uses of the fields.
+        read: The memory of the fields that the launch reads.
+        clearing: The programs that clear the gradients of elements that it stores, by stage.
+        in_place: The rule on the gradients of a backward pass; None if it needs some apart.
+    """
+
+    def __init__(
+        self,
+        launch: PreparedLaunch,
+        values: Arguments,
+        rule: Specialisation,
+        rule_values: Arguments,
+    ) -> None:
+        code = launch.code
+        graded = [isinstance(v, Field) and is_float(v.element) for v in values]
+        wanted = code.arrays(graded).difference(code.params[len(values) - len(code.temps) :])
+        requests = [(stage, Adjoint(wanted, constant=True)) for stage in code.stages]
+        self.clearing = [c for stage, request in requests if (c := stage.code(request))]
+        self._rule = rule
+        self._fields = tuple([v for v in rule_values if isinstance(v, Field)])
+        self.read: set[Storage] = set()
+        self.uses = tuple(self._uses(code, values, rule_values))
+        self.in_place: RuleInPlace | None = None
+
+    def fits(self, rule: Specialisation, rule_values: Arguments) -> bool:
+        """Tell whether the plan is one for a rule on these fields."""
+        fields = [v for v in rule_values if isinstance(v, Field)]
+        return (
+            rule is self._rule
+            and len(fields) == len(self._fields)
+            and all(map(is_, fields, self._fields))
+        )
+
+    def rule_fields(self, rule_values: Arguments, kind: type[Role]) -> list[Field]:
+        """Return the fields to which the roles of a kind in the rule belong."""
+        position = self._rule.position
+        return [
+            field_at(rule_values, position[role.array])
+            for role in self._rule.roles
+            if isinstance(role, (Before, After, Bar)) and isinstance(role, kind)
+        ]
+
+    def _uses(self, code: Specialisation, values: Arguments, rule_values: Arguments) -> list[Use]:
+        """Return how the launch uses each field, and which contents the reverse reads."""
+        rule = self._rule
+        names: dict[Storage, tuple[Field, str]] = {}
+        params = (*code.params, *rule.params)
+        hidden = (*code.temps, *rule.temps)
+        for param, value in zip(params, (*values, *rule_values), strict=True):
+            if isinstance(value, Field) and value not in hidden:
+                names.setdefault(value.storage, (value, param.name))
+        loaded = {code.position[a] for stage in code.stages for a in stage.loaded}
+        reads = self.read = _memory(values, loaded)
+        writes = _memory(values, code.writes)
+        places = {code.position[a] for one in self.clearing for a in one.fields(Before)}
+        needed = _memory(rule_values, rule.loads) | _memory(values, places)
+        before = {one.storage for one in self.rule_fields(rule_values, Before)}
+        after = {one.storage for one in self.rule_fields(rule_values, After)}
+        uses: list[Use] = []
+        for storage, (field, name) in names.items():
+            if storage in needed:
+                (before if storage in reads else after).add(storage)
+            keeps = _KEEPS[storage in before, storage in after]
+            if storage not in writes and keeps is not Keeps.NOTHING:
+                keeps = Keeps.BEFORE
+            # Other elements pass through, so the gradient from before matters, too.
+            passes = storage not in reads
+            uses.append(Use(field, True, storage in writes, keeps, name, passes=passes))
+        return uses
 
 
 class RuledLaunch(OpaqueStep):
@@ -38,6 +121,8 @@ class RuledLaunch(OpaqueStep):
         approximate: Whether reports name the rule as an approximate derivative.
     """
 
+    is_contained = True
+
     def __init__(
         self,
         name: str,
@@ -53,13 +138,17 @@ class RuledLaunch(OpaqueStep):
         self._rules = rules
         self._rule, self._rule_values = rules[word]
         self._forward = word == "forward"
-        code = launch.code
-        graded = [isinstance(v, Field) and is_float(v.element) for v in values]
-        wanted = code.arrays(graded).difference(code.params[len(values) - len(code.temps) :])
-        requests = [(stage, Adjoint(wanted, constant=True)) for stage in code.stages]
-        self._clearing = [c for stage, request in requests if (c := stage.code(request))]
-        super().__init__(name, self._uses(), kind="kernel", approximate=approximate)
-        self._check_gradients()
+        plan: _Plan | None = launch.ruled.get(word)
+        if plan is None or not plan.fits(self._rule, self._rule_values):
+            plan = _Plan(launch, values, self._rule, self._rule_values)
+            self._check_gradients(plan)
+            if not self._forward:
+                written = {use.field.storage for use in plan.uses if use.writes}
+                given = launch.code, values, self._rule, self._rule_values
+                plan.in_place = rule_in_place(*given, written, plan.read, plan.clearing)
+            launch.ruled[word] = plan
+        self._plan = plan
+        super().__init__(name, plan.uses, kind="kernel", approximate=approximate)
 
     def forward(self) -> RuledLaunch | None:
         """Return the launch as one whose reverse pushes tangents."""
@@ -68,64 +157,33 @@ class RuledLaunch(OpaqueStep):
         given = (self.name, self._launch, self._values, self._rules, "forward")
         return RuledLaunch(*given, approximate=self.approximate)
 
-    def _rule_fields(self, kind: type[Role]) -> list[Field]:
-        """Return the fields to which the roles of a kind in the rule belong."""
-        position = self._rule.position
-        return [
-            field_at(self._rule_values, position[role.array])
-            for role in self._rule.roles
-            if isinstance(role, (Before, After, Bar)) and isinstance(role, kind)
-        ]
-
-    def _uses(self) -> list[Use]:
-        """Return how the launch uses each field, and which contents the reverse reads."""
-        code, rule = self._launch.code, self._rule
-        names: dict[Storage, tuple[Field, str]] = {}
-        params = (*code.params, *rule.params)
-        hidden = (*code.temps, *rule.temps)
-        for param, value in zip(params, (*self._values, *self._rule_values), strict=True):
-            if isinstance(value, Field) and value not in hidden:
-                names.setdefault(value.storage, (value, param.name))
-        loaded = {code.position[a] for stage in code.stages for a in stage.loaded}
-        reads = self._read = _memory(self._values, loaded)
-        writes = _memory(self._values, code.writes)
-        places = {code.position[a] for one in self._clearing for a in one.fields(Before)}
-        needed = _memory(self._rule_values, rule.loads) | _memory(self._values, places)
-        before = {one.storage for one in self._rule_fields(Before)}
-        after = {one.storage for one in self._rule_fields(After)}
-        uses: list[Use] = []
-        for storage, (field, name) in names.items():
-            if storage in needed:
-                (before if storage in reads else after).add(storage)
-            keeps = _KEEPS[storage in before, storage in after]
-            if storage not in writes and keeps is not Keeps.NOTHING:
-                keeps = Keeps.BEFORE
-            # Other elements pass through, so the gradient from before matters, too.
-            passes = storage not in reads
-            uses.append(Use(field, True, storage in writes, keeps, name, passes=passes))
-        return uses
-
-    def _check_gradients(self) -> None:
+    def _check_gradients(self, plan: _Plan) -> None:
         """Check that the rule reads gradients of fields that the kernel writes.
 
         Raises:
             LaunchError: The rule reads the gradient of a field that the kernel does not write.
         """
-        written = {use.field.storage for use in self.uses if use.writes}
+        written = {use.field.storage for use in plan.uses if use.writes}
         position = self._rule.position
         for role in self._rule.roles:
             if not isinstance(role, Bar) or not role.incoming:
                 continue
             if field_at(self._rule_values, position[role.array]).storage not in written:
                 name = role.array.name
+                title = f"kernel '{self._launch.code.name}'"
                 raise LaunchError(
-                    f"The rule of {self.title} uses '{name}.grad_in', the gradient of the contents "
+                    f"The rule of {title} uses '{name}.grad_in', the gradient of the contents "
                     f"of '{name}' after the launch; the kernel does not write it."
                 )
 
     def run(self) -> None:
         """Launch the kernel."""
         self._launch.run(self._values)
+
+    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
+        """Launch the rule on the gradients of the pass, then clear those of what was stored."""
+        rule = self._plan.in_place
+        return rule is not None and rule.launch(record, self._rule_values, self._values, gradient)
 
     def reverse(self, then: ReverseContext, saved: None) -> None:
         """Launch the rule."""
@@ -142,9 +200,9 @@ class RuledLaunch(OpaqueStep):
         if not self._forward:  # the elements that the kernel stores lose their gradients
             env = _ClearingEnvironment(self, self._launch, self._values, then)
             if recorder is None:
-                env.clear(self._clearing)
+                env.clear(self._plan.clearing)
             else:
-                recorder.opaque(_Clearing(self.title, env, self._clearing))
+                recorder.opaque(_Clearing(self.title, env, self._plan.clearing))
         code = self._rule
         values = [self._argument(k, role, then) for k, role in enumerate(self._rule.roles)]
         code.check(values)
@@ -172,7 +230,7 @@ class RuledLaunch(OpaqueStep):
                 return then.after(field_at(values, position[array]))
             case Same() if k in self._rule.loads and values[k] not in self._rule.temps:
                 field = field_at(values, k)  # `x[i]`: the contents that the kernel met or left
-                return then[field] if field.storage in self._read else then.after(field)
+                return then[field] if field.storage in self._plan.read else then.after(field)
             case _:
                 return values[k]
 
