@@ -112,6 +112,14 @@ def test_sorts_and_lists_on_cuda() -> None:
 
 @pytest.mark.gpu
 @pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 1023, 4097, (1 << 20) + 3])
+def test_native_sums_are_those_of_numpy(n: int) -> None:
+    test_sorting.test_sums_what_comes_before_down_the_columns(None, (n, 1))
+    test_sorting.test_a_sum_may_be_beyond_its_counts(None)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
 def test_splats_on_the_image_plane_on_cuda() -> None:
     test_splats2d.test_sum_agrees_with_numpy(3)
     test_splats2d.test_a_gaussian_of_any_size_is_drawn()

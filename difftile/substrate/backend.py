@@ -138,6 +138,14 @@ class Launcher(Protocol):
         ...
 
 
+class NativeKernel(Protocol):
+    """A kernel that the backend has written for warps, in place of one of the language."""
+
+    def __call__(self, *args: Any) -> None:
+        """Run on buffers and numbers, one for each parameter."""
+        ...
+
+
 class Compile(Protocol):
     """Emitted source to a kernel that runs."""
 
@@ -217,6 +225,7 @@ class Backend:
         devices: Starts and ends.
         memory: Makes memory of a device, for elements of a type in a shape, with any contents.
         compile: Compiles emitted source.
+        native: Kernels for devices with warps, by name; each stands for kernels of the language.
         desktop: Opens a window with a title, a width and a height [px]; raises RuntimeError where
             there can be none.
     """
@@ -227,4 +236,5 @@ class Backend:
     devices: Devices
     memory: Callable[[Type, tuple[int, ...]], DeviceArray]
     compile: Compile
+    native: Mapping[str, NativeKernel]
     desktop: Callable[[str, int, int], Desktop]

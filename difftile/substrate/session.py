@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from difftile.diagnostics import FieldError
 from difftile.ir.types import F32, FLOATS, SCALARS, Scalar
-from difftile.substrate.backend import Backend
+from difftile.substrate.backend import Backend, NativeKernel
 from difftile.substrate.lock import LOCK
 from difftile.substrate.pool import Pool
 from difftile.substrate.taichi.backend import TAICHI
@@ -35,6 +36,8 @@ class Session:
         seed: Seed of random numbers.
         scatter: How loops of the CPU add to elements that iterations share, as in `dt.init`.
         warps: Kernels run in warps of CUDA.
+        native: Kernels that the backend has for warps, by name; none for debugging, which checks
+            what kernels of the language do.
     """
 
     number: int
@@ -49,6 +52,7 @@ class Session:
     seed: int
     scatter: str
     warps: bool
+    native: Mapping[str, NativeKernel]
 
 
 _current: list[Session] = []
@@ -107,6 +111,7 @@ def start_session(
             seed=seed,
             scatter=scatter,
             warps=device.warps,
+            native=BACKEND.native if device.warps and not debug else {},
         )
         _current[:] = [session]
         _forked.left()

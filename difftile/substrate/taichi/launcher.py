@@ -43,43 +43,44 @@ from difftile.substrate.taichi.translate import said, translated
 _counter = itertools.count()
 
 
-class CompiledKernel:
-    """One compiled kernel and its launch context, with the arguments that this holds.
+class TaichiKernel:
+    """A kernel that Taichi has compiled, and its launch context with the arguments that this holds.
 
     A launch takes the context away, so that threads never fill the same one; a launch that finds
     none makes another. An interrupted launch does not put it back, since its arguments are unknown.
+
+    Args:
+        name: Stands in messages.
+        kernel: Taichi's kernel.
+        compiled: Its code.
+        is_float: Which parameters are numbers with a fraction.
+        written: The positions of the buffers that it writes.
+        on_host: Buffers are passed by their address.
+        as_written: Fast math is left out, whatever the session has.
+        least_ndim: As many axes has a buffer of shape ().
     """
 
     def __init__(
         self,
-        emitted: Emitted,
-        of: Program,
-        params: tuple[Array | Var, ...],
+        name: str,
+        kernel: Any,
+        compiled: Any,
         *,
+        is_float: Sequence[bool],
         written: Sequence[int],
         on_host: bool,
-        as_written: bool,
+        as_written: bool = False,
+        least_ndim: int = 0,
     ) -> None:
-        examples = [_example(param, emitted.least_ndim) for param in params]
-        self._least_shape = (1,) * emitted.least_ndim
-
-        def read() -> Any:
-            with _built(emitted) as kernel:
-                return kernel.compiled_kernels[kernel.ensure_compiled(*examples)]
-
-        try:
-            program: Any = impl.get_runtime().prog
-            with reading_emitted_source(as_written=as_written) as config:
-                self._kernel: Any = read()
-                caps = program.get_device_caps()
-                self._compiled: Any = program.compile_kernel(config, caps, self._kernel)
-        except (DifftileError, RecursionError, MemoryError):
-            raise
-        except Exception as error:
-            raise translated(emitted, of, error, read) from None
-        self._name = emitted.name
+        self._name = name
+        self._kernel = kernel
+        self._compiled = compiled
+        self._is_float = is_float
         self._written = written
-        launch: Callable[[Any, Any], None] = program.launch_kernel
+        self._on_host = on_host
+        self._least_shape = (1,) * least_ndim
+        self._program: Any = impl.get_runtime().prog
+        launch: Callable[[Any, Any], None] = self._program.launch_kernel
 
         def launch_as_written(compiled: Any, context: Any) -> None:
             """Launch without fast math: on a GPU the first launch writes the machine code."""
@@ -87,11 +88,13 @@ class CompiledKernel:
                 launch(compiled, context)
 
         self._run = launch if on_host or not as_written else launch_as_written
-        self._program = program
-        self._on_host = on_host
         self._held: tuple[Any, list[Any]] | None = None
-        self._is_float = [isinstance(p, Var) and scalar_of(p.type) in FLOATS for p in params]
         LIVING.add(self)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the session is over."""
+        return self._kernel is None
 
     def end(self, why: str) -> None:
         """Refuse later launches, and release everything of Taichi."""
@@ -152,7 +155,48 @@ class CompiledKernel:
         return kernel.make_launch_context(), [None] * len(self._is_float) + [program]
 
 
-LIVING: weakref.WeakSet[CompiledKernel] = weakref.WeakSet()
+LIVING: weakref.WeakSet[TaichiKernel] = weakref.WeakSet()
+
+
+class CompiledKernel(TaichiKernel):
+    """A kernel of emitted source."""
+
+    def __init__(
+        self,
+        emitted: Emitted,
+        of: Program,
+        params: tuple[Array | Var, ...],
+        *,
+        written: Sequence[int],
+        on_host: bool,
+        as_written: bool,
+    ) -> None:
+        examples = [_example(param, emitted.least_ndim) for param in params]
+
+        def read() -> Any:
+            with _built(emitted) as kernel:
+                return kernel.compiled_kernels[kernel.ensure_compiled(*examples)]
+
+        try:
+            program: Any = impl.get_runtime().prog
+            with reading_emitted_source(as_written=as_written) as config:
+                kernel: Any = read()
+                caps = program.get_device_caps()
+                compiled: Any = program.compile_kernel(config, caps, kernel)
+        except (DifftileError, RecursionError, MemoryError):
+            raise
+        except Exception as error:
+            raise translated(emitted, of, error, read) from None
+        super().__init__(
+            emitted.name,
+            kernel,
+            compiled,
+            is_float=[isinstance(p, Var) and scalar_of(p.type) in FLOATS for p in params],
+            written=written,
+            on_host=on_host,
+            as_written=as_written,
+            least_ndim=emitted.least_ndim,
+        )
 
 
 _HELPERS = {

@@ -1,0 +1,85 @@
+"""Native kernels: how they are compiled and launched, on devices whose memory Python cannot see."""
+
+# Kernels of Taichi: their annotations are objects.
+# pyright: reportInvalidTypeForm=false
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import taichi as ti
+from taichi.lang import impl
+
+import difftile as dt
+from difftile.ir.types import F32, I32, Vector
+from difftile.substrate import BACKEND, current_session
+from difftile.substrate.taichi.native.launch import native
+from tests.device_arrays import device_arrays
+
+
+@native("y", "seen", memory={"last": 3})
+@ti.kernel
+def scale(
+    x: ti.types.ndarray(ti.f32, ndim=2),
+    factor: ti.f32,
+    copies: ti.template(),
+    add: ti.i32,
+    y: ti.types.ndarray(ti.math.vec3, ndim=2),
+    seen: ti.types.ndarray(ti.i32, ndim=0),
+    last: ti.types.ndarray(ti.i32, ndim=1),
+):
+    for _ in range(1):
+        last[2] = seen[None]
+    for i, j in ti.ndrange(x.shape[0], x.shape[1]):
+        for k in ti.static(range(copies)):
+            y[i, j][k] = factor * x[i, j] + add
+        ti.atomic_add(seen[None], 1)
+    for _ in range(1):
+        seen[None] -= last[2]
+
+
+@pytest.fixture
+def device() -> Iterator[None]:
+    with device_arrays():
+        yield
+
+
+def check(copies: int, factor: float, add: int, shape: tuple[int, int]) -> None:
+    values = np.random.default_rng(0).uniform(-1, 1, shape).astype(np.float32)
+    x, y, seen = dt.from_numpy(values), dt.zeros(shape, Vector(3, F32)), dt.zeros((), I32)
+    assert y.buffer.zeros
+    for _ in range(2):
+        scale(x.buffer, factor, copies, add, y.buffer, seen.buffer)
+    assert not y.buffer.zeros and seen[None] == values.size
+    expected = np.zeros((*shape, 3), np.float32)
+    expected[..., :copies] = (np.float32(factor) * values + add)[..., None]
+    np.testing.assert_allclose(y.to_numpy(), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_launches_with_buffers_numbers_and_constants(device: None) -> None:
+    for copies, factor, add, shape in (
+        (1, 2.5, 3, (2, 5)),
+        (3, -0.5, 0, (7, 3)),
+        (1, 1, 1, (9, 9)),
+    ):
+        check(copies, factor, add, shape)
+
+
+def test_each_session_compiles_anew_and_the_last_is_over() -> None:
+    for _ in range(2):
+        with device_arrays():
+            check(2, 2.0, 1, (3, 4))
+
+
+def test_other_kernels_are_compiled_as_before(device: None) -> None:
+    program: Any = impl.get_runtime().prog
+    config = program.config()
+    before = config.cfg_optimization, config.make_thread_local
+    check(2, 1.0, 0, (1, 1))
+    assert (config.cfg_optimization, config.make_thread_local) == before
+
+
+def test_only_devices_with_warps_have_them() -> None:
+    assert BACKEND.native
+    assert not current_session().native
