@@ -55,12 +55,16 @@ class Peer:
         each field to be compiled.
         """
         started = clock()
-        clear(*(field.grad for field in self._variables()))
+        self.clear_gradients()
         with ti.ad.Tape(self.loss, clear_gradients=False):
             entered = clock()
             self.run()
             forward = clock() - entered
         return forward, clock() - started - forward
+
+    def clear_gradients(self) -> None:
+        """Set all gradients to zero."""
+        clear(*(field.grad for field in self._variables()))
 
     def gradients(self) -> dict[str, np.ndarray]:
         """Return the gradients of the parameters by name."""

@@ -1,0 +1,1 @@
+"""The parts of `benchmarks.gpu`: rows with their targets, who runs them, clocks, and tables."""
