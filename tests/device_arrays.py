@@ -28,13 +28,21 @@ class HostDriver:
         """Do nothing: the host has no contexts."""
 
     def call(self, name: str, *args: Any) -> None:
-        target, source, size, *_ = args
+        target, source, size, *more = args
         if name.startswith("cuMemset"):
-            dtype = np.dtype(f"u{int(name.removeprefix('cuMemsetD').removesuffix('_v2')) // 8}")
-            value = np.full(size, source, dtype)
-            ctypes.memmove(target, value.ctypes.data, value.nbytes)
+            bits = int(name.removesuffix("_v2").rpartition("D")[2])
+            if "2D" in name:  # address, distance of rows, value, width, height
+                rows, value, width = range(more[1]), size, more[0]
+                for row in rows:
+                    self._set(target + row * source, bits, value, width)
+            else:
+                self._set(target, bits, source, size)
         else:
             ctypes.memmove(target, source, size)
+
+    def _set(self, target: int, bits: int, value: int, count: int) -> None:
+        values = np.full(count, value, np.dtype(f"u{bits // 8}"))
+        ctypes.memmove(target, values.ctypes.data, values.nbytes)
 
 
 @contextmanager

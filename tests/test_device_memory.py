@@ -15,6 +15,7 @@ import taichi as ti
 import difftile as dt
 from difftile.ir.types import SCALARS, numpy_dtype
 from difftile.substrate import compile as compiling
+from difftile.substrate import memory
 from tests import run_programs, tape_programs
 from tests.device_arrays import counted, device_arrays
 
@@ -94,7 +95,7 @@ def product(x, y):
 
 @dt.kernel
 def double(x):
-    for i in x:
+    for i in ti.grouped(x):
         x[i] = 2.0 * x[i]
 
 
@@ -188,6 +189,79 @@ def test_a_fill_is_made_up_for_once_when_it_is_interrupted() -> None:
         double(x)
         double(x)
         assert (x.to_numpy() == 12.0).all()
+
+
+def random_box(rng: np.random.Generator, shape: tuple[int, ...]) -> memory.Box:
+    """Return a box, which often reaches to the ends of axes."""
+    ends = [sorted(rng.choice((0, size, *rng.integers(0, size + 1, 2)), 2)) for size in shape]
+    return tuple((int(low), int(high)) for low, high in ends)
+
+
+def contents_as_arrays(rounds: int, shapes: Iterable[tuple[int, ...]]) -> None:
+    """Do the same to fields and to arrays, in random orders; clears of boxes wait in between."""
+    rng = np.random.default_rng(11)
+    for shape, element in itertools.product(shapes, (ti.f32, ti.f64, ti.i8, dt.vec(2, ti.f32))):
+        fields = [dt.zeros(shape, element) for _ in range(3)]
+        arrays = [field.to_numpy() for field in fields]
+        for _ in range(rounds):
+            k, other, what = *rng.integers(0, 3, 2), rng.integers(0, 12)
+            field, array = fields[k], arrays[k]
+            at = tuple(int(rng.integers(size)) for size in shape)
+            if what < 5:
+                box = random_box(rng, shape)
+                field.buffer.clear(box)
+                array[tuple(slice(*ends) for ends in box)] = 0
+            elif what == 5:
+                field.fill(int(what))
+                array[...] = int(what)
+            elif what == 6:
+                array[...] = rng.integers(1, 9, array.shape)
+                field.from_numpy(array)
+            elif what == 7:
+                field[at] = array[at] = np.full(array.shape[len(shape) :], 3, array.dtype)
+            elif what == 8:
+                field.copy_from(fields[other])
+                array[...] = arrays[other]
+            elif what == 9:
+                np.testing.assert_array_equal(np.asarray(field[at]), array[at])
+            elif what == 10 and k != other and array.dtype.kind == "f":
+                field.buffer.add(fields[other].buffer)
+                array += arrays[other]
+            else:
+                same(field, array)
+        for field, array in zip(fields, arrays, strict=True):
+            assert field.buffer.device is not None
+            _ = field.buffer.device.handle  # as a launch asks for it
+            same(field, array)
+
+
+def test_clears_of_boxes_wait_and_are_made_up_for() -> None:
+    with device_arrays():
+        contents_as_arrays(60, ((7,), (5, 4), (3, 4, 5), (2, 3, 2, 3), (20, 3, 3)))
+    with device_arrays(driver=False):
+        contents_as_arrays(20, ((5, 4),))
+
+
+def test_a_clear_that_waits_costs_nothing_where_nobody_looks() -> None:
+    with device_arrays():
+        x = dt.from_numpy(np.arange(20.0, dtype=np.float32).reshape(4, 5))
+        inner = ((1, 3), (1, 4))
+        with counted() as counts:
+            x.buffer.clear(inner)
+            x.buffer.clear(inner)
+            assert x[2, 3] == 0.0
+            x.buffer.clear(((0, 4), (1, 5)))
+            x.fill(0.0)
+            x.buffer.clear(inner)
+            assert not x.to_numpy().any()
+            x.fill(1.0)
+        assert not counts
+        with counted() as counts:
+            x.buffer.clear(inner)
+            double(x)
+            double(x)
+        assert counts == {"launch": 2, "MemsetD32": 1, "MemsetD2D32": 1}
+        assert x.to_numpy().sum() == 4.0 * (20 - 6)
 
 
 @dt.kernel
@@ -299,6 +373,123 @@ def test_outside_what_a_launch_overwrites_gradients_pass_through() -> None:
         tape.backward({y: weights})
         np.testing.assert_allclose(x.grad.to_numpy(), expected, rtol=1e-12)
         np.testing.assert_allclose(y.grad.to_numpy(), rest, rtol=1e-12)
+
+
+@dt.kernel
+def five_points(x, y):
+    for i, j in ti.ndrange((1, x.shape[0] - 1), (1, x.shape[1] - 1)):
+        around = x[i - 1, j] + x[i + 1, j] + x[i, j - 1] + x[i, j + 1]
+        y[i, j] = ti.sin(x[i, j]) + 0.2 * (around - 4.0 * x[i, j])
+
+
+@dt.kernel
+def periodic(x, y):
+    for i, j in ti.ndrange(x.shape[0], x.shape[1]):
+        n, m = x.shape[0], x.shape[1]
+        around = x[(i - 1) % n, j] + 2.0 * x[(i + 1) % n, j] + x[i, (j + 2) % m]
+        y[i, j] = around - ti.cos(x[i, j])
+
+
+@dt.kernel
+def periodic_along_one_axis(x, y):
+    for i, j in ti.ndrange((2, x.shape[0]), x.shape[1]):
+        y[i, j] = x[i - 2, j] * x[i, (j + 1 + x.shape[1]) % x.shape[1]]
+
+
+@dt.kernel
+def some_neighbours(x, y):
+    for i, j in ti.ndrange(x.shape[0], x.shape[1]):
+        total = 3.0 * x[i, j]
+        if i > 0:
+            total += x[i - 1, j] * x[i - 1, j]
+        if x[i, j] > 1.0 and j + 1 < x.shape[1]:
+            total -= x[i, j + 1]
+        y[i, j] = total
+
+
+@dt.kernel
+def two_sides(x, y):
+    for i, j in ti.ndrange((1, x.shape[0] - 1), (2, x.shape[1])):
+        y[i - 1, j] = x[i - 1, j] * x[i + 1, j]
+
+
+@dt.kernel
+def adds_to_neighbours(x, y):
+    for i, j in ti.ndrange((1, x.shape[0] - 1), x.shape[1]):
+        y[i - 1, j] += x[i, j]
+        y[i + 1, j] += x[i, j] * x[i, j]
+        y[i, j] -= 0.5 * x[i, j]
+
+
+STENCILS = (
+    five_points,
+    periodic,
+    periodic_along_one_axis,
+    some_neighbours,
+    two_sides,
+    adds_to_neighbours,
+)
+SHAPES = ((1, 1), (2, 5), (3, 3), (4, 1), (3, 2), (5, 7))
+
+
+def gradients_of_stencils() -> list[tuple[str, Any]]:
+    """Return values and gradients of some stencils, of sizes down to those without an interior."""
+    found: list[tuple[str, Any]] = []
+    for kernel, shape in itertools.product(STENCILS, SHAPES):
+        rng = np.random.default_rng(3)
+        points, weights = rng.uniform(0.5, 1.5, (2, *shape))
+        x, y = dt.from_numpy(points, grad=True), dt.zeros(shape, ti.f64, grad=True)
+        for _ in range(2):
+            y.fill(0.25)
+            with dt.Tape() as tape:
+                kernel(x, y)
+            tape.backward({y: weights})
+            contents = y.to_numpy(), x.grad.to_numpy(), y.grad.to_numpy()
+            found += [(f"{kernel.__name__} {shape}", one) for one in contents]
+        with dt.Tape() as tape:
+            kernel(x, y)
+            kernel(y, x)
+            kernel(x, y)
+        tape.backward({y: weights})
+        found += [(f"{kernel.__name__} {shape}, thrice", f.grad.to_numpy()) for f in (x, y)]
+    return found
+
+
+def test_gradients_of_stencils_are_those_of_the_cpu() -> None:
+    dt.init(arch="cpu")
+    expected = gradients_of_stencils()
+    with mock.patch.object(compiling, "_FRESH_BYTES", 0), device_arrays():
+        found = gradients_of_stencils()
+        # One pass that stores, and reads what it needs without branches.
+        text = five_points.source("adjoint")
+        assert "if " not in text
+    for (what, one), (_, other) in zip(expected, found, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-14, err_msg=what)
+
+
+def reverse_a_stencil() -> None:
+    """Count what the reverse of a stencil does: it fills nothing and clears nothing."""
+    points = np.random.default_rng(2).uniform(0.5, 1.5, (30, 20))
+    x, y = dt.from_numpy(points, grad=True), dt.zeros((30, 20), ti.f64, grad=True)
+    with dt.Tape() as tape:
+        five_points(x, y)
+    with counted() as counts:
+        tape.backward({y: points})
+    assert counts == {"MemcpyHtoD": 1, "launch": 1}
+    rim = points.copy()
+    rim[1:-1, 1:-1] = 0.0
+    with counted() as counts:
+        np.testing.assert_array_equal(y.grad.to_numpy(), rim)
+    assert counts == {"MemcpyDtoH": 1}
+    with counted() as counts:
+        dt.zero_grads()
+        assert not y.grad.to_numpy().any()
+    assert not counts
+
+
+@pytest.mark.usefixtures("any_size_counts")
+def test_the_reverse_of_a_stencil_is_one_launch() -> None:
+    reverse_a_stencil()
 
 
 @pytest.mark.usefixtures("any_size_counts")

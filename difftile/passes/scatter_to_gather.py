@@ -10,6 +10,7 @@ n elements: then it is iteration (q - c) % n.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -56,6 +57,8 @@ class _Scatter:
     wraps: tuple[bool, ...]
 
 
+_ZERO = Const(0, I32)
+
 _Box: TypeAlias = tuple[tuple[Value, ...], tuple[Value, ...]]
 
 
@@ -72,8 +75,9 @@ def scatter_to_gather(program: Program, *, guarded: bool = False) -> Program:
 
     Args:
         program: The program.
-        guarded: Test bounds at every element. Otherwise the rim has a loop of its own, and no other
-            element tests any, which suits a CPU; a device starts a task for each loop.
+        guarded: Gather the rim in the same loop, from iterations beside it whose terms are dropped:
+            a device starts a task for each loop, and computes sooner than it branches. Otherwise
+            the rim has a loop of its own, and no other element tests any bounds, which suits a CPU.
     """
     defs = definitions_of(program.body)
     stale = stale_loads(program).keys()
@@ -93,7 +97,7 @@ def scatter_to_gather(program: Program, *, guarded: bool = False) -> Program:
             slices = [slice_of(task.body, s.stmt) for s in scatters]
             if any(map(costly, slices)):
                 continue
-            gather = _Gather(task, scatters, slices, touched[array] == len(scatters))
+            gather = _Gather(task, scatters, slices, defs, touched[array] == len(scatters))
             loops += gather.loops(guarded=guarded)
             moved = {id(s.stmt) for s in scatters}
             task = replace(
@@ -169,6 +173,7 @@ class _Gather:
         task: The loop.
         scatters: Its accumulations into the field.
         slices: For each the statements that compute whether it happens, and its value.
+        defs: The ops of the program.
         single_write: Nothing else in the program touches the field.
     """
 
@@ -177,6 +182,7 @@ class _Gather:
         task: ParallelFor,
         scatters: list[_Scatter],
         slices: list[Block],
+        defs: dict[Var, Stmt],
         single_write: bool,
     ) -> None:
         self.b = OpBuilder()
@@ -184,6 +190,7 @@ class _Gather:
         self.task = task
         self.scatters = scatters
         self.slices = slices
+        self.defs = defs
         self.single_write = single_write
         axes = range(len(task.indices))
         # Which axes are periodic, and the least and the largest offset of the others.
@@ -192,34 +199,92 @@ class _Gather:
         self.highs = [0 if self.wraps[d] else max(s.offset[d] for s in scatters) for d in axes]
 
     def loops(self, *, guarded: bool) -> list[Stmt]:
-        """Return one loop that tests bounds, or one that does not and a second one for the rim."""
+        """Return one loop over all elements, or one over the inner ones and one for the rim."""
         b, task = self.b, self.task
-
-        def shifted(bounds: tuple[Value, ...], by: list[int]) -> tuple[Value, ...]:
-            return tuple((b.expr(v) + c).value for v, c in zip(bounds, by, strict=True))
-
-        inner = shifted(task.starts, self.highs), shifted(task.stops, self.lows)
-        outer = shifted(task.starts, self.lows), shifted(task.stops, self.highs)
+        inner = self._shifted(task.starts, self.highs), self._shifted(task.stops, self.lows)
+        outer = self._shifted(task.starts, self.lows), self._shifted(task.stops, self.highs)
+        if guarded:
+            b.append(self._all(outer))
+            return b.stmts
         indices = tuple(Var(index.name, I32) for index in task.indices)
         with b.region() as body:
-            self._sum(indices, guarded=guarded)
-        box = outer if guarded else inner
-        b.append(ParallelFor(indices, *box, Block(tuple(body)), task.span))
-        if not guarded and not all(self.wraps):
+            self._add(indices, *self._sum(lambda k: self._term(k, indices, tested=False)))
+        b.append(ParallelFor(indices, *inner, Block(tuple(body)), task.span))
+        if not all(self.wraps):
             b.append(self._rim(inner, outer))
         return b.stmts
 
-    def _sum(self, indices: tuple[Value, ...], *, guarded: bool) -> None:
-        """Append the sum that the element at the indices gathers."""
-        b, stmt = self.b, self.scatters[0].stmt
-        total: Value = zero(stmt.value.type)
+    def _shifted(self, bounds: tuple[Value, ...], by: list[int]) -> tuple[Value, ...]:
+        return tuple(map(self._plus, bounds, by))
+
+    def _plus(self, bound: Value, by: int) -> Value:
+        """Return a bound moved by some elements: `n - 1` moved by one is `n`."""
+        form = affine(bound, self.defs)
+        match [*form.terms]:
+            case [(variable, 1)]:
+                return (self.b.expr(variable) + (form.constant + by)).value
+            case _:
+                return (self.b.expr(bound) + by).value
+
+    def _all(self, outer: _Box) -> ParallelFor:
+        """Return the loop over the outer box, which takes each term from some iteration.
+
+        Where there is none at an offset, that is the nearest one, and its term counts as nothing.
+        """
+        b, task = self.b, self.task
+        stops: list[Value] = []
+        shifts: list[list[Value]] = []  # along periodic axes from 0 to less than the period
+        for d, (start, stop) in enumerate(zip(task.starts, task.stops, strict=True)):
+            offsets: list[Value] = [Const(s.offset[d], I32) for s in self.scatters]
+            end = outer[1][d]
+            if self.wraps[d]:
+                period = b.expr(stop).max(1).named("period")
+                offsets = [c if c == _ZERO else b.call("mod", c, period.value) for c in offsets]
+            elif self.lows[d] != self.highs[d]:
+                # Without iterations there is nothing to take: the outer box is empty as well.
+                end = (b.expr(stop) > start).select(end, outer[0][d]).value
+            stops.append(end)
+            shifts.append(offsets)
+        indices = tuple(Var(index.name, I32) for index in task.indices)
+        with b.region() as body:
+            touched, total = self._sum(
+                lambda k: self._nearest_term(k, [by[k] for by in shifts], indices)
+            )
+            self._add(indices, Const(True, BOOL) if self._reaches_all() else touched, total)
+        return ParallelFor(indices, outer[0], tuple(stops), Block(tuple(body)), task.span)
+
+    def _reaches_all(self) -> bool:
+        """Tell whether the outer box certainly consists of elements of the field.
+
+        Along each axis iterations must reach its first and its last elements on any condition.
+        """
+        always = [
+            scatter.offset
+            for scatter, one in zip(self.scatters, self.slices, strict=True)
+            if one.results[0] == Const(True, BOOL)
+        ]
+        ends = enumerate(zip(self.wraps, self.lows, self.highs, strict=True))
+        return all(
+            {low, high} <= {offset[d] for offset in always} or (wraps and bool(always))
+            for d, (wraps, low, high) in ends
+        )
+
+    def _sum(self, term: Callable[[int], tuple[Value, Value]]) -> tuple[Value, Value]:
+        """Append the sum of a term for each scatter; return whether there is any, and the sum."""
+        b = self.b
+        total: Value = zero(self.scatters[0].stmt.value.type)
         touched: Value = Const(False, BOOL)
-        for scatter, one in zip(self.scatters, self.slices, strict=True):
+        for k, scatter in enumerate(self.scatters):
             b.span = scatter.stmt.span
-            hit, value = self._contribution(scatter, one, indices, guarded=guarded)
+            hit, value = term(k)
             total = b.call("add", total, value)
             touched = b.call("or", touched, hit)
         b.span = self.task.span
+        return touched, total
+
+    def _add(self, indices: tuple[Value, ...], touched: Value, total: Value) -> None:
+        """Append the addition of a sum."""
+        b, stmt = self.b, self.scatters[0].stmt
         flags = {"atomic": False, "single_write": self.single_write}
         with nullcontext() if touched == Const(True, BOOL) else b.branch(touched):
             b.append(Accumulate(stmt.array, indices, total, b.span, **flags))
@@ -238,12 +303,13 @@ class _Gather:
         def visit(skipped: Expr) -> Block:
             with b.region() as body:
                 here = outer[0][-1] + b.expr(counter)
-                jump = (here >= inner[0][-1]).select(skipped, Const(0, I32))
+                jump = (here >= inner[0][-1]).select(skipped, _ZERO)
                 index = (here + jump).named(last.name).value
-                self._sum((*leading, index), guarded=True)
+                indices = (*leading, index)
+                self._add(indices, *self._sum(lambda k: self._term(k, indices, tested=True)))
             return Block(tuple(body))
 
-        zeros = (Const(0, I32),)
+        zeros = (_ZERO,)
         if not leading:
             return ParallelFor((counter,), zeros, ((whole - hole).value,), visit(hole), span)
         with b.region() as body:
@@ -252,17 +318,22 @@ class _Gather:
                 at = b.expr(index)
                 inside = inside & (at >= start)
                 inside = inside & (at < stop)
-            skipped = inside.select(hole, Const(0, I32)).named("skipped")
+            skipped = inside.select(hole, _ZERO).named("skipped")
             count = (whole - skipped).value
             b.append(For(counter, *zeros, count, (), (), visit(skipped), (), span))
         starts, stops = outer[0][:-1], outer[1][:-1]
         return ParallelFor(tuple(leading), starts, stops, Block(tuple(body)), span)
 
-    def _contribution(
-        self, scatter: _Scatter, one: Block, indices: tuple[Value, ...], *, guarded: bool
-    ) -> tuple[Value, Value]:
-        """Append a scatter's part of the element `indices`; return whether there is one, and it."""
+    def _term(self, k: int, indices: tuple[Value, ...], *, tested: bool) -> tuple[Value, Value]:
+        """Append a scatter's part of an element; return whether there is one, and it.
+
+        Args:
+            k: Which scatter.
+            indices: The element.
+            tested: Test whether the iteration is there.
+        """
         b, task = self.b, self.task
+        scatter, one = self.scatters[k], self.slices[k]
         inside = b.expr(Const(True, BOOL))
         env: dict[Var, Value] = {v: v for v in free_variables(one)}
         for d, (index, here) in enumerate(zip(task.indices, indices, strict=True)):
@@ -272,11 +343,8 @@ class _Gather:
                 env[index] = (there % task.stops[d]).named(index.name).value if c else here
                 continue
             env[index] = there.value
-            # The loop over elements starts and ends with the outermost offsets.
-            if guarded and c != self.lows[d]:
-                inside = inside & (there >= task.starts[d])
-            if guarded and c != self.highs[d]:
-                inside = inside & (there < task.stops[d])
+            if tested:
+                inside = self._among(inside, there, d, c)
         block = Cloner(env).block(one)
         if isinstance(inside.value, Const):
             b.extend(block.stmts)
@@ -286,3 +354,47 @@ class _Gather:
         no = Block((), (Const(False, BOOL), nothing))
         b.append(If(inside.value, block, no, (hit, value), scatter.stmt.span))
         return hit, value
+
+    def _nearest_term(
+        self, k: int, shifts: list[Value], indices: tuple[Value, ...]
+    ) -> tuple[Value, Value]:
+        """Append the term of the iteration nearest to an offset; return as `_term` does.
+
+        Args:
+            k: Which scatter.
+            shifts: Its offset along each axis; modulo the period where there is one.
+            indices: The element.
+        """
+        b, task = self.b, self.task
+        scatter, one = self.scatters[k], self.slices[k]
+        inside = b.expr(Const(True, BOOL))
+        env: dict[Var, Value] = {v: v for v in free_variables(one)}
+        for d, (index, here) in enumerate(zip(task.indices, indices, strict=True)):
+            c, start, stop = scatter.offset[d], task.starts[d], task.stops[d]
+            there = (b.expr(here) - shifts[d]).named(index.name)
+            if self.wraps[d]:
+                there = (there < 0).select(there + stop, there) if c else there
+            else:
+                inside = self._among(inside, there, d, c)
+                if c != self.lows[d]:
+                    there = there.max(start)
+                if c != self.highs[d]:
+                    there = there.min(b.expr(stop) - 1)
+            env[index] = there.named(index.name).value
+        block = Cloner(env).block(one)
+        b.extend(block.stmts)
+        hit, value = block.results
+        if inside.value != Const(True, BOOL):
+            value = b.call("select", inside.value, value, zero(value.type))
+        return b.call("and", inside.value, hit), value
+
+    def _among(self, inside: Expr, there: Expr, d: int, c: int) -> Expr:
+        """Return a condition and whether, along an axis, the iteration at an offset is there.
+
+        The loop over elements starts and ends with the outermost offsets.
+        """
+        if c != self.lows[d]:
+            inside = inside & (there >= self.task.starts[d])
+        if c != self.highs[d]:
+            inside = inside & (there < self.task.stops[d])
+        return inside

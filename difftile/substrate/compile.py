@@ -38,7 +38,7 @@ from difftile.substrate.steps import Speed
 from difftile.substrate.strips import in_strips
 from difftile.substrate.vector_loops import LoopCode, loop_codes
 from difftile.substrate.vectorise_functions import Vectorised, vectorise_functions
-from difftile.substrate.whole import whole_writes, without_clears
+from difftile.substrate.whole import NO_PARTS, Parts, WholeWrites, size_of, without_clears
 from difftile.substrate.work import work_of
 
 # Storing instead of adding pays where memory is what takes the time; below, one variant is enough.
@@ -187,7 +187,7 @@ class CompiledProgram:
         stored = {s.array for s in adds if s.single_write}
         self._written = [k for k, param in enumerate((*self.params, *reported)) if param in written]
         self._stored = [k for k, param in enumerate(self.params) if param in stored]
-        self._whole = whole_writes(program, self.params)
+        self._whole = WholeWrites(program, self.params)
         # Memory of the host is filled at once, which takes as long as to write it here.
         self._cleared = {} if self._on_host else self._whole.cleared
         self._zeroed = (*self._stored, *self._cleared)
@@ -217,12 +217,11 @@ class CompiledProgram:
         if self._speaks and is_silenced():
             self._silent.launch(args)
             return
-        zeros = self._zeros(args) if self._zeroed else _NO_ZEROS
+        zeros, parts = self._zeros(args) if self._zeroed else (_NO_ZEROS, NO_PARTS)
         variant = self._chosen(zeros, self._work.key(args))
         if not self._on_host:
-            for k in zeros.before:
-                if k in self._whole.added and self._whole.added[k].is_all_of(args[k].shape, args):
-                    args[k].abandon()
+            for k in parts.added.intersection(zeros.before):
+                args[k].abandon()
         if self._report is None:
             variant.launch(args)
         else:
@@ -231,7 +230,7 @@ class CompiledProgram:
                 lambda array: args[self.params.index(array)].shape,
             )
         for k in zeros.after:
-            args[k].fill(0.0)
+            args[k].clear(parts.cleared[k])
 
     def settled(self, args: Sequence[Any]) -> Launcher:
         """Return a launcher of the program for buffers of these shapes and for any numbers.
@@ -411,17 +410,20 @@ class CompiledProgram:
     def _is_large(self, buffer: Buffer) -> bool:
         return buffer.nbytes >= (_FRESH_BYTES if self._on_host else _ON_DEVICES * _FRESH_BYTES)
 
-    def _zeros(self, args: Sequence[Any]) -> _Zeros:
+    def _zeros(self, args: Sequence[Any]) -> tuple[_Zeros, Parts]:
+        """Return the arguments with zeros in them, and what the launch gives new contents."""
         before = [k for k in self._stored if self._is_large(args[k]) and args[k].zeros]
-        after = [
-            k
-            for k, box in self._cleared.items()
-            if self._is_large(args[k]) and box.is_all_of(args[k].shape, args)
-        ]
+        after = [k for k in self._cleared if self._is_large(args[k])]
+        parts = NO_PARTS
+        if not self._on_host and (before or after):
+            parts = self._whole.of(args)
+            # A fill that waits takes as long as the stores where somebody does look.
+            after = [k for k in after if 2 * size_of(parts.cleared.get(k)) >= prod(args[k].shape)]
         if not (before or after):
-            return _NO_ZEROS
+            return _NO_ZEROS, NO_PARTS
         memory = [arg.contents for arg in args if isinstance(arg, Buffer)]
         alone = {k for k in (*before, *after) if memory.count(args[k].contents) == 1}
-        return _Zeros(
+        zeros = _Zeros(
             tuple([k for k in before if k in alone]), tuple([k for k in after if k in alone])
         )
+        return zeros, parts

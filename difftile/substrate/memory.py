@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _ALIGNMENT = 64  # a cache line, and the widest vector register
 MAX_ELEMENTS = 2**31 - 1  # kernels index with i32
 _ZEROS = object()
+
+Box: TypeAlias = tuple[tuple[int, int], ...]
+"""A part of an array: along each axis where it starts, and where it stops."""
 
 
 class DeviceArray(Protocol):
@@ -61,6 +64,10 @@ class DeviceArray(Protocol):
 
     def fill(self, number: float) -> None:
         """Set every number, at the latest when the contents are used."""
+        ...
+
+    def clear(self, box: Box) -> None:
+        """Set the elements of a box to zero, at the latest when the contents are used."""
         ...
 
     def abandon(self) -> None:
@@ -321,6 +328,17 @@ class Buffer:
         else:
             self._array.fill(number)
         self.zeros = number == 0  # only now: Ctrl+C may come before
+
+    def clear(self, box: Box) -> None:
+        """Set the elements of a box to zero."""
+        if box == tuple((0, size) for size in self.shape):
+            self.fill(0.0)
+        elif not self.zeros:
+            self.zeros = False
+            if self._array is None:
+                self._on_device.clear(box)
+            else:
+                self._array[tuple(slice(*ends) for ends in box)] = 0
 
     def abandon(self) -> None:
         """Let the contents be any, since a launch is about to set all of them."""

@@ -1,22 +1,30 @@
-"""Arrays that a program gives new contents whole, whatever they held before the launch.
+"""Arrays that a program gives new contents in large parts, whatever they held before the launch.
 
 Memory of a device is filled where that is asked for, as late as possible: an array that holds zeros
-need not be filled for a program that stores into all of it, and one that a program leaves full of
-zeros need not be written by the program.
+need not be filled for a program that stores into all of it, and what a program leaves full of zeros
+need not be written by the program.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from itertools import chain
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from difftile.ir.nodes import (
     Accumulate,
     Array,
     Block,
     Const,
+    For,
+    Let,
     ParallelFor,
     Program,
     Size,
@@ -25,101 +33,270 @@ from difftile.ir.nodes import (
     Value,
     Var,
 )
-from difftile.ir.walk import array_of, walk, with_tasks
+from difftile.ir.walk import array_of, operands, walk, with_tasks
+from difftile.ops.table import OPS
+from difftile.passes.affine import Affine, affine
+from difftile.substrate.memory import Box
+
+_OPS = frozenset(
+    ("add", "sub", "mul", "neg", "max", "min", "floordiv", "mod", "select", "eq", "gt", "lt")
+)
+_MOST_TURNS = 1 << 12  # of loops around others whose bounds depend on them
+_MOST_KNOWN = 256  # launches whose parts are remembered
+
+_Values: TypeAlias = dict[Var, npt.NDArray[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """The elements of a parallel loop that starts at zero.
+class Parts:
+    """What one launch gives new contents, by the position of the argument.
 
     Args:
-        stops: Where it ends along each axis.
-        sizes: The position of an argument and its axis, for the ends that are sizes of arrays.
+        added: Those of which each element is added to once, and touched nowhere else.
+        cleared: Where zeros are stored, which no access to the array follows.
     """
 
-    stops: tuple[Value, ...]
-    sizes: dict[Value, tuple[int, int]]
-
-    def is_all_of(self, shape: tuple[int, ...], args: Sequence[Any]) -> bool:
-        """Tell whether these are all elements of a shape."""
-        for stop, size in zip(self.stops, shape, strict=True):
-            if isinstance(stop, Const):
-                bound: Any = stop.value
-            elif stop in self.sizes:
-                position, axis = self.sizes[stop]
-                bound = args[position].shape[axis]
-            else:
-                return False
-            if bound != size:
-                return False
-        return True
+    added: frozenset[int]
+    cleared: Mapping[int, Box]
 
 
-@dataclass(frozen=True, slots=True)
+NO_PARTS = Parts(frozenset(), {})
+
+
 class WholeWrites:
-    """Where a program writes whole boxes of its parameters, by the position of the parameter.
+    """Where a program may give its parameters new contents in large parts.
 
     Args:
-        added: Additions to elements that nothing else in the program touches.
-        cleared: Stores of zeros, which no access to the array follows.
+        program: A finished program.
+        params: Its parameters, in the order of the arguments.
+
+    Attributes:
+        added: The loops around additions to elements that nothing else in the program touches, by
+            the position of the parameter.
+        cleared: Stores of zeros, which no access to the array follows, and the loops around them.
     """
 
-    added: dict[int, Box]
-    cleared: dict[int, Box]
+    def __init__(self, program: Program, params: Sequence[Array | Var]) -> None:
+        self.params = params
+        self.position = {param: k for k, param in enumerate(params)}
+        self.program = program
+        self.added: dict[int, tuple[ParallelFor | For, ...]] = {}
+        self.cleared: dict[int, tuple[ParallelFor, Store]] = {}
+        for stmt in program.body.stmts:
+            self._note(stmt)
+        self._known: dict[tuple[object, ...], Parts] = {}
 
+    def of(self, args: Sequence[Any]) -> Parts:
+        """Return what a launch on some buffers and numbers gives new contents."""
+        key = tuple([getattr(args[k], "shape", args[k]) for k in self._deciding])
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            found = self._known[key] = self._found(args)
+        return found
 
-def whole_writes(program: Program, params: Sequence[Array | Var]) -> WholeWrites:
-    """Return where a program writes whole boxes of its parameters."""
-    position = {param: k for k, param in enumerate(params)}
-    sizes: dict[Value, tuple[int, int]] = {
-        s.out: (position[s.array], s.axis)
-        for s in program.body.stmts
-        if isinstance(s, Size) and s.array in position
-    }
-    added: dict[int, Box] = {}
-    cleared: dict[int, Box] = {}
-    for stmt in program.body.stmts:
+    def _note(self, stmt: Stmt) -> None:
+        """Note the writes of a statement of the top level."""
         for array in {array_of(inner) for inner in walk(Block((stmt,)))}:
-            if array in position:
-                cleared.pop(position[array], None)
-        if not isinstance(stmt, ParallelFor) or not all(_is_zero(start) for start in stmt.starts):
-            continue
-        box = Box(stmt.stops, sizes)
+            if array in self.position:
+                self.cleared.pop(self.position[array], None)
+        if not isinstance(stmt, ParallelFor):
+            return
+        for inner, loops in _always_run(stmt.body, (stmt,)):
+            if isinstance(inner, Accumulate) and inner.single_write:
+                self.added[self.position[inner.array]] = loops
         for k, inner in enumerate(stmt.body.stmts):
             array = array_of(inner)
-            if array not in position:
-                continue
-            if isinstance(inner, Accumulate):
-                if inner.single_write and inner.index == stmt.indices:
-                    added[position[array]] = box
-            elif _clears(inner, stmt.indices):
+            if array in self.position and isinstance(inner, Store) and _is_zero(inner.value):
                 later = walk(Block(stmt.body.stmts[k + 1 :]))
                 if array not in {array_of(one) for one in later}:
-                    cleared[position[array]] = box
-    return WholeWrites(added, cleared)
+                    self.cleared[self.position[array]] = stmt, inner
+
+    @cached_property
+    def _stmts(self) -> dict[Var, Let | Size]:
+        """The definitions of the values that bounds and indices are computed from."""
+        found = {s.out: s for s in walk(self.program.body) if isinstance(s, (Let, Size))}
+        pending: list[Value] = []
+        for loop in {id(one): one for one in chain.from_iterable(self.added.values())}.values():
+            pending += operands(loop)
+        for task, store in self.cleared.values():
+            pending += [*operands(task), *store.index]
+        used: dict[Var, Let | Size] = {}
+        while pending:
+            value = pending.pop()
+            if isinstance(value, Var) and value in found and value not in used:
+                stmt = used[value] = found[value]
+                pending += stmt.args if isinstance(stmt, Let) and stmt.op in _OPS else ()
+        return used
+
+    @cached_property
+    def _deciding(self) -> list[int]:
+        """The positions of the arguments that decide which elements are written."""
+        arrays = {stmt.array for stmt in self._stmts.values() if isinstance(stmt, Size)}
+        numbers = {arg for s in self._stmts.values() if isinstance(s, Let) for arg in s.args}
+        for loop in chain.from_iterable(self.added.values()):
+            numbers |= {*operands(loop)}
+        for task, store in self.cleared.values():
+            numbers |= {*operands(task), *store.index}
+        chosen = {*self.added, *self.cleared}
+        for k, param in enumerate(self.params):
+            if param in arrays or param in numbers:
+                chosen.add(k)
+        return sorted(chosen)
+
+    def _found(self, args: Sequence[Any]) -> Parts:
+        numbers = _Numbers(self._stmts, self.position, args)
+        added = frozenset(
+            k for k, loops in self.added.items() if numbers.turns(loops) == prod(args[k].shape)
+        )
+        boxes = {
+            k: numbers.box(task, store.index, args[k].shape)
+            for k, (task, store) in self.cleared.items()
+        }
+        return Parts(added, {k: box for k, box in boxes.items() if box is not None})
+
+
+def _always_run(
+    block: Block, loops: tuple[ParallelFor | For, ...]
+) -> Iterator[tuple[Stmt, tuple[ParallelFor | For, ...]]]:
+    """Yield the statements that run in every iteration, each with the loops around it."""
+    for stmt in block.stmts:
+        yield stmt, loops
+        if isinstance(stmt, For):
+            yield from _always_run(stmt.body, (*loops, stmt))
+
+
+class _Numbers:
+    """The integers of a launch that follow from the shapes and numbers it is given."""
+
+    def __init__(
+        self, stmts: Mapping[Var, Let | Size], position: Mapping[Any, int], args: Sequence[Any]
+    ) -> None:
+        self.stmts = stmts
+        self.position = position
+        self.args = args
+
+    def value(self, value: Value, known: _Values) -> npt.NDArray[np.int64] | None:
+        """Return a value where some variables are known, each in several cases at once."""
+        if isinstance(value, Const):
+            return np.asarray(value.value, np.int64)
+        if value in known:
+            return known[value]
+        found: Any = None
+        if value in self.position:
+            given: object = self.args[self.position[value]]
+            found = given if isinstance(given, int) else None
+        match self.stmts.get(value):
+            case Size(array=array, axis=axis) if array in self.position:
+                found = self.args[self.position[array]].shape[axis]
+            case Let(op=op, args=args) if op in _OPS:
+                parts = [self.value(arg, known) for arg in args]
+                if not any(part is None for part in parts):
+                    with np.errstate(all="ignore"):  # a quotient by zero, where no loop turns
+                        found = OPS[op].numpy(*parts)
+            case _:
+                pass
+        return None if found is None else np.asarray(found, np.int64)
+
+    def turns(self, loops: tuple[ParallelFor | For, ...]) -> int | None:
+        """Return how often the body of the innermost loop runs; None if that is unknown."""
+        times = np.ones(1, np.int64)  # one number a case
+        known: _Values = {}
+        for depth, loop in enumerate(loops):
+            if isinstance(loop, ParallelFor):
+                axes = zip(loop.indices, loop.starts, loop.stops, strict=True)
+            else:
+                axes = iter([(loop.index, loop.start, loop.stop)])
+            inner = {v for one in loops[depth + 1 :] for v in operands(one)}
+            for index, start, stop in axes:
+                first, last = self.value(start, known), self.value(stop, known)
+                if first is None or last is None:
+                    return None
+                first, length = np.broadcast_arrays(first, np.maximum(last - first, 0), times)[:2]
+                if not self._depends(inner, index):
+                    times = times * length
+                    continue
+                if length.sum() > _MOST_TURNS:
+                    return None
+                case = np.repeat(np.arange(len(length)), length)
+                begins = np.repeat(np.cumsum(length) - length, length)
+                times = times[case]
+                known = {v: values[case] for v, values in known.items()}
+                known[index] = first[case] + np.arange(len(case)) - begins
+        return int(times.sum())
+
+    def _depends(self, values: set[Value], variable: Var) -> bool:
+        """Tell whether one of some values is computed from a variable."""
+        pending, seen = [*values], set[Value]()
+        while pending:
+            value = pending.pop()
+            if value == variable:
+                return True
+            stmt = self.stmts.get(value) if isinstance(value, Var) else None
+            if isinstance(stmt, Let) and value not in seen:
+                pending += stmt.args
+            seen.add(value)
+        return False
+
+    def box(
+        self, task: ParallelFor, index: tuple[Value, ...], shape: tuple[int, ...]
+    ) -> Box | None:
+        """Return the elements that the iterations store into, if they are a box with all of it."""
+        defs: dict[Var, Stmt] = {**self.stmts}
+        axes = {
+            v: (first, last)
+            for v, first, last in zip(task.indices, task.starts, task.stops, strict=True)
+        }
+        box: list[tuple[int, int]] = []
+        for place, size in zip(index, shape, strict=True):
+            ends = self._ends(affine(place, defs), axes)
+            if ends is None:
+                return None
+            box.append((max(ends[0], 0), min(ends[1], size)))
+        if axes or any(low >= high for low, high in box):
+            return None
+        return tuple(box)
+
+    def _ends(self, form: Affine, axes: dict[Var, tuple[Value, Value]]) -> tuple[int, int] | None:
+        """Return where an index that goes along one of some axes begins and ends; take the axis."""
+        at = [v for v, _ in form.terms if v in axes]
+        if len(at) != 1 or abs(form.factor(at[0])) != 1:
+            return None
+        first, last = (self.value(end, {}) for end in axes.pop(at[0]))
+        total = form.constant
+        for variable, factor in form.terms:
+            if variable is not at[0]:
+                value = self.value(variable, {})
+                if value is None:
+                    return None
+                total += factor * int(value)
+        if first is None or last is None:
+            return None
+        if form.factor(at[0]) > 0:
+            return total + int(first), total + int(last)
+        return total - int(last) + 1, total - int(first) + 1
+
+
+def size_of(box: Box | None) -> int:
+    """Return the number of elements of a box; None stands for none."""
+    return 0 if box is None else prod(high - low for low, high in box)
 
 
 def without_clears(program: Program, arrays: Collection[Array]) -> Program:
-    """Return the program without the last stores of zeros into all of some arrays.
+    """Return the program without the last stores of zeros into some arrays.
 
     Stores before them stay: what the program reads in between are their zeros.
     """
-    last: dict[Array | None, Stmt] = {}
-    for task in program.body.stmts:
-        if isinstance(task, ParallelFor):
-            clears = (stmt for stmt in task.body.stmts if _clears(stmt, task.indices))
-            last |= {array_of(stmt): stmt for stmt in clears}
-    dropped = [last[array] for array in arrays]
+    writes = WholeWrites(program, program.params)
+    position = writes.position
+    dropped = [writes.cleared[position[array]][1] for array in arrays]
 
     def kept(task: ParallelFor) -> list[Stmt]:
         stmts = tuple(s for s in task.body.stmts if all(s is not one for one in dropped))
         return [replace(task, body=replace(task.body, stmts=stmts))] if stmts else []
 
     return with_tasks(program, kept)
-
-
-def _clears(stmt: Stmt, indices: tuple[Value, ...]) -> bool:
-    return isinstance(stmt, Store) and stmt.index == indices and _is_zero(stmt.value)
 
 
 def _is_zero(value: Value) -> bool:

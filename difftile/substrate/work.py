@@ -44,7 +44,9 @@ _RANGE = 16  # times as much or as little on other machines
 _ATOMIC = 45  # steps, of one component
 _MOST_BY_ATOMICS = 4  # times as long
 _MOST_ITERATIONS = 2**31 - 2**12  # sizes are rounded up to blocks and threads
-_COUNTING = frozenset(("add", "sub", "mul", "neg", "max", "min", "floordiv", "mod", "cast"))
+_COUNTING = frozenset(
+    ("add", "sub", "mul", "neg", "max", "min", "floordiv", "mod", "cast", "gt", "select")
+)
 _UNKNOWN_TRIPS = 16
 _UNKNOWN_EXTENT = 1 << 20
 

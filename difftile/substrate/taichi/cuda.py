@@ -18,6 +18,7 @@ from taichi.lang import impl
 
 _NAME = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 
+_MOST_CALLS = 16  # for a box, before a kernel takes less time
 _STAGED = 1 << 16  # bytes that the driver takes from the host without waiting for the device
 _ADDRESS, _HOST, _SIZE, _STREAM = ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
@@ -27,6 +28,9 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuMemsetD8_v2": (_ADDRESS, ctypes.c_ubyte, _SIZE),
     "cuMemsetD16_v2": (_ADDRESS, ctypes.c_ushort, _SIZE),
     "cuMemsetD32_v2": (_ADDRESS, ctypes.c_uint, _SIZE),
+    "cuMemsetD2D8_v2": (_ADDRESS, _SIZE, ctypes.c_ubyte, _SIZE, _SIZE),
+    "cuMemsetD2D16_v2": (_ADDRESS, _SIZE, ctypes.c_ushort, _SIZE, _SIZE),
+    "cuMemsetD2D32_v2": (_ADDRESS, _SIZE, ctypes.c_uint, _SIZE, _SIZE),
     "cuMemcpyDtoH_v2": (_HOST, _ADDRESS, _SIZE),
     "cuMemcpyHtoD_v2": (_ADDRESS, _HOST, _SIZE),
     "cuMemcpyHtoDAsync_v2": (_ADDRESS, _HOST, _SIZE, _STREAM),
@@ -59,6 +63,40 @@ class Memory:
         self._driver.enter()
         value = int.from_bytes(pattern[:size], sys.byteorder)
         self._driver.call(f"cuMemsetD{8 * size}_v2", self._address, value, self._nbytes // size)
+        return True
+
+    def clear(
+        self, box: tuple[tuple[int, int], ...], shape: tuple[int, ...], itemsize: int
+    ) -> bool:
+        """Set a box of the memory to zero; return False if that takes too many calls.
+
+        Args:
+            box: Where it starts and stops along each axis.
+            shape: Of the memory, as numbers.
+            itemsize: Of a number [bytes].
+        """
+        axes = [(low, high, size) for (low, high), size in zip(box, shape, strict=True)]
+        unit = itemsize
+        while axes and axes[-1][:2] == (0, axes[-1][2]):
+            unit *= axes.pop()[2]
+        # What is left: rows of some bytes at a distance, in a box of such blocks.
+        low, high, size = axes.pop() if axes else (0, 1, 1)
+        offset, width, pitch, height = low * unit, (high - low) * unit, size * unit, 1
+        block = pitch
+        if axes:
+            low, high, size = axes.pop()
+            offset, height, block = offset + low * pitch, high - low, pitch * size
+        starts = [offset]
+        for low, high, size in reversed(axes):
+            if len(starts) * (high - low) > _MOST_CALLS:
+                return False
+            starts = [at + k * block for k in range(low, high) for at in starts]
+            block *= size
+        size = next(n for n in (4, 2, 1) if not (offset % n or width % n or pitch % n))
+        self._driver.enter()
+        for at in starts:
+            name = f"cuMemsetD2D{8 * size}_v2"
+            self._driver.call(name, self._address + at, pitch, 0, width // size, height)
         return True
 
     def read(self, offset: int, values: npt.NDArray[Any]) -> None:

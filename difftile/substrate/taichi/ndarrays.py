@@ -5,7 +5,7 @@
 
 import gc
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ import taichi as ti
 
 from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
 from difftile.substrate.lock import LOCK
+from difftile.substrate.memory import Box
 from difftile.substrate.taichi.cuda import enter, memory_of
 from difftile.substrate.taichi.names import dtype_of
 
@@ -20,8 +21,8 @@ from difftile.substrate.taichi.names import dtype_of
 class Ndarray:
     """A `DeviceArray`; operations on the contents take the lock.
 
-    A fill waits until the contents are used: most fills are clears, and are followed by another
-    fill, by a copy, or by nothing.
+    A fill waits until the contents are used, one of a box too: most fills are clears, and are
+    followed by another fill, by a copy, or by nothing.
     """
 
     def __init__(self, element: Type, shape: tuple[int, ...]) -> None:
@@ -35,7 +36,7 @@ class Ndarray:
             self._ndarray: Any = ti.ndarray(dtype_of(element), some)
             self._memory = memory_of(self._ndarray)
         self._handle: Any = self._ndarray.arr
-        self._waiting: float | None = None  # what every number is still to be set to
+        self._waiting: _Fill | None = None
 
     @property
     def handle(self) -> Any:
@@ -52,12 +53,16 @@ class Ndarray:
     def read(self) -> npt.NDArray[Any]:
         """Return a copy of the contents."""
         with LOCK:
-            if self._waiting is not None:
-                return np.full(self._shape, self._waiting, self._dtype)
+            waiting = self._waiting
+            if waiting is not None and waiting.box is None:
+                return np.full(self._shape, waiting.number, self._dtype)
             if self._memory is None:
-                return self._ndarray.to_numpy().reshape(self._shape)
-            values = np.empty(self._shape, self._dtype)
-            self._memory.read(0, values)
+                values = self._ndarray.to_numpy().reshape(self._shape)
+            else:
+                values = np.empty(self._shape, self._dtype)
+                self._memory.read(0, values)
+            if waiting is not None and waiting.box is not None:
+                values[_slices(waiting.box)] = waiting.number
             return values
 
     def write(self, values: npt.NDArray[Any]) -> None:
@@ -74,8 +79,8 @@ class Ndarray:
         inner = shape_of(self._element)
         with LOCK:
             found: Any
-            if self._waiting is not None:
-                found = np.full(inner, self._waiting, self._dtype)
+            if self._waiting is not None and self._waiting.sets(index):
+                found = np.full(inner, self._waiting.number, self._dtype)
             elif self._memory is None:
                 found = self._ndarray[index if index else None]
                 found = found.to_numpy() if inner else self._dtype.type(found)
@@ -97,7 +102,17 @@ class Ndarray:
     def fill(self, number: float) -> None:
         """Set every number, as soon as the contents are used."""
         with LOCK:
-            self._waiting = number
+            self._waiting = _Fill(number, None)
+
+    def clear(self, box: Box) -> None:
+        """Set the elements of a box to zero, as soon as the contents are used."""
+        with LOCK:
+            waiting, new = self._waiting, _Fill(0.0, box)
+            if waiting is not None and not waiting.is_part_of(new):
+                if new.is_part_of(waiting):
+                    return
+                self._fill()
+            self._waiting = new
 
     def abandon(self) -> None:
         """Let the contents be any: no fill waits any more."""
@@ -108,11 +123,13 @@ class Ndarray:
         if other is self:
             return
         with LOCK:
-            if other._waiting is None and self._memory is not None and other._memory is not None:
-                self._memory.copy(other._memory)
-            elif other._waiting is None:
-                self._ndarray.copy_from(other._ndarray)
-            self._waiting = other._waiting
+            waiting = other._waiting
+            if waiting is None or waiting.box is not None:
+                if self._memory is not None and other._memory is not None:
+                    self._memory.copy(other._memory)
+                else:
+                    self._ndarray.copy_from(other._ndarray)
+            self._waiting = waiting
 
     def copy_rows(self, other: "Ndarray", index: "Ndarray") -> None:
         """Set each row from the row of another array that the index has for it; -1 sets zeros."""
@@ -125,9 +142,9 @@ class Ndarray:
     def add(self, other: "Ndarray") -> None:
         """Add the contents of another array."""
         with LOCK:
-            if other._waiting == 0:
+            if other._waiting == _CLEAR:
                 return
-            if self._waiting == 0:
+            if self._waiting == _CLEAR:
                 self.copy_from(other)
                 return
             for one in (self, other):
@@ -137,16 +154,36 @@ class Ndarray:
     def _fill(self) -> None:
         """Make up for a fill that waits."""
         with LOCK:
-            number = self._waiting
-            if number is None:
+            waiting = self._waiting
+            if waiting is None:
                 return
-            value = np.array(number, self._dtype)
-            if self._memory is None or not self._memory.fill(value):
-                if float(number) == number and self._dtype.kind != "b":
-                    _fill(self._ndarray, number, dtype_of(scalar_of(self._element)))
-                else:  # NaN; an integer that double precision does not hold; `_fill` has no bools
-                    self._ndarray.from_numpy(np.full(self._shape, value))
+            if waiting.box is None:
+                self._fill_all(waiting.number)
+            else:
+                self._clear(waiting.box)
             self._waiting = None  # only now: Ctrl+C may come before
+
+    def _fill_all(self, number: float) -> None:
+        value = np.array(number, self._dtype)
+        if self._memory is None or not self._memory.fill(value):
+            if float(number) == number and self._dtype.kind != "b":
+                _fill(self._ndarray, number, dtype_of(scalar_of(self._element)))
+            else:  # NaN; an integer that double precision does not hold; `_fill` has no bools
+                self._ndarray.from_numpy(np.full(self._shape, value))
+
+    def _clear(self, box: Box) -> None:
+        whole = tuple((0, size) for size in shape_of(self._element))
+        if self._memory is not None and self._memory.clear(
+            (*box, *whole), self._shape, self._dtype.itemsize
+        ):
+            return
+        if self._dtype.kind != "b" and len(box) <= _MOST_AXES:
+            rest = _MOST_AXES - len(box)
+            _clear(self._ndarray, *([*ends, *[0] * rest] for ends in zip(*box, strict=True)))
+        else:
+            values = self._ndarray.to_numpy()
+            values[_slices(box)] = 0
+            self._ndarray.from_numpy(values)
 
     def _offset(self, index: tuple[int, ...]) -> int:
         """Return where an element begins [bytes]."""
@@ -155,6 +192,58 @@ class Ndarray:
         for k, size in zip(index, self._shape, strict=False):
             at = at * size + k
         return at * prod(inner) * self._dtype.itemsize
+
+
+class _Fill(NamedTuple):
+    """A fill that waits.
+
+    Args:
+        number: What numbers are still to be set to.
+        box: Of which elements; None stands for all.
+    """
+
+    number: float
+    box: Box | None
+
+    def sets(self, index: tuple[int, ...]) -> bool:
+        """Tell whether it is one of an element."""
+        if self.box is None:
+            return True
+        return all(low <= k < high for k, (low, high) in zip(index, self.box, strict=True))
+
+    def is_part_of(self, other: "_Fill") -> bool:
+        """Tell whether nothing is left of it after another one, or where both set zeros."""
+        if other.box is None:
+            return self.box is None or other == _CLEAR
+        if self.box is None:
+            return False
+        return all(
+            low <= start and stop <= high
+            for (start, stop), (low, high) in zip(self.box, other.box, strict=True)
+        )
+
+
+_CLEAR = _Fill(0.0, None)
+_MOST_AXES = 8  # of an ndarray
+
+
+def _slices(box: Box) -> tuple[slice, ...]:
+    return tuple(slice(*ends) for ends in box)
+
+
+@ti.kernel
+def _clear(
+    x: ti.types.ndarray(),
+    low: ti.types.vector(_MOST_AXES, ti.i32),
+    high: ti.types.vector(_MOST_AXES, ti.i32),
+):
+    """Set the elements of a box of an ndarray to zero."""
+    for at in ti.grouped(x):
+        inside = True
+        for axis in ti.static(range(at.n)):
+            inside = inside and low[axis] <= at[axis] and at[axis] < high[axis]
+        if inside:
+            x[at] = ti.zero(x[at])
 
 
 @ti.kernel
