@@ -72,17 +72,16 @@ def flattened(p, axes, lens, width, height):
 
 
 @func
-def placed(k, c, means, scales, quaternions, rotation, translation, lens, width, height, raw):
-    """Return centre, covariance, its determinant and depth of gaussian k as camera c sees it."""
-    copy = k % rotation.shape[1]
-    p = rotation[c, copy] @ means[k] + translation[c, copy]
-    s = scales[k]
+def placed(mean, scale, quaternion, rotation, translation, lens, width, height, raw: ti.template()):
+    """Return centre, covariance, its determinant and depth of a gaussian as a camera sees it."""
+    p = rotation @ mean + translation
+    s = scale
     if ti.static(raw):
         s = ti.exp(s)
-    axes = rotation[c, copy] @ rotation_of(quaternions[k])
+    axes = rotation @ rotation_of(quaternion)
     for i, j in ti.static(ti.ndrange(3, 3)):
         axes[i, j] *= s[j]
-    centre, flat, det = flattened(p, axes, lens[c, copy], width, height)
+    centre, flat, det = flattened(p, axes, lens, width, height)
     return centre, flat, det, p.z
 
 
@@ -101,6 +100,58 @@ def blurred(flat, det, opacity, blur, antialiased):
 def opacity_of(given, raw):
     """Return an opacity in 0..1."""
     return sigmoid(given) if ti.static(raw) else given
+
+
+@func
+def splat_of(
+    mean,
+    scale,
+    quaternion,
+    opacity,
+    rotation,
+    translation,
+    lens,
+    width,
+    height,
+    blur,
+    antialiased: ti.template(),
+    raw: ti.template(),
+):
+    """Return centre, blurred covariance, its determinant, opacity and depth of a splat."""
+    at, flat, det, z = placed(
+        mean, scale, quaternion, rotation, translation, lens, width, height, raw
+    )
+    wide, det_wide, left = blurred(flat, det, opacity_of(opacity, raw), blur, antialiased)
+    return at, wide, det_wide, left, z
+
+
+@func
+def conic_of(wide, det_wide):
+    """Return the inverse of a covariance: its elements xx, xy, yy."""
+    return ti.Vector([wide.z, -wide.y, wide.x]) / det_wide
+
+
+@func
+def is_in_range(mean, scale, opacity, rotation, translation, lens, near, far):
+    """Return whether a gaussian can be seen by a camera, as far as numbers in space tell."""
+    z = (rotation @ mean + translation).z
+    sound = is_sound(scale, opacity) and math.isfinite(z)
+    return sound and near <= z <= far and lens[0] > 0.0 and lens[1] > 0.0
+
+
+@func
+def box_of(at, wide, det_wide, left, width, height):
+    """Return half the sides of the box that holds the visible part of a splat; 0 if it is empty."""
+    box = ti.Vector([0, 0])
+    finite = math.isfinite(at).all() and math.isfinite(det_wide) and math.isfinite(left)
+    if finite and det_wide > 0.0 and left >= MIN_ALPHA:
+        reach = min(REACH, ti.sqrt(2.0 * ti.log(left / MIN_ALPHA)))
+        rx = min(ti.ceil(reach * ti.sqrt(wide.x)), _LARGEST)
+        ry = min(ti.ceil(reach * ti.sqrt(wide.z)), _LARGEST)
+        inside = at.x + rx > 0.0 and at.x - rx < width
+        if inside and at.y + ry > 0.0 and at.y - ry < height and rx > 0.0 and ry > 0.0:
+            box = ti.Vector([ti.cast(rx, ti.i32), ti.cast(ry, ti.i32)])
+    return box
 
 
 @kernel
@@ -148,33 +199,24 @@ def cull(
     """
     for k, c in ti.ndrange(means.shape[0], rotation.shape[0]):
         box = ti.Vector([0, 0])
-        sound = is_sound(scales[k], opacities[k])
-        z = (rotation[c, 0] @ means[k] + translation[c, 0]).z
-        lens = intrinsics[c, 0]
-        if sound and math.isfinite(z) and near <= z <= far and lens[0] > 0.0 and lens[1] > 0.0:
-            at, flat, det, _ = placed(
-                k,
-                c,
-                means,
-                scales,
-                quaternions,
-                rotation,
-                translation,
-                intrinsics,
+        mean, scale, opacity = means[k], scales[k], opacities[k]
+        turn, shift, lens = rotation[c, 0], translation[c, 0], intrinsics[c, 0]
+        if is_in_range(mean, scale, opacity, turn, shift, lens, near, far):
+            at, wide, det_wide, left, _ = splat_of(
+                mean,
+                scale,
+                quaternions[k],
+                opacity,
+                turn,
+                shift,
+                lens,
                 width,
                 height,
+                blur,
+                antialiased,
                 raw,
             )
-            opacity = opacity_of(opacities[k], raw)
-            wide, det_wide, left = blurred(flat, det, opacity, blur, antialiased)
-            finite = math.isfinite(at).all() and math.isfinite(det_wide) and math.isfinite(left)
-            if finite and det_wide > 0.0 and left >= MIN_ALPHA:
-                reach = min(REACH, ti.sqrt(2.0 * ti.log(left / MIN_ALPHA)))
-                rx = min(ti.ceil(reach * ti.sqrt(wide.x)), _LARGEST)
-                ry = min(ti.ceil(reach * ti.sqrt(wide.z)), _LARGEST)
-                inside = at.x + rx > 0.0 and at.x - rx < width
-                if inside and at.y + ry > 0.0 and at.y - ry < height and rx > 0.0 and ry > 0.0:
-                    box = ti.Vector([ti.cast(rx, ti.i32), ti.cast(ry, ti.i32)])
+            box = box_of(at, wide, det_wide, left, width, height)
         radii[c, k] = box
 
 
@@ -228,25 +270,25 @@ def project(
         cover = 0.0
         depth = 0.0
         if radii[c, k].x > 0:
-            at, flat, det, z = placed(
-                k,
-                c,
-                means,
-                scales,
-                quaternions,
-                rotation,
-                translation,
-                intrinsics,
+            copy = k % rotation.shape[1]
+            at, wide, det_wide, left, z = splat_of(
+                means[k],
+                scales[k],
+                quaternions[k],
+                opacities[k],
+                rotation[c, copy],
+                translation[c, copy],
+                intrinsics[c, copy],
                 width,
                 height,
+                blur,
+                antialiased,
                 raw,
             )
-            opacity = opacity_of(opacities[k], raw)
-            wide, det_wide, left = blurred(flat, det, opacity, blur, antialiased)
             centre = at
             if ti.static(moved is not None):
                 centre += moved[c, k]
-            conic = ti.Vector([wide.z, -wide.y, wide.x]) / det_wide
+            conic = conic_of(wide, det_wide)
             cover = left
             depth = z
         centres[c, k] = centre

@@ -14,45 +14,71 @@ from difftile.substrate import ti
 from difftile.textures.directions import unit
 
 MAX_DEGREE = 3
+BAND0 = 0.28209479177387814  # the harmonic of band 0
+
+
+@func
+def harmonics(degree: ti.template(), d):
+    """Return the harmonics of the bands from 1 on in a direction, as one vector.
+
+    The order and the signs follow the convention of files of gaussians.
+
+    Args:
+        degree: The last band, 1 to 3.
+        d: The direction, of length 1.
+    """
+    x, y, z = d.x, d.y, d.z
+    found = ti.Vector([0.0 for _ in ti.static(range((degree + 1) ** 2 - 1))])
+    found[0] = -0.4886025119029199 * y
+    found[1] = 0.4886025119029199 * z
+    found[2] = -0.4886025119029199 * x
+    if ti.static(degree >= 2):
+        xx, yy, zz = x * x, y * y, z * z
+        found[3] = 1.0925484305920792 * x * y
+        found[4] = -1.0925484305920792 * y * z
+        found[5] = 0.31539156525252005 * (2.0 * zz - xx - yy)
+        found[6] = -1.0925484305920792 * x * z
+        found[7] = 0.5462742152960396 * (xx - yy)
+        if ti.static(degree >= 3):
+            slope = 0.4570457994644658 * (4.0 * zz - xx - yy)
+            found[8] = 0.5900435899266435 * y * (yy - 3.0 * xx)
+            found[9] = 2.890611442640554 * x * y * z
+            found[10] = -slope * y
+            found[11] = 0.3731763325901154 * z * (2.0 * zz - 3.0 * (xx + yy))
+            found[12] = -slope * x
+            found[13] = 1.445305721320277 * z * (xx - yy)
+            found[14] = 0.5900435899266435 * x * (3.0 * yy - xx)
+    return found
 
 
 @func
 def spherical_harmonics(degree, d, sh0, shN, k):
     """Return the sum of coefficients times harmonics in a direction.
 
-    The order and the signs follow the convention of files of gaussians.
-
     Args:
         degree: The last band, 0 to 3.
         d: The direction, of length 1.
         sh0: The coefficients of band 0, shape (n,) of vectors.
         shN: The coefficients of the other bands, shape (n, (degree + 1)^2 - 1 or more); None for
-            degree 0.
+            degree 0. See `harmonics`.
         k: The index of the gaussian.
     """
-    x, y, z = d.x, d.y, d.z
-    total = 0.28209479177387814 * sh0[k]
+    total = BAND0 * sh0[k]
     if ti.static(degree >= 1):
-        total += 0.4886025119029199 * (z * shN[k, 1] - y * shN[k, 0] - x * shN[k, 2])
-    if ti.static(degree >= 2):
-        total += 1.0925484305920792 * (x * y * shN[k, 3] - y * z * shN[k, 4] - x * z * shN[k, 6])
-        total += 0.31539156525252005 * (2.0 * z * z - x * x - y * y) * shN[k, 5]
-        total += 0.5462742152960396 * (x * x - y * y) * shN[k, 7]
-    if ti.static(degree >= 3):
-        total += 0.5900435899266435 * (
-            y * (y * y - 3.0 * x * x) * shN[k, 8] + x * (3.0 * y * y - x * x) * shN[k, 14]
-        )
-        total += 2.890611442640554 * x * y * z * shN[k, 9]
-        total -= (
-            0.4570457994644658 * (4.0 * z * z - x * x - y * y) * (y * shN[k, 10] + x * shN[k, 12])
-        )
-        total += 0.3731763325901154 * z * (2.0 * z * z - 3.0 * (x * x + y * y)) * shN[k, 11]
-        total += 1.445305721320277 * z * (x * x - y * y) * shN[k, 13]
+        weights = harmonics(degree, d)
+        for j in ti.static(range((degree + 1) ** 2 - 1)):
+            total += weights[j] * shN[k, j]
     return total
 
 
 @func
-def _is_finite(degree, sh0, shN, k):
+def lit(total):
+    """Return the colour for a sum of harmonics: it is clamped from below at 0."""
+    return max(total + 0.5, 0.0)
+
+
+@func
+def is_finite(degree, sh0, shN, k):
     """Return whether the coefficients in use, and their sum in any direction, are finite."""
     total = abs(sh0[k])
     for j in ti.static(range((degree + 1) ** 2 - 1)):
@@ -77,13 +103,13 @@ def shade(degree: ti.template(), means, sh0, shN, places, radii, colours):
     """
     # A loop of its own: no derivatives are taken of skipped gaussians, which may be NaN.
     for k, c in ti.ndrange(sh0.shape[0], places.shape[0]):
-        if radii[c, k].x > 0 and not _is_finite(degree, sh0, shN, k):
+        if radii[c, k].x > 0 and not is_finite(degree, sh0, shN, k):
             radii[c, k] = ti.zero(radii[c, k])
     for k, c in ti.ndrange(sh0.shape[0], places.shape[0]):
         colour = ti.zero(sh0[k])
         if radii[c, k].x > 0:
             d = unit(means[k] - places[c, k % places.shape[1]])
-            colour = max(spherical_harmonics(degree, d, sh0, shN, k) + 0.5, 0.0)
+            colour = lit(spherical_harmonics(degree, d, sh0, shN, k))
         colours[c, k] = colour
 
 

@@ -14,8 +14,8 @@ from difftile.ir.types import I32, Type, Vector, scalar_of
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.checks import check_background, check_range, check_size
 from difftile.render.compositing import composite
-from difftile.render.ewa import cull, project
-from difftile.render.harmonics import MAX_DEGREE, last_band, paint
+from difftile.render.harmonics import MAX_DEGREE, last_band
+from difftile.render.seen import see
 from difftile.render.tiles import TileLists
 from difftile.substrate import current_session
 
@@ -144,30 +144,35 @@ class Splatter:
         """
         stage = self._stage_for(cameras, coloured(self, gaussians, cameras))
         stage.poses.set(cameras)
-        shape = (
+        degree = last_band(gaussians, self.sh_degree, self)
+        features = getattr(gaussians, "features", None)
+        see(
             gaussians.means,
             gaussians.scales,
             gaussians.quaternions,
             gaussians.opacities,
+            None if features is not None else gaussians.sh0,
+            None if features is not None or not degree else gaussians.shN,
+            features,
             stage.poses.rotation,
             stage.poses.translation,
+            stage.poses.place,
             stage.poses.intrinsics,
             self.width,
             self.height,
-        )
-        kind = (self.eps2d, self.antialiased, True)
-        cull(*shape, self.near, self.far, *kind, stage.radii)
-        degree = last_band(gaussians, self.sh_degree, self)
-        paint(gaussians, degree, stage.poses.place, stage.radii, stage.colours)
-        project(
-            *shape,
-            *kind,
+            self.near,
+            self.far,
+            self.eps2d,
+            self.antialiased,
+            degree,
+            cameras.has_grads,
             stage.radii,
             stage.moved,
             stage.centres,
             stage.conics,
             stage.opacities,
             stage.depths,
+            stage.colours,
         )
         stage.lists.build(stage.centres, stage.radii, stage.depths)
         element = stage.colours.element

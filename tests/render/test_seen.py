@@ -1,0 +1,193 @@
+"""`see`, one launch with a rule, against the three that it stands for; launches of a frame."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import taichi as ti
+
+import difftile as dt
+from difftile.render.cameras import Cameras, Poses
+from difftile.render.ewa import cull, project
+from difftile.render.harmonics import paint
+from difftile.render.seen import see
+from difftile.substrate.taichi.launcher import CompiledKernel
+
+N, WIDTH, HEIGHT = 60, 30, 20
+MADE = ("radii", "centres", "conics", "covers", "depths", "colours")
+GIVEN = ("means", "scales", "quaternions", "opacities", "sh0", "shN", "features")
+
+
+def gaussians(channels: int, bands: int | None) -> Any:
+    """Return gaussians of which some are not seen, and some not finite."""
+    rng = np.random.default_rng(3)
+    values = {
+        "means": rng.normal(size=(N, 3)) * (1.5, 1.0, 1.5),
+        "scales": rng.uniform(-3.0, -0.5, (N, 3)),
+        "quaternions": rng.normal(size=(N, 4)),
+        "opacities": rng.normal(size=N),
+    }
+    values["means"][:3] = np.nan, 0.0, 1e200
+    values["scales"][3:5, 1] = np.inf, -np.inf
+    if bands is None:
+        values["features"] = rng.normal(size=(N, channels))
+        values["features"][6, 1] = np.nan
+    else:
+        values["sh0"] = rng.normal(size=(N, channels))
+        values["sh0"][7, 1] = -np.inf
+        if bands:
+            values["shN"] = rng.normal(size=(N, (bands + 1) ** 2 - 1, channels))
+            values["shN"][8, 2, 0] = np.nan
+    return dt.render.make_gaussians(values, dtype=ti.f64)
+
+
+class Sight:
+    """The fields that one launch, or three, set."""
+
+    def __init__(self, cameras: Cameras, channels: int, posed: bool) -> None:
+        shape = len(cameras), N
+        self.poses = Poses(len(cameras), ti.f64, posed)
+        self.radii = dt.zeros(shape, dt.vec(2, ti.i32))
+        self.moved = dt.zeros(shape, dt.vec(2, ti.f64), grad=True)
+        self.centres = dt.zeros(shape, dt.vec(2, ti.f64), grad=True)
+        self.conics = dt.zeros(shape, dt.vec(3, ti.f64), grad=True)
+        self.covers = dt.zeros(shape, ti.f64, grad=True)
+        self.depths = dt.zeros(shape, ti.f64, grad=True)
+        self.colours = dt.zeros(shape, dt.vec(channels, ti.f64), grad=True)
+
+
+def in_three(g: Any, cameras: Cameras, sight: Sight, degree: int, antialiased: bool) -> None:
+    poses, kind = sight.poses, (0.3, antialiased, True)
+    shape = (
+        *(g.means, g.scales, g.quaternions, g.opacities),
+        *(poses.rotation, poses.translation, poses.intrinsics, WIDTH, HEIGHT),
+    )
+    cull(*shape, 0.1, 9.0, *kind, sight.radii)
+    paint(g, degree, poses.place, sight.radii, sight.colours)
+    splats = sight.centres, sight.conics, sight.covers, sight.depths
+    project(*shape, *kind, sight.radii, sight.moved, *splats)
+
+
+def in_one(g: Any, cameras: Cameras, sight: Sight, degree: int, antialiased: bool) -> None:
+    poses, colours = sight.poses, [getattr(g, name, None) for name in GIVEN[4:]]
+    see(
+        *(g.means, g.scales, g.quaternions, g.opacities),
+        *(colours if degree else (colours[0], None, colours[2])),
+        *(poses.rotation, poses.translation, poses.place, poses.intrinsics),
+        *(WIDTH, HEIGHT, 0.1, 9.0, 0.3, antialiased, degree, cameras.has_grads),
+        *(sight.radii, sight.moved, sight.centres, sight.conics, sight.covers, sight.depths),
+        sight.colours,
+    )
+
+
+@pytest.mark.parametrize(
+    ("channels", "bands", "degree", "antialiased", "posed"),
+    [
+        (3, 3, 3, False, True),
+        (3, 3, 2, True, False),
+        (4, 1, 1, False, False),
+        (3, 0, 0, True, True),
+        (5, None, 0, False, True),
+    ],
+)
+def test_one_launch_is_three(
+    channels: int, bands: int | None, degree: int, antialiased: bool, posed: bool
+) -> None:
+    eyes = [(0.3, -0.2, -3.0), (2.0, 1.0, -2.5)]
+    results: list[dict[str, Any]] = []
+    for way in (in_one, in_three):
+        g = gaussians(channels, bands)
+        cameras = Cameras.look_at(eyes, (0, 0, 0), WIDTH, HEIGHT, dtype=ti.f64, grad=posed)
+        cameras.twist.from_numpy(0.1 * np.random.default_rng(1).normal(size=(2, 6)))
+        sight = Sight(cameras, channels, posed)
+        sight.moved.from_numpy(0.1 * np.random.default_rng(2).normal(size=(2, N, 2)))
+        with dt.Tape() as tape:
+            sight.poses.set(cameras)
+            way(g, cameras, sight, degree, antialiased)
+        rng = np.random.default_rng(4)
+        floats = [getattr(sight, name) for name in MADE[1:]]
+        tape.backward({one: rng.normal(size=one.to_numpy().shape) for one in floats})
+        found = {name: getattr(sight, name).to_numpy() for name in MADE}
+        leaves = {name: g[name] for name in GIVEN if name in g} | {"moved": sight.moved}
+        if posed:
+            leaves |= {"twist": cameras.twist, "intrinsics": cameras.intrinsics}
+        found |= {f"{name}.grad": leaf.grad.to_numpy() for name, leaf in leaves.items()}
+        found |= {f"{name}.grad": getattr(sight, name).grad.to_numpy() for name in MADE[1:]}
+        results.append(found)
+    one, three = results
+    seen = one["radii"][..., 0] > 0
+    assert 20 < seen.sum() < 100
+    assert not seen[:, [0, 2, 6 if bands is None else 7]].any()
+    assert one["means.grad"].any()
+    for name, value in three.items():
+        size = np.abs(value).max()
+        np.testing.assert_allclose(one[name], value, rtol=1e-10, atol=1e-12 * size, err_msg=name)
+
+
+def launches(run: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Return how often each program is launched."""
+    found: Counter[str] = Counter()
+    launch = CompiledKernel.launch
+
+    def counted(self: CompiledKernel, args: Any) -> None:
+        found[self._name] += 1  # pyright: ignore[reportPrivateUsage]
+        launch(self, args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CompiledKernel, "launch", counted)
+        run()
+    return found
+
+
+def test_launches_of_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numbers may only fall: each launch takes a GPU's host as long as much work of the GPU."""
+    g = dt.render.make_gaussians(
+        {
+            "means": np.random.default_rng(0).normal(size=(N, 3)),
+            "scales": np.full((N, 3), -2.0),
+            "quaternions": np.random.default_rng(1).normal(size=(N, 4)),
+            "opacities": np.zeros(N),
+            "sh0": np.ones((N, 3)),
+        },
+        dtype=ti.f32,
+    )
+    cameras = Cameras.look_at((0, 0, -4.0), (0, 0, 0), 16, 16, dtype=ti.f32)
+    splatter = dt.render.Splatter(16, 16, depth=False)
+    out = splatter(g, cameras)
+    target, loss = dt.zeros_like(out.image), dt.zeros((), ti.f32, grad=True)
+
+    def train() -> None:
+        loss.fill(0.0)
+        with dt.Tape(loss):
+            splatter(g, cameras, out)
+            dt.render.l1(out.image, target, loss)
+
+    train()
+    drawn = launches(lambda: splatter(g, cameras, out), monkeypatch)
+    assert drawn.total() <= 22
+    assert drawn["see"] == drawn["composite"] == 1
+    assert not drawn["_pose"]  # the cameras are where they were
+    trained = launches(train, monkeypatch)
+    assert trained.total() <= drawn.total() + 6
+    cameras.twist.from_numpy(np.full((1, 6), 0.1))
+    before = out.image.to_numpy()
+    assert launches(lambda: splatter(g, cameras, out), monkeypatch)["_pose"] == 1
+    assert np.abs(out.image.to_numpy() - before).max() > 0.01
+
+
+def test_poses_follow_their_cameras() -> None:
+    eyes = [(0.0, 0.0, -4.0), (1.0, 0.0, -4.0), (2.0, 0.0, -4.0)]
+    cameras = Cameras.look_at(eyes, (0, 0, 0), 16, 16, dtype=ti.f64)
+    poses = Poses(1, ti.f64, grad=False)
+    places = []
+    for k in (0, 1, 1, 0, 2):
+        poses.set(cameras[k])
+        places.append(poses.place.to_numpy()[0, 0])
+    np.testing.assert_allclose(places, [eyes[k] for k in (0, 1, 1, 0, 2)], atol=1e-12)
+    cameras.translation[2] = cameras.translation[1]
+    poses.set(cameras[2])
+    assert np.abs(poses.place.to_numpy()[0, 0] - eyes[2]).max() > 0.1
