@@ -3,21 +3,21 @@
 The driver of CUDA is replaced by one that moves bytes of the host, and counts its calls.
 """
 
-from __future__ import annotations
-
 import ctypes
 import dataclasses
 from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
 import numpy as np
+import taichi as ti
 from taichi.lang import impl, kernel_impl
 
 import difftile as dt
-from difftile.substrate.taichi import cuda, device, ndarrays
+from difftile.substrate.taichi import cuda, device, launcher, ndarrays
 from difftile.substrate.taichi.launcher import CompiledKernel
 
 
@@ -46,16 +46,17 @@ class HostDriver:
 
 
 @contextmanager
-def device_arrays(*, driver: bool = True) -> Generator[None]:
+def device_arrays(*, driver: bool = True, warps: bool = False) -> Generator[None]:
     """Start on the CPU as on a device.
 
     Args:
         driver: Whether there is a driver; else Taichi moves all contents.
+        warps: Whether programs are made for threads in warps; see `threads_alone`.
     """
     start = device.start
 
     def start_as_device(arch: str, settings: Any) -> Any:
-        return dataclasses.replace(start(arch, settings), on_host=False)
+        return dataclasses.replace(start(arch, settings), on_host=False, warps=warps)
 
     def memory_of(ndarray: Any) -> cuda.Memory | None:
         arr = ndarray.arr
@@ -73,6 +74,29 @@ def device_arrays(*, driver: bool = True) -> Generator[None]:
             yield
     finally:
         dt.init(arch="cpu")
+
+
+@ti.func
+def lane(thread, place, row):
+    return place - place
+
+
+@ti.func
+def total(shape: ti.template(), value, lane):
+    return value
+
+
+@ti.func
+def adds(shape: ti.template(), found, lane):
+    return lane == 0
+
+
+@contextmanager
+def threads_alone() -> Generator[None]:
+    """Let each thread stand for a warp of its own, where there are no warps."""
+    warps = SimpleNamespace(lane=lane, total=total, adds=adds)
+    with mock.patch.dict(launcher._HELPERS, {"warps": warps}):
+        yield
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import taichi as ti
 import difftile as dt
 from difftile.ir.nodes import ParallelFor
 from difftile.substrate.emit import emit
+from difftile.substrate.grids import Grids
 from tests.programs.structs import Ball
 from tests.test_kernels import compiled
 
@@ -548,8 +549,8 @@ def test_vectors_are_made_inside_the_loops_of_a_device() -> None:
     x = positions()
     pull(x, [1.0, 2.0], 0.5)
     (stage,) = pull._launches.latest.stages  # pyright: ignore[reportOptionalMemberAccess]
-    text = emit(stage._binding._code.program, flat=True).text
-    loop, vector = text.index("for i in range"), text.index("ti.Vector([g_0, g_1])")
+    text = emit(stage._binding._code.program, grids=Grids.on(1)).text
+    loop, vector = text.index("for thread in range"), text.index("ti.Vector([g_0, g_1])")
     assert loop < vector
 
 

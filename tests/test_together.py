@@ -4,7 +4,6 @@ Warps are a matter of CUDA; here each thread stands for a warp of its own.
 """
 
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -18,22 +17,11 @@ from difftile.passes.optimise import finish
 from difftile.runtime.kernel import Kernel
 from difftile.substrate import compile as compiling
 from difftile.substrate.emit import emit
-from difftile.substrate.taichi import launcher
+from difftile.substrate.grids import Grids
+from difftile.substrate.parallel import Grid
+from tests.device_arrays import threads_alone
 
-
-@ti.func
-def lane(position, row, end):
-    return position - position
-
-
-@ti.func
-def total(shape: ti.template(), value, lane):
-    return value
-
-
-@ti.func
-def adds(shape: ti.template(), found, lane):
-    return lane == 0
+GRIDS = Grids(full=Grid(32), several=Grid(64), few=Grid(32))
 
 
 @pytest.fixture(autouse=True)
@@ -42,13 +30,12 @@ def as_on_a_gpu() -> Iterator[None]:
         return finish(program, 8, few_threads=False, warps=True, checked=True)
 
     def emitted(program: Any, **options: Any) -> Any:
-        return emit(program, flat=True)
+        return emit(program, grids=GRIDS)
 
-    warps = SimpleNamespace(lane=lane, total=total, adds=adds)
     with (
         mock.patch.object(stage, "finish", finished),
         mock.patch.object(compiling, "emit", emitted),
-        mock.patch.dict(launcher._HELPERS, {"warps": warps}),
+        threads_alone(),
     ):
         yield
 
@@ -140,7 +127,7 @@ def test_sums_into_one_element_are_cut_along_all_axes(shape: tuple[int, ...]) ->
     norm = kernel(squares)
     norm(image, loss)
     np.testing.assert_allclose(loss[None], np.sum(image.to_numpy() ** 2), rtol=1e-5)
-    assert "ti.min(" in norm.source()
+    assert "for block in range(8):" in norm.source()
     loss.grad.fill(1.0)
     norm.bwds(image, loss)
     np.testing.assert_allclose(image.grad.to_numpy(), 2 * image.to_numpy(), rtol=1e-6)

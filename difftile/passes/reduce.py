@@ -17,7 +17,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.types import I32
 from difftile.ir.walk import Cloner, with_tasks
-from difftile.ops.build import Expr, OpBuilder
+from difftile.ops.build import Expr, ExprLike, OpBuilder
 from difftile.passes.blocked_sum import LENGTH, blocked_sum
 from difftile.passes.hoist_accumulations import (
     Totals,
@@ -114,7 +114,8 @@ def _runs(b: OpBuilder, axes: list[tuple[Var, Value, Value]], loop: ParallelFor)
 def _in_strides(b: OpBuilder, loop: ParallelFor, blocks: int) -> tuple[list[Stmt], Totals]:
     """Return a loop over blocks, of which neighbours take neighbouring iterations of all axes.
 
-    Threads of a GPU that run side by side then read memory side by side.
+    Threads of a GPU that run side by side then read memory side by side. They are a literal number,
+    for which no task has to compute bounds, and carry their indices along instead of dividing.
     """
     block_index, step = Var("block", I32), Var("step", I32)
     extents = [
@@ -124,22 +125,85 @@ def _in_strides(b: OpBuilder, loop: ParallelFor, blocks: int) -> tuple[list[Stmt
     whole = extents[0]
     for extent in extents[1:]:
         whole = (whole * extent).named("whole")
-    count = whole.min(blocks).named("blocks")
+    count = min(blocks, _literal_count(loop, blocks))
     with b.region() as stmts:
-        left = whole + count - (b.expr(block_index) + 1)
-        steps = (left // count).named("steps").value
+        # The last iteration, and not their number, since that may be the largest integer.
+        steps = ((whole - 1 - block_index) // count + 1).named("steps").value
+        axes = list(zip(loop.indices, loop.starts, extents, strict=True))
+        carries: list[Var] = []
+        if len(axes) == 1:
+            inits, strides = [], []
+        else:
+            inits, strides = _divided(b, block_index, count, extents)
+            carries = [Var(f"{index.name}_place", I32) for index in loop.indices]
         with b.region() as body:
-            flat = (block_index + b.expr(step) * count).named("flat")
-            indices: dict[Var, Value] = {}
-            axes = list(zip(loop.indices, loop.starts, extents, strict=True))
-            for k, (index, start, extent) in reversed(list(enumerate(axes))):
-                along = flat % extent if k else flat
-                indices[index] = (start + along).named(index.name).value
-                flat = flat // extent if k else flat
+            places: list[ExprLike] = list(carries)
+            if not carries:
+                places = [b.expr(block_index) + b.expr(step) * count]
+            indices: dict[Var, Value] = {
+                index: (b.expr(start) + place).named(index.name).value
+                for (index, start, _), place in zip(axes, places, strict=True)
+            }
             clone = Cloner(indices).block(loop.body)
-        part = For(step, _ZERO, steps, (), (), Block((*body, *clone.stmts)), (), loop.span)
+        with b.region() as onward:
+            moved = _moved(b, carries, strides, extents) if carries else []
+        part = For(
+            step,
+            _ZERO,
+            steps,
+            tuple(carries),
+            tuple(inits),
+            Block((*body, *clone.stmts, *onward), tuple(moved)),
+            tuple(Var(carry.name, I32) for carry in carries),
+            loop.span,
+        )
         nest, totals = summed(b, part, invariant_in(part))
         b.append(nest)
         add_totals(b, totals, added_always(loop.body))
-    b.append(ParallelFor((block_index,), (_ZERO,), (count.value,), Block(tuple(stmts)), loop.span))
+    ends = Const(count, I32)
+    b.append(ParallelFor((block_index,), (_ZERO,), (ends,), Block(tuple(stmts)), loop.span))
     return b.stmts, totals
+
+
+def _literal_count(loop: ParallelFor, otherwise: int) -> int:
+    """Return the number of iterations, at least 1, if all bounds are literals."""
+    count = 1
+    for start, stop in zip(loop.starts, loop.stops, strict=True):
+        if not (isinstance(start, Const) and isinstance(stop, Const)):
+            return otherwise
+        count *= max(1, int(stop.value) - int(start.value))
+    return count
+
+
+def _divided(
+    b: OpBuilder, first: Var, stride: int, extents: list[Expr]
+) -> tuple[list[Value], list[Expr]]:
+    """Return the position of an iteration along each axis, and what a stride is along each.
+
+    Strides along all axes but the first are less a row, and so negative: sums stay in 32 bits.
+    """
+    left, across = b.expr(first), b.expr(Const(stride, I32))
+    places: list[Value] = []
+    strides: list[Expr] = []
+    for extent in reversed(extents[1:]):
+        size = extent.max(1).named("size")  # of an empty loop, too
+        places.insert(0, (left % size).named("place").value)
+        strides.insert(0, (across % size - size).named("stride"))
+        left, across = (left // size).named("left"), (across // size).named("across")
+    return [left.value, *places], [across, *strides]
+
+
+def _moved(
+    b: OpBuilder, places: list[Var], strides: list[Expr], extents: list[Expr]
+) -> list[Value]:
+    """Return positions a stride later."""
+    moved: list[Value] = []
+    carry = b.expr(_ZERO)
+    for place, stride, extent in reversed(
+        list(zip(places[1:], strides[1:], extents[1:], strict=True))
+    ):
+        at = (b.expr(place) + stride + carry).named("place")
+        within = at < 0
+        moved.insert(0, within.select(at + extent, at).named(place.name).value)
+        carry = within.select(_ZERO, Const(1, I32)).named("carry")
+    return [(b.expr(places[0]) + strides[0] + carry).named(places[0].name).value, *moved]

@@ -75,12 +75,14 @@ class Device:
         threads: How many threads of the CPU share a parallel loop.
         fast_math: Sums may be computed in another order than they are written in.
         warps: Kernels run in warps of CUDA.
+        multiprocessors: How many groups of threads the device runs side by side; 0 on the CPU.
     """
 
     on_host: bool
     threads: int
     fast_math: bool
     warps: bool
+    multiprocessors: int
 
 
 class Devices(Protocol):

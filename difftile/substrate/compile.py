@@ -164,7 +164,7 @@ class CompiledProgram:
         session = current_session()
         backend = session.backend
         self._compile, self._spellings = backend.compile, backend.spellings
-        self._on_host = session.on_host
+        self._on_host, self._grids = session.on_host, session.grids
         self._threads = session.threads
         self._guarded = not session.on_host and session.fast_math
         self.seconds = 0.0  # that compiling took
@@ -199,7 +199,7 @@ class CompiledProgram:
     def _emitted(self, program: Program, **options: Any) -> Emitted:
         return emit(
             program,
-            flat=not self._on_host,
+            grids=self._grids,
             guarded=self._guarded,
             report=self._reported,
             spellings=self._spellings,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
@@ -46,14 +46,15 @@ from difftile.ir.walk import arrays_written, count_uses, definitions, operands, 
 from difftile.ops.table import ELEMENTWISE
 from difftile.substrate.expressions import INTO, Expressions, in_parts, is_long
 from difftile.substrate.functions import functions_of
+from difftile.substrate.grids import Grids, literal_count, on_grids
 from difftile.substrate.parallel import (
+    Grid,
     Part,
     Range,
-    lane_in_box,
-    lane_in_range,
     open_flat,
     open_nest,
     open_part,
+    open_strides,
 )
 from difftile.substrate.parts import ahead_of, for_each_part, needed_by
 from difftile.substrate.spellings import ATOM, SPELLINGS, SUM, Infix, Spelling, written
@@ -88,7 +89,7 @@ def emit(
     program: Program,
     *,
     serial: bool = False,
-    flat: bool = False,
+    grids: Grids | None = None,
     threads: int = 0,
     fresh: Collection[Array] = (),
     guarded: bool = False,
@@ -103,7 +104,8 @@ def emit(
     Args:
         program: A finished program.
         serial: Run parallel loops on one thread, without atomics.
-        flat: Run all dimensions of a loop in parallel (GPUs); else rows in parallel (CPUs).
+        grids: The threads of a device, which share all iterations of a loop; else rows run in
+            parallel (CPUs).
         threads: Cut parallel loops into a part for each thread; 0 leaves that to Taichi.
         fresh: Arrays that hold zeros: what is added there once is stored.
         guarded: Taichi compiles as if no number were NaN: comparisons ask for it.
@@ -114,6 +116,9 @@ def emit(
             marks; none of that where nothing can fail.
         spellings: How the backend writes each op.
     """
+    chosen: list[Grid] = []
+    if grids is not None and not serial:
+        program, chosen = on_grids(program, grids, fresh)
     functions = functions_of(program.body, guarded, spellings)
     names = Names(RESERVED | functions.keys())
     emitter = _Emitter(
@@ -125,9 +130,10 @@ def emit(
             spellings,
             cell="0" if outlined else "None",
             polynomials=polynomials or {},
+            in_order=bool(chosen),
         ),
         serial=serial,
-        flat=flat,
+        grids=chosen,
         threads=threads,
         fresh=frozenset(fresh),
         outlined=outlined,
@@ -143,7 +149,7 @@ class _Emitter:
     names: Names
     values: Expressions
     serial: bool
-    flat: bool
+    grids: list[Grid]  # of the parallel loops, where there are more to come
     threads: int
     fresh: frozenset[Array]
     outlined: bool
@@ -152,7 +158,7 @@ class _Emitter:
     lines: list[str] = field(default_factory=list[str])
     depth: int = 0
     line_number: int | None = None
-    for_each_part: tuple[Let, ...] = ()
+    for_each_part: tuple[Let | Load, ...] = ()
     lane: str = ""
     failures: int = 0
     functions: list[str] = field(default_factory=list[str])
@@ -177,8 +183,8 @@ class _Emitter:
             hints[self.names[param]] = hint
         self.depth = 1
         # A device would start a task for what stands before its loops.
-        if self.threads or self.flat:
-            self.for_each_part = for_each_part(program.body, for_free=not self.threads)
+        if self.threads or self.grids:
+            self.for_each_part = for_each_part(program.body, loads=bool(self.grids))
         kept = tuple(s for s in program.body.stmts if s not in self.for_each_part)
         self.hints = dict(hints)
         if self.outlined and not (self.threads and any(isinstance(s, ParallelFor) for s in kept)):
@@ -544,54 +550,100 @@ class _Emitter:
         self.indented(loop.body, list(zip(names, loop.body.results, strict=True)))
 
     def parallel(self, loop: ParallelFor) -> None:
-        values = self.values
-        limits = list(zip(loop.starts, loop.stops, strict=True))
-        axes = [
-            Range(values.text(start, SUM), values.text(stop), values.length(start, stop))
-            for start, stop in limits
-        ]
-        values.consumed((*loop.starts, *loop.stops))
-        self.write(*values.flush(_written(loop)))
+        if self.grids:
+            self.on_grid(loop, self.grids.pop(0))
+            return
+        axes = self.axes(loop)
+        self.write(*self.values.flush(_written(loop)))
         if not self.threads:
-            self.iterations(loop, axes, None)
+            stmts = [*needed_by(loop, self.for_each_part), *loop.body.stmts]
+            indices = [self.names[index] for index in loop.indices]
+            opened = open_nest(indices, axes, serial=self.serial and not self.inside)
+            self.iterations(loop, opened, stmts)
             return
         part, depth = Part(self.names.new("part"), self.threads, self.short), self.depth
         self.open(*part.opened())
         if self.outlined:
             self.hints[part.counter] = "ti.i32"
             with self.outline(f"{self.title}_part"):
-                self.iterations(loop, axes, part)
+                self.part(loop, axes, part)
         else:
-            self.iterations(loop, axes, part)
+            self.part(loop, axes, part)
         self.depth = depth
 
-    def iterations(self, loop: ParallelFor, axes: list[Range], part: Part | None) -> None:
-        """Write the iterations of a parallel loop, or a thread's part of them."""
-        line, depth = self.line_number, self.depth
-        stmts = list(loop.body.stmts)
-        if part is None:
-            stmts = [*needed_by(loop, self.for_each_part), *stmts]
-        else:
-            ahead, stmts = ahead_of(loop, self.for_each_part)
-            self.block(Block(tuple(ahead)))
-            self.line_number = line
+    def axes(self, loop: ParallelFor) -> list[Range]:
+        """Return the axes of a parallel loop, whose bounds are written now."""
+        limits = zip(loop.starts, loop.stops, strict=True)
+        values = self.values
+        axes = [
+            Range(values.text(start, SUM), values.text(stop), values.length(start, stop))
+            for start, stop in limits
+        ]
+        values.consumed((*loop.starts, *loop.stops))
+        return axes
+
+    def part(self, loop: ParallelFor, axes: list[Range], part: Part) -> None:
+        """Write a thread's part of a loop."""
+        line = self.line_number
+        ahead, stmts = ahead_of(loop, self.for_each_part)
+        self.block(Block(tuple(ahead)))
+        self.line_number = line
         indices = [self.names[index] for index in loop.indices]
-        lane = ""
-        if self.flat and len(axes) > 1:
-            flat = self.names.new("flat")
-            opened, sizes = open_flat(self.names, flat, loop.indices, axes)
-            lane = lane_in_box(flat, sizes)
-        elif part is not None:
-            opened = open_part(self.names, indices, axes, part)
-        else:
-            opened = open_nest(indices, axes, serial=self.serial and not self.inside)
-            lane = lane_in_range(indices[0], axes[0])
+        self.iterations(loop, open_part(self.names, indices, axes, part), stmts)
+
+    def on_grid(self, loop: ParallelFor, grid: Grid) -> None:
+        """Write a parallel loop of a device."""
+        self.write(*self.values.flush(_written(loop)))
+        line, depth = self.line_number, self.depth
+        count = literal_count(loop)
+        if count is not None and count <= grid.threads:
+            stmts = [*needed_by(loop, self.for_each_part), *loop.body.stmts]
+            axes, indices = self.axes(loop), [self.names[index] for index in loop.indices]
+            if len(axes) > 1:
+                thread = self.names.new("flat")
+                opened, place = open_flat(self.names, thread, loop.indices, axes)
+            else:
+                opened, (first,) = open_nest(indices, axes, serial=False), indices
+                place = thread = first if axes[0].start == "0" else f"{first} - {axes[0].start}"
+            self.iterations(loop, opened, stmts, (thread, place, axes[-1].length))
+            return
+        thread = self.names.new("thread")
+        ahead, stmts = ahead_of(loop, self.for_each_part)
+        self.open(*grid.opened(thread))
+        self.block(Block(tuple(ahead)))
+        self.line_number = line
+        strides = open_strides(self.names, thread, grid.threads, loop.indices, self.axes(loop))
+        lane = (thread, strides.place, strides.row)
+        self.iterations(loop, strides.opened, stmts, lane, strides.onward)
+        self.depth = depth
+
+    def iterations(
+        self,
+        loop: ParallelFor,
+        opened: Sequence[str],
+        stmts: Sequence[Stmt],
+        lane: Sequence[str] = (),
+        onward: Sequence[str] = (),
+    ) -> None:
+        """Write the iterations of a parallel loop.
+
+        Args:
+            loop: The loop.
+            opened: The lines that open it.
+            stmts: The statements of an iteration.
+            lane: The arguments of `warps.lane`.
+            onward: The lines that end an iteration.
+        """
+        line, depth = self.line_number, self.depth
         self.open(*opened)
-        if any(isinstance(s, Accumulate) and s.aggregated for s in walk(loop.body)):
+        if lane and any(isinstance(s, Accumulate) and s.aggregated for s in walk(loop.body)):
             self.lane = self.names.new("lane")
-            self.write(f"{self.lane} = {lane}")
+            self.write(f"{self.lane} = warps.lane({', '.join(lane)})")
         self.depth -= 1
         self.indented(replace(loop.body, stmts=tuple(stmts)), [])
+        self.depth += 1
+        self.line_number = line
+        self.write(*onward)
         self.depth = depth
 
 

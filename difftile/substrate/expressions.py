@@ -63,6 +63,8 @@ class Expressions:
         spellings: How each op is written.
         cell: The index of the element of a field without dimensions.
         polynomials: How functions that are polynomials are written, by their results.
+        in_order: Loads stay before the stores that they come before: the device's compiler cannot
+            tell that a store leaves what is loaded after it alone.
     """
 
     names: Names
@@ -71,6 +73,7 @@ class Expressions:
     spellings: Mapping[str, Spelling]
     cell: str = "None"
     polynomials: Mapping[Var, Spelling] = field(default_factory=dict[Var, Spelling])
+    in_order: bool = False
     alias: dict[Var, str] = field(default_factory=dict[Var, str])
     _waiting: dict[Var, Expression] = field(default_factory=dict[Var, Expression])
     _components: dict[Array, list[str]] = field(default_factory=dict[Array, list[str]])
@@ -96,6 +99,8 @@ class Expressions:
     def flush(self, written: Collection[Array]) -> list[str]:
         """Return lines for waiting expressions that read an array which is about to change."""
         due = [v for v, e in self._waiting.items() if not e.reads.isdisjoint(written)]
+        if self.in_order and written:
+            due = [v for v, e in self._waiting.items() if e.reads]
         return [f"{self.name(out)} = {self._waiting.pop(out).text}" for out in due]
 
     def named(self, values: tuple[Value, ...]) -> list[str]:

@@ -1,4 +1,4 @@
-"""How parallel loops are opened: as they are, several axes flattened, or one of many parts.
+"""How parallel loops are opened: as they are, in strides of a device's threads, or in many parts.
 
 Each function returns lines; one that ends with a colon has all that follows inside it.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from difftile.ir.nodes import Var
 from difftile.ir.printer import Names
@@ -142,52 +143,130 @@ def open_part(names: Names, indices: Sequence[str], axes: Sequence[Range], part:
     return [*lines, *loops]
 
 
-def open_flat(
-    names: Names,
-    flat: str,
-    indices: Sequence[Var],
-    axes: Sequence[Range],
-) -> tuple[list[str], list[str]]:
-    """Open one loop over several axes, and recover their indices.
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The threads of a device that share a parallel loop.
+
+    Args:
+        threads: How many there are: a literal of the source, so that no task has to count them.
+        block: How many the device starts together, on one of its multiprocessors.
+    """
+
+    threads: int
+    block: int = 0
+
+    def opened(self, thread: str) -> list[str]:
+        """Open a loop over the threads."""
+        config = [f"ti.loop_config(block_dim={self.block})"] if self.block else []
+        return [*config, Range("0", str(self.threads), "").opened(thread)]
+
+
+@dataclass(frozen=True, slots=True)
+class Strides:
+    """The iterations of one thread, as lines of text.
+
+    Args:
+        opened: Open a loop over them, and recover the index of each axis.
+        onward: End an iteration: move the indices on to the next one.
+        place: The position along the last axis, from 0.
+        row: The length of the last axis.
+    """
+
+    opened: list[str]
+    onward: list[str]
+    place: str
+    row: str
+
+
+def open_strides(
+    names: Names, worker: str, workers: int, indices: Sequence[Var], axes: Sequence[Range]
+) -> Strides:
+    """Open the iterations of one of a number of workers, which take turns: each takes every n-th.
+
+    Indices are divided once. From then on, each moves by what a stride is along its axis, and wraps
+    with a carry to the axis before.
 
     Args:
         names: Has the names of the indices, and gives others to the variables that are needed.
+        worker: The number of the worker: a thread, or threads that run an iteration together.
+        workers: How many there are.
+        indices: The index of each axis.
+        axes: The iterations along each axis, the last one fastest.
+    """
+    lines: list[str] = []
+
+    def let(name: str, text: str) -> str:
+        lines.append(f"{(new := names.new(name))} = {text}")
+        return new
+
+    sizes: list[str] = []
+    for index, axis in zip(indices, axes, strict=True):
+        # Two empty axes would make a product above zero.
+        is_shape = ".shape[" in axis.length and axis.length.endswith("]")
+        text = axis.length if is_shape or len(axes) == 1 else f"ti.max({axis.length}, 0)"
+        sizes.append(axis.length if axis.length.isdecimal() else let(f"n_{index.name}", text))
+    # The last iteration, and not their number, since that may be the largest integer.
+    steps = let("steps", f"({' * '.join(sizes)} - 1 - {worker}) // {workers} + 1")
+    step = names.new("step")
+    if len(axes) == 1:
+        (index,), (axis,), (size,) = indices, axes, sizes
+        place = f"{worker} + {step} * {workers}"
+        text = place if axis.start == "0" else f"{axis.start} + {place}"
+        opened = [*lines, Range("0", steps, "").opened(step), f"{names[index]} = {text}"]
+        return Strides(opened, [], place, size)
+    # Sizes that are divided by are none of an empty loop.
+    lines.append(f"if {steps} > 0:")
+    places = [
+        names[index] if axis.start == "0" else names.new(f"{index.name}_place")
+        for index, axis in zip(indices, axes, strict=True)
+    ]
+    strides: list[str] = []
+    left, stride = worker, str(workers)
+    for k in range(len(axes) - 1, 0, -1):
+        lines.append(f"{places[k]} = {left} % {sizes[k]}")
+        # A stride less a row is never positive, so that sums stay in 32 bits.
+        strides.append(let(f"{indices[k].name}_stride", f"{stride} % {sizes[k]} - {sizes[k]}"))
+        left, stride = f"{left} // {sizes[k]}", f"{stride} // {sizes[k]}"
+        if k > 1:
+            left, stride = let("left", left), let("stride", stride)
+    lines.append(f"{places[0]} = {left}")
+    strides.append(let(f"{indices[0].name}_stride", stride))
+    lines.append(Range("0", steps, "").opened(step))
+    for index, axis, place in zip(indices, axes, places, strict=True):
+        if axis.start != "0":
+            lines.append(f"{names[index]} = {axis.start} + {place}")
+    onward: list[str] = []
+    *along, first = strides
+    for k, stride in zip(range(len(axes) - 1, 0, -1), along, strict=True):
+        onward += [f"{places[k]} += {stride}", f"if {places[k]} < 0:"]
+        onward += [f"    {places[k]} += {sizes[k]}", "else:", f"    {places[k - 1]} += 1"]
+    onward.append(f"{places[0]} += {first}")
+    return Strides(lines, onward, places[-1], sizes[-1])
+
+
+def open_flat(
+    names: Names, flat: str, indices: Sequence[Var], axes: Sequence[Range]
+) -> tuple[list[str], str]:
+    """Open one loop over several axes of literal lengths, and recover their indices.
+
+    Args:
+        names: Has the names of the indices.
         flat: The name of the loop's own index.
         indices: The index of each axis.
         axes: The iterations along each axis, the last one fastest.
 
     Returns:
-        The lines, and the sizes of the axes.
+        The lines, and the position along the last axis.
     """
-    lines: list[str] = []
-    sizes: list[str] = []
-    for index, axis in zip(indices, axes, strict=True):
-        sizes.append(names.new(f"n_{index.name}"))
-        # Two empty axes would make a product above zero.
-        is_shape = ".shape[" in axis.length and axis.length.endswith("]")
-        if axis.length.isdecimal():
-            sizes[-1] = axis.length
-            continue
-        lines.append(f"{sizes[-1]} = {axis.length if is_shape else f'ti.max({axis.length}, 0)'}")
-    whole = " * ".join(sizes)
-    lines.append(Range("0", whole, whole).opened(flat))
-    for k, (index, axis, size) in enumerate(zip(indices, axes, sizes, strict=True)):
-        inner = sizes[k + 1 :]
-        text = f"{flat} // ({' * '.join(inner)})" if inner else flat
+    lengths = [int(axis.length) for axis in axes]
+    lines = [Range("0", str(prod(lengths)), "").opened(flat)]
+    sizes = [max(1, length) for length in lengths]
+    place = flat
+    for k, (index, axis) in enumerate(zip(indices, axes, strict=True)):
+        inner = prod(sizes[k + 1 :])
+        place = flat if inner == 1 else f"{flat} // {inner}"
         if k > 0:
-            text = f"({text}) % {size}" if inner else f"{text} % {size}"
-        if axis.start != "0":
-            text = f"{text} + {axis.start}"
+            place = f"{place} % {sizes[k]}" if inner == 1 else f"({place}) % {sizes[k]}"
+        text = place if axis.start == "0" else f"{place} + {axis.start}"
         lines.append(f"{names[index]} = {text}")
-    return lines, sizes
-
-
-def lane_in_range(index: str, over: Range) -> str:
-    """Return the text of a thread's lane in a loop over one axis; see `warps.lane`."""
-    position = index if over.start == "0" else f"{index} - {over.start}"
-    return f"warps.lane({position}, {over.length}, {over.length})"
-
-
-def lane_in_box(flat: str, sizes: Sequence[str]) -> str:
-    """Return the text of a thread's lane in a loop over several axes, whose last one is a row."""
-    return f"warps.lane({flat}, {sizes[-1]}, {' * '.join(sizes)})"
+    return lines, place

@@ -1,7 +1,7 @@
-"""Statements that a thread runs before its part of a parallel loop, to have values in registers.
+"""Statements that a thread runs before its iterations of a parallel loop.
 
 A value computed before the loop would come from memory in every iteration, and take a task of its
-own to get there.
+own to get there; here it is in a register.
 """
 
 from __future__ import annotations
@@ -9,40 +9,41 @@ from __future__ import annotations
 from difftile.ir.nodes import Block, Const, Let, Load, ParallelFor, Size, Stmt, Var
 from difftile.ir.walk import arrays_written, defined_in, free_variables, operands, uses
 
-_FOR_FREE = ("vec", "mat")
 
-
-def for_each_part(body: Block, *, for_free: bool = False) -> tuple[Let, ...]:
+def for_each_part(body: Block, *, loads: bool = False) -> tuple[Let | Load, ...]:
     """Return the ops on shapes and numbers before parallel loops that only the loops need.
 
     Args:
         body: The body of a program.
-        for_free: Return only those that compute nothing, so that each iteration may run them.
+        loads: Return also loads of arrays that are never written (devices).
     """
     known = free_variables(body) | {s.out for s in body.stmts if isinstance(s, Size)}
-    found: list[Let] = []
+    written = arrays_written(body)
+    found: list[Let | Load] = []
     for stmt in body.stmts:
-        if not isinstance(stmt, Let) or (for_free and stmt.op not in _FOR_FREE):
+        if not isinstance(stmt, (Let, Load)):
             continue
-        if all(isinstance(a, Const) or a in known for a in stmt.args):
+        if isinstance(stmt, Load) and (not loads or stmt.array in written):
+            continue
+        if all(isinstance(a, Const) or a in known for a in operands(stmt)):
             known.add(stmt.out)
             found.append(stmt)
-    outs = {let.out for let in found}
+    outs = {stmt.out for stmt in found}
     elsewhere: set[Var] = set()
     for stmt in reversed(body.stmts):
         if isinstance(stmt, ParallelFor):
             continue
-        if not (isinstance(stmt, Let) and stmt.out in outs - elsewhere):
+        if not (isinstance(stmt, (Let, Load)) and stmt.out in outs - elsewhere):
             elsewhere |= uses(Block((stmt,)))
-    return tuple(let for let in found if let.out not in elsewhere)
+    return tuple(stmt for stmt in found if stmt.out not in elsewhere)
 
 
-def ahead_of(loop: ParallelFor, lets: tuple[Let, ...]) -> tuple[list[Stmt], list[Stmt]]:
+def ahead_of(loop: ParallelFor, lets: tuple[Let | Load, ...]) -> tuple[list[Stmt], list[Stmt]]:
     """Return the statements before a thread's part of a loop, and the statements of each iteration.
 
     Args:
         loop: The loop.
-        lets: Ops on shapes and numbers before it.
+        lets: What `for_each_part` returned.
     """
     written = arrays_written(loop.body)
     # Elements of fields without dimensions are there to be read even where no iteration runs.
@@ -52,7 +53,7 @@ def ahead_of(loop: ParallelFor, lets: tuple[Let, ...]) -> tuple[list[Stmt], list
     return [*needed_by(loop, lets), *loads], [s for s in loop.body.stmts if s not in loads]
 
 
-def needed_by(loop: ParallelFor, lets: tuple[Let, ...]) -> list[Stmt]:
+def needed_by(loop: ParallelFor, lets: tuple[Let | Load, ...]) -> list[Stmt]:
     """Return the ops before a loop that its iterations need, in order."""
     wanted = uses(Block((loop,))) - defined_in(loop.body)
     needed: list[Stmt] = []

@@ -11,6 +11,7 @@ from typing import Any
 from difftile.diagnostics import FieldError
 from difftile.ir.types import F32, FLOATS, SCALARS, Scalar
 from difftile.substrate.backend import Backend, NativeKernel
+from difftile.substrate.grids import Grids
 from difftile.substrate.lock import LOCK
 from difftile.substrate.pool import Pool
 from difftile.substrate.taichi.backend import TAICHI
@@ -38,6 +39,7 @@ class Session:
         warps: Kernels run in warps of CUDA.
         native: Kernels that the backend has for warps, by name; none for debugging, which checks
             what kernels of the language do.
+        grids: How many threads share a loop of the device; None on the CPU.
     """
 
     number: int
@@ -53,6 +55,7 @@ class Session:
     scatter: str
     warps: bool
     native: Mapping[str, NativeKernel]
+    grids: Grids | None
 
 
 _current: list[Session] = []
@@ -112,6 +115,7 @@ def start_session(
             scatter=scatter,
             warps=device.warps,
             native=BACKEND.native if device.warps and not debug else {},
+            grids=None if device.on_host else Grids.on(device.multiprocessors),
         )
         _current[:] = [session]
         _forked.left()

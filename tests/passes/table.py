@@ -63,7 +63,14 @@ from difftile.ir.nodes import (
 from difftile.ir.parse import parse
 from difftile.ir.printer import print_program
 from difftile.ir.types import I32, FieldType, shape_of
-from difftile.ir.walk import arrays_written, bound, definitions, walk, with_blocks
+from difftile.ir.walk import (
+    arrays_written,
+    bound,
+    definitions,
+    walk,
+    with_blocks,
+    with_tasks,
+)
 from difftile.ops.build import OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of, ranges_of, unique_in
 from difftile.passes.afterwards import overwritten_later
@@ -86,6 +93,7 @@ from difftile.passes.hoist_accumulations import hoist_accumulations
 from difftile.passes.inline_primals import inline_primals
 from difftile.passes.instrument import beginning, counted_kinks, iteration, marked
 from difftile.passes.interchange import interchange
+from difftile.passes.interleave import interleave
 from difftile.passes.mark_single_writes import mark_single_writes
 from difftile.passes.merge import merge
 from difftile.passes.merge_loops import merge_loops
@@ -852,6 +860,7 @@ PASSES: dict[str, Adapter] = {
         "marked", marked=_marked, counted=_counted, iteration=_iteration, beginning=_beginning
     ),
     "interchange": _same(interchange),
+    "interleave": _same(lambda program: with_tasks(program, interleave)),
     "internal_variables": _internal_variables,
     "local_hessian": _local_hessian,
     "local_terms": _local_terms,

@@ -20,10 +20,12 @@ _NAME = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 
 _MOST_CALLS = 16  # for a box, before a kernel takes less time
 _STAGED = 1 << 16  # bytes that the driver takes from the host without waiting for the device
+_MULTIPROCESSORS = 16  # the attribute that counts them
 _ADDRESS, _HOST, _SIZE, _STREAM = ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuDevicePrimaryCtxRetain": (ctypes.POINTER(ctypes.c_void_p), ctypes.c_int),
     "cuCtxSetCurrent": (ctypes.c_void_p,),
+    "cuDeviceGetAttribute": (ctypes.POINTER(ctypes.c_int), ctypes.c_int, ctypes.c_int),
     "cuGetErrorString": (ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)),
     "cuMemsetD8_v2": (_ADDRESS, ctypes.c_ubyte, _SIZE),
     "cuMemsetD16_v2": (_ADDRESS, ctypes.c_ushort, _SIZE),
@@ -168,6 +170,14 @@ def enter() -> None:
     """Let the calling thread, which may be any, allocate memory of the session's device."""
     if impl.current_cfg().arch == ti.cuda and (driver := _driver()) is not None:
         driver.enter()
+
+
+def multiprocessors() -> int:
+    """Return the number of multiprocessors of the device; 0 if there is no driver to ask."""
+    found, driver = ctypes.c_int(), _driver()
+    if driver is not None:
+        driver.call("cuDeviceGetAttribute", ctypes.byref(found), _MULTIPROCESSORS, 0)
+    return found.value
 
 
 def memory_of(ndarray: Any) -> Memory | None:

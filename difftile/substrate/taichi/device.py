@@ -15,6 +15,7 @@ from taichi.lang import impl, misc
 
 from difftile.diagnostics import FieldError, did_you_mean
 from difftile.substrate.backend import Device
+from difftile.substrate.taichi import cuda
 from difftile.substrate.taichi.cache import caches_named, can_keep
 from difftile.substrate.taichi.launcher import LIVING
 
@@ -25,6 +26,8 @@ ARCHS: dict[str, Any] = {
     "metal": ti.metal,
     "gpu": ti.gpu,
 }
+
+_OF_OTHERS = 32  # multiprocessors, where nobody counts them; GPUs have 10 to 140
 
 # Before any start, since this becomes what the last one was given.
 _TAICHIS_FOLDER = Path(impl.default_cfg().offline_cache_file_path).parent
@@ -92,7 +95,12 @@ def start(arch: str, settings: Mapping[str, Any]) -> Device:
         threads=config.cpu_max_num_threads,
         fast_math=config.fast_math,
         warps=config.arch == ti.cuda,
+        multiprocessors=_multiprocessors(config.arch),
     )
+
+
+def _multiprocessors(arch: Any) -> int:
+    return (cuda.multiprocessors() if arch == ti.cuda else 0) or _OF_OTHERS
 
 
 @contextmanager

@@ -13,21 +13,20 @@ _ALL = 0xFFFFFFFF
 
 
 @ti.func
-def lane(position, row, end):
+def lane(thread, place, row):
     """Return the place of a thread in its warp, if all of that is there and in one row, or -1.
 
     Threads of a warp run iterations one after the other, so either all of them get -1 or none.
 
     Args:
-        position: The iteration of a thread, from 0.
+        thread: The number of the thread, of which each warp has 32 that begin at a multiple of 32.
+        place: Where in its row the iteration of the thread is, from 0.
         row: How many iterations make a row.
-        end: How many there are.
     """
-    first = position & ~(_SIZE - 1)
-    last = first + (_SIZE - 1)
-    found = -1
-    if last < end and first // row == last // row:
-        found = position - first
+    found = thread & (_SIZE - 1)
+    first = place - found  # negative if the row began after the first thread of the warp
+    if first < 0 or first > row - _SIZE:
+        found = -1
     return found
 
 

@@ -1,0 +1,128 @@
+"""How many threads a device gives a parallel loop, by what its iterations do.
+
+A loop has a fixed number of threads, each of which runs iterations in strides. The number decides
+how much memory is asked for at a time, and how much of a cache a thread has to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from math import prod
+
+from difftile.ir.nodes import (
+    Accumulate,
+    Alloc,
+    Array,
+    Block,
+    Const,
+    For,
+    Let,
+    ParallelFor,
+    Program,
+    Stmt,
+    Store,
+    While,
+)
+from difftile.ir.types import shape_of
+from difftile.ir.walk import definitions, walk, with_tasks
+from difftile.passes.interleave import interleave
+from difftile.substrate.parallel import Grid
+
+_RESIDENT = 2048  # threads that a multiprocessor of CUDA holds at a time
+_BLOCK = 1024  # the largest; two of them leave a thread 32 registers
+_LIGHT = 48  # numbers of an iteration that 32 registers hold, as only a few live at a time
+_FEW = 256  # threads of a multiprocessor, of which each has some lines in its cache
+_SHORT = 16  # turns of a loop that is written out
+
+
+@dataclass(frozen=True, slots=True)
+class Grids:
+    """The threads of a device.
+
+    Args:
+        full: As many as it holds at a time, if each needs few registers.
+        several: Several times as many as it holds: it gives them out as others end.
+        few: So few that the caches hold the rows that each of them is writing.
+    """
+
+    full: Grid
+    several: Grid
+    few: Grid
+
+    @staticmethod
+    def on(multiprocessors: int) -> Grids:
+        """Return those of a device with so many multiprocessors."""
+        return Grids(
+            full=Grid(multiprocessors * _RESIDENT, _BLOCK),
+            several=Grid(multiprocessors * _RESIDENT * 4),
+            few=Grid(multiprocessors * _FEW),
+        )
+
+    def of(self, loop: ParallelFor) -> Grid:
+        """Return the threads of a loop."""
+        if any(isinstance(s, For) and _writes_a_row(s) for s in walk(loop.body)):
+            return self.few
+        return self.full if _is_light(loop.body) else self.several
+
+
+def on_grids(
+    program: Program, grids: Grids, fresh: Collection[Array]
+) -> tuple[Program, list[Grid]]:
+    """Return a program as a device runs it, and the threads of each of its parallel loops.
+
+    Args:
+        program: The program.
+        grids: The threads of the device.
+        fresh: As for `interleave`.
+    """
+    chosen: list[Grid] = []
+
+    def threaded(loop: ParallelFor) -> list[Stmt]:
+        chosen.append(grids.of(loop))
+        count = literal_count(loop)
+        few = count is not None and count <= 2 * chosen[-1].threads
+        return [loop] if few or chosen[-1] != grids.full else interleave(loop, fresh)
+
+    program = with_tasks(program, threaded)
+    return program, chosen
+
+
+def literal_count(loop: ParallelFor) -> int | None:
+    """Return the number of iterations, if all bounds are literals."""
+    lengths: list[int] = []
+    for start, stop in zip(loop.starts, loop.stops, strict=True):
+        if not (isinstance(start, Const) and isinstance(stop, Const)):
+            return None
+        lengths.append(max(0, int(stop.value) - int(start.value)))
+    return prod(lengths)
+
+
+def _is_light(body: Block) -> bool:
+    if any(
+        isinstance(s, (For, While)) or (isinstance(s, Alloc) and s.array.type.ndim)
+        for s in walk(body)
+    ):
+        return False
+    return sum(prod(shape_of(v.type)) for s in walk(body) for v in definitions(s)) <= _LIGHT
+
+
+def _writes_a_row(loop: For) -> bool:
+    """Tell whether a long loop writes neighbouring elements of memory one after the other."""
+    ends = (loop.start, loop.stop)
+    if all(isinstance(end, Const) for end in ends):
+        start, stop = (int(end.value) for end in ends if isinstance(end, Const))
+        if stop - start <= _SHORT:
+            return False
+    along = {loop.index}
+    for stmt in walk(loop.body):
+        match stmt:
+            case Let(out, "add" | "sub", args) if not along.isdisjoint(args):
+                along.add(out)
+            case Store(array, index) | Accumulate(array, index) if index and array.size is None:
+                last = index[min(array.type.ndim, len(index)) - 1]
+                if last in along and array.type.ndim > 1:
+                    return True
+            case _:
+                pass
+    return False

@@ -1,0 +1,66 @@
+"""Programs in the code of a device, which the CPU runs here: a few threads in many strides."""
+
+from collections.abc import Iterator
+from unittest import mock
+from zlib import crc32
+
+import numpy as np
+import pytest
+import taichi as ti
+
+from difftile.substrate import session
+from difftile.substrate.grids import Grids
+from difftile.substrate.parallel import Grid
+from difftile.substrate.taichi import warps
+from tests import harness, programs
+from tests.device_arrays import device_arrays, threads_alone
+
+programs.load()
+
+# A field in another shape shares memory only on the CPU.
+RESHAPING = {"another_shape", "elements_of_vectors", "slices_of_another_shape"}
+
+FEW = Grids(full=Grid(3), several=Grid(2), few=Grid(2))
+RUN = [one for one in harness.PROGRAMS if one.function.__name__ not in RESHAPING]
+SOME = [one for one in RUN if crc32(one.name.encode()) % 40 == 0]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def as_on_a_device() -> Iterator[None]:
+    with (
+        mock.patch.object(session.Grids, "on", lambda _: FEW),
+        threads_alone(),
+        device_arrays(warps=True),
+    ):
+        yield
+
+
+@pytest.mark.parametrize("one", SOME, ids=lambda one: one.name)
+def test_some_programs(one: harness.Program) -> None:
+    harness.check(one)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("one", [o for o in RUN if o not in SOME], ids=lambda one: one.name)
+def test_other_programs(one: harness.Program) -> None:
+    harness.check(one)
+
+
+@pytest.mark.parametrize("shape", [(5, 40), (3, 64), (2, 3, 33), (200,), (70, 3)])
+def test_lanes_are_those_of_whole_warps_in_one_row(shape: tuple[int, ...]) -> None:
+    threads, row, count = 64, shape[-1], int(np.prod(shape))
+    found = ti.ndarray(ti.i32, count)
+
+    @ti.kernel
+    def note(found: ti.types.ndarray(dtype=ti.i32, ndim=1)):
+        for thread in range(threads):
+            steps = (count - 1 - thread) // threads + 1
+            for step in range(steps):
+                place = thread + step * threads
+                found[place] = warps.lane(thread, place % row, row)
+
+    note(found)
+    for first in range(0, count, 32):
+        lanes = found.to_numpy()[first : first + 32]
+        together = len(lanes) == 32 and first // row == (first + 31) // row
+        assert lanes.tolist() == (list(range(32)) if together else [-1] * len(lanes))
