@@ -295,3 +295,44 @@ def recur(x, k, n: int):
     for i in range(1, n):
         x[i] = ti.sin(x[i - 1] * k[None]) + 0.5 * x[i]
     k[None] = ti.sin(k[None] * x[0])
+
+
+def _neighbours(x: Any, y: Any) -> None:
+    y[1:-1] = np.sin(x[:-2] * x[2:]) - 0.5 * x[1:-1]
+
+
+@launch(_neighbours, "nn", (1,), apart=(0, 1))
+@dt.kernel
+def neighbours(x, y):
+    """A stencil, whose gradient is gathered; the ends of `y` keep what they hold."""
+    for i in range(1, x.shape[0] - 1):
+        y[i] = ti.sin(x[i - 1] * x[i + 1]) - 0.5 * x[i]
+
+
+def _ring(x: Any, y: Any, a: float) -> None:
+    y[:] = np.sin(np.roll(x, 1) * np.roll(x, -2)) + a
+
+
+@launch(_ring, "nn", (1,), apart=(0, 1), numbers=("float",))
+@dt.kernel
+def ring(x, y, a: float):
+    for i in x:
+        y[i] = ti.sin(x[(i - 1) % x.shape[0]] * x[(i + 2) % x.shape[0]]) + a
+
+
+def _walk(x: Any, y: Any, z: Any, n: int) -> None:
+    t = 1.0 + 0.0 * x[0]
+    for i in range(n):
+        z[i] = t * np.sin(y[i])
+        t = np.cos(t * x[i])
+
+
+@launch(_walk, "nnn", (2,), apart=(0, 1, 2), numbers=("int",))
+@dt.kernel
+def walk(x, y, z, n: int):
+    """A row that one thread walks along: each element gets one contribution."""
+    for row in range(1):
+        t = 1.0
+        for i in range(n):
+            z[row + i] = t * ti.sin(y[row + i])
+            t = ti.cos(t * x[row + i])

@@ -422,7 +422,38 @@ def adds_to_neighbours(x, y):
         y[i, j] -= 0.5 * x[i, j]
 
 
-STENCILS = (
+@dt.kernel
+def walked_rows(x, y):
+    for i in range(x.shape[0]):
+        t = 1.0
+        for k in range(x.shape[1]):
+            y[i, k] = t * ti.sin(x[i, k])
+            t *= 1.0 - 0.5 * x[i, k]
+
+
+@dt.kernel
+def parts_of_rows(x, y):
+    for i in range(x.shape[0]):
+        t = 1.0
+        for k in range(1, x.shape[1]):
+            y[i, k] += t * x[i, k]
+            t = ti.cos(t * x[i, k])
+
+
+@dt.kernel
+def rows_walked_by_halves(x, y):
+    for i in range(x.shape[0]):
+        t = 1.0
+        for half in range(2):
+            for k in range(x.shape[1] // 2):
+                y[i, 2 * k + half] = t * x[i, 2 * k + half]
+                t = ti.cos(t + x[i, 2 * k + half])
+
+
+LOOPS = (
+    walked_rows,
+    parts_of_rows,
+    rows_walked_by_halves,
     five_points,
     periodic,
     periodic_along_one_axis,
@@ -430,13 +461,13 @@ STENCILS = (
     two_sides,
     adds_to_neighbours,
 )
-SHAPES = ((1, 1), (2, 5), (3, 3), (4, 1), (3, 2), (5, 7))
+SHAPES = ((1, 1), (2, 5), (3, 3), (4, 1), (3, 2), (5, 300))
 
 
-def gradients_of_stencils() -> list[tuple[str, Any]]:
-    """Return values and gradients of some stencils, of sizes down to those without an interior."""
+def gradients_of_loops() -> list[tuple[str, Any]]:
+    """Return values and gradients of stencils and rows, of sizes down to those with no interior."""
     found: list[tuple[str, Any]] = []
-    for kernel, shape in itertools.product(STENCILS, SHAPES):
+    for kernel, shape in itertools.product(LOOPS, SHAPES):
         rng = np.random.default_rng(3)
         points, weights = rng.uniform(0.5, 1.5, (2, *shape))
         x, y = dt.from_numpy(points, grad=True), dt.zeros(shape, ti.f64, grad=True)
@@ -456,16 +487,29 @@ def gradients_of_stencils() -> list[tuple[str, Any]]:
     return found
 
 
-def test_gradients_of_stencils_are_those_of_the_cpu() -> None:
+def test_gradients_of_stencils_and_rows_are_those_of_the_cpu() -> None:
     dt.init(arch="cpu")
-    expected = gradients_of_stencils()
+    expected = gradients_of_loops()
     with mock.patch.object(compiling, "_FRESH_BYTES", 0), device_arrays():
-        found = gradients_of_stencils()
+        found = gradients_of_loops()
         # One pass that stores, and reads what it needs without branches around what it adds.
         text = five_points.source("adjoint")
         assert not re.search(r"\bif (?!steps|\w+ < 0)", text)
     for (what, one), (_, other) in zip(expected, found, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-14, err_msg=what)
+
+
+def reverse_rows() -> None:
+    """Count what the reverse of a walk along rows does: each element gets one store."""
+    points = np.random.default_rng(2).uniform(0.1, 0.9, (3, 300))
+    x, y = dt.from_numpy(points, grad=True), dt.zeros((3, 300), ti.f64, grad=True)
+    for _ in range(2):
+        with dt.Tape() as tape:
+            walked_rows(x, y)
+        with counted() as counts:
+            tape.backward({y: points})
+        assert counts["launch"] == 1
+        assert "MemsetD32" not in counts
 
 
 def reverse_a_stencil() -> None:
@@ -489,8 +533,9 @@ def reverse_a_stencil() -> None:
 
 
 @pytest.mark.usefixtures("any_size_counts")
-def test_the_reverse_of_a_stencil_is_one_launch() -> None:
+def test_the_reverse_of_a_stencil_or_of_rows_is_one_launch() -> None:
     reverse_a_stencil()
+    reverse_rows()
 
 
 @pytest.mark.usefixtures("any_size_counts")

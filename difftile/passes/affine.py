@@ -100,10 +100,10 @@ def owns(
         ranges: First and last value of inner loop indices, where known.
         unique: Values that are promised to differ between iterations.
 
-    A dimension counts in two cases. Every access has the same form in it, with no varying part
-    but the loop indices; all such dimensions together must have full rank. Or every access is a
-    multiple of one loop index plus something that stays within less than that multiple, as in `2
-    * i + k` with k in 0..1.
+    A dimension counts in two cases, or in both. Every access has the same form in it, with no
+    varying part but the loop indices; all such dimensions together must have full rank. Or every
+    access is a multiple of one loop index plus something that stays within less than that multiple,
+    as in `2 * i + k` with k in 0..1.
     """
     if not accesses or not indices:
         return not indices
@@ -116,12 +116,11 @@ def owns(
             return True
         if same and not any(v in varying and v not in indices for v, _ in first.terms):
             rows.append([first.factor(index) for index in indices])
-        else:
-            rows += [
-                [int(index is one) for index in indices]
-                for one in indices
-                if _strided(forms, one, varying, ranges)
-            ]
+        rows += [
+            [int(index is one) for index in indices]
+            for one in indices
+            if _strided(forms, one, varying, ranges)
+        ]
     if len(rows) < len(indices):
         return False
     return int(np.linalg.matrix_rank(np.array(rows))) == len(indices)

@@ -13,15 +13,22 @@ from difftile.ir.nodes import (
     Accumulate,
     Array,
     Block,
+    Const,
     For,
     If,
+    Let,
     ParallelFor,
     Program,
+    Size,
     Stmt,
+    Value,
     Var,
 )
-from difftile.ir.walk import array_of, defined_in, walk, with_blocks, with_tasks
-from difftile.passes.affine import definitions_of, owns, place_of, ranges_of
+from difftile.ir.types import I32
+from difftile.ir.walk import array_of, defined_in, operands, walk, with_blocks, with_tasks
+from difftile.passes.affine import Affine, Place, affine, definitions_of, owns, place_of
+
+_ZERO = Const(0, I32)
 
 
 def mark_single_writes(program: Program) -> Program:
@@ -31,7 +38,7 @@ def mark_single_writes(program: Program) -> Program:
     defs = definitions_of(program.body)
 
     def marked(task: ParallelFor) -> list[Stmt]:
-        body = _SingleWrites(task, single, defs).block(task.body, task.indices)
+        body = _SingleWrites(task, single, defs).block(task.body, (task,))
         return [replace(task, body=body)]
 
     return with_tasks(program, marked)
@@ -43,27 +50,84 @@ class _SingleWrites:
     def __init__(self, task: ParallelFor, single: set[Array], defs: dict[Var, Stmt]) -> None:
         self.single = single
         self.defs = defs
-        self.varying = defined_in(task.body) | set(task.indices)
-        self.ranges = ranges_of(task.body)
+        self.varying = _varying(task)
 
-    def block(self, block: Block, loops: tuple[Var, ...]) -> Block:
-        """Return the block marked; `loops` are the indices of the loops around it."""
+    def block(self, block: Block, loops: tuple[ParallelFor | For, ...]) -> Block:
+        """Return the block marked, with the loops around it."""
         return replace(block, stmts=tuple(self.stmt(stmt, loops) for stmt in block.stmts))
 
-    def stmt(self, stmt: Stmt, loops: tuple[Var, ...]) -> Stmt:
+    def stmt(self, stmt: Stmt, loops: tuple[ParallelFor | For, ...]) -> Stmt:
         match stmt:
             case Accumulate(array) if array in self.single and self.differs(stmt, loops):
                 return replace(stmt, single_write=True)
-            case For(index):
-                return replace(stmt, body=self.block(stmt.body, (*loops, index)))
+            case For():
+                return replace(stmt, body=self.block(stmt.body, (*loops, stmt)))
             case If():
                 return with_blocks(stmt, lambda inner: self.block(inner, loops))
             case _:
                 return stmt
 
-    def differs(self, stmt: Accumulate, loops: tuple[Var, ...]) -> bool:
+    def differs(self, stmt: Accumulate, loops: tuple[ParallelFor | For, ...]) -> bool:
         """Tell whether every iteration of all loops has an element of its own."""
         whole = len(stmt.index) == stmt.array.type.ndim and stmt.array.size is None
         if stmt.atomic or not whole:
             return False
-        return owns([place_of(stmt, self.defs)], loops, self.varying, self.ranges)
+        place = place_of(stmt, self.defs)
+        indices: list[Var] = []
+        ranges: dict[Var, tuple[int, int]] = {}
+        for loop in loops:
+            if isinstance(loop, ParallelFor):
+                indices += loop.indices
+                continue
+            index, place = self.forwards(loop, place)
+            indices.append(index)
+            most = self.most(loop.stop)
+            if isinstance(loop.start, Const) and most is not None:
+                ranges[index] = int(loop.start.value), most - 1
+        return owns([place], tuple(indices), self.varying.union(indices), ranges)
+
+    def forwards(self, loop: For, place: Place) -> tuple[Var, Place]:
+        """Return a place by an index that counts backwards from the end of a loop, if it does.
+
+        The index `stop - 1 - back` takes the values of `back`, from 0 to `stop - 1`, and each once.
+        """
+        stop = affine(loop.stop, self.defs)
+        counted = Var("slot", I32)
+        last = Affine(frozenset({(counted, 1)}), 1).plus(stop, -1)  # -back
+        for form in place:
+            factor = form.factor(loop.index)
+            ends = [v for v, _ in stop.terms if v in self.varying]
+            cancels = ends and all(form.factor(v) == -factor * stop.factor(v) for v in ends)
+            if factor and loop.start == _ZERO and cancels:
+                return counted, tuple(
+                    Affine(one.terms - {(loop.index, one.factor(loop.index))}, one.constant).plus(
+                        last, -one.factor(loop.index)
+                    )
+                    for one in place
+                )
+        return loop.index, place
+
+    def most(self, stop: Value) -> int | None:
+        """Return what the end of a loop is at most, where that is a number."""
+        if isinstance(stop, Const):
+            return int(stop.value)
+        match self.defs.get(stop):
+            case Let(op="min", args=args):
+                known = [most for most in map(self.most, args) if most is not None]
+                return min(known, default=None)
+            case _:
+                return None
+
+
+def _varying(task: ParallelFor) -> set[Var]:
+    """Return the values of a loop that may differ between its iterations, or those of loops in it.
+
+    Others follow from sizes and numbers, though they are computed again in each iteration.
+    """
+    varying = defined_in(task.body) | set(task.indices)
+    for stmt in walk(task.body):  # definitions come before uses
+        if isinstance(stmt, Size) or (
+            isinstance(stmt, Let) and stmt.args and varying.isdisjoint(operands(stmt))
+        ):
+            varying.discard(stmt.out)
+    return varying
