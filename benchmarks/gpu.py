@@ -18,6 +18,7 @@ import gc
 import json
 import platform
 import sys
+import time
 import warnings
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -70,10 +71,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     found: dict[str, Found] = {}
     for name in options.rows or ROWS:
         row = ROWS[name]
-        scale = row.quick if options.quick else 1.0
+        scale, started = row.quick if options.quick else 1.0, time.perf_counter()
         found[name] = measure(row, scale, wanted, turns, clock if options.arch == "cuda" else None)
         add_earlier(found[name], before.get(name, {}))
-        print(*lines_of(row, found[name]), sep="\n", flush=True)
+        print(*lines_of(row, found[name]), sep="\n")
+        print(f"  {time.perf_counter() - started:.0f} s with compilation and checks", flush=True)
         if options.json:
             rows = {of: one.wall for of, one in found.items()}
             device = {of: one.device for of, one in found.items()}

@@ -1,0 +1,66 @@
+"""The text that is emitted for a device with warps, on machines without one.
+
+Kernels are launched as on such a device, and nothing of them is compiled or run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+from difftile.substrate import compile as substrate_compile
+from difftile.substrate import session
+from difftile.substrate.grids import Grids
+from tests.device_arrays import device_arrays
+
+MULTIPROCESSORS = 132  # of an H200
+
+
+class NotRun:
+    """Compiled code of a device that is not there."""
+
+    def launch(self, args: Any) -> None:
+        """Do nothing."""
+
+
+@contextmanager
+def device_texts() -> Generator[dict[str, str]]:
+    """Start as on a device with warps, and collect what is emitted, by the name of the kernel."""
+    texts: dict[str, str] = {}
+    emit, init = substrate_compile.emit, substrate_compile.CompiledProgram.__init__
+    grids = Grids.on(MULTIPROCESSORS)
+
+    def collect(program: Any, **options: Any) -> Any:
+        emitted = emit(program, **options)
+        texts[emitted.name] = emitted.text
+        return emitted
+
+    def without_compiling(self: Any, *args: Any, **options: Any) -> None:
+        init(self, *args, **options)
+        self._compile = lambda *args, **options: NotRun()
+
+    with (
+        mock.patch.object(session.Grids, "on", lambda _: grids),
+        mock.patch.object(substrate_compile, "emit", collect),
+        mock.patch.object(substrate_compile.CompiledProgram, "__init__", without_compiling),
+        # Small gradients take the variants of large ones.
+        mock.patch.object(substrate_compile, "_FRESH_BYTES", 0),
+        device_arrays(warps=True),
+    ):
+        yield texts
+
+
+def without_comments(text: str) -> str:
+    """Return a text without the numbers of the lines that its own come from."""
+    return re.sub(r" *# \d+$", "", text, flags=re.MULTILINE)
+
+
+def body(text: str) -> list[str]:
+    """Return the lines of a kernel after its signature."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    start = next(k for k, line in enumerate(lines) if line.startswith("@ti.kernel"))
+    end = next(k for k, line in enumerate(lines) if k > start and line.endswith("):"))
+    return lines[end + 1 :]
