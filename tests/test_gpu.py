@@ -24,7 +24,7 @@ from tests import (
     test_sparse_hessian,
     test_special,
 )
-from tests.render import test_losses, test_sorting, test_splats2d, test_tiles
+from tests.render import blend_scenes, test_losses, test_sorting, test_splats2d, test_tiles
 from tests.textures import test_sampling, test_texture
 from tests.training import test_train
 
@@ -116,6 +116,19 @@ def test_sorts_and_lists_on_cuda() -> None:
 def test_native_sums_are_those_of_numpy(n: int) -> None:
     test_sorting.test_sums_what_comes_before_down_the_columns(None, (n, 1))
     test_sorting.test_a_sum_may_be_beyond_its_counts(None)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("scene", blend_scenes.SCENES, ids=str)
+def test_native_blending_is_that_of_the_language(scene: blend_scenes.Scene) -> None:
+    blend_scenes.check(scene)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_blending_in_double_precision_is_that_of_the_language() -> None:
+    blend_scenes.check_other_ways()
 
 
 @pytest.mark.gpu

@@ -12,6 +12,7 @@ import taichi as ti
 from taichi.lang import impl
 
 import difftile as dt
+from difftile.ir.nodes import Program
 from difftile.ir.types import F32, I32, Vector
 from difftile.substrate import BACKEND, current_session
 from difftile.substrate.taichi.native.launch import native
@@ -83,3 +84,36 @@ def test_other_kernels_are_compiled_as_before(device: None) -> None:
 def test_only_devices_with_warps_have_them() -> None:
     assert BACKEND.native
     assert not current_session().native
+
+
+@dt.kernel
+def twice(x, y):
+    for i in y:
+        y[i] = 2.0 * x[i]
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_a_native_launch_stands_for_a_kernel_and_not_for_its_adjoint(debug: bool) -> None:
+    taken: list[int] = []
+
+    def native_of(program: Program) -> Any:
+        def launch(args: Any) -> bool:
+            taken.append(args[1].shape[0])
+            return taken[-1] > 3
+
+        assert [param.name for param in program.params] == ["x", "y"]
+        return launch
+
+    dt.init(arch="cpu", debug=debug)
+    kernel = dt.kernel(twice.function)
+    kernel.natives["kernel"] = native_of
+    for n, expected in ((3, 2.0), (4, 2.0 if debug else 0.0)):
+        x, y = dt.ones(n, F32, grad=True), dt.zeros(n, F32, grad=True)
+        kernel(x, y)
+        assert (y.to_numpy() == expected).all()
+        with dt.Tape() as tape:
+            kernel(x, y)
+        tape.backward({y: np.ones(n)})
+        assert (x.grad.to_numpy() == 2.0).all()
+    assert taken == ([] if debug else [3, 3, 4, 4])
+    dt.init(arch="cpu")

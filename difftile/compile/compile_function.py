@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from difftile.ad.derive import derive
 from difftile.compile.definition import Body, lowered_for
@@ -21,7 +22,7 @@ from difftile.passes.bounds import guard, unchecked
 from difftile.passes.conflicts import clashes, races
 from difftile.passes.optimise import normalise
 from difftile.passes.reach import reach
-from difftile.substrate import Session
+from difftile.substrate import Native, Session
 
 
 def compile_kernel(
@@ -31,6 +32,7 @@ def compile_kernel(
     signature: Signature,
     fields: Mapping[str, FieldMeaning],
     session: Session,
+    natives: Mapping[str, Native] = MappingProxyType({}),
 ) -> Specialisation:
     """Compile a kernel and its rules for the arguments of a launch.
 
@@ -43,6 +45,8 @@ def compile_kernel(
         signature: The argument of each parameter.
         fields: The meanings of the fields among the arguments.
         session: The session.
+        natives: The native kernels that may run instead of the kernel, under 'kernel', and of its
+            rules, under their words.
 
     Raises:
         KernelError: A function is not a program of the kernel language, or a rule does what rules
@@ -50,17 +54,24 @@ def compile_kernel(
     """
     started = time.perf_counter()
     lowered, float_type = lowered_for(body, signature, fields, session)
-    code = compile_function(name, lowered, session)
+    code = compile_function(name, lowered, session, native=natives.get("kernel"))
     for word, rule in rules.items():
         source, scope = source_of(rule.function), RuleScope(name, None, word == "forward")
         lowered = lower(source, signature, meaning_of, float_type, fields, {}, scope)
-        code.rules[word] = compile_function(f"{name}_rule", lowered, session, is_rule=True)
+        code.rules[word] = compile_function(
+            f"{name}_rule", lowered, session, is_rule=True, native=natives.get(word)
+        )
     code.seconds = time.perf_counter() - started
     return code
 
 
 def compile_function(
-    name: str, lowered: Lowered, session: Session, *, is_rule: bool = False
+    name: str,
+    lowered: Lowered,
+    session: Session,
+    *,
+    is_rule: bool = False,
+    native: Native | None = None,
 ) -> Specialisation:
     """Compile a lowered function.
 
@@ -69,6 +80,7 @@ def compile_function(
         lowered: The program of the function.
         session: The session; under debug, assertions and indices are checked while kernels run.
         is_rule: Whether gradients and contents that the program names become parameters.
+        native: Native kernels that may run instead.
     """
     written = derive(lowered.program)
     derived = bind_gradients(written) if is_rule else primal(written)
@@ -78,9 +90,8 @@ def compile_function(
     doubts = list(races(program))
     if is_rule:
         doubts += [doubt for doubt in clashes(program) if not doubt.of_constants]
-    code = Specialisation(
-        name, derived, program, lowered, session, None if session.debug else reach(guarded), doubts
-    )
+    checks = None if session.debug else reach(guarded)
+    code = Specialisation(name, derived, program, lowered, session, checks, doubts, native)
     code.sizes = {"as written": size_of(lowered.program), "normalised": size_of(program)}
     return code
 

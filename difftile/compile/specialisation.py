@@ -20,7 +20,7 @@ from difftile.ir.types import BOOL, Type, is_float, shape_of
 from difftile.passes.conflicts import Doubt
 from difftile.passes.reach import Reach
 from difftile.passes.stages import split
-from difftile.substrate import Session
+from difftile.substrate import Native, Session
 
 if TYPE_CHECKING:
     from difftile.compile.adjoint_plan import AdjointPlan
@@ -41,6 +41,7 @@ class Specialisation:
         session: The session that this belongs to.
         reach: The sizes and arguments for which an index would leave a shape.
         doubts: Accesses of different iterations that sizes and numbers decide about.
+        native: Native kernels that may run instead, if all is one stage.
 
     Attributes:
         params: The parameters, followed by the hidden fields.
@@ -66,13 +67,16 @@ class Specialisation:
         session: Session,
         reach: Reach | None,
         doubts: Sequence[Doubt],
+        native: Native | None = None,
     ) -> None:
         params, result = derived.program.params, lowered.result
         self.name = name
         self.session = session
         self.captures = lowered.captures
         self.streams = lowered.streams
-        self.stages = [Stage(stage, number) for number, stage in enumerate(split(program))]
+        parts = split(program)
+        native = native if len(parts) == 1 else None
+        self.stages = [Stage(stage, number, native) for number, stage in enumerate(parts)]
         self.fusions: dict[object, Any] = {}
         self.sizes: dict[str, int] = {}
         self.seconds = 0.0

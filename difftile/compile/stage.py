@@ -39,7 +39,7 @@ from difftile.passes.precedence import stale_loads
 from difftile.passes.promises import verify
 from difftile.passes.versions import late_loads, redirect
 from difftile.passes.windows import Windowed, windowed
-from difftile.substrate import CompiledProgram, current_session
+from difftile.substrate import CompiledProgram, Native, current_session
 
 _FEWEST_BLOCKS = 32  # more lose digits where their sums meet
 _BLOCKS_A_THREAD = 4
@@ -104,6 +104,7 @@ class DerivedCode:
 
     Args:
         derived: The program.
+        native: Native kernels that may run instead.
 
     Attributes:
         code: The compiled program.
@@ -114,11 +115,11 @@ class DerivedCode:
 
     __slots__ = ("_advance", "code", "derived", "lengths", "roles")
 
-    def __init__(self, derived: Derived) -> None:
+    def __init__(self, derived: Derived, native: Native | None = None) -> None:
         self.derived = derived
         self.lengths = None if derived.lengths is None else DerivedCode(derived.lengths)
         self._advance: DerivedCode | None = None
-        self.code = compiled(derived.program)
+        self.code = compiled(derived.program, native)
         self.roles = self.roles_in(self.code.program)
 
     def roles_in(self, program: Program) -> tuple[Role, ...]:
@@ -149,8 +150,13 @@ class DerivedCode:
         }
 
 
-def compiled(program: Program) -> CompiledProgram:
-    """Return a program finished and ready to be launched."""
+def compiled(program: Program, native: Native | None = None) -> CompiledProgram:
+    """Return a program finished and ready to be launched.
+
+    Args:
+        program: The program.
+        native: Native kernels that may run instead; not under debug, which checks the program.
+    """
     session = current_session()
     blocks_on_cpu = max(_FEWEST_BLOCKS, _BLOCKS_A_THREAD * session.threads)
     blocks = blocks_on_cpu if session.on_host else _BLOCKS_ON_GPU
@@ -162,7 +168,7 @@ def compiled(program: Program) -> CompiledProgram:
         as_written=not session.fast_math or is_exact(program),
     )
     if not session.debug:
-        return CompiledProgram(finished)
+        return CompiledProgram(finished, native=None if native is None else native(finished))
     verified, marks = verify(finished)
     return CompiledProgram(confine(verified), marks)
 
@@ -173,11 +179,14 @@ class Stage:
     Args:
         program: The program.
         number: The stages of the kernel before this one.
+        native: Native kernels that may run instead of the stage; what is derived from it does not
+            know them.
     """
 
-    def __init__(self, program: Program, number: int) -> None:
+    def __init__(self, program: Program, number: int, native: Native | None = None) -> None:
         self.program = pruned(program)
         self.number = number
+        self._native = native
         self.written = frozenset(a for a in arrays_written(program.body) if a.size is None)
         self.loaded = frozenset(a for a in arrays_loaded(program.body) if a.size is None)
         late = late_loads(self.program)
@@ -213,7 +222,9 @@ class Stage:
         """
         if request not in self._codes:
             derived = self.derived(request)
-            self._codes.setdefault(request, None if derived is None else DerivedCode(derived))
+            native = self._native if request == PRIMAL else None
+            code = None if derived is None else DerivedCode(derived, native)
+            self._codes.setdefault(request, code)
         return self._codes[request]
 
     @property

@@ -15,6 +15,7 @@ where alpha is clamped its derivative is 0.
 from __future__ import annotations
 
 from difftile.compile.func import func
+from difftile.render import native_compositing
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti
 
@@ -156,6 +157,11 @@ def composite(
 
 composite_plain = kernel(composite.function)
 """`composite` without its rule, differentiated like any other kernel."""
+
+composite.natives = {
+    "kernel": native_compositing.forward,
+    "backward": native_compositing.adjoint,
+}
 
 
 @composite.backward

@@ -214,7 +214,7 @@ def _cover(means, factors, opacities, colours, depths, conics, radii):
         l = factors[n]  # noqa: E741
         opacity = opacities[n]
         flat, a, slope, seen = _spread(means[0, n], l, colours[0, n])
-        conics[0, n] = ti.Vector([a, -a * slope, flat + a * slope * slope])
+        conics[n] = ti.Vector([a, -a * slope, flat + a * slope * slope])
         box = ti.Vector([0.0, 0.0])
         if seen and math.isfinite(opacity) and math.isfinite(depths[0, n]) and opacity > MIN_ALPHA:
             reach = ti.sqrt(2.0 * ti.log(opacity / MIN_ALPHA))
@@ -294,7 +294,7 @@ class AlphaSplats:
             others["depths"] = depths
         _check_rows("AlphaSplats", means, **others)
         n = means.shape[0]
-        if self._conics.shape != (1, n):
+        if self._conics.shape != (n,):
             self._resize(n)
         centres = means.broadcast_to(1, n)
         shades = colours.broadcast_to(1, n)
@@ -303,7 +303,7 @@ class AlphaSplats:
         self._lists.build(centres, self._radii, depths)
         self._composite(
             centres,
-            self._conics,
+            self._conics.broadcast_to(1, n),
             opacities.broadcast_to(1, n),
             shades,
             None,
@@ -323,6 +323,6 @@ class AlphaSplats:
 
     def _resize(self, n: int) -> None:
         with scratch():
-            self._conics = zeros((1, n), vec(3, self._dtype), grad=True)
+            self._conics = zeros(n, vec(3, self._dtype), grad=True)
             self._radii = zeros((1, n), vec(2, self._dtype))
             self._equal = zeros((1, n), self._dtype)

@@ -40,13 +40,17 @@ from difftile.runtime.number_flow import Places, note_constants, numbers_in_fiel
 from difftile.runtime.perform_run import check_not_missed
 from difftile.runtime.queue import QUEUE
 from difftile.runtime.ruled_launch import RuledLaunch, rule_arguments
-from difftile.substrate import LOCK, Session, current_session, raise_first
+from difftile.substrate import LOCK, Native, Session, current_session, raise_first
 
 
 class Kernel:
     """A kernel: call it with fields and numbers to launch it.
 
     The first call compiles the kernel for the types of its arguments; shapes are run-time values.
+
+    Attributes:
+        natives: Native kernels of the library's own that may run instead of the kernel, under
+            'kernel', and of its rules, under 'backward' and 'forward'.
     """
 
     _is_difftile_kernel = True
@@ -61,6 +65,7 @@ class Kernel:
         self._latest: Specialisation | None = None
         self._launches = RecentLaunches()
         self._rules: dict[str, RuleMeaning] = {}
+        self.natives: dict[str, Native] = {}
         self._places: Places = {}
         watch(self)
 
@@ -379,7 +384,8 @@ class Kernel:
                 if outside is not None:
                     return code, outside
         name, meanings = self.function.__name__, parsed.meanings
-        code = compile_kernel(name, self._body, self._rules, parsed.signature, meanings, session)
+        given = self._body, self._rules, parsed.signature, meanings, session, self.natives
+        code = compile_kernel(name, *given)
         self._specialisations.setdefault(key, []).append(code)
         outside = current_captures(code.captures, parsed.arrays, parsed.known)
         if outside is None:

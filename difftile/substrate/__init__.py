@@ -7,7 +7,7 @@ package know no compiler. Each package inside is a backend, and only it knows it
 from typing import TYPE_CHECKING, Any
 
 from difftile.substrate.backend import Backend, Desktop, Launcher, RawEvent
-from difftile.substrate.compile import CompiledProgram, speed_of
+from difftile.substrate.compile import CompiledProgram, Native, NativeLaunch, speed_of
 from difftile.substrate.debug_report import failed, raise_first, silence
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import MAX_ELEMENTS, Buffer, nbytes_of
@@ -48,6 +48,8 @@ __all__ = [
     "Desktop",
     "Launcher",
     "LoopCode",
+    "Native",
+    "NativeLaunch",
     "Pool",
     "RawEvent",
     "Session",

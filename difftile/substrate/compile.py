@@ -150,15 +150,28 @@ class _WithMemory:
             buffer.free()
 
 
+NativeLaunch: TypeAlias = Callable[[Sequence[Any]], bool]
+"""Launches a native kernel in place of a program, on the program's arguments, if it can."""
+
+Native: TypeAlias = Callable[[Program], NativeLaunch | None]
+"""Returns what launches native kernels in place of a program, for the types of its parameters."""
+
+
 class CompiledProgram:
     """A program ready to be launched; the variants of its code are compiled on first use.
 
     Args:
         program: A finished program; `launch` takes its parameters and then its temps.
         marks: More memory of the program, which is zero before each launch.
+        native: Launches a native kernel instead, where there is one for the arguments.
     """
 
-    def __init__(self, program: Program, marks: tuple[Array, ...] = ()) -> None:
+    def __init__(
+        self,
+        program: Program,
+        marks: tuple[Array, ...] = (),
+        native: NativeLaunch | None = None,
+    ) -> None:
         self.program = program
         self.params = (*program.params, *program.temps)
         session = current_session()
@@ -167,6 +180,7 @@ class CompiledProgram:
         self._on_host, self._grids = session.on_host, session.grids
         self._threads = session.threads
         self._guarded = not session.on_host and session.fast_math
+        self._native = native
         self.seconds = 0.0  # that compiling took
         self._variants: dict[_Which, Launcher] = {}
         self._choice: dict[tuple[Any, ...], Launcher] = {}
@@ -214,6 +228,8 @@ class CompiledProgram:
 
     def launch(self, args: Sequence[Any]) -> None:
         """Run on buffers and numbers, one for each of `params`."""
+        if self._native is not None and self._native(args):
+            return
         if self._speaks and is_silenced():
             self._silent.launch(args)
             return
@@ -239,7 +255,7 @@ class CompiledProgram:
         """
         numbers_matter = any(isinstance(self.params[k], Var) for k in self._work.positions)
         zeros_matter = any(self._is_large(args[k]) for k in self._zeroed)
-        if self._speaks or numbers_matter or zeros_matter:
+        if self._speaks or numbers_matter or zeros_matter or self._native is not None:
             return self
         return self._chosen(_NO_ZEROS, self._work.key(args))
 
