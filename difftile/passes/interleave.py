@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from math import prod
+from operator import add
 
 from difftile.ir.nodes import (
     Accumulate,
@@ -78,20 +80,26 @@ def interleave(loop: ParallelFor, fresh: Collection[Array] = ()) -> list[Stmt]:
         b.extend(outside)
         width = lanes if len(loop.indices) > 1 else 1
         first = (start + b.expr(group) * width).named(index.name)
-        complete = first + (lanes - 1) * apart < stop
+        places = [first + lane * apart if lane else first for lane in range(lanes)]
+        complete = places[-1] < stop
         with b.region() as together:
-            places = [first + lane * apart if lane else first for lane in range(lanes)]
             cloners = [Cloner({index: place.named(index.name).value}) for place in places]
             _Turns(b, cloners, index).block(body)
-        turn = Var("turn", I32)
         with b.region() as alone:
-            at = (first + b.expr(turn) * apart).named(index.name)
-            inside = Cloner({index: at.value}).block(body)
-            b.append(If((at < stop).value, inside, Block(()), (), loop.span))
-        rest = For(
-            turn, Const(0, I32), Const(lanes, I32), (), (), Block(tuple(alone)), (), loop.span
-        )
-        b.append(If(complete.value, Block(tuple(together)), Block((rest,)), (), loop.span))
+            # As many as there are: a literal number would be written out, and take registers.
+            turn = Var("turn", I32)
+            if len(loop.indices) == 1:
+                one, none = Const(1, I32), Const(0, I32)
+                turns = reduce(add, [(place < stop).select(one, none) for place in places[:-1]])
+            else:
+                turns = stop - first
+            with b.region() as single:
+                at = (first + b.expr(turn) * apart).named(index.name)
+                b.extend(Cloner({index: at.value}).block(body).stmts)
+            inside = Block(tuple(single))
+            b.append(For(turn, Const(0, I32), turns.value, (), (), inside, (), loop.span))
+        sides = Block(tuple(together)), Block(tuple(alone))
+        b.append(If(complete.value, *sides, (), loop.span))
     indices, starts, stops = list(loop.indices), list(loop.starts), list(loop.stops)
     indices[axis], starts[axis], stops[axis] = group, Const(0, I32), count.value
     bounds = tuple(indices), tuple(starts), tuple(stops)

@@ -24,14 +24,14 @@ from difftile.ir.nodes import (
     Store,
     While,
 )
-from difftile.ir.types import shape_of
+from difftile.ir.types import is_float, shape_of
 from difftile.ir.walk import definitions, walk, with_tasks
 from difftile.passes.interleave import interleave
 from difftile.substrate.parallel import Grid
 
 _RESIDENT = 2048  # threads that a multiprocessor of CUDA holds at a time
 _BLOCK = 1024  # the largest; two of them leave a thread 32 registers
-_LIGHT = 48  # numbers of an iteration that 32 registers hold, as only a few live at a time
+_LIGHT = 48  # floats of an iteration, of which few live at a time: 32 registers hold them
 _FEW = 256  # threads of a multiprocessor, of which each has some lines in its cache
 _SHORT = 16  # turns of a loop that is written out
 
@@ -104,7 +104,8 @@ def _is_light(body: Block) -> bool:
         for s in walk(body)
     ):
         return False
-    return sum(prod(shape_of(v.type)) for s in walk(body) for v in definitions(s)) <= _LIGHT
+    values = [v.type for s in walk(body) for v in definitions(s) if is_float(v.type)]
+    return sum(prod(shape_of(type_)) for type_ in values) <= _LIGHT
 
 
 def _writes_a_row(loop: For) -> bool:

@@ -243,6 +243,8 @@ class _Numbers:
         self, task: ParallelFor, index: tuple[Value, ...], shape: tuple[int, ...]
     ) -> Box | None:
         """Return the elements that the iterations store into, if they are a box with all of it."""
+        if len(index) > len(shape):  # a component
+            return None
         defs: dict[Var, Stmt] = {**self.stmts}
         axes = {
             v: (first, last)
