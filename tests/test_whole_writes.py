@@ -70,6 +70,16 @@ def test_writes_that_are_not_whole(why: str) -> None:
     assert whole(NOT_WHOLE[why])[:2] == ([], [])
 
 
+def test_several_additions_may_reach_all_elements_together() -> None:
+    head = "program f(x: field<f32, 1>, y: field<f32, 2>)\n  n = shape(x, 0)\n"
+    more = "".join(f"    y[i, {j}:i32] += 1.0:f32  (exclusive, single write)\n" for j in range(3))
+    program = parse(head + LOOP + more)
+    writes = WholeWrites(program, program.params)
+    x = SimpleNamespace(shape=(5,))
+    for shape, added in (((5, 3), {1}), ((5, 4), set[int]()), ((6, 3), set[int]())):
+        assert writes.of([x, SimpleNamespace(shape=shape)]).added == added
+
+
 def test_bounds_are_numbers_of_the_launch() -> None:
     program = parse(HEAD + "  parallel for i in 0:i32..k:\n" + ADDED + later(CLEARED))
     writes = WholeWrites(program, program.params)

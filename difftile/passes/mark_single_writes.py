@@ -7,7 +7,9 @@ spares reading the memory.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import combinations
 
 from difftile.ir.nodes import (
     Accumulate,
@@ -38,8 +40,9 @@ def mark_single_writes(program: Program) -> Program:
     defs = definitions_of(program.body)
 
     def marked(task: ParallelFor) -> list[Stmt]:
-        body = _SingleWrites(task, single, defs).block(task.body, (task,))
-        return [replace(task, body=body)]
+        marks = _SingleWrites(task, single, defs)
+        marks.note_places_apart(touched)
+        return [replace(task, body=marks.block(task.body, (task,)))]
 
     return with_tasks(program, marked)
 
@@ -51,6 +54,29 @@ class _SingleWrites:
         self.single = single
         self.defs = defs
         self.varying = _varying(task)
+        self.task = task
+        self.apart: set[Array] = set()
+
+    def note_places_apart(self, touched: Mapping[Array | None, int]) -> None:
+        """Note the arrays that several accumulations touch, each once at elements of its own.
+
+        Args:
+            touched: How often the program touches each array.
+        """
+        found: dict[Array, list[Accumulate]] = {}
+        for stmt in self.task.body.stmts:
+            if isinstance(stmt, Accumulate) and touched[stmt.array] > 1:
+                found.setdefault(stmt.array, []).append(stmt)
+        for array, stmts in found.items():
+            exclusive = not any(stmt.atomic for stmt in stmts) and array.size is None
+            if len(stmts) < touched[array] or not exclusive:
+                continue
+            if any(len(stmt.index) < array.type.ndim for stmt in stmts):
+                continue
+            places = [place_of(stmt, self.defs) for stmt in stmts]
+            apart = all(_are_apart(one, other) for one, other in combinations(places, 2))
+            if apart and owns(places, self.task.indices, self.varying, {}):
+                self.apart.add(array)
 
     def block(self, block: Block, loops: tuple[ParallelFor | For, ...]) -> Block:
         """Return the block marked, with the loops around it."""
@@ -58,7 +84,9 @@ class _SingleWrites:
 
     def stmt(self, stmt: Stmt, loops: tuple[ParallelFor | For, ...]) -> Stmt:
         match stmt:
-            case Accumulate(array) if array in self.single and self.differs(stmt, loops):
+            case Accumulate(array) if array in self.apart or (
+                array in self.single and self.differs(stmt, loops)
+            ):
                 return replace(stmt, single_write=True)
             case For():
                 return replace(stmt, body=self.block(stmt.body, (*loops, stmt)))
@@ -117,6 +145,12 @@ class _SingleWrites:
                 return min(known, default=None)
             case _:
                 return None
+
+
+def _are_apart(one: Place, other: Place) -> bool:
+    """Tell whether two places differ by a number other than zero along some axis."""
+    gaps = [a.plus(b, -1) for a, b in zip(one, other, strict=True)]
+    return any(not gap.terms and gap.constant for gap in gaps)
 
 
 def _varying(task: ParallelFor) -> set[Var]:

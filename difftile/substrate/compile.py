@@ -8,7 +8,7 @@ and compiled for the first launch that takes it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import prod
@@ -43,7 +43,6 @@ from difftile.substrate.work import work_of
 
 # Storing instead of adding pays where memory is what takes the time; below, one variant is enough.
 _FRESH_BYTES = 1 << 20
-_ON_DEVICES = 16  # times as much, as their memory is that much faster
 
 # Vector instructions take longer to compile (a fifth), which pays where they save more than the
 # launch itself takes. In elementary steps, of which one takes 0.1 to 0.2 ns without them.
@@ -254,7 +253,7 @@ class CompiledProgram:
         One variant of the code, where the shapes decide about it; else the program itself.
         """
         numbers_matter = any(isinstance(self.params[k], Var) for k in self._work.positions)
-        zeros_matter = any(self._is_large(args[k]) for k in self._zeroed)
+        zeros_matter = bool(self._large(self._zeroed, args))
         if self._speaks or numbers_matter or zeros_matter or self._native is not None:
             return self
         return self._chosen(_NO_ZEROS, self._work.key(args))
@@ -423,13 +422,18 @@ class CompiledProgram:
     def _arrays(self, positions: tuple[int, ...]) -> list[Array]:
         return [param for k in positions if isinstance(param := self.params[k], Array)]
 
-    def _is_large(self, buffer: Buffer) -> bool:
-        return buffer.nbytes >= (_FRESH_BYTES if self._on_host else _ON_DEVICES * _FRESH_BYTES)
+    def _large(self, positions: Iterable[int], args: Sequence[Any]) -> list[int]:
+        """Return which arguments are so large that it matters that they hold zeros.
+
+        On devices, where each fill is a call besides, one that is large counts for all.
+        """
+        found = [k for k in positions if args[k].nbytes >= _FRESH_BYTES]
+        return found if self._on_host or not found else [*positions]
 
     def _zeros(self, args: Sequence[Any]) -> tuple[_Zeros, Parts]:
         """Return the arguments with zeros in them, and what the launch gives new contents."""
-        before = [k for k in self._stored if self._is_large(args[k]) and args[k].zeros]
-        after = [k for k in self._cleared if self._is_large(args[k])]
+        before = [k for k in self._large(self._stored, args) if args[k].zeros]
+        after = self._large(self._cleared, args)
         parts = NO_PARTS
         if not self._on_host and (before or after):
             parts = self._whole.of(args)

@@ -8,7 +8,7 @@ need not be written by the program.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -45,6 +45,7 @@ _MOST_TURNS = 1 << 12  # of loops around others whose bounds depend on them
 _MOST_KNOWN = 256  # launches whose parts are remembered
 
 _Values: TypeAlias = dict[Var, npt.NDArray[np.int64]]
+_Loops: TypeAlias = "tuple[ParallelFor | For, ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,8 @@ class WholeWrites:
         params: Its parameters, in the order of the arguments.
 
     Attributes:
-        added: The loops around additions to elements that nothing else in the program touches, by
-            the position of the parameter.
+        added: The loops around each addition to elements that nothing else in the program touches,
+            by the position of the parameter.
         cleared: Stores of zeros, which no access to the array follows, and the loops around them.
     """
 
@@ -80,7 +81,7 @@ class WholeWrites:
         self.params = params
         self.position = {param: k for k, param in enumerate(params)}
         self.program = program
-        self.added: dict[int, tuple[ParallelFor | For, ...]] = {}
+        self.added: dict[int, list[_Loops]] = {}
         self.cleared: dict[int, tuple[ParallelFor, Store]] = {}
         for stmt in program.body.stmts:
             self._note(stmt)
@@ -105,7 +106,7 @@ class WholeWrites:
             return
         for inner, loops in _always_run(stmt.body, (stmt,)):
             if isinstance(inner, Accumulate) and inner.single_write:
-                self.added[self.position[inner.array]] = loops
+                self.added.setdefault(self.position[inner.array], []).append(loops)
         for k, inner in enumerate(stmt.body.stmts):
             array = array_of(inner)
             if array in self.position and isinstance(inner, Store) and _is_zero(inner.value):
@@ -113,12 +114,18 @@ class WholeWrites:
                 if array not in {array_of(one) for one in later}:
                     self.cleared[self.position[array]] = stmt, inner
 
+    @property
+    def _loops(self) -> Iterable[ParallelFor | For]:
+        """The loops around additions."""
+        every = chain.from_iterable(chain.from_iterable(self.added.values()))
+        return {id(one): one for one in every}.values()
+
     @cached_property
     def _stmts(self) -> dict[Var, Let | Size]:
         """The definitions of the values that bounds and indices are computed from."""
         found = {s.out: s for s in walk(self.program.body) if isinstance(s, (Let, Size))}
         pending: list[Value] = []
-        for loop in {id(one): one for one in chain.from_iterable(self.added.values())}.values():
+        for loop in self._loops:
             pending += operands(loop)
         for task, store in self.cleared.values():
             pending += [*operands(task), *store.index]
@@ -135,7 +142,7 @@ class WholeWrites:
         """The positions of the arguments that decide which elements are written."""
         arrays = {stmt.array for stmt in self._stmts.values() if isinstance(stmt, Size)}
         numbers = {arg for s in self._stmts.values() if isinstance(s, Let) for arg in s.args}
-        for loop in chain.from_iterable(self.added.values()):
+        for loop in self._loops:
             numbers |= {*operands(loop)}
         for task, store in self.cleared.values():
             numbers |= {*operands(task), *store.index}
@@ -148,7 +155,7 @@ class WholeWrites:
     def _found(self, args: Sequence[Any]) -> Parts:
         numbers = _Numbers(self._stmts, self.position, args)
         added = frozenset(
-            k for k, loops in self.added.items() if numbers.turns(loops) == prod(args[k].shape)
+            k for k, every in self.added.items() if numbers.times(every) == prod(args[k].shape)
         )
         boxes = {
             k: numbers.box(task, store.index, args[k].shape)
@@ -157,9 +164,7 @@ class WholeWrites:
         return Parts(added, {k: box for k, box in boxes.items() if box is not None})
 
 
-def _always_run(
-    block: Block, loops: tuple[ParallelFor | For, ...]
-) -> Iterator[tuple[Stmt, tuple[ParallelFor | For, ...]]]:
+def _always_run(block: Block, loops: _Loops) -> Iterator[tuple[Stmt, _Loops]]:
     """Yield the statements that run in every iteration, each with the loops around it."""
     for stmt in block.stmts:
         yield stmt, loops
@@ -199,7 +204,13 @@ class _Numbers:
                 pass
         return None if found is None else np.asarray(found, np.int64)
 
-    def turns(self, loops: tuple[ParallelFor | For, ...]) -> int | None:
+    def times(self, every: Sequence[_Loops]) -> int | None:
+        """Return how often statements run in all, each in its own loops; None if unknown."""
+        turns = {id(loops[-1]): self.turns(loops) for loops in every}
+        found = [turns[id(loops[-1])] for loops in every]
+        return None if None in found else sum(one or 0 for one in found)
+
+    def turns(self, loops: _Loops) -> int | None:
         """Return how often the body of the innermost loop runs; None if that is unknown."""
         times = np.ones(1, np.int64)  # one number a case
         known: _Values = {}
