@@ -499,27 +499,26 @@ def zero_grads(fields: ArrayLike | Iterable[ArrayLike] | None = None) -> None:
     trace = RECORDING.get().trace
     if trace is not None:
         trace.give_up("a step calls dt.zero_grads()")
-    clear_grads(fields)
-
-
-def clear_grads(fields: ArrayLike | Iterable[ArrayLike] | None = None) -> None:
-    """Set the gradients of fields to zero, as a step of an operation of the library.
-
-    Raises:
-        FieldError: A value is not a field.
-    """
-    pool = current_session().pool
     if fields is None:
         fields = fields_with_grads()
     for field in (fields,) if isinstance(fields, ArrayLike) else fields:
         check_is_field(field, "zero_grads() takes")
-        for gradient in (field.grad_in, field.grad_out):
-            if gradient is None or gradient.base.storage.buffer.pool is not pool:
-                continue
-            if isinstance(gradient, Field):
-                gradient.fresh_if_pinned(keep=False).fill(0.0)
-            else:
-                gradient.clear()
+        clear_grads(field)
+
+
+def clear_grads(field: ArrayLike) -> None:
+    """Set the gradients of a field to zero, if they belong to this session."""
+    into, out = field.grad_in, field.grad_out
+    for gradient in (out,) if into is out else (into, out):
+        if gradient is None:
+            continue
+        buffer = gradient.base.storage.buffer
+        if buffer.zeros or buffer.pool is not current_session().pool:
+            continue
+        if isinstance(gradient, Field):
+            gradient.fresh_if_pinned(keep=False).fill(0.0)
+        else:
+            gradient.clear()
 
 
 def make(element: Type, shape: tuple[int, ...]) -> Field:

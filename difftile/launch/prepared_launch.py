@@ -105,7 +105,7 @@ class PreparedLaunch:
         repetitions: The periods that end with the launch, as `runtime/queue` knows them.
         met: The mark of the tape that has met the fields, and may record the launch at once.
         adjoints: The adjoint of each recorded stage, bound to the gradients of the last pass.
-        ruled: How it is recorded as a step with a rule, by the kind of the rule.
+        ruled: What later launches as steps with a rule have in common with this one.
     """
 
     code: Specialisation
@@ -132,7 +132,7 @@ class PreparedLaunch:
     repetitions: dict[Any, Any] = field(default_factory=dict[Any, Any])
     met: object = None
     adjoints: dict[AdjointPlan, tuple[list[Buffer], Binding]] = field(init=False)
-    ruled: dict[str, Any] = field(default_factory=dict[str, Any])
+    ruled: dict[object, Any] = field(default_factory=dict[object, Any])
     suspect: Callable[[Arguments], bool] | None = None
     _epoch: int = -1
     _plans: dict[bool, LaunchPlan] = field(default_factory=dict[bool, LaunchPlan])

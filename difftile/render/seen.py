@@ -45,6 +45,7 @@ def see(
     antialiased: ti.template(),
     degree: ti.template(),
     posed: ti.template(),
+    single: ti.template(),
     radii,
     moved,
     centres,
@@ -80,6 +81,7 @@ def see(
         degree: The last band of harmonics, 0 to 3.
         posed: Whether the cameras have gradients. All copies hold the same; gaussians add to the
             gradients of the copies in turn.
+        single: Whether there is one camera, and nothing to be summed over several.
         radii: Is set to half the sides of the boxes [pixels], shape (cameras, n) of vec2 of
             integers.
         moved: An offset added to the centres, shape (cameras, n) of vec2, which receives their
@@ -162,6 +164,7 @@ def _(
     antialiased: ti.template(),
     degree: ti.template(),
     posed: ti.template(),
+    single: ti.template(),
     radii,
     moved,
     centres,
@@ -177,8 +180,10 @@ def _(
         d_quaternion = ti.zero(quaternion)
         d_opacity = 0.0
         d_colour = ti.zero(colours[0, k])
+        # The coefficients of other bands are many: their sums take more registers than there are.
+        way = ti.zero(mean)
         d_rest = ti.zero(harmonics(max(degree, 1), mean)).outer_product(d_colour)
-        for c in range(rotation.shape[0]):
+        for c in range(1 if ti.static(single) else rotation.shape[0]):
             if radii[c, k].x > 0:
                 turn, shift, lens = rotation[c, 0], translation[c, 0], intrinsics[c, 0]
                 shape = (width, height, blur, antialiased, True)
@@ -205,13 +210,15 @@ def _(
                     d = _toward(mean, place)
                     total = spherical_harmonics(degree, d, sh0, shN, k)
                     seed = bwd_diff(lit)(total, seed)
-                    d_colour += BAND0 * seed
+                    d_colour += seed
                     if ti.static(degree >= 1):
                         weights = harmonics(degree, d)
                         d_weights = ti.zero(weights)
                         for j in ti.static(range((degree + 1) ** 2 - 1)):
                             d_weights[j] = shN[k, j].dot(seed)
-                            d_rest[j, :] += weights[j] * seed
+                            if ti.static(not single):
+                                d_rest[j, :] += weights[j] * seed
+                        way = d
                         d_d = bwd_diff(harmonics)(degree, d, d_weights)
                         from_mean, d_place = bwd_diff(_toward)(mean, place, d_d)
                         d_mean += from_mean
@@ -228,7 +235,10 @@ def _(
         if ti.static(features is not None):
             features.grad_out[k] += d_colour
         else:
-            sh0.grad_out[k] += d_colour
+            sh0.grad_out[k] += BAND0 * d_colour
             if ti.static(degree >= 1):
+                weights = harmonics(degree, way)
                 for j in ti.static(range((degree + 1) ** 2 - 1)):
-                    shN.grad_out[k, j] += d_rest[j, :]
+                    shN.grad_out[k, j] += (
+                        weights[j] * d_colour if ti.static(single) else d_rest[j, :]
+                    )

@@ -166,6 +166,7 @@ class Splatter:
             self.antialiased,
             degree,
             cameras.has_grads,
+            len(cameras) == 1,
             stage.radii,
             stage.moved,
             stage.centres,

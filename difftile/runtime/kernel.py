@@ -282,10 +282,9 @@ class Kernel:
         opened = opened_again(launch.several, args) if launch.several else args
         if opened is None:
             raise LaunchError(f"{self!r}: an argument changed while the kernel was launched.")
-        known = {name: opened[position] for name, position, _ in launch.objects}
         own = values[: launch.captured_at]
         rules = {
-            word: (rule, rule_arguments(rule, own, launch.arrays, known))
+            word: (rule, rule_arguments(rule, launch, own, opened))
             for word, rule in launch.code.rules.items()
         }
         approximate = self._rules[word].approximate

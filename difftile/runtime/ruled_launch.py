@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import is_
 
-from difftile.compile.arguments import Arguments, field_at
+from difftile.compile.arguments import Arguments, CallArgs, field_at
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Adjoint, DerivedCode
 from difftile.diagnostics import LaunchError, NotDifferentiable
@@ -16,6 +16,7 @@ from difftile.ir.derived import After, Bar, Before, Role, Same
 from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
 from difftile.launch.binding import Binding, Environment, Live, Slot
+from difftile.launch.captured import Captured, captured
 from difftile.launch.parse_arguments import current_captures
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.tangents import make_writable
@@ -345,24 +346,34 @@ _KEEPS = {
 
 
 def rule_arguments(
-    rule: Specialisation, given: Arguments, arrays: Mapping[str, Field], known: Mapping[str, object]
+    rule: Specialisation, launch: PreparedLaunch, given: Arguments, args: CallArgs
 ) -> Arguments:
     """Return the arguments of a rule's parameters, with 0 for those that have another role.
 
     Args:
         rule: The rule.
+        launch: The launch of the kernel.
         given: The arguments of the kernel's own parameters.
-        arrays: The field passed for each of them that is an array of its own.
-        known: The arguments that are looked into.
+        args: The arguments of the call.
 
     Raises:
         LaunchError: A name that the rule captures has changed.
     """
-    captured = current_captures(rule.captures, arrays, known)
-    if captured is None:
+    known: tuple[Arguments, Captured | None] | None = launch.ruled.get(rule)
+    if known is not None:  # usually the rule captures what it captured the last time
+        values = [*given, *known[0]]
+        if known[1] is None or known[1].put(args, values):
+            return values
+    positions = {name: position for name, position, _ in launch.objects}
+    looked_into = {name: args[position] for name, position in positions.items()}
+    found = current_captures(rule.captures, launch.arrays, looked_into)
+    if found is None:
         raise LaunchError(f"{rule.name}: a name that its rule captures has changed.")
     by_name = sum(isinstance(role, (Before, After, Bar)) for role in rule.roles)
-    return [*given, *captured, *(0,) * by_name, *rule.temps]
+    rest: Arguments = [*found, *(0,) * by_name, *rule.temps]
+    values = [*given, *rest]
+    launch.ruled[rule] = rest, captured(rule.captures, args, positions, values, len(given))
+    return values
 
 
 def _memory(values: Sequence[Field | float], positions: Iterable[int]) -> set[Storage]:

@@ -445,13 +445,13 @@ class Tape(StepRecorder):
 
     def meet(self, field: Field) -> None:
         """Set the gradients of a field to zero when the tape meets the field."""
-        storage = field.storage
+        storage, origin = field.storage, field.origin
         self._touched.add(storage)
         twin = storage.graded and storage.graded()
         # A launch may read or write the gradient of a field that has not been met yet.
         owner = storage.gradient_of and storage.gradient_of()
-        for one in (field.origin, twin, owner):
-            if one is not None and one.has_grads and one not in self._cleared:
+        for one in (origin, owner) if twin is origin else (origin, twin, owner):
+            if one is not None and one not in self._cleared and one.has_grads:
                 self._cleared.add(one)
                 if not self.accumulate:
                     clear_grads(one)

@@ -78,33 +78,34 @@ def in_one(g: Any, cameras: Cameras, sight: Sight, degree: int, antialiased: boo
         *(g.means, g.scales, g.quaternions, g.opacities),
         *(colours if degree else (colours[0], None, colours[2])),
         *(poses.rotation, poses.translation, poses.place, poses.intrinsics),
-        *(WIDTH, HEIGHT, 0.1, 9.0, 0.3, antialiased, degree, cameras.has_grads),
+        *(WIDTH, HEIGHT, 0.1, 9.0, 0.3, antialiased, degree),
+        *(cameras.has_grads, len(cameras) == 1),
         *(sight.radii, sight.moved, sight.centres, sight.conics, sight.covers, sight.depths),
         sight.colours,
     )
 
 
 @pytest.mark.parametrize(
-    ("channels", "bands", "degree", "antialiased", "posed"),
+    ("channels", "bands", "degree", "antialiased", "posed", "count"),
     [
-        (3, 3, 3, False, True),
-        (3, 3, 2, True, False),
-        (4, 1, 1, False, False),
-        (3, 0, 0, True, True),
-        (5, None, 0, False, True),
+        (3, 3, 3, False, True, 2),
+        (3, 3, 2, True, False, 1),
+        (4, 1, 1, False, False, 2),
+        (3, 0, 0, True, True, 1),
+        (5, None, 0, False, True, 2),
     ],
 )
 def test_one_launch_is_three(
-    channels: int, bands: int | None, degree: int, antialiased: bool, posed: bool
+    channels: int, bands: int | None, degree: int, antialiased: bool, posed: bool, count: int
 ) -> None:
-    eyes = [(0.3, -0.2, -3.0), (2.0, 1.0, -2.5)]
+    eyes = [(0.3, -0.2, -3.0), (2.0, 1.0, -2.5)][:count]
     results: list[dict[str, Any]] = []
     for way in (in_one, in_three):
         g = gaussians(channels, bands)
         cameras = Cameras.look_at(eyes, (0, 0, 0), WIDTH, HEIGHT, dtype=ti.f64, grad=posed)
-        cameras.twist.from_numpy(0.1 * np.random.default_rng(1).normal(size=(2, 6)))
+        cameras.twist.from_numpy(0.1 * np.random.default_rng(1).normal(size=(count, 6)))
         sight = Sight(cameras, channels, posed)
-        sight.moved.from_numpy(0.1 * np.random.default_rng(2).normal(size=(2, N, 2)))
+        sight.moved.from_numpy(0.1 * np.random.default_rng(2).normal(size=(count, N, 2)))
         with dt.Tape() as tape:
             sight.poses.set(cameras)
             way(g, cameras, sight, degree, antialiased)
@@ -120,7 +121,7 @@ def test_one_launch_is_three(
         results.append(found)
     one, three = results
     seen = one["radii"][..., 0] > 0
-    assert 20 < seen.sum() < 100
+    assert 10 * count < seen.sum() < 50 * count
     assert not seen[:, [0, 2, 6 if bands is None else 7]].any()
     assert one["means.grad"].any()
     for name, value in three.items():
