@@ -91,10 +91,21 @@ def adds(shape: ti.template(), found, lane):
     return lane == 0
 
 
+@ti.func
+def of_one(shape: ti.template(), value):
+    return value
+
+
+@ti.func
+def meet():
+    pass
+
+
 @contextmanager
 def threads_alone() -> Generator[None]:
     """Let each thread stand for a warp of its own, where there are no warps."""
-    warps = SimpleNamespace(lane=lane, total=total, adds=adds)
+    alone = dict.fromkeys(("all_add", "all_max", "all_min"), of_one)
+    warps = SimpleNamespace(lane=lane, total=total, adds=adds, meet=meet, **alone)
     with mock.patch.dict(launcher._HELPERS, {"warps": warps}):
         yield
 

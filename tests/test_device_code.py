@@ -8,27 +8,31 @@ import numpy as np
 import pytest
 import taichi as ti
 
-from difftile.substrate import session
+from difftile.substrate import device_loops, session
 from difftile.substrate.grids import Grids
 from difftile.substrate.parallel import Grid
 from difftile.substrate.taichi import warps
 from tests import harness, programs
 from tests.device_arrays import device_arrays, threads_alone
+from tests.programs import shared_sums
 
 programs.load()
 
 # A field in another shape shares memory only on the CPU.
 RESHAPING = {"another_shape", "elements_of_vectors", "slices_of_another_shape"}
 
-FEW = Grids(full=Grid(3), several=Grid(2), few=Grid(2))
+FEW = Grids(full=Grid(3), several=Grid(2, warp=1), few=Grid(2))
 RUN = [one for one in harness.PROGRAMS if one.function.__name__ not in RESHAPING]
-SOME = [one for one in RUN if crc32(one.name.encode()) % 40 == 0]
+SUMS = [one for one in RUN if one.function.__module__ == shared_sums.__name__]
+SOME = [one for one in RUN if crc32(one.name.encode()) % 40 == 0 or one in SUMS]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def as_on_a_device() -> Iterator[None]:
     with (
         mock.patch.object(session.Grids, "on", lambda _: FEW),
+        mock.patch.object(device_loops, "_ROW", 1),
+        mock.patch.object(device_loops, "_LONG", 1),
         threads_alone(),
         device_arrays(warps=True),
     ):

@@ -49,7 +49,8 @@ def texts(whole: dict[str, str]) -> dict[str, list[str]]:
     return {name: body(text) for name, text in whole.items()}
 
 
-DIVIDING = {"compositing_adjoint"}  # once for each window
+# Once for each window, or for each sum of a thread.
+DIVIDING = {"compositing_adjoint", "matvec_adjoint", "n_body_adjoint"}
 LITERAL_LOOP = r"for \w+ in range\(\d+\):|ti\.loop_config\(.*\)"
 NAMES = [name + end for names in KERNELS.values() for name in names for end in ("", "_adjoint")]
 
@@ -136,3 +137,29 @@ def test_no_array_is_cleared_by_a_loop(texts: dict[str, list[str]]) -> None:
     zeros = r"\w+\[.*\] = (0\.0|ti\.Vector\(\[0\.0.*\]\))"
     for name, lines in texts.items():
         assert [line for line in lines if re.fullmatch(zeros, line.strip())] == [], name
+
+
+@pytest.mark.parametrize(("name", "rows"), [("matvec", 1), ("n_body", 1), ("n_body_adjoint", 1)])
+def test_warps_run_long_rows(texts: dict[str, list[str]], name: str, rows: int) -> None:
+    """Lanes take turns, and add up at the end; one of them writes."""
+    lines = [line.strip() for line in texts[name]]
+    assert sum(line.startswith("for turn") for line in lines) == rows
+    assert sum("warps.all_add(" in line for line in lines) == rows
+    assert any(line.endswith("= lane + turn * 32") for line in lines)
+    assert "if lane == 0:" in lines
+
+
+@pytest.mark.parametrize("name", ["matvec_adjoint", "n_body_adjoint"])
+def test_sums_are_added_up_before_they_are_shared(texts: dict[str, list[str]], name: str) -> None:
+    lines = [line.strip() for line in texts[name]]
+    (atomic,) = (k for k, line in enumerate(lines) if re.match(r"x_bar\[.*\] \+= ", line))
+    assert lines[atomic - 1 : atomic + 1] == ["if steps_1 > 0:", "x_bar[j] += sum"]
+    assert lines.index("for step_1 in range(steps_1):") < atomic
+
+
+def test_outer_products_run_over_all_elements(texts: dict[str, list[str]]) -> None:
+    lines = texts["matvec_adjoint"]
+    stores = [line for line in lines if line.strip().startswith("a_bar[")]
+    assert stores
+    assert all(", j_1] = " in line for line in stores)
+    assert not any(line.strip().startswith("for j") for line in lines)

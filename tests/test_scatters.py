@@ -200,7 +200,7 @@ def _choice(added: float, size: int, *, threads: int = 16, steps: float | None =
     target = Array("y", FieldType(F32, 1))
     return choose(
         (Scatter(0, target, "add"),),
-        [LoopWork(4 * added if steps is None else steps, {target: added}, ())],
+        [LoopWork(4 * added if steps is None else steps, {target: added}, (), ())],
         {target: (size,)},
         strategy="auto",
         threads=threads,
@@ -233,7 +233,7 @@ def test_targets_that_the_loop_reads_have_no_copies() -> None:
     for strategy, plan in (("copies", ATOMICS), ("atomics", ATOMICS)):
         choice = choose(
             (Scatter(0, target, None),),
-            [LoopWork(1e6, {target: 1e6}, ())],
+            [LoopWork(1e6, {target: 1e6}, (), ())],
             {target: (10,)},
             strategy=strategy,
             threads=4,

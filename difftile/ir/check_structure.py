@@ -52,6 +52,7 @@ class _Checker:
         self.name = name
         self.arrays = arrays
         self.seen: set[Var] = set()
+        self.by_warps = False  # in a loop by warps, and outside of loops by its lanes
 
     def require(self, condition: bool, message: str) -> None:
         if not condition:
@@ -79,8 +80,15 @@ class _Checker:
         self.memory(stmt)
         if isinstance(stmt, ParallelFor):
             self.require(top, "a parallel loop inside another region")
+        by_warps = self.by_warps
+        if isinstance(stmt, ParallelFor):
+            self.by_warps = stmt.by_warps
+        elif isinstance(stmt, For) and stmt.by_lanes:
+            self.require(by_warps, "a loop by lanes in no loop by warps, or in one by lanes")
+            self.by_warps = False
         for region in regions(stmt):
             self.block(region, scope | set(bound(stmt)))
+        self.by_warps = by_warps
 
     def memory(self, stmt: Stmt) -> None:
         array = stmt.array if isinstance(stmt, Size) else array_of(stmt)

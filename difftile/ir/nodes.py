@@ -179,7 +179,11 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """`for index in range(start, stop)`, carrying values from one iteration to the next."""
+    """`for index in range(start, stop)`, carrying values from one iteration to the next.
+
+    `by_lanes` says that the lanes of the warp that runs it take turns: what is carried are sums,
+    maxima or minima, and the order of the iterations does not matter.
+    """
 
     index: Var
     start: Value
@@ -189,6 +193,7 @@ class For:
     body: Block
     outs: tuple[Var, ...]
     span: Span | None = field(default=None, compare=False)
+    by_lanes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,13 +214,18 @@ class While:
 
 @dataclass(frozen=True, slots=True)
 class ParallelFor:
-    """Iterations over a box of indices in any order; at the top level of a program only."""
+    """Iterations over a box of indices in any order; at the top level of a program only.
+
+    `by_warps` says that all lanes of a warp run each iteration together: one of them writes what
+    is outside of serial loops `by_lanes`.
+    """
 
     indices: tuple[Var, ...]
     starts: tuple[Value, ...]
     stops: tuple[Value, ...]
     body: Block
     span: Span | None = field(default=None, compare=False)
+    by_warps: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from difftile.diagnostics import Span, counted, did_you_mean
 from difftile.ir.build import element_type
@@ -421,6 +421,12 @@ class _Parser(TokenCursor):
         ends = self.results(tuple(out for out, _, _ in carried), inits)
         return For(i, start, stop, carries, inits, body, ends, span)
 
+    def by_lanes(self, outs: tuple[Token, ...], span: Span) -> Stmt:
+        self.want("for")
+        loop = self.loop(outs, span)
+        assert isinstance(loop, For)
+        return replace(loop, by_lanes=True)
+
     def repeat(self, outs: tuple[Token, ...], span: Span) -> Stmt:
         self.no_results(outs)
         carried: list[tuple[Token, Token, Value]] = []
@@ -445,6 +451,11 @@ class _Parser(TokenCursor):
         indices = tuple(self.define(index, I32) for index, _, _ in box)
         starts, stops = tuple(start for _, start, _ in box), tuple(stop for _, _, stop in box)
         return ParallelFor(indices, starts, stops, self.opened(span.column), span)
+
+    def by_warps(self, outs: tuple[Token, ...], span: Span) -> Stmt:
+        loop = self.parallel(outs, span)
+        assert isinstance(loop, ParallelFor)
+        return replace(loop, by_warps=True)
 
     def ruled(self, outs: tuple[Token, ...], span: Span) -> Stmt:
         name, args = self.string(), self.values()
@@ -501,7 +512,9 @@ _STATEMENTS: dict[str, Callable[[_Parser, tuple[Token, ...], Span], Stmt]] = {
     "if": _Parser.branch,
     "for": _Parser.loop,
     "while": _Parser.repeat,
+    "lanes": _Parser.by_lanes,
     "parallel": _Parser.parallel,
+    "warps": _Parser.by_warps,
     "ruled": _Parser.ruled,
     "derivative": _Parser.derivative,
 }

@@ -39,8 +39,8 @@ from difftile.ir.walk import array_of, walk
 WORDS = frozenset(
     (
         *("backward", "derivative", "do", "else", "fail", "for", "forward", "if", "inf", "local"),
-        *("nan", "outside", "parallel", "print", "ruled", "shape", "temp", "while", "yield"),
-        *("zero", "True", "False"),
+        *("lanes", "nan", "outside", "parallel", "print", "ruled", "shape", "temp", "warps"),
+        *("while", "yield", "zero", "True", "False"),
     )
 )
 
@@ -207,7 +207,8 @@ def _stmt(stmt: Stmt, names: Names, depth: int) -> list[str]:
             return lines
         case For(index, start, stop, body=body):
             carried = _carried(stmt, names)
-            head = f"{pad}for {_box((index,), (start,), (stop,), names)}"
+            word = "lanes for" if stmt.by_lanes else "for"
+            head = f"{pad}{word} {_box((index,), (start,), (stop,), names)}"
             return [
                 f"{head}, {carried}:" if carried else f"{head}:",
                 *_block(body, names, depth + 1),
@@ -221,7 +222,8 @@ def _stmt(stmt: Stmt, names: Names, depth: int) -> list[str]:
                 *_block(body, names, depth + 1),
             ]
         case ParallelFor(indices, starts, stops, body):
-            head = f"{pad}parallel for {_box(indices, starts, stops, names)}:"
+            word = "warps" if stmt.by_warps else "parallel"
+            head = f"{pad}{word} for {_box(indices, starts, stops, names)}:"
             return [head, *_block(body, names, depth + 1)]
         case Ruled(outs, args, body, backward, forward, name):
             lines = [f"{results(outs)}ruled {name!r}({_values(args, names)}):"]

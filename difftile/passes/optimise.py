@@ -28,6 +28,7 @@ from difftile.passes.reduce import reduce
 from difftile.passes.scalar_replacement import scalar_replacement
 from difftile.passes.scatter_to_gather import scatter_to_gather
 from difftile.passes.split_atomics import split_atomics
+from difftile.passes.transpose_sums import transpose_sums
 from difftile.passes.update_in_place import update_in_place
 from difftile.passes.warp_aggregate import warp_aggregate
 
@@ -107,9 +108,9 @@ def finish(
         # First of the passes that move sums: one that leaves a serial loop may be a scatter at a
         # fixed offset then, and needs one atomic for the loop wherever it ends up.
         hoist_accumulations,
-        # The sums that are left vary with the innermost loop. Their own loops have few iterations,
-        # of which a CPU is busy; a GPU would wait for them longer than for its atomics.
-        *((interchange,) if few_threads else ()),
+        # The sums that are left vary with the innermost loop. Loops of their own have as many
+        # iterations as keep the device busy.
+        interchange if few_threads else transpose_sums,
         # Gathers run slices of the loop again, and slices end at loops: sums have left them by now.
         gathered,
         # Contributions that are computed once for each offset share most of their values.

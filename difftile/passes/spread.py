@@ -16,7 +16,6 @@ from difftile.ir.nodes import (
     Block,
     Const,
     For,
-    If,
     Let,
     Load,
     ParallelFor,
@@ -33,15 +32,13 @@ from difftile.ir.walk import (
     array_of,
     arrays_written,
     definitions,
-    free_variables,
     has_effects,
-    operands,
-    regions,
     uses,
     walk,
 )
 from difftile.ops.build import Expr, OpBuilder, zero
 from difftile.passes.blocked_sum import wide, wide_type
+from difftile.passes.reductions import reductions
 from difftile.passes.split_index_sets import in_blocks, is_innermost
 
 _ZERO = Const(0, I32)
@@ -123,38 +120,9 @@ def _split_at(loop: ParallelFor, place: int, pure: Sequence[Stmt] = ()) -> list[
 
 def _only_adds(loop: For) -> bool:
     """Tell whether a loop does nothing with what it carries but add to it."""
-    sums: dict[Value, int] = {carry: k for k, carry in enumerate(loop.carries)}
     if any(scalar_of(carry.type) not in (F32, F64) for carry in loop.carries):
         return False
-    return _adds(loop.body, sums) and all(
-        sums.get(result) == k for k, result in enumerate(loop.body.results)
-    )
-
-
-def _adds(block: Block, sums: dict[Value, int]) -> bool:
-    """Tell whether a block only adds to sums, and note which values are sums after that."""
-    for stmt in block.stmts:
-        used = [v for v in operands(stmt) if v in sums]
-        match stmt:
-            case Let(out, "add" | "sub" as op, (first, second)) if len(used) == 1:
-                if op == "sub" and second in sums:
-                    return False
-                sums[out] = sums[first if first in sums else second]
-            case If(outs=outs) if not used:
-                if not all(_adds(region, sums) for region in regions(stmt)):
-                    return False
-                for out, then, orelse in zip(
-                    outs, stmt.then.results, stmt.orelse.results, strict=True
-                ):
-                    if sums.get(then) != sums.get(orelse):
-                        return False
-                    if then in sums:
-                        sums[out] = sums[then]
-            case _:
-                inside = {v for region in regions(stmt) for v in free_variables(region)}
-                if used or not inside.isdisjoint(sums):
-                    return False
-    return True
+    return set(reductions(loop) or ("",)) == {"add"}
 
 
 class _Split:

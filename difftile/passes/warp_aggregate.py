@@ -47,12 +47,12 @@ def warp_aggregate(program: Program) -> Program:
         shared = {a for a in shared if a.size is None and not touched_otherwise(a, loop.body)}
         if not shared:
             return [loop]
-        return [replace(loop, body=_Aggregation(shared, _Varying(loop)).block(loop.body))]
+        return [replace(loop, body=_Aggregation(shared, Varying(loop)).block(loop.body))]
 
     return with_tasks(program, marked)
 
 
-class _Varying(Dataflow[bool]):
+class Varying(Dataflow[bool]):
     """Finds the variables whose value may differ between the threads of a warp."""
 
     def __init__(self, loop: ParallelFor) -> None:
@@ -62,6 +62,7 @@ class _Varying(Dataflow[bool]):
         self.block(loop.body, False)
 
     def transfer(self, stmt: Stmt, control: bool) -> bool | None:
+        """Return whether the results may differ."""
         match stmt:
             case Let(args=args):
                 return self.of(*args)
@@ -83,7 +84,7 @@ class _Aggregation:
         varying: The variables that differ between the threads.
     """
 
-    def __init__(self, shared: Collection[Array], varying: _Varying) -> None:
+    def __init__(self, shared: Collection[Array], varying: Varying) -> None:
         self._shared = shared
         self._varying = varying
 

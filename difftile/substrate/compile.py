@@ -27,6 +27,7 @@ from difftile.passes.unroll_loops import unroll_loops
 from difftile.substrate.backend import Launcher
 from difftile.substrate.calibration import Costs, costs_on
 from difftile.substrate.debug_report import is_silenced, report_of
+from difftile.substrate.device_loops import DeviceLoops, Forms
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
@@ -94,6 +95,7 @@ class _Which(NamedTuple):
         plan: How its loops scatter.
         few: The numbers of the parallel loops with so few iterations that they are spread.
         short: All parallel loops are short: see `emit`.
+        forms: The forms of its loops on a device.
     """
 
     serial: bool
@@ -102,6 +104,7 @@ class _Which(NamedTuple):
     plan: Plan
     few: frozenset[int]
     short: bool
+    forms: Forms
 
 
 Count: TypeAlias = Callable[[Sequence[Any]], int]
@@ -191,6 +194,7 @@ class CompiledProgram:
         self._vector_math = backend.vector_math if session.polynomials else None
         speed = speed_of(program)
         self._outlines, self._reorders = speed.outlined, speed.reorders
+        self._device_loops = None if self._on_host else DeviceLoops(program, warps=session.warps)
         self._work = work_of(program, speed, [s.target for s in self._scatters])
         self._report = report_of(program, marks)
         self._reported = () if self._report is None else self._report.arrays
@@ -282,7 +286,8 @@ class CompiledProgram:
         if outlined and not serial and plan == ATOMICS:
             few = self._few(key)
         short = outlined and not serial and self._is_short(key)
-        return _Which(serial, outlined, zeros, ATOMICS if serial else plan, few, short)
+        forms = self._device_loops.choose(self._work.loops(key)) if self._device_loops else Forms()
+        return _Which(serial, outlined, zeros, ATOMICS if serial else plan, few, short, forms)
 
     def _is_short(self, key: tuple[Any, ...]) -> bool:
         """Tell whether all loops end early, those that add copies up included."""
@@ -406,6 +411,8 @@ class CompiledProgram:
             program = in_strips(program, functions, atomics=False, loops=which.plan.loops)
         program, copies = privatise(program, which.plan, parts)
         program, partial = spread(program, which.few, pieces)
+        if self._device_loops:
+            program = self._device_loops.formed(program, which.forms)
         if not which.outlined:
             return Vectorised(program, {}, ()), copies, partial
         # Loops of a few iterations leave others innermost, of which the other passes take care.

@@ -44,6 +44,7 @@ from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, F64, FieldType, Type, scalar_of, shape_of
 from difftile.ir.walk import arrays_written, count_uses, definitions, operands, walk
 from difftile.ops.table import ELEMENTWISE
+from difftile.passes.reductions import reductions
 from difftile.substrate.expressions import INTO, Expressions, in_parts, is_long
 from difftile.substrate.functions import functions_of
 from difftile.substrate.grids import Grids, literal_count, on_grids
@@ -160,6 +161,8 @@ class _Emitter:
     line_number: int | None = None
     for_each_part: tuple[Let | Load, ...] = ()
     lane: str = ""
+    lanes: int = 0  # of a warp, in loops that warps run
+    read_by_lanes: set[Array] | None = None  # by all of them; outside of loops that they share
     failures: int = 0
     functions: list[str] = field(default_factory=list[str])
     title: str = ""  # of the kernel
@@ -291,6 +294,10 @@ class _Emitter:
                 expression = self.values.load(array, index)
                 self.values.consumed(index)
                 self.write(*self.values.define(out, expression, here))
+            case Store() | Accumulate() | Combine() if self.read_by_lanes is not None and (
+                stmt.array.size is None
+            ):
+                self.by_one_lane(stmt, self.read_by_lanes)
             case Store(array, index, value):
                 self.store(array, index, value, add=False, atomic=False)
             case Accumulate(aggregated=True):
@@ -309,6 +316,8 @@ class _Emitter:
                 self.fail(values)
             case If():
                 self.if_(stmt)
+            case For(by_lanes=True) if self.lanes:
+                self.by_lanes(stmt)
             case For():
                 self.for_(stmt)
             case While():
@@ -537,6 +546,78 @@ class _Emitter:
         self.write(f"for {self.names[loop.index]} in range({bounds}):")
         self.indented(loop.body, list(zip(names, loop.body.results, strict=True)))
 
+    # Loops that warps run
+
+    def by_warps(self, loop: ParallelFor, grid: Grid) -> None:
+        """Write a parallel loop of a device of which a warp runs each iteration."""
+        self.write(*self.values.flush(_written(loop)))
+        line, depth = self.line_number, self.depth
+        thread, warp, self.lane = (self.names.new(name) for name in ("thread", "warp", "lane"))
+        ahead, stmts = ahead_of(loop, self.for_each_part)
+        self.open(*grid.opened(thread))
+        self.write(f"{warp} = {thread} // {grid.warp}", f"{self.lane} = {thread} % {grid.warp}")
+        self.block(Block(tuple(ahead)))
+        self.line_number = line
+        workers = grid.threads // grid.warp
+        strides = open_strides(self.names, warp, workers, loop.indices, self.axes(loop))
+        self.lanes = grid.warp
+        self.read_by_lanes = {s.array for s in walk(loop.body) if isinstance(s, Load)}
+        self.iterations(loop, strides.opened, stmts, (), strides.onward)
+        self.lanes, self.read_by_lanes = 0, None
+        self.depth = depth
+
+    def by_one_lane(self, stmt: Store | Accumulate | Combine, read: Collection[Array]) -> None:
+        """Write a statement for one lane of a warp, after the loads of the others."""
+        self.write(*self.values.flush({stmt.array}))
+        if is_long(stmt.value.type):
+            self.write(*self.values.named(operands(stmt)))
+        if stmt.array in read:
+            self.write("warps.meet()")
+        self.write(f"if {self.lane} == 0:")
+        self.depth += 1
+        with self.sharing_turns():
+            self.stmt(stmt, Counter())
+        self.depth -= 1
+
+    def by_lanes(self, loop: For) -> None:
+        """Write a loop in which the lanes of a warp take turns."""
+        ops = reductions(loop)
+        assert ops is not None
+        first, length = self.values.text(loop.start, SUM), self.values.length(loop.start, loop.stop)
+        self.values.consumed((loop.start, loop.stop))
+        line = self.line_number
+        names: list[str] = []
+        for carry, init, out, op in zip(loop.carries, loop.inits, loop.outs, ops, strict=True):
+            text = self.values.text(init)
+            if op == "add" and not (isinstance(init, Const) and init.value == 0):
+                text = f"ti.select({self.lane} == 0, {text}, {literal(0, carry.type)})"
+            self.values.alias[out] = name = self.names[carry]
+            self.write(f"{name} = {text}")
+            self.values.consumed((init,))
+            names.append(name)
+        self.write(*self.values.flush(_written(loop)))
+        self.line_number = line
+        turn = self.names.new("turn")
+        before = "" if first == "0" else f"{first} + "
+        rounds = f"({length} - {self.lane} + {self.lanes - 1}) // {self.lanes}"
+        self.write(f"for {turn} in range({rounds}):")
+        self.depth += 1
+        self.write(f"{self.names[loop.index]} = {before}{self.lane} + {turn} * {self.lanes}")
+        self.depth -= 1
+        with self.sharing_turns():
+            self.indented(loop.body, list(zip(names, loop.body.results, strict=True)))
+        self.line_number = line
+        for name, carry, op in zip(names, loop.carries, ops, strict=True):
+            self.write(f"{name} = warps.all_{op}({shape_of(carry.type)}, {name})")
+        self.line_number = None
+
+    @contextmanager
+    def sharing_turns(self) -> Generator[None]:
+        """Write what is written inside for a lane by itself."""
+        read, self.read_by_lanes = self.read_by_lanes, None
+        yield
+        self.read_by_lanes = read
+
     def while_(self, loop: While) -> None:
         names = self.start_carries(loop.carries, loop.inits, loop.outs)
         self.write(*self.values.flush(_written(loop)))
@@ -551,7 +632,8 @@ class _Emitter:
 
     def parallel(self, loop: ParallelFor) -> None:
         if self.grids:
-            self.on_grid(loop, self.grids.pop(0))
+            grid = self.grids.pop(0)
+            (self.by_warps if loop.by_warps else self.on_grid)(loop, grid)
             return
         axes = self.axes(loop)
         self.write(*self.values.flush(_written(loop)))

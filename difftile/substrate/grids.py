@@ -61,6 +61,8 @@ class Grids:
 
     def of(self, loop: ParallelFor) -> Grid:
         """Return the threads of a loop."""
+        if loop.by_warps:
+            return self.several
         if any(isinstance(s, For) and _writes_a_row(s) for s in walk(loop.body)):
             return self.few
         return self.full if _is_light(loop.body) else self.several
@@ -82,7 +84,9 @@ def on_grids(
         chosen.append(grids.of(loop))
         count = literal_count(loop)
         few = count is not None and count <= 2 * chosen[-1].threads
-        return [loop] if few or chosen[-1] != grids.full else interleave(loop, fresh)
+        return (
+            [loop] if few or loop.by_warps or chosen[-1] != grids.full else interleave(loop, fresh)
+        )
 
     program = with_tasks(program, threaded)
     return program, chosen

@@ -150,10 +150,12 @@ class Grid:
     Args:
         threads: How many there are: a literal of the source, so that no task has to count them.
         block: How many the device starts together, on one of its multiprocessors.
+        warp: How many threads a warp has.
     """
 
     threads: int
     block: int = 0
+    warp: int = 32
 
     def opened(self, thread: str) -> list[str]:
         """Open a loop over the threads."""

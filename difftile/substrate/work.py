@@ -43,7 +43,7 @@ _WAKING = 60_000.0  # ns, by default: a parallel loop wakes threads and waits fo
 _RANGE = 16  # times as much or as little on other machines
 _ATOMIC = 45  # steps, of one component
 _MOST_BY_ATOMICS = 4  # times as long
-_MOST_ITERATIONS = 2**31 - 2**12  # sizes are rounded up to blocks and threads
+MOST_ITERATIONS = 2**31 - 2**12  # sizes are rounded up to blocks and threads
 _COUNTING = frozenset(
     ("add", "sub", "mul", "neg", "max", "min", "floordiv", "mod", "cast", "gt", "select")
 )
@@ -87,7 +87,7 @@ class Work:
             KernelError: There are too many.
         """
         for stmt, count in self._estimate(key).counts(flat=flat):
-            if abs(count) > _MOST_ITERATIONS:
+            if abs(count) > MOST_ITERATIONS:
                 raise KernelError(
                     f"This loop has {count:.0f} iterations in one launch.",
                     stmt.span,
@@ -150,11 +150,18 @@ class LoopWork:
         steps: The elementary steps, where an atomic addition counts as one.
         added: How many numbers are added to elements that iterations share, by array.
         axes: The number of iterations along each axis; very many where that is unknown.
+        turns: The serial loops in an iteration, each with the number of its turns; infinite where
+            that is unknown.
     """
 
     steps: float
     added: dict[Array, float]
     axes: tuple[float, ...]
+    turns: tuple[tuple[For, float], ...]
+
+    def turns_of(self, loop: For) -> float:
+        """Return the number of turns of a serial loop."""
+        return next(turns for one, turns in self.turns if one is loop)
 
 
 def work_of(program: Program, speed: Speed = SCALAR, targets: Iterable[Array] = ()) -> Work:
@@ -208,6 +215,7 @@ class _Estimate:
         }
         self.loops: list[LoopWork] = []
         self.added: dict[Array, float] = {}
+        self.turns: list[tuple[For, float]] = []
         self.times = 1.0  # that the present block runs in all
         self.highest = 0.0  # end of a parallel loop
         self.total = self.block(work.program.body)
@@ -251,6 +259,7 @@ class _Estimate:
                     self.let(out, op, args)
                     total += self.of_op(stmt)
                 case For(index, start, stop):
+                    self.turns.append((stmt, self.trips(start, stop, inf)))
                     trips = self.axis(index, start, stop, _UNKNOWN_TRIPS)
                     total += trips * self.iteration(stmt, trips)
                 case ParallelFor(indices, starts, stops):
@@ -258,11 +267,11 @@ class _Estimate:
                         self.axis(index, start, stop, _UNKNOWN_EXTENT)
                         for index, start, stop in zip(indices, starts, stops, strict=True)
                     )
-                    extent, self.added = prod(axes), {}
+                    extent, self.added, self.turns = prod(axes), {}, []
                     ends = [inf if (end := self.value(stop)) is None else end for stop in stops]
                     self.highest = max(self.highest, *ends)
                     steps = extent * self.iteration(stmt, extent)
-                    self.loops.append(LoopWork(steps, self.added, axes))
+                    self.loops.append(LoopWork(steps, self.added, axes, tuple(self.turns)))
                     total += steps
                 case Accumulate(array, value=value, atomic=True) | Combine(_, _, array, _, value):
                     components = prod(shape_of(value.type))

@@ -79,6 +79,7 @@ from difftile.passes.batch import Unbatchable, batch
 from difftile.passes.bind_gradients import bind_gradients
 from difftile.passes.blocked_sum import blocked_sum
 from difftile.passes.bounds import confine, guard, unchecked
+from difftile.passes.by_warps import by_warps, lanes_of
 from difftile.passes.componentwise import componentwise
 from difftile.passes.conflicts import Doubt, clashes, races
 from difftile.passes.cse import cse
@@ -88,6 +89,7 @@ from difftile.passes.drop_stop_grad import drop_stop_grad
 from difftile.passes.exclusive import exclusive, owned_arrays
 from difftile.passes.extents import extents
 from difftile.passes.factor import factor
+from difftile.passes.flatten import flat_loop, flatten
 from difftile.passes.fold import fold
 from difftile.passes.hoist_accumulations import hoist_accumulations
 from difftile.passes.inline_primals import inline_primals
@@ -116,6 +118,7 @@ from difftile.passes.spread import spread
 from difftile.passes.stages import split
 from difftile.passes.time_loop import interchanged, strips
 from difftile.passes.time_loop import serial as serial_in_time
+from difftile.passes.transpose_sums import transpose_sums
 from difftile.passes.unroll_and_jam import unroll_and_jam
 from difftile.passes.unroll_loops import unroll_loops
 from difftile.passes.unroll_periods import unroll_periods
@@ -229,6 +232,38 @@ def _spread(program: Program, options: Options) -> Result:
                 meaning.compare(right[array], left[array], f"{array.name}, seed {seed}")
 
     return Result((after,), check=check)
+
+
+def _flatten(program: Program, options: Options) -> Result:
+    """Flatten all loops where that can be done."""
+    return _checked(program, (all_flat(program),), options)
+
+
+def all_flat(program: Program) -> Program:
+    """Return a program with all loops flattened that can be."""
+    defs = definitions_of(program.body)
+    tasks = [stmt for stmt in program.body.stmts if isinstance(stmt, ParallelFor)]
+    return flatten(program, [loop for task in tasks if (loop := flat_loop(task, defs))])
+
+
+def _by_warps(program: Program, options: Options) -> Result:
+    """Let warps run all loops that they can, and say how those move through memory."""
+    defs = definitions_of(program.body)
+    tasks = [stmt for stmt in program.body.stmts if isinstance(stmt, ParallelFor)]
+    notes = [
+        _listed("moves along", [*["rows"] * found.reads_rows, *["columns"] * found.reads_columns])
+        for task in tasks
+        if (found := lanes_of(task, defs))
+    ]
+    result = _checked(program, (all_by_warps(program),), options)
+    return Result(result.programs, tuple(notes), result.check)
+
+
+def all_by_warps(program: Program) -> Program:
+    """Return a program with all loops run by warps that can be."""
+    defs = definitions_of(program.body)
+    tasks = [stmt for stmt in program.body.stmts if isinstance(stmt, ParallelFor)]
+    return by_warps(program, [found for task in tasks if (found := lanes_of(task, defs))])
 
 
 def _blocked_sum(program: Program, options: Options) -> Result:
@@ -837,6 +872,7 @@ PASSES: dict[str, Adapter] = {
         "guard", guard=_same(guard), confine=_same(confine), unchecked=_same(unchecked)
     ),
     "checkpoints": _reverse,
+    "by_warps": _by_warps,
     "component_logs": _reverse,
     "componentwise": _same(componentwise),
     "conflicts": _conflicts,
@@ -851,6 +887,7 @@ PASSES: dict[str, Adapter] = {
     "exclusive": _same(exclusive),
     "extents": _extents,
     "factor": _same(factor),
+    "flatten": _flatten,
     "fold": _same(fold),
     "forward": _forward,
     "hoist_accumulations": _same(hoist_accumulations),
@@ -896,6 +933,7 @@ PASSES: dict[str, Adapter] = {
     "stages": _split,
     "tangent_only": _tangent_only,
     "time_loop": _time_loop,
+    "transpose_sums": _same(transpose_sums),
     "unroll_and_jam": _same(unroll_and_jam),
     "unroll_loops": _same(unroll_loops),
     "unroll_periods": _unroll_periods,
@@ -925,4 +963,6 @@ COVERED = {
     "projection": "reach",
     "pusher": "forward",
     "reverser": "reverse",
+    "reductions": "by_warps",
+    "shared_sums": "interchange",
 }

@@ -10,6 +10,7 @@ import pytest
 from difftile.ad.derive import derive
 from difftile.ir.nodes import Const, Program, Var
 from difftile.ir.types import I32
+from difftile.ops.check import check
 from difftile.passes import optimise
 from difftile.passes.bounds import confine, unchecked
 from difftile.passes.componentwise import componentwise
@@ -21,6 +22,7 @@ from tests import harness, programs
 from tests.lowered import from_the_frontend
 from tests.passes import meaning
 from tests.passes.cases import Options
+from tests.passes.table import all_by_warps, all_flat
 
 programs.load()
 _STEPS = 3_000  # of the interpreter
@@ -48,7 +50,9 @@ def _after_each_pass(
         found.append(("confine", confine(finish(normal, 3))))
         found.append(("componentwise", componentwise(normal)))
         found.append(("reciprocals", reciprocals(normal)))
-        finish(normal, 3, few_threads=False, warps=True)
+        finished = finish(normal, 3, few_threads=False, warps=True)
+        found.append(("flatten", all_flat(finished)))
+        found.append(("by_warps", check(all_by_warps(finished))))
     return found
 
 

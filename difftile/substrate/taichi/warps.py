@@ -56,6 +56,63 @@ def adds(shape: ti.template(), found, lane):
 
 
 @ti.func
+def all_add(shape: ti.template(), value):
+    """Return the sum over the warp, the same in all its threads, which get here together.
+
+    Args:
+        shape: Of the value: (), (n,) or (n, m).
+        value: A number, vector or matrix in single precision.
+    """
+    found = value
+    for k in ti.static(range(5)):
+        found += _of_other(shape, found, _SIZE >> (k + 1))
+    return found
+
+
+@ti.func
+def all_max(shape: ti.template(), value):
+    """Return the greatest values of the warp; see `all_add`."""
+    found = value
+    for k in ti.static(range(5)):
+        found = ti.max(found, _of_other(shape, found, _SIZE >> (k + 1)))
+    return found
+
+
+@ti.func
+def all_min(shape: ti.template(), value):
+    """Return the least values of the warp; see `all_add`."""
+    found = value
+    for k in ti.static(range(5)):
+        found = ti.min(found, _of_other(shape, found, _SIZE >> (k + 1)))
+    return found
+
+
+@ti.func
+def meet():
+    """Wait for the other threads of the warp: what they have read, they have read before."""
+    ti.simt.warp.sync(ti.u32(_ALL))
+
+
+@ti.func
+def _of_other(shape: ti.template(), value, places: ti.template()):
+    """Return the value of the thread whose place differs in one bit."""
+    if ti.static(len(shape) == 1):
+        return ti.Vector([_exchanged(value[i], places) for i in ti.static(range(shape[0]))])
+    if ti.static(len(shape) == 2):
+        columns = ti.static(range(shape[1]))
+        return ti.Matrix(
+            [[_exchanged(value[i, j], places) for j in columns] for i in ti.static(range(shape[0]))]
+        )
+    return _exchanged(value, places)
+
+
+@ti.func
+def _exchanged(number, places: ti.template()):
+    bits = ti.bit_cast(number, ti.i32)
+    return ti.bit_cast(ti.simt.warp.shfl_xor_i32(ti.u32(_ALL), bits, places), ti.f32)
+
+
+@ti.func
 def _of_later(shape: ti.template(), value, places: ti.template()):
     """Return the value of the thread some places later."""
     if ti.static(len(shape) == 1):
