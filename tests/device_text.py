@@ -43,7 +43,7 @@ def device_texts() -> Generator[dict[str, str]]:
         self._compile = lambda *args, **options: NotRun()
 
     with (
-        mock.patch.object(session.Grids, "on", lambda _: grids),
+        mock.patch.object(session.Grids, "on", lambda *_: grids),
         mock.patch.object(substrate_compile, "emit", collect),
         mock.patch.object(substrate_compile.CompiledProgram, "__init__", without_compiling),
         # Small gradients take the variants of large ones.

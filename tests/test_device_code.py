@@ -30,7 +30,7 @@ SOME = [one for one in RUN if crc32(one.name.encode()) % 40 == 0 or one in SUMS]
 @pytest.fixture(scope="module", autouse=True)
 def as_on_a_device() -> Iterator[None]:
     with (
-        mock.patch.object(session.Grids, "on", lambda _: FEW),
+        mock.patch.object(session.Grids, "on", lambda *_: FEW),
         mock.patch.object(device_loops, "_ROW", 1),
         mock.patch.object(device_loops, "_LONG", 1),
         threads_alone(),

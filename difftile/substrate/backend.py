@@ -75,7 +75,8 @@ class Device:
         threads: How many threads of the CPU share a parallel loop.
         fast_math: Sums may be computed in another order than they are written in.
         warps: Kernels run in warps of CUDA.
-        multiprocessors: How many groups of threads the device runs side by side; 0 on the CPU.
+        multiprocessors: How many the device has, as a guess if need be.
+        resident: How many threads each of them holds at a time; 0 if that is unknown.
     """
 
     on_host: bool
@@ -83,6 +84,7 @@ class Device:
     fast_math: bool
     warps: bool
     multiprocessors: int
+    resident: int
 
 
 class Devices(Protocol):

@@ -29,9 +29,9 @@ from difftile.ir.walk import definitions, walk, with_tasks
 from difftile.passes.interleave import interleave
 from difftile.substrate.parallel import Grid
 
-_RESIDENT = 2048  # threads that a multiprocessor of CUDA holds at a time
+_RESIDENT = 2048  # threads that a multiprocessor holds at a time, where nobody says how many
 _BLOCK = 1024  # the largest; two of them leave a thread 32 registers
-_LIGHT = 48  # floats of an iteration, of which few live at a time: 32 registers hold them
+_LIGHT = 32  # floats of an iteration, of which few live at a time: 32 registers hold them
 _FEW = 256  # threads of a multiprocessor, of which each has some lines in its cache
 _SHORT = 16  # turns of a loop that is written out
 
@@ -51,11 +51,18 @@ class Grids:
     few: Grid
 
     @staticmethod
-    def on(multiprocessors: int) -> Grids:
-        """Return those of a device with so many multiprocessors."""
+    def on(multiprocessors: int, resident: int = _RESIDENT) -> Grids:
+        """Return those of a device.
+
+        Args:
+            multiprocessors: How many it has.
+            resident: How many threads each of them holds at a time; 0 if that is unknown.
+        """
+        block = _BLOCK if resident % _BLOCK == 0 else _BLOCK // 2
+        held = multiprocessors * (resident or _RESIDENT)
         return Grids(
-            full=Grid(multiprocessors * _RESIDENT, _BLOCK),
-            several=Grid(multiprocessors * _RESIDENT * 4),
+            full=Grid(held, block if resident else 0),
+            several=Grid(4 * held),
             few=Grid(multiprocessors * _FEW),
         )
 

@@ -115,7 +115,7 @@ def start_session(
             scatter=scatter,
             warps=device.warps,
             native=BACKEND.native if device.warps and not debug else {},
-            grids=None if device.on_host else Grids.on(device.multiprocessors),
+            grids=None if device.on_host else Grids.on(device.multiprocessors, device.resident),
         )
         _current[:] = [session]
         _forked.left()

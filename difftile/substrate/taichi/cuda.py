@@ -20,7 +20,7 @@ _NAME = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 
 _MOST_CALLS = 16  # for a box, before a kernel takes less time
 _STAGED = 1 << 16  # bytes that the driver takes from the host without waiting for the device
-_MULTIPROCESSORS = 16  # the attribute that counts them
+_MULTIPROCESSORS, _RESIDENT = 16, 39  # attributes: how many, and the threads of each
 _ADDRESS, _HOST, _SIZE, _STREAM = ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuDevicePrimaryCtxRetain": (ctypes.POINTER(ctypes.c_void_p), ctypes.c_int),
@@ -172,12 +172,17 @@ def enter() -> None:
         driver.enter()
 
 
-def multiprocessors() -> int:
-    """Return the number of multiprocessors of the device; 0 if there is no driver to ask."""
-    found, driver = ctypes.c_int(), _driver()
-    if driver is not None:
-        driver.call("cuDeviceGetAttribute", ctypes.byref(found), _MULTIPROCESSORS, 0)
-    return found.value
+def multiprocessors() -> tuple[int, int] | None:
+    """Return how many multiprocessors the device has, and how many threads each holds."""
+    driver = _driver()
+    if driver is None:
+        return None
+    found: list[int] = []
+    for attribute in (_MULTIPROCESSORS, _RESIDENT):
+        number = ctypes.c_int()
+        driver.call("cuDeviceGetAttribute", ctypes.byref(number), attribute, 0)
+        found.append(number.value)
+    return (found[0], found[1]) if found[0] else None
 
 
 def memory_of(ndarray: Any) -> Memory | None:

@@ -90,17 +90,16 @@ def start(arch: str, settings: Mapping[str, Any]) -> Device:
     # Taichi lets this thread do it and no other; with the first launch it would be any.
     impl.get_runtime().materialize()
     config = impl.current_cfg()
+    found = cuda.multiprocessors() if config.arch == ti.cuda else None
+    multiprocessors, resident = found or (_OF_OTHERS, 0)
     return Device(
         on_host=config.arch in (ti.x64, ti.arm64),
         threads=config.cpu_max_num_threads,
         fast_math=config.fast_math,
         warps=config.arch == ti.cuda,
-        multiprocessors=_multiprocessors(config.arch),
+        multiprocessors=multiprocessors,
+        resident=resident,
     )
-
-
-def _multiprocessors(arch: Any) -> int:
-    return (cuda.multiprocessors() if arch == ti.cuda else 0) or _OF_OTHERS
 
 
 @contextmanager
