@@ -105,6 +105,7 @@ class PreparedLaunch:
         repetitions: The periods that end with the launch, as `runtime/queue` knows them.
         met: The mark of the tape that has met the fields, and may record the launch at once.
         adjoints: The adjoint of each recorded stage, bound to the gradients of the last pass.
+        seen: The fields that it reads and writes, as observers hear of them; None until one does.
         ruled: What later launches as steps with a rule have in common with this one.
     """
 
@@ -132,6 +133,7 @@ class PreparedLaunch:
     repetitions: dict[Any, Any] = field(default_factory=dict[Any, Any])
     met: object = None
     adjoints: dict[AdjointPlan, tuple[list[Buffer], Binding]] = field(init=False)
+    seen: tuple[Sequence[Field], Sequence[Field]] | None = None
     ruled: dict[object, Any] = field(default_factory=dict[object, Any])
     suspect: Callable[[Arguments], bool] | None = None
     _epoch: int = -1

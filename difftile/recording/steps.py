@@ -229,6 +229,19 @@ class Launch(TapeStep):
         """The hidden fields of the kernel."""
         return self.prepared.code.temps
 
+    def observe(self, observer: AccessObserver) -> None:
+        """Tell an observer of the fields that the launch reads and writes."""
+        seen = self.prepared.seen
+        if seen is None:  # the same for all launches on these fields
+            hidden = self.hidden
+            reads = tuple([field for field in self.reads if field not in hidden])
+            writes = tuple([field for field in self.writes if field not in hidden])
+            seen = self.prepared.seen = reads, writes
+        for field in seen[0]:
+            observer.read(field)
+        for field in seen[1]:
+            observer.wrote(field)
+
     def accesses(self) -> Iterator[tuple[Field, bool]]:
         """Yield the accesses of the stages, one stage after the other."""
         for plan in self.plans:

@@ -184,14 +184,14 @@ def _(
         way = ti.zero(mean)
         d_rest = ti.zero(harmonics(max(degree, 1), mean)).outer_product(d_colour)
         for c in range(1 if ti.static(single) else rotation.shape[0]):
+            d_centre = ti.zero(centres[c, k])
             if radii[c, k].x > 0:
+                d_centre = centres.grad_in[c, k]
                 turn, shift, lens = rotation[c, 0], translation[c, 0], intrinsics[c, 0]
                 shape = (width, height, blur, antialiased, True)
                 _, wide, det_wide, _, _ = splat_of(
                     mean, scale, quaternion, opacity, turn, shift, lens, *shape
                 )
-                d_centre = centres.grad_in[c, k]
-                moved.grad_out[c, k] += d_centre
                 d_wide, d_det = bwd_diff(conic_of)(wide, det_wide, conics.grad_in[c, k])
                 bars = (d_centre, d_wide, d_det, covers.grad_in[c, k], depths.grad_in[c, k])
                 found = bwd_diff(splat_of)(
@@ -228,6 +228,7 @@ def _(
                     translation.grad_out[c, copy] += found[5]
                     intrinsics.grad_out[c, copy] += found[6]
                     places.grad_out[c, copy] += d_place
+            moved.grad_out[c, k] += d_centre
         means.grad_out[k] += d_mean
         scales.grad_out[k] += d_scale
         quaternions.grad_out[k] += d_quaternion

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 from difftile.diagnostics import OutOfMemory
 from difftile.ir.nodes import Accumulate, Array, Fail, Let, ParallelFor, Print, Program, Var
 from difftile.ir.types import Type, shape_of
-from difftile.ir.walk import arrays_written, silent, walk
+from difftile.ir.walk import arrays_written, has_effects, silent, walk
 from difftile.ops.scalar import is_exact
 from difftile.passes.privatise import ATOMICS, Copies, Plan, privatise, scatters_of
 from difftile.passes.split_index_sets import BLOCK, split_index_sets
@@ -113,6 +113,16 @@ Count: TypeAlias = Callable[[Sequence[Any]], int]
 
 def _always(count: int) -> Count:
     return lambda _: count
+
+
+class _Nothing:
+    """Launches nothing: all that a program does are clears, which wait."""
+
+    def launch(self, args: Sequence[Any]) -> None:
+        """Do nothing."""
+
+
+_NOTHING = _Nothing()
 
 
 class _WithMemory:
@@ -342,6 +352,8 @@ class CompiledProgram:
     def _variant(self, which: _Which) -> Launcher:
         started, spent = time.perf_counter(), time.process_time()
         program = without_clears(self.program, self._arrays(which.zeros.after))
+        if which.zeros.after and not has_effects(program.body):
+            return _NOTHING
         parts, pieces = parts_of(self._threads), parts_of_loops(self._threads)
         made, copies, partial = self._formed(program, which)
         emitted = self._emitted(
