@@ -35,7 +35,11 @@ def psnr(image: ArrayLike, target: ArrayLike) -> float:
         FieldError: Shapes or types differ.
     """
     check(image, target)
-    error = _mean_square(image, target)
+    return decibels(_mean_square(image, target))
+
+
+def decibels(error: float) -> float:
+    """Return the ratio of the peak, 1, to a mean square error [dB]."""
     return -10.0 * math.log10(error) if error > 0.0 else math.inf if error == 0.0 else math.nan
 
 

@@ -20,7 +20,7 @@ from difftile.diagnostics import FieldError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import zeros
 from difftile.fields.field import Field, scratch
-from difftile.ir.types import promote, scalar_of, shape_of, with_scalar
+from difftile.ir.types import promote, scalar_of, shape_of
 from difftile.runtime.kernel import kernel
 from difftile.substrate import current_session, ti
 
@@ -32,100 +32,109 @@ _PADS = {"valid": 0, "same": SIZE // 2}
 
 
 @func
-def _shifted(at, axis, k):
-    """Return the index k elements further along an axis."""
-    other = at
-    other[axis] += k
-    return other
-
-
-@func
-def _quantities(sources, at):
-    """Return x, y, x^2 + y^2 and xy: of two images, or of fields that hold averages of them."""
-    if ti.static(len(sources) == 2):
-        x, y = sources[0][at], sources[1][at]
-        return x, y, x * x + y * y, x * y
-    return sources[0][at], sources[1][at], sources[2][at], sources[3][at]
+def _pixel(image, b, i, j):
+    """Return a pixel of one image or of several."""
+    return image[i, j] if ti.static(len(image.shape) == 2) else image[b, i, j]
 
 
 @kernel
-def _average(sources, averages, axis: ti.template(), pad: ti.template()):
-    for at in ti.grouped(averages[0]):
-        x, y, squares, xy = _quantities(sources, at)
-        x, y, squares, xy = 0.0 * x, 0.0 * y, 0.0 * squares, 0.0 * xy
-        for k in ti.static(range(SIZE)):
-            other = _shifted(at, axis, k - pad)
-            if ti.static(pad == 0) or (other[axis] >= 0 and other[axis] < sources[0].shape[axis]):
-                one = _quantities(sources, other)
-                x += _WINDOW[k] * one[0]
-                y += _WINDOW[k] * one[1]
-                squares += _WINDOW[k] * one[2]
-                xy += _WINDOW[k] * one[3]
-        averages[0][at] = x
-        averages[1][at] = y
-        averages[2][at] = squares
-        averages[3][at] = xy
-
-
-@func
-def _share(mask, at, margin: ti.template()):
-    """Return the weight of a window in the mask of an image, taken from the pixel at its centre."""
-    rows = ti.static(len(mask.shape) - 2)
-    return mask[_shifted(_shifted(at, rows, margin), rows + 1, margin)]
+def _separate(x, y, planes, channels: ti.template(), pad: ti.template()):
+    """Set planes of x, y, x^2 + y^2 and xy by channel, with a margin of zeros."""
+    one = planes[0]
+    for b, i, j in ti.ndrange(one.shape[1], one.shape[2], one.shape[3]):
+        u, v = ti.zero(_pixel(x, b, 0, 0)), ti.zero(_pixel(y, b, 0, 0))
+        if ti.static(pad == 0):
+            u, v = _pixel(x, b, i, j), _pixel(y, b, i, j)
+        elif pad <= i < one.shape[2] - pad and pad <= j < one.shape[3] - pad:
+            u, v = _pixel(x, b, i - pad, j - pad), _pixel(y, b, i - pad, j - pad)
+        squares, products = u * u + v * v, u * v
+        for c in ti.static(channels):
+            at = ti.static(c or 0)
+            planes[0][at, b, i, j] = u if ti.static(c is None) else u[c]
+            planes[1][at, b, i, j] = v if ti.static(c is None) else v[c]
+            planes[2][at, b, i, j] = squares if ti.static(c is None) else squares[c]
+            planes[3][at, b, i, j] = products if ti.static(c is None) else products[c]
 
 
 @kernel
-def _add_dissimilarity(averages, mask, loss, weight, several: ti.template(), margin: ti.template()):
+def _average_columns(planes, averages):
+    for n in ti.static(range(4)):
+        for c, b, i, j in averages[n]:
+            mean = 0.0
+            for k in ti.static(range(SIZE)):
+                mean += _WINDOW[k] * planes[n][c, b, i + k, j]
+            averages[n][c, b, i, j] = mean
+
+
+@kernel
+def _average_rows(planes, averages):
+    for n in ti.static(range(4)):
+        for c, b, i, j in averages[n]:
+            mean = 0.0
+            for k in ti.static(range(SIZE)):
+                mean += _WINDOW[k] * planes[n][c, b, i, j + k]
+            averages[n][c, b, i, j] = mean
+
+
+@kernel
+def _add_dissimilarity(averages, mask, loss, weight, margin: ti.template()):
     share = weight
     if ti.static(mask is not None):
         total = 0.0
-        for at in ti.grouped(averages[0]):
-            total += _share(mask, at, margin)
+        one = averages[0]
+        for b, i, j in ti.ndrange(one.shape[1], one.shape[2], one.shape[3]):
+            total += _pixel(mask, b, i + margin, j + margin)
         share = safe_divide(weight, total)
-    for at in ti.grouped(averages[0]):
-        x, y = averages[0][at], averages[1][at]
+    for c, b, i, j in averages[0]:
+        x, y = averages[0][c, b, i, j], averages[1][c, b, i, j]
         means = x * x + y * y
-        variances = averages[2][at] - means
-        covariance = averages[3][at] - x * y
+        variances = averages[2][c, b, i, j] - means
+        covariance = averages[3][c, b, i, j] - x * y
         alike = (2.0 * x * y + _OF_MEANS) * (2.0 * covariance + _OF_VARIANCES)
         unlike = 1.0 - alike / ((means + _OF_MEANS) * (variances + _OF_VARIANCES))
         if ti.static(mask is not None):
-            unlike *= _share(mask, at, margin)
-        loss[None] += share * (unlike.sum() if ti.static(several) else unlike)
+            unlike *= _pixel(mask, b, i + margin, j + margin)
+        loss[None] += share * unlike
 
 
 @dataclass(frozen=True, slots=True)
-class _Averages:
-    """Averages of x, y, x^2 + y^2 and xy along rows, and along both axes."""
+class _Planes:
+    """Planes of x, y, x^2 + y^2 and xy, their averages along columns, and along both axes.
 
-    along_rows: tuple[Field, ...]
-    all: tuple[Field, ...]
+    Shape (channels, images, rows, columns): neighbours in a plane are neighbours in memory.
+    """
+
+    given: tuple[Field, ...]
+    columns: tuple[Field, ...]
+    averages: tuple[Field, ...]
 
 
 _KEPT = 4  # kinds of images whose fields are kept; more at a time are rare, and fields are large
-_averages: OrderedDict[Any, _Averages] = OrderedDict()
+_planes: OrderedDict[Any, _Planes] = OrderedDict()
 
 
-def _averages_for(x: ArrayLike, y: ArrayLike, pad: int) -> _Averages:
-    """Return fields for the averages of two images; images of the same kind share them.
+def _planes_for(x: ArrayLike, y: ArrayLike, pad: int) -> _Planes:
+    """Return planes for two images; images of the same kind share them.
 
     A tape that needs their contents keeps them when the fields are written again.
     """
     graded = x.has_grads, y.has_grads
     wider = promote(scalar_of(x.element), scalar_of(y.element))
-    element = with_scalar(x.element, wider)
-    key = current_session().number, x.shape, element, graded, pad
-    found = _averages.pop(key, None)
+    outer = prod(shape_of(x.element)), prod(x.shape[:-2])
+    key = current_session().number, x.shape, outer, wider, graded, pad
+    found = _planes.pop(key, None)
     if found is None:
-        *batch, rows, columns = x.shape
-        less = SIZE - 1 - 2 * pad
+        rows, columns = x.shape[-2] + 2 * pad, x.shape[-1] + 2 * pad
+        less = SIZE - 1
         kinds = *graded, any(graded), any(graded)
-        shapes = (*batch, rows, columns - less), (*batch, rows - less, columns - less)
+        shapes = (rows, columns), (rows - less, columns), (rows - less, columns - less)
         with scratch():
-            found = _Averages(*(tuple(zeros(s, element, grad=g) for g in kinds) for s in shapes))
-    _averages[key] = found
-    while len(_averages) > _KEPT:
-        _averages.popitem(last=False)
+            found = _Planes(
+                *(tuple(zeros((*outer, *s), wider, grad=g) for g in kinds) for s in shapes)
+            )
+    _planes[key] = found
+    while len(_planes) > _KEPT:
+        _planes.popitem(last=False)
     return found
 
 
@@ -151,13 +160,12 @@ def add_dissimilarity(
             f"SSIM uses windows of {SIZE} by {SIZE} pixels, and the image has the shape "
             f"{image.shape}; use padding='same', which puts zeros around it."
         )
-    averages = _averages_for(image, target, pad)
-    axis = len(image.shape) - 1
-    _average((image, target), averages.along_rows, axis, pad)
-    _average(averages.along_rows, averages.all, axis - 1, pad)
-    channels = prod(shape_of(image.element))
+    planes = _planes_for(image, target, pad)
+    inner = shape_of(image.element)
+    _separate(image, target, planes.given, tuple(range(inner[0])) if inner else (None,), pad)
+    _average_columns(planes.given, planes.columns)
+    _average_rows(planes.columns, planes.averages)
+    weight /= prod(inner)
     if mask is None:
-        weight /= prod(averages.all[0].shape)
-    _add_dissimilarity(
-        averages.all, mask, loss, weight / channels, bool(shape_of(image.element)), SIZE // 2 - pad
-    )
+        weight /= prod(planes.averages[0].shape[1:])
+    _add_dissimilarity(planes.averages, mask, loss, weight, SIZE // 2 - pad)

@@ -35,7 +35,14 @@ def rate_of_centres(scene_scale: float, steps: int = STEPS) -> Rate:
     return exponential(CENTRES * scene_scale, AT_THE_END, steps)
 
 
-def optimiser(gaussians: Rows, scene_scale: float, *, steps: int = STEPS, batch: int = 1) -> Adam:
+def optimiser(
+    gaussians: Rows,
+    scene_scale: float,
+    *,
+    steps: int = STEPS,
+    batch: int = 1,
+    nonfinite: str = "raise",
+) -> Adam:
     """Return the optimiser of gaussians, which follows when their rows change.
 
     Rates for several images per step are the rates for one times the root of their number, and
@@ -47,6 +54,8 @@ def optimiser(gaussians: Rows, scene_scale: float, *, steps: int = STEPS, batch:
         scene_scale: The size of the scene [scene units].
         steps: The number of steps of the run.
         batch: The number of images in the mean that is the loss of a step.
+        nonfinite: The reaction to gradients that are not finite, as `dt.optim.Adam` has it. With
+            "zero" a step on a device is one launch, and nothing waits for it.
 
     Raises:
         LaunchError: A field has no rate.
@@ -59,7 +68,7 @@ def optimiser(gaussians: Rows, scene_scale: float, *, steps: int = STEPS, batch:
         if name in RATES:
             rates[name] = RATES[name] * root
     betas = max(1.0 - batch * 0.1, 0.0), max(1.0 - batch * 0.001, 0.0)
-    return Adam(gaussians, rates, betas=betas, eps=1e-15 / root)
+    return Adam(gaussians, rates, betas=betas, eps=1e-15 / root, nonfinite=nonfinite)
 
 
 def degree_at(step: int, most: int = MAX_DEGREE) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import sys
 import time
@@ -18,7 +19,13 @@ from difftile.arguments import Parser
 from difftile.datasets.dataset import Dataset
 from difftile.datasets.files import write_splats
 from difftile.datasets.load import load
-from difftile.diagnostics import DatasetError, DifftileError, FieldError, LaunchError
+from difftile.diagnostics import (
+    DatasetError,
+    DifftileError,
+    FieldError,
+    LaunchError,
+    SolverError,
+)
 from difftile.files.writing import write_bytes
 from difftile.launch.start import init
 from difftile.training.initial import splats_of
@@ -169,6 +176,11 @@ class _Session:
                 self._seconds = time.perf_counter() - began
                 if trainer.step % each == 0 or trainer.step == steps:
                     loss, decibels = trainer.loss, trainer.psnr
+                    if not math.isfinite(loss):
+                        raise SolverError(
+                            f"the loss of step {trainer.step} is {loss}; --resume goes on from the "
+                            "latest checkpoint."
+                        )
                     count = len(trainer.gaussians)
                     self._history.append((trainer.step, loss, decibels, count))
                     bar.set_postfix_str(f"loss {loss:.4f}, {decibels:.1f} dB, {count} gaussians")

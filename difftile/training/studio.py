@@ -2,36 +2,79 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 
 from difftile.datasets.dataset import View
-from difftile.fields.create import vec, zeros
+from difftile.fields.create import from_numpy, vec, zeros
 from difftile.fields.field import Field
 from difftile.fields.rows import Rows
 from difftile.render.cameras import Cameras
+from difftile.render.losses import l2
+from difftile.render.metrics import decibels
 from difftile.render.splatter import Rendering, Splatter
-from difftile.substrate import ti
+from difftile.runtime.kernel import kernel
+from difftile.substrate import current_session, ti
 
-_KEPT = 2**31  # bytes of pictures that stay in memory; others are read each time
+# Bytes of pictures that stay in memory of the host, or of a device; others are read each time.
+_KEPT = {True: 2**31, False: 2**32}
+_READERS = 4  # threads that read pictures ahead
+_Picture: TypeAlias = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
+@kernel
+def _choose(given, k: ti.i32, chosen):
+    for _ in range(1):
+        for n in ti.static(range(len(given))):
+            chosen[n][0] = given[n][k]
+
+
+@final
 class _Size:
-    """All views of one size: their splatter, their cameras, and a field for a picture."""
+    """All views of one size: their splatter and cameras, and fields for one picture and one image.
 
-    splatter: Splatter
-    cameras: Cameras
-    target: Field
+    Steps that draw different views launch on the same fields, so that launches repeat.
+
+    Args:
+        splatter: Draws images of the size.
+        views: The views.
+    """
+
+    def __init__(self, splatter: Splatter, views: Sequence[View]) -> None:
+        self.splatter = splatter
+        poses = np.stack([view.world_to_camera for view in views])
+        lenses = np.stack([view.intrinsics for view in views])
+        width, height = splatter.width, splatter.height
+        self.cameras = Cameras(poses, lenses, width, height, dtype=ti.f32)
+        self.camera = Cameras(poses[:1], lenses[:1], width, height, dtype=ti.f32)
+        self.target = zeros((1, height, width), vec(3, ti.f32))
+        self.rendering = Rendering.zeros(
+            splatter, 1, self.target.element, depth=splatter.depth, grad=True
+        )
+        self.image = self.rendering.image.detach()
+        self.error = zeros((), ti.f64)
+
+    def choose(self, place: int) -> Cameras:
+        """Return the camera of a view; the next call changes it."""
+        _choose(_parts(self.cameras), place, _parts(self.camera))
+        return self.camera
+
+
+def _parts(cameras: Cameras) -> tuple[Any, ...]:
+    return cameras.rotation, cameras.translation, cameras.twist, cameras.intrinsics
 
 
 @final
 class Studio:
     """Draws gaussians as views show them, and provides the pictures of the views.
+
+    Pictures are read once, by threads that read ahead, and stay in memory: of the device, if there
+    is one.
 
     Args:
         views: The views, of any sizes.
@@ -40,18 +83,18 @@ class Studio:
 
     def __init__(self, views: Sequence[View], make: Callable[[int, int], Splatter]) -> None:
         self.views = views
-        self._pictures: dict[int, npt.NDArray[np.float32]] = {}
-        self._room = _KEPT
+        self._on_host = current_session().on_host
+        self._room = _KEPT[self._on_host]
+        self._pictures: dict[int, _Picture] = {}  # in memory of the host
+        self._fields: dict[int, Field] = {}  # in memory of the device
+        self._coming: dict[int, Future[_Picture]] = {}
+        self._readers: ThreadPoolExecutor | None = None
         self._place: dict[int, tuple[_Size, int]] = {}
         sizes: dict[tuple[int, int], list[int]] = {}
         for k, view in enumerate(views):
             sizes.setdefault((view.width, view.height), []).append(k)
         for (width, height), members in sizes.items():
-            poses = np.stack([views[k].world_to_camera for k in members])
-            lenses = np.stack([views[k].intrinsics for k in members])
-            cameras = Cameras(poses, lenses, width, height, dtype=ti.f32)
-            target = zeros((1, height, width), vec(3, ti.f32))
-            size = _Size(make(width, height), cameras, target)
+            size = _Size(make(width, height), [views[k] for k in members])
             for place, k in enumerate(members):
                 self._place[k] = size, place
 
@@ -62,23 +105,65 @@ class Studio:
         """Return the splatter of a view."""
         return self._place[k][0].splatter
 
-    def draw(self, k: int, gaussians: Rows) -> Rendering:
-        """Draw gaussians as a view shows them, by launches that tapes record."""
+    def draw(self, k: int, gaussians: Rows) -> Field:
+        """Draw gaussians as a view shows them, by launches that tapes record.
+
+        Returns:
+            The image, shape (1, height, width); the next call for a view of the same size draws
+            into the same field.
+        """
         size, place = self._place[k]
-        return size.splatter(gaussians, size.cameras[place])
+        return size.splatter(gaussians, size.choose(place), size.rendering).image
+
+    def psnr(self, k: int) -> float:
+        """Return the PSNR of the image that was drawn last in the size of a view [dB].
+
+        The picture is the one that `target` returned last in that size.
+        """
+        size, _ = self._place[k]
+        size.error.fill(0.0)
+        l2(size.image, size.target, size.error)
+        return decibels(float(size.error[None]))
+
+    # Pictures
+
+    def expect(self, k: int) -> None:
+        """Read the picture of a view in another thread, unless it is in memory."""
+        if k in self._pictures or k in self._fields or k in self._coming:
+            return
+        if self._readers is None:
+            self._readers = ThreadPoolExecutor(min(_READERS, os.cpu_count() or 1))
+        self._coming[k] = self._readers.submit(self.views[k].image)
 
     def target(self, k: int) -> Field:
         """Return the picture of a view, shape (1, height, width); the next call changes it."""
         target = self._place[k][0].target
-        target.from_numpy(self.picture(k)[None])
+        if k in self._fields:
+            target.copy_from(self._fields[k])
+            return target
+        picture = self.picture(k)
+        target.from_numpy(picture[None])
+        if not self._on_host and self._takes(picture):
+            self._fields[k] = from_numpy(picture[None], target.element)
         return target
 
     def picture(self, k: int) -> npt.NDArray[Any]:
-        """Return the picture of a view, shape (height, width, 3)."""
+        """Return the picture of a view, shape (height, width, 3).
+
+        Raises:
+            DatasetError: The file cannot be read, or its size has changed.
+        """
         if k in self._pictures:
             return self._pictures[k]
-        picture = self.views[k].image()
-        if picture.nbytes <= self._room:
-            self._room -= picture.nbytes
+        coming = self._coming.pop(k, None)
+        picture = self.views[k].image() if coming is None else coming.result()
+        if self._on_host and self._takes(picture):
             self._pictures[k] = picture
         return picture
+
+    def _takes(self, picture: _Picture) -> bool:
+        """Return whether there is room for a picture, and take that much of it."""
+        if picture.nbytes > self._room:
+            return False
+        self._room -= picture.nbytes
+        return True

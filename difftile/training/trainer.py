@@ -26,6 +26,7 @@ from difftile.training.options import Options
 from difftile.training.rates import STEPS, STEPS_PER_DEGREE, optimiser, rate_of_centres
 from difftile.training.studio import Studio
 
+_AHEAD = 8  # steps from the reading of a picture to its use
 DISSIMILARITY = 0.2  # the weight of 1 - SSIM in the loss; the rest is the weight of differences
 
 
@@ -79,10 +80,14 @@ class Trainer:
         self.held_out = range(len(train), len(train) + len(held_out))
         self.training = range(len(train))
         self.gaussians = first_gaussians(data, options)
-        self.optimiser = optimiser(self.gaussians, data.scale, steps=options.steps)
+        self.optimiser = optimiser(
+            self.gaussians, data.scale, steps=options.steps, nonfinite="zero"
+        )
         self.strategy = _strategy(data.scale, options)
         self._studio = Studio((*train, *held_out), self._splatter)
         self._loss = zeros((), ti.f32, grad=True)
+        self._latest = -1  # the view of the latest step
+        self._orders: dict[int, npt.NDArray[np.intp]] = {}  # of views, by turn
 
     def _splatter(self, width: int, height: int) -> Splatter:
         background = self.options.background
@@ -108,28 +113,39 @@ class Trainer:
     def advance(self) -> None:
         """Make a step; `loss` and `psnr` then belong to the gaussians before it."""
         k = self._next()
+        for ahead in range(1, _AHEAD):
+            self._studio.expect(self._view_of(self.step + ahead))
         splatter = self._studio.splatter(k)
         splatter.sh_degree = self.degree
         target = self._studio.target(k)
         padding = _padding(splatter)
         self._loss.fill(0.0)
         with Tape(self._loss):
-            self._image = self._studio.draw(k, self.gaussians).image
-            l1(self._image, target, self._loss, 1.0 - DISSIMILARITY)
-            dssim(self._image, target, self._loss, DISSIMILARITY, padding)
+            image = self._studio.draw(k, self.gaussians)
+            l1(image, target, self._loss, 1.0 - DISSIMILARITY)
+            dssim(image, target, self._loss, DISSIMILARITY, padding)
             if isinstance(self.strategy, MCMC):
                 self.strategy.penalty(self.gaussians, self._loss)
-        self._target = target
+        self._latest = k
         self.optimiser.step()
         self.step += 1
         if self.strategy is not None:
             self.strategy.after_step(self.step, self.gaussians, splatter)
 
     def _next(self) -> int:
-        """Return the view of the next step, from one random order of all views after another."""
-        turn, place = divmod(self.step, len(self.training))
-        order = np.random.default_rng((self.options.seed, 2, turn)).permutation(len(self.training))
-        return int(order[place])
+        """Return the view of the next step."""
+        return self._view_of(self.step)
+
+    def _view_of(self, step: int) -> int:
+        """Return the view of a step, from one random order of all views after another."""
+        turn, place = divmod(step, len(self.training))
+        if turn not in self._orders:
+            draw = np.random.default_rng((self.options.seed, 2, turn))
+            self._orders = {
+                **{k: order for k, order in self._orders.items() if k == turn - 1},
+                turn: draw.permutation(len(self.training)),
+            }
+        return int(self._orders[turn][place])
 
     @property
     def loss(self) -> float:
@@ -138,8 +154,8 @@ class Trainer:
 
     @property
     def psnr(self) -> float:
-        """The PSNR of the image of the latest step [dB]."""
-        return psnr(self._image, self._target)
+        """The PSNR of the image of the latest step [dB]; `scores` draws other images."""
+        return self._studio.psnr(self._latest)
 
     def scores(self, which: Sequence[int]) -> list[Score]:
         """Return the similarity of images to their pictures.
@@ -151,7 +167,7 @@ class Trainer:
         for k in which:
             splatter = self._studio.splatter(k)
             splatter.sh_degree = self.degree
-            image = self._studio.draw(k, self.gaussians).image
+            image = self._studio.draw(k, self.gaussians)
             image.from_numpy(np.clip(image.to_numpy(), 0.0, 1.0))  # as a file would hold it
             target = self._studio.target(k)
             found.append(

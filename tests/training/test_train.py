@@ -304,6 +304,25 @@ def test_a_run_that_fails_says_so(
     assert err == "difftile train: error: All gaussians have faded, and none is left."
 
 
+def test_a_loss_that_is_not_finite_ends_a_run(
+    balls: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    advance = Trainer.advance
+
+    def broken(self: Trainer) -> None:
+        advance(self)
+        if self.step == 3:
+            self._loss.fill(np.nan)
+
+    monkeypatch.setattr(Trainer, "advance", broken)
+    assert train(balls["nerfstudio"], tmp_path) == 1
+    err = capsys.readouterr().err.splitlines()[-1]
+    assert err.startswith("difftile train: error: the loss of step 3 is nan; --resume goes on")
+
+
 def test_help_starts_nothing() -> None:
     program = (
         "import sys; from difftile.cli import main\n"
