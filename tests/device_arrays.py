@@ -101,11 +101,16 @@ def meet():
     pass
 
 
+@ti.func
+def add(array: ti.template(), index, value, thread):
+    array[index] += value
+
+
 @contextmanager
 def threads_alone() -> Generator[None]:
     """Let each thread stand for a warp of its own, where there are no warps."""
     alone = dict.fromkeys(("all_add", "all_max", "all_min"), of_one)
-    warps = SimpleNamespace(lane=lane, total=total, adds=adds, meet=meet, **alone)
+    warps = SimpleNamespace(lane=lane, total=total, adds=adds, add=add, meet=meet, **alone)
     with mock.patch.dict(launcher._HELPERS, {"warps": warps}):
         yield
 

@@ -128,6 +128,18 @@ def test_one_pass_does_all(texts: dict[str, list[str]], name: str) -> None:
     assert len(loops(texts[name])) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [("look_adjoint", "data_bar"), ("spread", "momentum"), ("collect_adjoint", "velocity_bar")],
+)
+def test_warps_share_the_vectors_that_they_add(
+    texts: dict[str, list[str]], name: str, array: str
+) -> None:
+    lines = [line.strip() for line in texts[name]]
+    assert any(line.startswith(f"warps.add({array}, ") for line in lines)
+    assert not any(line.startswith(f"{array}[") for line in lines)
+
+
 @pytest.mark.parametrize("name", ["sum_"])
 def test_warps_add_up_before_they_store(texts: dict[str, list[str]], name: str) -> None:
     assert any("warps." in line for line in texts[name])
@@ -152,8 +164,9 @@ def test_warps_run_long_rows(texts: dict[str, list[str]], name: str, rows: int) 
 @pytest.mark.parametrize("name", ["matvec_adjoint", "n_body_adjoint"])
 def test_sums_are_added_up_before_they_are_shared(texts: dict[str, list[str]], name: str) -> None:
     lines = [line.strip() for line in texts[name]]
-    (atomic,) = (k for k, line in enumerate(lines) if re.match(r"x_bar\[.*\] \+= ", line))
-    assert lines[atomic - 1 : atomic + 1] == ["if steps_1 > 0:", "x_bar[j] += sum"]
+    atomics = ("x_bar[j] += sum", "warps.add(x_bar, ti.Vector([j]), sum, thread)")
+    (atomic,) = (k for k, line in enumerate(lines) if line in atomics)
+    assert lines[atomic - 1] == "if steps_1 > 0:"
     assert lines.index("for step_1 in range(steps_1):") < atomic
 
 

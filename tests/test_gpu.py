@@ -23,6 +23,7 @@ from tests import (
     test_rows,
     test_sparse_hessian,
     test_special,
+    test_vector_additions,
 )
 from tests.render import blend_scenes, test_losses, test_sorting, test_splats2d, test_tiles
 from tests.textures import test_sampling, test_texture
@@ -116,6 +117,13 @@ def test_sorts_and_lists_on_cuda() -> None:
 def test_native_sums_are_those_of_numpy(n: int) -> None:
     test_sorting.test_sums_what_comes_before_down_the_columns(None, (n, 1))
     test_sorting.test_a_sum_may_be_beyond_its_counts(None)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize(("components", "axes"), test_vector_additions.CASES)
+def test_warps_add_vectors_as_numpy(components: int, axes: int) -> None:
+    test_vector_additions.check(components, axes)
 
 
 @pytest.mark.gpu

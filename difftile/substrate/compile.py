@@ -190,6 +190,7 @@ class CompiledProgram:
         backend = session.backend
         self._compile, self._spellings = backend.compile, backend.spellings
         self._on_host, self._grids = session.on_host, session.grids
+        self._warps = session.warps
         self._threads = session.threads
         self._guarded = not session.on_host and session.fast_math
         self._native = native
@@ -227,6 +228,7 @@ class CompiledProgram:
         return emit(
             program,
             grids=self._grids,
+            warps=self._warps,
             guarded=self._guarded,
             report=self._reported,
             spellings=self._spellings,

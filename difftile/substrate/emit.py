@@ -41,7 +41,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.printer import Names
-from difftile.ir.types import BOOL, F64, FieldType, Type, scalar_of, shape_of
+from difftile.ir.types import BOOL, F32, F64, FieldType, Type, Vector, scalar_of, shape_of
 from difftile.ir.walk import arrays_written, count_uses, definitions, operands, walk
 from difftile.ops.table import ELEMENTWISE
 from difftile.passes.reductions import reductions
@@ -62,6 +62,7 @@ from difftile.substrate.spellings import ATOM, SPELLINGS, SUM, Infix, Spelling, 
 from difftile.substrate.syntax import RESERVED, annotation, helpers, literal, signature
 
 _COMMENT_COLUMN = 76
+_SHARED = range(2, 17)  # components of vectors that the threads of a warp add together
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ATOMIC = {
     op: f"ti.atomic_{op.removeprefix('bit_')}"
@@ -91,6 +92,7 @@ def emit(
     *,
     serial: bool = False,
     grids: Grids | None = None,
+    warps: bool = False,
     threads: int = 0,
     fresh: Collection[Array] = (),
     guarded: bool = False,
@@ -107,6 +109,7 @@ def emit(
         serial: Run parallel loops on one thread, without atomics.
         grids: The threads of a device, which share all iterations of a loop; else rows run in
             parallel (CPUs).
+        warps: The threads of the device run in warps.
         threads: Cut parallel loops into a part for each thread; 0 leaves that to Taichi.
         fresh: Arrays that hold zeros: what is added there once is stored.
         guarded: Taichi compiles as if no number were NaN: comparisons ask for it.
@@ -135,6 +138,7 @@ def emit(
         ),
         serial=serial,
         grids=chosen,
+        warps=warps,
         threads=threads,
         fresh=frozenset(fresh),
         outlined=outlined,
@@ -151,6 +155,7 @@ class _Emitter:
     values: Expressions
     serial: bool
     grids: list[Grid]  # of the parallel loops, where there are more to come
+    warps: bool
     threads: int
     fresh: frozenset[Array]
     outlined: bool
@@ -160,6 +165,7 @@ class _Emitter:
     depth: int = 0
     line_number: int | None = None
     for_each_part: tuple[Let | Load, ...] = ()
+    thread: str = ""  # the number of the thread, in the loops of a device
     lane: str = ""
     lanes: int = 0  # of a warp, in loops that warps run
     read_by_lanes: set[Array] | None = None  # by all of them; outside of loops that they share
@@ -357,12 +363,26 @@ class _Emitter:
             self.store_parts(array, at, value, text)
         elif not add:
             self.write(f"{where} = {text}")
+        elif atomic and self.is_shared(array, index, value):
+            self.write(f"warps.add({self.names[array]}, ti.Vector([{at}]), {text}, {self.thread})")
         elif atomic:
             self.write(f"{where} -= {negates}" if negates else f"{where} += {text}")
         elif negates:
             self.write(f"{where} = {where} - {negates}")
         else:
             self.write(f"{where} = {where} + {tight}")
+
+    def is_shared(self, array: Array, index: tuple[Value, ...], value: Value) -> bool:
+        """Tell whether the threads of a warp share the additions of their vectors."""
+        element = array.type.element
+        return (
+            bool(self.warps and self.thread)
+            and isinstance(element, Vector)
+            and value.type == element
+            and element.scalar == F32
+            and element.n in _SHARED
+            and len(index) == array.type.ndim > 0
+        )
 
     # Long vectors and matrices: written out, each component would be a statement
 
@@ -718,6 +738,7 @@ class _Emitter:
         """
         line, depth = self.line_number, self.depth
         self.open(*opened)
+        self.thread = lane[0] if lane else ""
         if lane and any(isinstance(s, Accumulate) and s.aggregated for s in walk(loop.body)):
             self.lane = self.names.new("lane")
             self.write(f"{self.lane} = warps.lane({', '.join(lane)})")

@@ -1,4 +1,4 @@
-"""Sums over the threads of a warp, for kernels on CUDA.
+"""What the threads of a warp do together, for kernels on CUDA: sums, and additions of vectors.
 
 Source: NVIDIA, CUDA C++ Programming Guide, warp vote and warp shuffle functions.
 """
@@ -110,6 +110,70 @@ def _of_other(shape: ti.template(), value, places: ti.template()):
 def _exchanged(number, places: ti.template()):
     bits = ti.bit_cast(number, ti.i32)
     return ti.bit_cast(ti.simt.warp.shfl_xor_i32(ti.u32(_ALL), bits, places), ti.f32)
+
+
+@ti.func
+def add(array: ti.template(), index, value, thread):
+    """Add a vector in single precision to an element of an array, with atomics.
+
+    Memory adds at once what the threads of a warp have for one sector of 32 bytes. So groups of two
+    or four threads go through their vectors one after the other, and each thread adds a component.
+
+    Args:
+        array: Of vectors, with one axis or more.
+        index: Of the element, as a vector.
+        value: What is added, of two components or more.
+        thread: The number of the thread, of which each warp has 32 that begin at a multiple of 32.
+    """
+    if ti.simt.warp.active_mask() == ti.u32(_ALL):
+        width = ti.static(2 if value.n == 2 else 4)
+        lane = thread & (_SIZE - 1)
+        own = lane & (width - 1)
+        for start in ti.static(range(0, value.n, width)):
+            parts = _transposed(value, lane, start, width)
+            for k in ti.static(range(width)):
+                at = _of_thread(index, lane - own + k)
+                if start + own < value.n:
+                    array[at][start + own] += parts[k]
+    else:
+        array[index] += value
+
+
+@ti.func
+def _transposed(value, lane, start: ti.template(), width: ti.template()):
+    """Return one component of the vectors of each thread in a group, of which each has another.
+
+    Args:
+        value: The vector of this thread.
+        lane: The place of the thread in its warp.
+        start: The component of the group's first thread.
+        width: The number of threads in a group, 2 or 4.
+    """
+    parts = ti.Vector([0.0] * width)
+    for k in ti.static(range(width)):
+        if ti.static(start + k < value.n):
+            parts[k] = value[start + k]
+    for step in ti.static([1, 2] if width == 4 else [1]):
+        is_upper = (lane & step) != 0
+        for k in ti.static(range(width)):
+            if ti.static(not k & step):
+                # The lower thread keeps its first part and gives its second, the upper the reverse.
+                given = ti.select(is_upper, parts[k], parts[k + step])
+                taken = ti.simt.warp.shfl_sync_f32(ti.u32(_ALL), given, lane ^ step)
+                parts[k + step] = ti.select(is_upper, parts[k + step], taken)
+                parts[k] = ti.select(is_upper, taken, parts[k])
+    return parts
+
+
+@ti.func
+def _of_thread(index, lane):
+    """Return the index that another thread has."""
+    return ti.Vector(
+        [
+            ti.simt.warp.shfl_sync_i32(ti.u32(_ALL), index[a], lane)
+            for a in ti.static(range(index.n))
+        ]
+    )
 
 
 @ti.func
