@@ -16,6 +16,7 @@ from difftile.render.ewa import cull, project
 from difftile.render.harmonics import paint
 from difftile.render.seen import see
 from difftile.substrate.taichi.launcher import CompiledKernel
+from tests.device_arrays import counted, device_arrays
 
 N, WIDTH, HEIGHT = 60, 30, 20
 MADE = ("radii", "centres", "conics", "covers", "depths", "colours")
@@ -144,40 +145,71 @@ def launches(run: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> Coun
     return found
 
 
+class Frame:
+    """A small scene, drawn and compared with a target."""
+
+    def __init__(self) -> None:
+        self.gaussians = dt.render.make_gaussians(
+            {
+                "means": np.random.default_rng(0).normal(size=(N, 3)),
+                "scales": np.full((N, 3), -2.0),
+                "quaternions": np.random.default_rng(1).normal(size=(N, 4)),
+                "opacities": np.zeros(N),
+                "sh0": np.ones((N, 3)),
+                "shN": np.zeros((N, 15, 3)),
+            },
+            dtype=ti.f32,
+        )
+        self.cameras = Cameras.look_at((0, 0, -4.0), (0, 0, 0), 16, 16, dtype=ti.f32)
+        self.splatter = dt.render.Splatter(16, 16, depth=False)
+        self.out = self.splatter(self.gaussians, self.cameras)
+        self.target = dt.zeros_like(self.out.image)
+        self.loss = dt.zeros((), ti.f32, grad=True)
+        self.train()
+
+    def draw(self) -> None:
+        self.splatter(self.gaussians, self.cameras, self.out)
+
+    def train(self) -> None:
+        self.loss.fill(0.0)
+        with dt.Tape(self.loss):
+            self.draw()
+            dt.render.l1(self.out.image, self.target, self.loss)
+
+
 def test_launches_of_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     """The numbers may only fall: each launch takes a GPU's host as long as much work of the GPU."""
-    g = dt.render.make_gaussians(
-        {
-            "means": np.random.default_rng(0).normal(size=(N, 3)),
-            "scales": np.full((N, 3), -2.0),
-            "quaternions": np.random.default_rng(1).normal(size=(N, 4)),
-            "opacities": np.zeros(N),
-            "sh0": np.ones((N, 3)),
-        },
-        dtype=ti.f32,
-    )
-    cameras = Cameras.look_at((0, 0, -4.0), (0, 0, 0), 16, 16, dtype=ti.f32)
-    splatter = dt.render.Splatter(16, 16, depth=False)
-    out = splatter(g, cameras)
-    target, loss = dt.zeros_like(out.image), dt.zeros((), ti.f32, grad=True)
-
-    def train() -> None:
-        loss.fill(0.0)
-        with dt.Tape(loss):
-            splatter(g, cameras, out)
-            dt.render.l1(out.image, target, loss)
-
-    train()
-    drawn = launches(lambda: splatter(g, cameras, out), monkeypatch)
+    frame = Frame()
+    drawn = launches(frame.draw, monkeypatch)
     assert drawn.total() <= 22
     assert drawn["see"] == drawn["composite"] == 1
     assert not drawn["_pose"]  # the cameras are where they were
-    trained = launches(train, monkeypatch)
+    trained = launches(frame.train, monkeypatch)
     assert trained.total() <= drawn.total() + 6
-    cameras.twist.from_numpy(np.full((1, 6), 0.1))
-    before = out.image.to_numpy()
-    assert launches(lambda: splatter(g, cameras, out), monkeypatch)["_pose"] == 1
-    assert np.abs(out.image.to_numpy() - before).max() > 0.01
+    frame.cameras.twist.from_numpy(np.full((1, 6), 0.1))
+    before = frame.out.image.to_numpy()
+    assert launches(frame.draw, monkeypatch)["_pose"] == 1
+    assert np.abs(frame.out.image.to_numpy() - before).max() > 0.01
+
+
+def test_launches_and_fills_of_a_frame_on_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gradients are written once, where nothing was filled; contents are not copied."""
+    monkeypatch.setattr("difftile.substrate.compile._FRESH_BYTES", 1)  # as for many gaussians
+    with device_arrays():
+        frame = Frame()
+        frame.train()
+        with counted() as drawn:
+            frame.draw()
+        with counted() as trained:
+            frame.train()
+        grads = [frame.gaussians[name].grad.to_numpy() for name in GIVEN[:6]]
+    assert not drawn["MemsetD32"] and not trained["MemcpyDtoD"]
+    assert trained["launch"] <= drawn["launch"] + 5  # a loss, its adjoint, two rules, a clear
+    assert trained["MemsetD32"] <= 8
+    expected = Frame()
+    for name, grad in zip(GIVEN[:6], grads, strict=True):
+        known = expected.gaussians[name].grad.to_numpy()
+        np.testing.assert_allclose(grad, known, rtol=1e-4, atol=1e-6)
 
 
 def test_poses_follow_their_cameras() -> None:
