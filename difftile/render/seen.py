@@ -24,6 +24,18 @@ def _toward(mean, place):
     return unit(mean - place)
 
 
+@func
+def _sum_bar(degree, d, sh0, shN, k, colour, colour_bar):
+    """Return the adjoint of the sum of harmonics, given that of the colour.
+
+    Only where the colour is 0 it takes the sum to tell what the clamp has done.
+    """
+    found = colour_bar
+    if colour.min() <= 0.0:
+        found = bwd_diff(lit)(spherical_harmonics(degree, d, sh0, shN, k), colour_bar)
+    return found
+
+
 @kernel
 def see(
     means,
@@ -46,6 +58,7 @@ def see(
     degree: ti.template(),
     posed: ti.template(),
     single: ti.template(),
+    in_order: ti.template(),
     radii,
     moved,
     centres,
@@ -82,6 +95,9 @@ def see(
         posed: Whether the cameras have gradients. All copies hold the same; gaussians add to the
             gradients of the copies in turn.
         single: Whether there is one camera, and nothing to be summed over several.
+        in_order: Whether the rule writes the gradients of `shN` in a loop of their own, in the
+            order of memory. A GPU writes numbers of neighbours faster, and has no registers for
+            sums of so many; a CPU would compute the harmonics again for each.
         radii: Is set to half the sides of the boxes [pixels], shape (cameras, n) of vec2 of
             integers.
         moved: An offset added to the centres, shape (cameras, n) of vec2, which receives their
@@ -165,6 +181,7 @@ def _(
     degree: ti.template(),
     posed: ti.template(),
     single: ti.template(),
+    in_order: ti.template(),
     radii,
     moved,
     centres,
@@ -208,15 +225,14 @@ def _(
                 else:
                     place = places[c, 0]
                     d = _toward(mean, place)
-                    total = spherical_harmonics(degree, d, sh0, shN, k)
-                    seed = bwd_diff(lit)(total, seed)
+                    seed = _sum_bar(degree, d, sh0, shN, k, colours[c, k], seed)
                     d_colour += seed
                     if ti.static(degree >= 1):
                         weights = harmonics(degree, d)
                         d_weights = ti.zero(weights)
                         for j in ti.static(range((degree + 1) ** 2 - 1)):
                             d_weights[j] = shN[k, j].dot(seed)
-                            if ti.static(not single):
+                            if ti.static(not (single or in_order)):
                                 d_rest[j, :] += weights[j] * seed
                         way = d
                         d_d = bwd_diff(harmonics)(degree, d, d_weights)
@@ -237,9 +253,23 @@ def _(
             features.grad_out[k] += d_colour
         else:
             sh0.grad_out[k] += BAND0 * d_colour
-            if ti.static(degree >= 1):
+            if ti.static(degree >= 1 and not in_order):
                 weights = harmonics(degree, way)
                 for j in ti.static(range((degree + 1) ** 2 - 1)):
                     shN.grad_out[k, j] += (
                         weights[j] * d_colour if ti.static(single) else d_rest[j, :]
                     )
+    if ti.static(features is None and degree >= 1 and in_order):
+        for k, j in ti.ndrange(means.shape[0], (degree + 1) ** 2 - 1):
+            d_coefficient = ti.zero(colours[0, k])
+            for c in range(1 if ti.static(single) else rotation.shape[0]):
+                if radii[c, k].x > 0:
+                    d = _toward(means[k], places[c, 0])
+                    weights = harmonics(degree, d)
+                    weight = weights[0]
+                    for other in ti.static(range(1, (degree + 1) ** 2 - 1)):
+                        weight = ti.select(j == other, weights[other], weight)
+                    seed = colours.grad_in[c, k]
+                    seed = _sum_bar(degree, d, sh0, shN, k, colours[c, k], seed)
+                    d_coefficient += weight * seed
+            shN.grad_out[k, j] += d_coefficient

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import taichi as ti
 import difftile as dt
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.ewa import cull, project
-from difftile.render.harmonics import paint
+from difftile.render.harmonics import BAND0, paint
 from difftile.render.seen import see
 from difftile.substrate.taichi.launcher import CompiledKernel
 from tests.device_arrays import counted, device_arrays
@@ -40,6 +41,7 @@ def gaussians(channels: int, bands: int | None) -> Any:
     else:
         values["sh0"] = rng.normal(size=(N, channels))
         values["sh0"][7, 1] = -np.inf
+        values["sh0"][9:15] = -0.5 / BAND0  # where the clamp begins, if there are no other bands
         if bands:
             values["shN"] = rng.normal(size=(N, (bands + 1) ** 2 - 1, channels))
             values["shN"][8, 2, 0] = np.nan
@@ -73,14 +75,16 @@ def in_three(g: Any, cameras: Cameras, sight: Sight, degree: int, antialiased: b
     project(*shape, *kind, sight.radii, sight.moved, *splats)
 
 
-def in_one(g: Any, cameras: Cameras, sight: Sight, degree: int, antialiased: bool) -> None:
+def in_one(
+    g: Any, cameras: Cameras, sight: Sight, degree: int, antialiased: bool, order: bool = False
+) -> None:
     poses, colours = sight.poses, [getattr(g, name, None) for name in GIVEN[4:]]
     see(
         *(g.means, g.scales, g.quaternions, g.opacities),
         *(colours if degree else (colours[0], None, colours[2])),
         *(poses.rotation, poses.translation, poses.place, poses.intrinsics),
         *(WIDTH, HEIGHT, 0.1, 9.0, 0.3, antialiased, degree),
-        *(cameras.has_grads, len(cameras) == 1),
+        *(cameras.has_grads, len(cameras) == 1, order),
         *(sight.radii, sight.moved, sight.centres, sight.conics, sight.covers, sight.depths),
         sight.colours,
     )
@@ -101,7 +105,7 @@ def test_one_launch_is_three(
 ) -> None:
     eyes = [(0.3, -0.2, -3.0), (2.0, 1.0, -2.5)][:count]
     results: list[dict[str, Any]] = []
-    for way in (in_one, in_three):
+    for way in (in_one, partial(in_one, order=True), in_three):
         g = gaussians(channels, bands)
         cameras = Cameras.look_at(eyes, (0, 0, 0), WIDTH, HEIGHT, dtype=ti.f64, grad=posed)
         cameras.twist.from_numpy(0.1 * np.random.default_rng(1).normal(size=(count, 6)))
@@ -120,14 +124,15 @@ def test_one_launch_is_three(
         found |= {f"{name}.grad": leaf.grad.to_numpy() for name, leaf in leaves.items()}
         found |= {f"{name}.grad": getattr(sight, name).grad.to_numpy() for name in MADE[1:]}
         results.append(found)
-    one, three = results
+    one, other, three = results
     seen = one["radii"][..., 0] > 0
     assert 10 * count < seen.sum() < 50 * count
     assert not seen[:, [0, 2, 6 if bands is None else 7]].any()
     assert one["means.grad"].any()
     for name, value in three.items():
         size = np.abs(value).max()
-        np.testing.assert_allclose(one[name], value, rtol=1e-10, atol=1e-12 * size, err_msg=name)
+        for found in (one, other):
+            np.testing.assert_allclose(found[name], value, rtol=1e-10, atol=1e-12 * size)
 
 
 def launches(run: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
