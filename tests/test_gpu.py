@@ -13,6 +13,8 @@ import taichi as ti
 
 import difftile as dt
 from difftile.ir.types import SCALARS
+from difftile.render.sorting import Sorter
+from difftile.render.tiles import TileLists
 from tests import (
     harness,
     programs,
@@ -128,6 +130,24 @@ def test_warps_add_vectors_as_numpy(components: int, axes: int) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("n", [0, 1, 31, 32, 33, 4095, 4096, 4097, (1 << 20) + 3])
+def test_native_sorts_are_those_of_numpy(n: int) -> None:
+    rng = np.random.default_rng(n)
+    sorter = Sorter(n)
+    for bits, keys in (
+        (32, rng.integers(0, 2**32, n, dtype=np.uint32)),
+        (32, np.full(n, 2**32 - 1, np.uint32)),
+        (32, np.sort(rng.integers(0, 2**32, n, dtype=np.uint32))),
+        (32, np.sort(rng.integers(0, 2**32, n, dtype=np.uint32))[::-1]),
+        (1, rng.integers(0, 2**32, n, dtype=np.uint32)),
+        (13, rng.integers(0, 2**32, n, dtype=np.uint32)),
+        (17, np.zeros(n, np.uint32)),
+    ):
+        test_sorting.check_sort(sorter, np.ascontiguousarray(keys), bits)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
 @pytest.mark.parametrize("scene", blend_scenes.SCENES, ids=str)
 def test_native_blending_is_that_of_the_language(scene: blend_scenes.Scene) -> None:
     blend_scenes.check(scene)
@@ -137,6 +157,26 @@ def test_native_blending_is_that_of_the_language(scene: blend_scenes.Scene) -> N
 @pytest.mark.usefixtures("cuda")
 def test_blending_in_double_precision_is_that_of_the_language() -> None:
     blend_scenes.check_other_ways()
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("seed", range(3))
+def test_native_lists_are_those_of_a_search(seed: int) -> None:
+    for cameras, n, tile in ((1, 1, 16), (3, 50, 8), (2, 20_001, 16)):
+        centres, radii, depths = test_tiles.splats(cameras, n, seed)
+        lists = TileLists(test_tiles.WIDTH, test_tiles.HEIGHT, tile, cameras)
+        arrays = centres, radii.astype(np.int32), depths
+        lists.build(*test_tiles.fields(arrays))
+        test_tiles.check(lists, arrays)
+    for tile in (8, 16):
+        given = test_tiles.ellipses(300, seed, np.float32)
+        lists = TileLists(test_tiles.WIDTH, test_tiles.HEIGHT, tile)
+        lists.build(*test_tiles.fields_of(given))
+        test_tiles.check_ellipses(lists, given)
+    test_tiles.test_what_is_no_ellipse_is_in_all_tiles_of_its_box()
+    test_tiles.test_opacities_that_are_no_numbers_leave_no_tile_out_and_small_ones_all()
+    test_tiles.test_too_long_lists_are_refused()
 
 
 @pytest.mark.gpu

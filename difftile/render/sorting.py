@@ -14,7 +14,9 @@ from difftile.fields.create import zeros
 from difftile.fields.field import Field
 from difftile.ir.types import I32, I64, U32
 from difftile.runtime.kernel import kernel
-from difftile.substrate import current_session, ti
+from difftile.substrate import Buffer, NativeKernel, current_session, ti
+
+_NATIVE = 1 << 30  # pairs that the sort by warps counts without overflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,11 @@ class Scan:
             rows: The number of rows to sum; at least one.
             columns: The number of columns to sum.
         """
-        self._scan(counts, rows, columns, 0)
+        scan = current_session().native.get("exclusive_scan")
+        if scan is not None and columns == 1 and counts.element == I32:
+            scan(counts.buffer, rows, self._total.buffer)
+        else:
+            self._scan(counts, rows, columns, 0)
 
     @property
     def total(self) -> int:
@@ -206,6 +212,12 @@ class Sorter:
         """The number of pairs that there is room for."""
         return self.keys.shape[0]
 
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The memory: of keys, of values, and of both once more."""
+        fields = self.keys, self.values, self._keys, self._values
+        return tuple(field.buffer for field in fields)
+
     def reserve(self, n: int) -> None:
         """Make room for n pairs; the contents are lost if that takes new fields."""
         if n > self.capacity:
@@ -225,6 +237,10 @@ class Sorter:
         """
         if not n:
             return
+        native = current_session().native.get("sort_pairs")
+        if native is not None and n <= _NATIVE:
+            self._sort_natively(native, n, bits, into)
+            return
         share = grain()
         passes = -(-bits // share.bits)
         width = -(-bits // passes)
@@ -242,3 +258,10 @@ class Sorter:
             _scatter(self.keys, self.values, *cut, self._counts, self._keys, values)
             self.keys, self._keys = self._keys, self.keys
             self.values, self._values = self._values, self.values
+
+    def _sort_natively(self, sort: NativeKernel, n: int, bits: int, into: Field | None) -> None:
+        memory, size = self.buffers, self.values.buffer
+        for shift in range(0, bits, 16):
+            done = shift + 16 >= bits
+            values = into.buffer if into is not None and done else memory[1]
+            sort(*memory, values, n, size, shift, min(16, bits - shift))

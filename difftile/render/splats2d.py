@@ -300,11 +300,12 @@ class AlphaSplats:
         shades = colours.broadcast_to(1, n)
         depths = self._equal if depths is None else depths.broadcast_to(1, n)
         _cover(centres, factors, opacities, shades, depths, self._conics, self._radii)
-        self._lists.build(centres, self._radii, depths)
+        conics, covers = self._conics.broadcast_to(1, n), opacities.broadcast_to(1, n)
+        self._lists.build(centres, self._radii, depths, conics, covers)
         self._composite(
             centres,
-            self._conics.broadcast_to(1, n),
-            opacities.broadcast_to(1, n),
+            conics,
+            covers,
             shades,
             None,
             self._background,

@@ -176,7 +176,8 @@ class Splatter:
             stage.depths,
             stage.colours,
         )
-        stage.lists.build(stage.centres, stage.radii, stage.depths)
+        ellipses = stage.conics, stage.opacities
+        stage.lists.build(stage.centres, stage.radii, stage.depths, *ellipses)
         element = stage.colours.element
         made = out or Rendering.zeros(self, len(cameras), element, depth=self.depth, grad=True)
         composite(

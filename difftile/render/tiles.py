@@ -8,20 +8,27 @@ sort has ten times as many keys, but its keys have only the bits of a tile's num
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
 
 from difftile.compile.annotations import In, Out
 from difftile.compile.func import func
 from difftile.diagnostics import FieldError
 from difftile.fields.create import zeros
 from difftile.fields.field import Field
-from difftile.ir.types import I32
+from difftile.ir.types import F32, I32, I64, Vector
 from difftile.render.checks import check_integers, check_size
+from difftile.render.compositing import MAX_SIGMA, MIN_ALPHA
 from difftile.render.sorting import Scan, Sorter
-from difftile.runtime.custom_op import custom_op
+from difftile.runtime.custom_op import CustomOp, custom_op
 from difftile.runtime.kernel import kernel
-from difftile.substrate import ti
+from difftile.substrate import NativeKernel, current_session, ti
 
 _MOST = 2**31 - 1
+_MOST_TILES = 1 << 25  # of an image, up to which a warp counts those of its splats
+_BLOCKS = 264  # of the kernels for warps
+SLACK = 4e-6  # for roundings in single precision, in proportion to what is rounded
 
 
 @func
@@ -45,6 +52,50 @@ def _box(centres, radii, camera, i, tile, wide, high):
     return x0, x1, y0, y1
 
 
+@func
+def reaches(centre, conic, limit, x, y, tile):
+    """Return whether an ellipse reaches the centre of a pixel of tile (x, y), or perhaps does.
+
+    A convex function of two variables is least, on a rectangle without its minimum, on a side
+    that faces the minimum. Both candidates are points of the rectangle.
+
+    Roundings here and in the blending are in proportion to the terms of the square, which are
+    largest at a corner. What is no ellipse, or too large for its square, reaches all tiles.
+
+    Args:
+        centre: The centre [pixels].
+        conic: The inverse covariance xx, xy, yy [1/pixels^2].
+        limit: The largest square of an offset, in standard deviations, at which it is drawn.
+        x: The column of the tile.
+        y: The row.
+        tile: The side of a tile [pixels].
+    """
+    a, b, c = conic[0], conic[1], conic[2]
+    left, top = x * tile + 0.5 - centre[0], y * tile + 0.5 - centre[1]
+    right, bottom = left + (tile - 1.0), top + (tile - 1.0)
+    dx, dy = ti.max(left, ti.min(0.0, right)), ti.max(top, ti.min(0.0, bottom))
+    far_x, far_y = ti.max(ti.abs(left), ti.abs(right)), ti.max(ti.abs(top), ti.abs(bottom))
+    largest = a * far_x * far_x + 2.0 * ti.abs(b) * far_x * far_y + c * far_y * far_y
+    found = True
+    if a > 0.0 and c > 0.0 and math.isfinite(largest) and b * b <= a * c * (1.0 + SLACK):
+        at_y = ti.max(top, ti.min(-b * dx / c, bottom))
+        at_x = ti.max(left, ti.min(-b * dy / a, right))
+        across = a * dx * dx + 2.0 * b * dx * at_y + c * at_y * at_y
+        down = a * at_x * at_x + 2.0 * b * at_x * dy + c * dy * dy
+        if ti.min(across, down) - SLACK * largest > limit:
+            found = False
+    return found
+
+
+@func
+def _limit(opacity):
+    """Return the largest square of an offset at which a splat is drawn, and a little."""
+    limit = 2.0 * MAX_SIGMA
+    if opacity < 1.0:
+        limit = ti.min(limit, 2.0 * ti.log(ti.max(opacity, 0.5 * MIN_ALPHA) / MIN_ALPHA))
+    return limit + 1e-4
+
+
 @kernel
 def _key_by_depth(depths, keys, values):
     for camera, i in depths:
@@ -57,26 +108,65 @@ def _key_by_depth(depths, keys, values):
 
 
 @kernel
-def _count_tiles(centres, radii, splats, tile: ti.i32, wide: ti.i32, high: ti.i32, counts):
+def _count_tiles(
+    centres,
+    radii,
+    conics,
+    opacities,
+    splats,
+    tile: ti.i32,
+    wide: ti.i32,
+    high: ti.i32,
+    counts,
+):
     for k in range(centres.shape[0] * centres.shape[1]):
         camera = splats[k] // centres.shape[1]
         i = splats[k] % centres.shape[1]
         x0, x1, y0, y1 = _box(centres, radii, camera, i, tile, wide, high)
-        counts[k, 0] = (x1 - x0) * (y1 - y0)
+        count = (x1 - x0) * (y1 - y0)
+        if ti.static(conics is not None):  # noqa: SIM102 - the field is there only then
+            if count > 0:
+                count = 0
+                limit = _limit(opacities[camera, i])
+                for y in range(y0, y1):
+                    for x in range(x0, x1):
+                        if reaches(centres[camera, i], conics[camera, i], limit, x, y, tile):
+                            count += 1
+        counts[k, 0] = count
 
 
 @kernel
-def _expand(centres, radii, splats, tile: ti.i32, wide: ti.i32, high: ti.i32, starts, keys, values):
+def _expand(
+    centres,
+    radii,
+    conics,
+    opacities,
+    splats,
+    tile: ti.i32,
+    wide: ti.i32,
+    high: ti.i32,
+    starts,
+    keys,
+    values,
+):
     for k in range(centres.shape[0] * centres.shape[1]):
         camera = splats[k] // centres.shape[1]
         i = splats[k] % centres.shape[1]
         x0, x1, y0, y1 = _box(centres, radii, camera, i, tile, wide, high)
         at = starts[k, 0]
+        limit = 0.0
+        if ti.static(conics is not None):  # noqa: SIM102 - the field is there only then
+            if x0 < x1 and y0 < y1:
+                limit = _limit(opacities[camera, i])
         for y in range(y0, y1):
             for x in range(x0, x1):
-                keys[at] = ti.cast((camera * high + y) * wide + x, ti.u32)
-                values[at] = i
-                at += 1
+                touched = True
+                if ti.static(conics is not None):
+                    touched = reaches(centres[camera, i], conics[camera, i], limit, x, y, tile)
+                if touched:
+                    keys[at] = ti.cast((camera * high + y) * wide + x, ti.u32)
+                    values[at] = i
+                    at += 1
 
 
 @kernel
@@ -130,9 +220,20 @@ class TileLists:
         self._by_depth, self._by_tile = Sorter(), Sorter()
         self._scan = Scan()
         self._counts = zeros((1, 1), I32)
+        self._native: _NativeLists | None = None
 
-    def build(self, centres: Field, radii: Field, depths: Field) -> None:
+    def build(
+        self,
+        centres: Field,
+        radii: Field,
+        depths: Field,
+        conics: Field | None = None,
+        opacities: Field | None = None,
+    ) -> None:
         """Fill the lists: `order`, which may be another field afterwards, and `starts`.
+
+        With conics and opacities, a tile of the box is left out if the splat covers less than 1/255
+        of each of its pixels.
 
         Args:
             centres: The centres of splats [pixels], shape (cameras, n) of vec2 (x, y): the centre
@@ -141,9 +242,12 @@ class TileLists:
                 floats or integers; the box is empty where one of the two is not positive, or an
                 edge is NaN.
             depths: The depths of splats, shape (cameras, n).
+            conics: The inverse covariances xx, xy, yy [1/pixels^2], shape (cameras, n) of vec3.
+            opacities: In 0..1, shape (cameras, n); given with `conics`.
 
         Raises:
-            FieldError: Shapes differ, or the lists are longer than 2^31 - 1 together.
+            FieldError: Shapes differ, one of conics and opacities is missing, or the lists are
+                longer than 2^31 - 1 together.
         """
         shape = self.cameras, *centres.shape[1:]
         if not centres.shape == radii.shape == depths.shape == shape or len(shape) != 2:
@@ -151,13 +255,40 @@ class TileLists:
                 f"TileLists: centres, radii and depths are of shape ({self.cameras}, n), not "
                 f"{centres.shape}, {radii.shape} and {depths.shape}."
             )
-        self.total = tile_lists(self, centres, radii, depths, self.order, self.starts)
+        given = centres, radii, depths
+        if conics is None and opacities is None:
+            self._build(tile_lists, *given)
+        elif conics is None or opacities is None:
+            raise FieldError("TileLists: conics and opacities are given both, or neither is.")
+        elif not conics.shape == opacities.shape == shape:
+            raise FieldError(
+                f"TileLists: conics and opacities are of shape {shape}, not {conics.shape} and "
+                f"{opacities.shape}."
+            )
+        else:
+            self._build(exact_tile_lists, *given, conics, opacities)
+
+    def _build(self, fill: CustomOp, *given: Field) -> None:
+        self.total = fill(self, *given, self.order, self.starts)
         if self.total > self.order.shape[0]:
             self.order = zeros(min(self.total * 5 // 4, _MOST), I32)
-            tile_lists(self, centres, radii, depths, self.order, self.starts)
+            fill(self, *given, self.order, self.starts)
 
-    def fill(self, centres: Field, radii: Field, depths: Field, order: Field, starts: Field) -> int:
+    def fill(
+        self,
+        centres: Field,
+        radii: Field,
+        depths: Field,
+        conics: Field | None,
+        opacities: Field | None,
+        order: Field,
+        starts: Field,
+    ) -> int:
         """Fill lists if there is room in `order`, and return the length that they need."""
+        splats = _Splats(centres, radii, depths, conics, opacities)
+        native = self._native_for(splats)
+        if native is not None:
+            return native.fill(splats, order, starts)
         n = centres.shape[0] * centres.shape[1]
         by_depth, by_tile = self._by_depth, self._by_tile
         by_depth.reserve(n)
@@ -165,21 +296,110 @@ class TileLists:
         by_depth.sort(n)
         if self._counts.shape[0] < n:
             self._counts = zeros((by_depth.capacity, 1), I32)
-        splats, image = by_depth.values, (self.tile, self.wide, self.high)
-        _count_tiles(centres, radii, splats, *image, self._counts)
+        of_splats = centres, radii, conics, opacities, by_depth.values
+        image = self.tile, self.wide, self.high
+        _count_tiles(*of_splats, *image, self._counts)
         self._scan(self._counts, n)
         total = self._scan.total
-        if total > _MOST:
-            raise FieldError(
-                f"TileLists: {n} splats touch {total} tiles in all, and there is room for {_MOST}. "
-                "Use larger tiles, or fewer cameras at a time."
-            )
+        _check_length(n, total)
         if total <= order.shape[0]:
             by_tile.reserve(total)
-            _expand(centres, radii, splats, *image, self._counts, by_tile.keys, by_tile.values)
-            by_tile.sort(total, max(1, (self.tiles - 1).bit_length()), into=order)
+            _expand(*of_splats, *image, self._counts, by_tile.keys, by_tile.values)
+            by_tile.sort(total, self.bits, into=order)
             _find_starts(by_tile.keys, total, starts)
         return total
+
+    @property
+    def bits(self) -> int:
+        """The number of bits of the number of a list."""
+        return max(1, (self.tiles - 1).bit_length())
+
+    def _native_for(self, splats: _Splats) -> _NativeLists | None:
+        """Return the way by kernels for warps, where there are some for the types of splats."""
+        kernels = current_session().native
+        fits = self.bits <= 16 and self.wide * self.high <= _MOST_TILES
+        if "count_tiles" not in kernels or not fits or not splats.are_single:
+            return None
+        if self._native is None:
+            self._native = _NativeLists(self, kernels)
+        return self._native
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Splats:
+    """The splats of a call, as in `TileLists.build`."""
+
+    centres: Field
+    radii: Field
+    depths: Field
+    conics: Field | None
+    opacities: Field | None
+
+    @property
+    def are_single(self) -> bool:
+        """Whether they are whole fields in single precision, with integers as radii."""
+        given = self.centres, self.radii, self.depths, self.conics, self.opacities
+        types = Vector(2, F32), Vector(2, I32), F32, Vector(3, F32), F32
+        return all(
+            field is None or (isinstance(field, Field) and field.element == element)
+            for field, element in zip(given, types, strict=True)
+        )
+
+
+@final
+class _NativeLists:
+    """Lists by kernels for warps.
+
+    Args:
+        lists: The lists.
+        kernels: The kernels, by name.
+    """
+
+    def __init__(self, lists: TileLists, kernels: Mapping[str, NativeKernel]) -> None:
+        self._lists, self._kernels = lists, kernels
+        self._by_depth, self._by_tile = Sorter(), Sorter()
+        self._counts, self._visible = zeros(1, I32), zeros(1, I32)
+        self._seen, self._lengths = zeros(_BLOCKS, I32), zeros(_BLOCKS, I64)
+
+    def fill(self, splats: _Splats, order: Field, starts: Field) -> int:
+        """Fill lists if there is room in `order`, and return the length that they need."""
+        lists, run = self._lists, self._kernels
+        exact = int(splats.conics is not None)
+        # The kernels take no notice of the last two where there are none.
+        given = splats.centres, splats.radii, splats.conics, splats.opacities
+        shapes = [(field or splats.depths).buffer for field in given]
+        cameras, each = splats.centres.shape
+        n = cameras * each
+        image = lists.tile, lists.wide, lists.high
+        if self._counts.shape[0] < n:
+            self._counts = zeros(n * 5 // 4, I32)
+        counts, seen, visible = (x.buffer for x in (self._counts, self._seen, self._visible))
+        run["count_tiles"](*shapes, n, *image, exact, counts, seen, self._lengths.buffer)
+        total = int(self._lengths.to_numpy().sum())
+        _check_length(n, total)
+        if total > order.shape[0]:
+            return total
+        self._by_depth.reserve(n)
+        self._by_tile.reserve(total)
+        nearest, entries = self._by_depth.buffers, self._by_tile.buffers
+        run["pick_visible"](splats.depths.buffer, n, counts, seen, *nearest[:2], visible)
+        for shift in (0, 16):
+            run["sort_pairs"](*nearest, nearest[1], -1, visible, shift, 16)
+        # After a sort, the second half of its memory is free.
+        order_of_depth = visible, *nearest[1:]
+        run["list_tiles"](*shapes, each, *image, exact, counts, *order_of_depth, *entries[:2])
+        run["sort_pairs"](*entries, order.buffer, total, visible, 0, lists.bits)
+        run["find_starts"](entries[0], total, lists.tiles, starts.buffer)
+        return total
+
+
+def _check_length(n: int, total: int) -> None:
+    if total > _MOST:
+        raise FieldError(
+            f"TileLists: {n} splats touch {total} tiles in all, and there is room for {_MOST}. "
+            "Use larger tiles, or fewer cameras at a time."
+        )
 
 
 @custom_op
@@ -187,4 +407,19 @@ def tile_lists(
     lists: TileLists, centres: In, radii: In, depths: In, order: Out, starts: Out
 ) -> int:
     """Fill lists as one step of a tape; return the length that they need."""
-    return lists.fill(centres, radii, depths, order, starts)
+    return lists.fill(centres, radii, depths, None, None, order, starts)
+
+
+@custom_op
+def exact_tile_lists(
+    lists: TileLists,
+    centres: In,
+    radii: In,
+    depths: In,
+    conics: In,
+    opacities: In,
+    order: Out,
+    starts: Out,
+) -> int:
+    """Fill lists of the tiles that ellipses touch, as one step of a tape."""
+    return lists.fill(centres, radii, depths, conics, opacities, order, starts)

@@ -6,7 +6,7 @@ package know no compiler. Each package inside is a backend, and only it knows it
 
 from typing import TYPE_CHECKING, Any
 
-from difftile.substrate.backend import Backend, Desktop, Launcher, RawEvent
+from difftile.substrate.backend import Backend, Desktop, Launcher, NativeKernel, RawEvent
 from difftile.substrate.compile import CompiledProgram, Native, NativeLaunch, speed_of
 from difftile.substrate.debug_report import failed, raise_first, silence
 from difftile.substrate.lock import LOCK
@@ -49,6 +49,7 @@ __all__ = [
     "Launcher",
     "LoopCode",
     "Native",
+    "NativeKernel",
     "NativeLaunch",
     "Pool",
     "RawEvent",

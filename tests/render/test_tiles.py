@@ -177,9 +177,153 @@ def test_a_tape_uses_the_lists_of_each_step(memory: int | None) -> None:
     np.testing.assert_allclose(colours.grad.to_numpy(), slopes, rtol=1e-11, atol=1e-12)
 
 
+# Ellipses
+
+
+def ellipses(n: int, seed: int, dtype: Any) -> tuple[Any, ...]:
+    """Return splats of all shapes: round ones, needles, tiny and huge, on an image and around it.
+
+    Returns:
+        Centres, radii, depths, conics and opacities, for one camera.
+    """
+    rng = np.random.default_rng(seed)
+    centres = rng.uniform(-40, 110, (1, n, 2))
+    long = 10 ** rng.uniform(-1, 2.5, n)
+    short = np.where(
+        rng.random(n) < 0.5, long * rng.uniform(0.1, 1, n), 10 ** rng.uniform(-1, 0, n)
+    )
+    angle = rng.uniform(0, np.pi, n) * (rng.random(n) < 0.8)
+    cos, sin = np.cos(angle), np.sin(angle)
+    xx, yy = (cos * long) ** 2 + (sin * short) ** 2, (sin * long) ** 2 + (cos * short) ** 2
+    xy = cos * sin * (long**2 - short**2)
+    conics = np.stack([yy, -xy, xx], -1) / (long * short)[:, None] ** 2
+    opacities = np.where(rng.random(n) < 0.2, rng.uniform(0, 0.02, n), rng.uniform(0, 1, n))
+    reach = np.sqrt(2 * np.log(np.maximum(255 * opacities, 1.0)))
+    radii = np.ceil(reach[:, None] * np.sqrt(np.stack([xx, yy], -1))).astype(np.int32)
+    depths = rng.integers(1, 9, n) / 3
+    given = centres, radii[None], depths[None], conics[None], opacities[None]
+    return tuple(x if x.dtype == np.int32 else x.astype(dtype) for x in given)
+
+
+def fields_of(given: tuple[Any, ...]) -> list[dt.Field]:
+    scalar = ti.f64 if given[0].dtype == np.float64 else ti.f32
+    types = dt.vec(2, scalar), dt.vec(2, ti.i32), None, dt.vec(3, scalar), None
+    return [dt.from_numpy(x, kind) for x, kind in zip(given, types, strict=True)]
+
+
+def drawn_and_near(given: tuple[Any, ...], tile: int) -> tuple[set[Any], set[Any]]:
+    """Return pairs of tile and splat: those of which a pixel is drawn, and those that may touch."""
+    centres, _, _, conics, opacities = (x[0] for x in given)
+    wide, high = -(-WIDTH // tile), -(-HEIGHT // tile)
+    limits = 2 * np.log(np.maximum(255.0 * opacities, 1e-30))
+    drawn, near = set[Any](), set[Any]()
+    boxed = brute_force(tuple(x[:1] for x in given[:3]), tile)
+    for t in range(wide * high):
+        corner = np.array([t % wide, t // wide]) * tile
+        side = np.arange(tile) + centres.dtype.type(0.5)
+        for i in boxed[0][boxed[1][t] : boxed[1][t + 1]]:
+            a, b, c = conics[i]
+            dx, dy = (corner[:, None] + side).astype(centres.dtype) - centres[i][:, None]
+            with np.errstate(all="ignore"):
+                x, y = dx[None, :], dy[:, None]
+                sigma = 0.5 * (a * x * x + c * y * y) + b * x * y
+                alpha = np.where(sigma >= 0, opacities[i] * np.exp(-sigma), 0)
+            if np.any(alpha >= 1 / 255):
+                drawn.add((t, i))
+            # In double precision, each side of the rectangle by itself.
+            a, b, c = (float(z) for z in conics[i])
+            ends = (float(dx[0]), float(dx[-1])), (float(dy[0]), float(dy[-1]))
+            squares = [0.0] if all(low <= 0 <= high for low, high in ends) else []
+            for x in ends[0]:
+                y = np.clip(-b * x / c, *ends[1])
+                squares.append(a * x * x + 2 * b * x * y + c * y * y)
+            for y in ends[1]:
+                x = np.clip(-b * y / a, *ends[0])
+                squares.append(a * x * x + 2 * b * x * y + c * y * y)
+            far = max(map(abs, ends[0])), max(map(abs, ends[1]))
+            terms = a * far[0] ** 2 + 2 * abs(b) * far[0] * far[1] + c * far[1] ** 2
+            if min(squares) <= limits[i] + 2e-4 + 1e-5 * terms:
+                near.add((t, i))
+    return drawn, near
+
+
+def check_ellipses(lists: TileLists, given: tuple[Any, ...]) -> None:
+    order, starts = lists.order.to_numpy()[: lists.total], lists.starts.to_numpy()
+    assert starts[0] == 0 and starts[-1] == lists.total
+    pairs = list[Any]()
+    for t in range(lists.tiles):
+        listed = order[starts[t] : starts[t + 1]]
+        by_depth = np.lexsort((listed, given[2][0][listed].astype(np.float32)))
+        np.testing.assert_array_equal(by_depth, np.arange(len(listed)))
+        pairs += [(t, int(i)) for i in listed]
+    drawn, near = drawn_and_near(given, lists.tile)
+    assert len({*pairs}) == len(pairs)
+    assert drawn <= {*pairs} <= near
+    assert len(drawn) < len(near)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("tile", [8, 16])
+def test_no_pixel_loses_a_splat_and_tiles_without_one_are_left_out(tile: int, dtype: Any) -> None:
+    lists = TileLists(WIDTH, HEIGHT, tile)
+    for seed in range(3):
+        given = ellipses(200, seed, dtype)
+        boxes, *_ = brute_force(given[:3], tile)
+        lists.build(*fields_of(given))
+        check_ellipses(lists, given)
+        assert lists.total < 0.8 * len(boxes)
+
+
+def test_what_is_no_ellipse_is_in_all_tiles_of_its_box() -> None:
+    nan, inf = np.nan, np.inf
+    conics = [
+        [nan, 0, 1],
+        [0, 0, 0],
+        [1, 2, 1],
+        [-1, 0, 1],
+        [inf, 0, 1],
+        [3e38, 0, 3e38],
+        [0, 0, 1],
+    ]
+    n = len(conics)
+    given = (
+        np.full((1, n, 2), 40.0, np.float32),
+        np.full((1, n, 2), 20, np.int32),
+        np.ones((1, n), np.float32),
+        np.array([conics], np.float32),
+        np.full((1, n), 0.5, np.float32),
+    )
+    lists = TileLists(WIDTH, HEIGHT)
+    lists.build(*fields_of(given))
+    order, starts = brute_force(given[:3], 16)
+    np.testing.assert_array_equal(lists.order.to_numpy()[: lists.total], order)
+    np.testing.assert_array_equal(lists.starts.to_numpy(), starts)
+
+
+def test_opacities_that_are_no_numbers_leave_no_tile_out_and_small_ones_all() -> None:
+    given = ellipses(4, 1, np.float32)
+    given[0][:], given[1][:], given[3][:] = 30, 12, (1e-3, 0, 1e-3)
+    given[4][0] = np.nan, 5.0, 0.0, -1.0
+    lists = TileLists(WIDTH, HEIGHT)
+    lists.build(*fields_of(given))
+    found = set(lists.order.to_numpy()[: lists.total].tolist())
+    assert {0, 1} <= found and 2 not in found
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
+        (
+            lambda: TileLists(5, 5).build(*fields_of(ellipses(2, 0, np.float32))[:4]),
+            "given both, or neither",
+        ),
+        (
+            lambda: TileLists(5, 5).build(
+                *fields_of(ellipses(2, 0, np.float32))[:4],
+                dt.zeros((1, 3)),
+            ),
+            r"conics and opacities are of shape \(1, 2\)",
+        ),
         (lambda: TileLists(0, 5), "width is an integer from 1 to 65536, not 0"),
         (lambda: TileLists(5, 5, cameras=0), "cameras is an integer from 1"),
         (lambda: TileLists(5, 5, 0), "tile is an integer from 1 to 1024, not 0"),

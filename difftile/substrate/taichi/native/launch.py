@@ -38,9 +38,12 @@ class NativeKernel:
         kernel: Taichi's kernel.
         written: The names of the arrays that it writes, apart from that memory.
         memory: The number of elements of each array of memory, by name.
+        searched: Whether Taichi looks for equal expressions, which takes long in large kernels.
     """
 
-    def __init__(self, kernel: Any, written: tuple[str, ...], memory: Mapping[str, int]) -> None:
+    def __init__(
+        self, kernel: Any, written: tuple[str, ...], memory: Mapping[str, int], searched: bool
+    ) -> None:
         self.kernel: Any = kernel._primal
         parameters = {p.name: p.annotation for p in self.kernel.arguments}
         names, self._kinds = list(parameters), list(parameters.values())
@@ -49,6 +52,8 @@ class NativeKernel:
         called_with = range(len(names) - len(memory))
         self._passed = [k for k in called_with if k not in self._constants]
         self._written = [k for k, at in enumerate(self._passed) if names[at] in written]
+        self.sizes = memory
+        self._searched = searched
         self._memory = [(_element(parameters[name]), size) for name, size in memory.items()]
         self._ready: dict[tuple[int, ...], _Ready] = {}
 
@@ -78,7 +83,7 @@ class NativeKernel:
         ]
         kernel = self.kernel
         program: Any = impl.get_runtime().prog
-        with _as_it_stands(program) as config:
+        with _as_it_stands(program, self._searched) as config:
             made: Any = kernel.compiled_kernels[kernel.ensure_compiled(*examples)]
             compiled: Any = program.compile_kernel(config, program.get_device_caps(), made)
         floats = [isinstance(examples[k], float) for k in self._passed]
@@ -101,27 +106,29 @@ class _Ready:
 
 
 def native(
-    *written: str, memory: Mapping[str, int] = MappingProxyType({})
+    *written: str, memory: Mapping[str, int] = MappingProxyType({}), searched: bool = True
 ) -> Callable[[Any], NativeKernel]:
     """Make a kernel of Taichi a native one; the decorator above `@ti.kernel`.
 
     Args:
         written: The names of the arrays that it writes.
         memory: The arrays that it keeps, and their numbers of elements.
+        searched: Whether Taichi looks for equal expressions, which takes long in large kernels.
     """
-    return lambda kernel: NativeKernel(kernel, written, memory)
+    return lambda kernel: NativeKernel(kernel, written, memory, searched)
 
 
 @contextmanager
-def _as_it_stands(program: Any) -> Generator[Any]:
+def _as_it_stands(program: Any, searched: bool) -> Generator[Any]:
     """While this is open, Taichi compiles with the configuration that is handed out."""
     config = program.config()
-    before = config.cfg_optimization, config.make_thread_local
+    before = config.cfg_optimization, config.make_thread_local, config.opt_level
     config.cfg_optimization = config.make_thread_local = False
+    config.opt_level *= searched
     try:
         yield config
     finally:
-        config.cfg_optimization, config.make_thread_local = before
+        config.cfg_optimization, config.make_thread_local, config.opt_level = before
 
 
 def _element(kind: Any) -> Type:

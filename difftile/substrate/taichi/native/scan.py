@@ -6,44 +6,13 @@ Source: Blelloch, "Prefix Sums and Their Applications" (1990), 1.3.
 
 import taichi as ti
 
+from difftile.substrate.taichi.native.blocks import BLOCK, sum_before
 from difftile.substrate.taichi.native.launch import native
 
-BLOCK = 256
 BLOCKS = 1024
+SHARED = BLOCKS  # the same in all tasks, see `native/__init__.py`
 _EACH = 4  # numbers of a thread at a time
 _TILE = BLOCK * _EACH
-_ALL = 0xFFFFFFFF
-
-
-@ti.func
-def sum_before(value, thread, totals: ti.template()):
-    """Return the sum of the values of earlier threads of a block, and the sum of all.
-
-    All threads of the block get here together, and have passed a barrier since they last read
-    `totals`.
-
-    Args:
-        value: An integer.
-        thread: The place in the block.
-        totals: Shared, one for each warp.
-    """
-    lane = thread & 31
-    found = value
-    for k in ti.static(range(5)):
-        earlier = ti.simt.warp.shfl_up_i32(ti.u32(_ALL), found, 1 << k)
-        if lane >= 1 << k:
-            found += earlier
-    if lane == 31:
-        totals[thread >> 5] = found
-    ti.simt.block.sync()
-    before = found - value
-    total = 0
-    for warp in ti.static(range(BLOCK // 32)):
-        of_warp = totals[warp]
-        if warp < thread >> 5:
-            before += of_warp
-        total += of_warp
-    return before, total
 
 
 @native("counts", "total", memory={"sums": BLOCKS})
@@ -66,7 +35,7 @@ def exclusive_scan(
     for i in range(BLOCKS * BLOCK):
         thread = i & (BLOCK - 1)
         block = i // BLOCK
-        parts = ti.simt.block.SharedArray((BLOCK,), ti.i64)
+        parts = ti.simt.block.SharedArray((SHARED,), ti.i64)
         tiles = (n + _TILE * BLOCKS - 1) // (_TILE * BLOCKS)
         part = ti.i64(0)
         for k in range(tiles * _EACH):
@@ -74,7 +43,7 @@ def exclusive_scan(
             if at < n:
                 part += ti.i64(counts[at, 0])
         parts[thread] = part
-        for k in ti.static(range(8)):
+        for k in ti.static(range(BLOCK.bit_length() - 1)):
             ti.simt.block.sync()
             if thread < BLOCK >> (k + 1):
                 parts[thread] += parts[thread + (BLOCK >> (k + 1))]
@@ -83,7 +52,7 @@ def exclusive_scan(
 
     ti.loop_config(block_dim=BLOCKS)
     for thread in range(BLOCKS):
-        parts = ti.simt.block.SharedArray((BLOCKS,), ti.i64)
+        parts = ti.simt.block.SharedArray((SHARED,), ti.i64)
         own = sums[thread]
         found = own
         for k in ti.static(range(10)):
@@ -100,7 +69,7 @@ def exclusive_scan(
     for i in range(BLOCKS * BLOCK):
         thread = i & (BLOCK - 1)
         block = i // BLOCK
-        totals = ti.simt.block.SharedArray((BLOCK // 32,), ti.i32)
+        totals = ti.simt.block.SharedArray((SHARED,), ti.i64)
         tiles = (n + _TILE * BLOCKS - 1) // (_TILE * BLOCKS)
         before = ti.i32(sums[block])
         for tile in range(tiles):
@@ -109,7 +78,7 @@ def exclusive_scan(
             for k in ti.static(range(_EACH)):
                 if first + k < n:
                     own[k] = counts[first + k, 0]
-            earlier, all_of_tile = sum_before(own.sum(), thread, totals)
+            earlier, all_of_tile = sum_before(own.sum(), thread, totals, 0)
             at = before + earlier
             for k in ti.static(range(_EACH)):
                 if first + k < n:
