@@ -174,7 +174,7 @@ class _Writer:
     def statements(self, nested: int) -> list[Callable[[Scope, int, int], None]]:
         changes = [self.rebind, self.component, self.component, self.exchange]
         plain = [self.bind, self.copy, *changes, self.store, self.store]
-        return [*plain, self.branch, self.loop, self.repeat] if nested > 0 else plain
+        return [*plain, self.branch, self.loop, self.repeat, self.row] if nested > 0 else plain
 
     def bind(self, scope: Scope, depth: int, nested: int) -> None:
         kind = self.rng.choice("ffvm")
@@ -262,6 +262,26 @@ class _Writer:
         )
         self.write(depth, f"for {index} in range({count}):")
         self.iteration({**scope, index: "i"}, carried, depth + 1, nested)
+
+    def row(self, scope: Scope, depth: int, nested: int) -> None:
+        """Sum over a loop whose turns have no order, as products and convolutions do."""
+        total, index = self.name("f"), self.name("i")
+        self.write(depth, f"{total} = {self.bounded('f', scope)}")
+        self.write(depth, f"for {index} in range({self.rng.choice(['5', '4', '1, 5', 'n - 3'])}):")
+        inner = {**scope, index: "i"}
+        if self.rng.random() < 0.4:
+            self.bind(inner, depth + 1, 0)
+        self.write(depth + 1, f"{total} {self.rng.choice(['+=', '-='])} {self.bounded('f', inner)}")
+        shared = [f for f, role in self.roles.items() if role == "sum" and FIELDS[f][0] == "{i}"]
+        if shared:
+            field = self.rng.choice(shared)
+            value = self.bounded(FIELDS[field][1], inner)
+            moved = "i" in scope and self.rng.random() < 0.5
+            if moved:
+                self.write(depth + 1, f"if i + {index} < 5:")
+            at = f"i + {index}" if moved else index
+            self.write(depth + 1 + moved, f"{field}[{at}] += {value}")
+        scope[total] = "f"
 
     def repeat(self, scope: Scope, depth: int, nested: int) -> None:
         carried = self.local("f", scope, depth)

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import taichi as ti
 
+from difftile.ir.types import F32, F64
+from difftile.passes import by_warps
 from difftile.substrate import device_loops, session
 from difftile.substrate.grids import Grids
 from difftile.substrate.parallel import Grid
@@ -33,6 +35,7 @@ def as_on_a_device() -> Iterator[None]:
         mock.patch.object(session.Grids, "on", lambda *_: FEW),
         mock.patch.object(device_loops, "_ROW", 1),
         mock.patch.object(device_loops, "_LONG", 1),
+        mock.patch.object(by_warps, "_SHUFFLED", (F32, F64)),
         threads_alone(),
         device_arrays(warps=True),
     ):

@@ -50,20 +50,21 @@ def kernel(body: Any) -> Kernel:
     return dt.kernel(body)
 
 
-def by_rows(a, x, y):
+def by_rows(a, x, order, y):
     for i, j in a:
-        y[i] += a[i, j] * x[j]
+        y[order[i]] += a[i, j] * x[j]
 
 
 def test_rows_are_summed_together_and_columns_are_not() -> None:
     a, x, y = field(5, 40), field(40), field(5)
     expected = y.to_numpy() + a.to_numpy() @ x.to_numpy()
     rows = kernel(by_rows)
-    rows(a, x, y)
+    order = dt.from_numpy(np.arange(5, dtype=np.int32))
+    rows(a, x, order, y)
     np.testing.assert_allclose(y.to_numpy(), expected, rtol=1e-6)
     assert rows.source().count("warps.total") == 1
     y.grad.fill(1.0)
-    rows.bwds(a, x, y)
+    rows.bwds(a, x, order, y)
     np.testing.assert_allclose(x.grad.to_numpy(), a.to_numpy().sum(0), rtol=1e-6)
     assert "warps" not in rows.source("adjoint")
 

@@ -35,6 +35,7 @@ from difftile.passes.affine import Affine, owns, place_of, ranges_of
 from difftile.passes.reductions import reductions
 from difftile.passes.warp_aggregate import Varying
 
+_SHUFFLED = (F32,)  # the numbers that lanes exchange
 _SHORT = 4  # turns of a serial loop that each lane can run by itself
 
 
@@ -177,7 +178,9 @@ def _is_short(loop: For) -> bool:
 
 def _is_shareable(loop: For) -> bool:
     """Tell whether the iterations of a loop may be run in any order, as far as its values go."""
-    if any(scalar_of(carry.type) != F32 for carry in loop.carries) or reductions(loop) is None:
+    if any(scalar_of(carry.type) not in _SHUFFLED for carry in loop.carries):
+        return False
+    if reductions(loop) is None:
         return False
     own = {s.array for s in walk(loop.body) if isinstance(s, Alloc)}
     written = {s.array for s in walk(loop.body) if isinstance(s, WRITES)}

@@ -19,6 +19,7 @@ from difftile.passes.drop_stop_grad import drop_stop_grad
 from difftile.passes.exclusive import exclusive
 from difftile.passes.factor import factor
 from difftile.passes.fold import fold
+from difftile.passes.forwards import forwards
 from difftile.passes.hoist_accumulations import hoist_accumulations
 from difftile.passes.interchange import interchange
 from difftile.passes.mark_single_writes import mark_single_writes
@@ -27,6 +28,7 @@ from difftile.passes.merge_loops import merge_loops
 from difftile.passes.reduce import reduce
 from difftile.passes.scalar_replacement import scalar_replacement
 from difftile.passes.scatter_to_gather import scatter_to_gather
+from difftile.passes.signs_of_roots import signs_of_roots
 from difftile.passes.split_atomics import split_atomics
 from difftile.passes.transpose_sums import transpose_sums
 from difftile.passes.update_in_place import update_in_place
@@ -102,15 +104,21 @@ def finish(
     def gathered(program: Program) -> Program:
         return scatter_to_gather(program, guarded=not few_threads)
 
+    def transposed(program: Program) -> Program:
+        return transpose_sums(program, warps=warps and not as_written)
+
     passes = (
         # Derivatives are made: `stop_grad` would only hide equal values from the passes below.
         drop_stop_grad,
         # First of the passes that move sums: one that leaves a serial loop may be a scatter at a
         # fixed offset then, and needs one atomic for the loop wherever it ends up.
         hoist_accumulations,
+        # Sums of a loop may be added up in any order then, and in the order of the text unless
+        # that is the order they were written in.
+        *((forwards,) if not (few_threads or as_written) else ()),
         # The sums that are left vary with the innermost loop. Loops of their own have as many
         # iterations as keep the device busy.
-        interchange if few_threads else transpose_sums,
+        interchange if few_threads else transposed,
         # Gathers run slices of the loop again, and slices end at loops: sums have left them by now.
         gathered,
         # Contributions that are computed once for each offset share most of their values.
@@ -119,6 +127,8 @@ def finish(
         dce,
         # Common factors are one variable only after `cse`. Their sums are rounded differently.
         *(() if as_written else (factor,)),
+        # Roots are computed by now where they are used.
+        *(() if few_threads else (signs_of_roots,)),
         # Every accumulation is where it stays, and the iterations of the user's loops still show
         # whose elements they are, which blocks of iterations do not.
         exclusive,

@@ -21,16 +21,24 @@ from difftile.passes.shared_sums import Axis, SharedSum, Solved, with_loops_of_t
 _THREADS = 1 << 19  # enough to hide the time that memory takes
 _ZERO, _ONE = Const(0, I32), Const(1, I32)
 _FEWEST = 16  # terms that are worth an atomic
+_WARPS = 1 << 15  # as many as are worth having, where each takes a row
+_RUN = 1024  # terms of a row that are worth a sum over a warp
 
 
-def transpose_sums(program: Program) -> Program:
-    """Return the program with a loop over the elements for each sum that iterations share."""
+def transpose_sums(program: Program, *, warps: bool = False) -> Program:
+    """Return the program with a loop over the elements for each sum that iterations share.
+
+    Args:
+        program: The program.
+        warps: Warps may run the loops over rows, and add up in any order.
+    """
 
     def loop_of(b: OpBuilder, shared: SharedSum) -> ParallelFor | None:
+        made = _Transposed(b, shared)
         # Threads side by side, which differ in the last axis, add to one element otherwise.
-        if shared.column is None and not shared.solved:
+        if shared.column is None and not shared.solved and not (warps and made.reads_rows):
             return None
-        return _Transposed(b, shared).parallel_loop()
+        return made.parallel_loop()
 
     return with_loops_of_their_own(program, loop_of, deep=True)
 
@@ -51,6 +59,7 @@ class _Transposed:
         # Elements that lie side by side belong to threads that do.
         self.kept = sorted(kept, key=self._dimension)
         self.piece = Var("piece", I32)
+        self.reads_rows = self._reads_rows()
         self.lengths = [self._length(axis) for axis in shared.summed]
         self.cloner = Cloner({axis.index: Var(axis.index.name, I32) for axis in kept})
 
@@ -65,7 +74,8 @@ class _Transposed:
                 elements = elements * self._length(axis)
             for length in self.lengths:
                 terms = (terms * length).named("terms")
-            pieces = (_THREADS // elements.max(1)).min(terms.ceildiv(_FEWEST))
+            threads, fewest = (_WARPS, _RUN) if self.reads_rows else (_THREADS, _FEWEST)
+            pieces = (threads // elements.max(1)).min(terms.ceildiv(fewest))
             pieces = pieces.max(1).named("pieces")
             axes = [Axis(self.piece, _ZERO, pieces.value), *axes]
         with b.region() as body:
@@ -132,7 +142,7 @@ class _Transposed:
     def _piece(self, pieces: Expr, terms: Expr) -> tuple[Expr, Var]:
         """Append a piece of the sum; return the number of its steps, and the sum."""
         b, step, carry = self.b, Var("step", I32), Var("sum", self.type)
-        if self._reads_rows():
+        if self.reads_rows:
             size = terms.ceildiv(pieces)
             first, stride = (b.expr(self.piece) * size).named("first"), b.expr(_ONE)
             steps = (terms - first).min(size).named("steps")

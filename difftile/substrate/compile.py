@@ -205,7 +205,8 @@ class CompiledProgram:
         self._vector_math = backend.vector_math if session.polynomials else None
         speed = speed_of(program)
         self._outlines, self._reorders = speed.outlined, speed.reorders
-        self._device_loops = None if self._on_host else DeviceLoops(program, warps=session.warps)
+        reorders = session.warps and speed.reorders
+        self._device_loops = None if self._on_host else DeviceLoops(program, warps=reorders)
         self._work = work_of(program, speed, [s.target for s in self._scatters])
         self._report = report_of(program, marks)
         self._reported = () if self._report is None else self._report.arrays

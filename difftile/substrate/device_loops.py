@@ -38,7 +38,7 @@ class DeviceLoops:
 
     Args:
         program: A finished program.
-        warps: Threads run in warps, which can exchange values.
+        warps: Threads run in warps, which can exchange values, and sums may be reordered.
     """
 
     def __init__(self, program: Program, *, warps: bool) -> None:

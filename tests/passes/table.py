@@ -91,6 +91,7 @@ from difftile.passes.extents import extents
 from difftile.passes.factor import factor
 from difftile.passes.flatten import flat_loop, flatten
 from difftile.passes.fold import fold
+from difftile.passes.forwards import forwards
 from difftile.passes.hoist_accumulations import hoist_accumulations
 from difftile.passes.inline_primals import inline_primals
 from difftile.passes.instrument import beginning, counted_kinks, iteration, marked
@@ -110,6 +111,7 @@ from difftile.passes.reduce import reduce
 from difftile.passes.scalar_replacement import scalar_replacement
 from difftile.passes.scatter_to_gather import scatter_to_gather
 from difftile.passes.sequence import Row, placed
+from difftile.passes.signs_of_roots import signs_of_roots
 from difftile.passes.sink_values import sink_values
 from difftile.passes.slices import slice_of
 from difftile.passes.split_atomics import serial, split_atomics
@@ -232,6 +234,11 @@ def _spread(program: Program, options: Options) -> Result:
                 meaning.compare(right[array], left[array], f"{array.name}, seed {seed}")
 
     return Result((after,), check=check)
+
+
+def _transpose_sums(program: Program, options: Options) -> Result:
+    warps = options.flag("warps", default=False)
+    return _checked(program, (transpose_sums(program, warps=warps),), options)
 
 
 def _flatten(program: Program, options: Options) -> Result:
@@ -889,6 +896,7 @@ PASSES: dict[str, Adapter] = {
     "factor": _same(factor),
     "flatten": _flatten,
     "fold": _same(fold),
+    "forwards": _same(forwards),
     "forward": _forward,
     "hoist_accumulations": _same(hoist_accumulations),
     "induction": _without_induction,
@@ -926,6 +934,7 @@ PASSES: dict[str, Adapter] = {
     "scatter_to_gather": _scatter_to_gather,
     "sequence": _sequence,
     "sink_values": _same(sink_values),
+    "signs_of_roots": _same(signs_of_roots),
     "slices": _slices,
     "split_atomics": _by_option("split", split=_same(split_atomics), serial=_serial),
     "split_index_sets": _same(split_index_sets),
@@ -933,7 +942,7 @@ PASSES: dict[str, Adapter] = {
     "stages": _split,
     "tangent_only": _tangent_only,
     "time_loop": _time_loop,
-    "transpose_sums": _same(transpose_sums),
+    "transpose_sums": _transpose_sums,
     "unroll_and_jam": _same(unroll_and_jam),
     "unroll_loops": _same(unroll_loops),
     "unroll_periods": _unroll_periods,
