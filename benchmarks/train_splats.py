@@ -10,6 +10,7 @@ runs; the last line says what all steps take if the later ones take as long as t
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 import tempfile
@@ -45,17 +46,34 @@ def ours(
     }
 
 
+def theirs(
+    data: dt.datasets.Dataset, options: dt.training.Options, iterations: int
+) -> dict[str, Any]:
+    """Train by gsplat from the same gaussians and on the same views in turn."""
+    # Imported late: torch and gsplat are no dependencies, and gsplat compiles its sources.
+    peer = importlib.import_module("benchmarks.peers.splats_gsplat")
+    mine = dt.training.Trainer(data, options)
+    order = [mine.view_of(step) for step in range(iterations)]
+    trainer = peer.GsplatTrainer(data, options, mine.gaussians.to_numpy(), order)
+    seconds, counts = clocked(trainer.advance, iterations, lambda: len(trainer), peer.wait)
+    psnr, ssim = trainer.scores()
+    return {"seconds": seconds, "gaussians": counts, "psnr": psnr, "ssim": ssim}
+
+
 def clocked(
-    advance: Callable[[], None], iterations: int, count: Callable[[], int]
+    advance: Callable[[], None],
+    iterations: int,
+    count: Callable[[], int],
+    wait: Callable[[], None] = ti.sync,
 ) -> tuple[list[float], list[int]]:
     """Return the seconds after each hundred steps, and the number of gaussians then."""
     seconds, counts = [], []
-    ti.sync()
+    wait()
     began = time.perf_counter()
     for step in range(1, iterations + 1):
         advance()
         if step % EVERY == 0 or step == iterations:
-            ti.sync()
+            wait()
             seconds.append(time.perf_counter() - began)
             counts.append(count())
     return seconds, counts
@@ -112,6 +130,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         whole = report("difftile", found["difftile"], iterations, given.steps)
         if given.arch == "cuda" and whole > MOST_SECONDS * given.steps / 30_000:
             good = False
+        if given.gsplat:
+            found["gsplat"] = theirs(data, options, iterations)
+            report("gsplat", found["gsplat"], iterations, given.steps)
+            apart = found["difftile"]["psnr"] - found["gsplat"]["psnr"]
+            print(f"difftile is {apart:+.3f} dB from gsplat")
+            good = good and apart > -PSNR_APART
     if given.json is not None:
         given.json.write_text(json.dumps({"options": str(options), **found}, indent=1))
     return 0 if good else 1

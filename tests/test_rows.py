@@ -409,3 +409,22 @@ def test_lbfgs_begins_anew_with_other_rows() -> None:
     while not steps.finished:
         steps.step(f)
     np.testing.assert_allclose(rows.x.to_numpy(), np.ones(7), atol=1e-6)
+
+
+def test_rows_are_rearranged_by_fields() -> None:
+    arrays = some()
+    rows = rows_of(arrays)
+    steps = dt.optim.SGD(rows, lr=0.0, momentum=0.5)
+    for slots in steps.state.values():
+        slots["velocity"].fill(1.0)
+    index, before = (dt.from_numpy(np.array(k, np.int32)) for k in ([3, 0, 0], [3, -1, 0]))
+    rows.rearrange(index, before)
+    for name, values in rows.to_numpy().items():
+        np.testing.assert_array_equal(values, arrays[name][[3, 0, 0]])
+    for slots in steps.state.values():
+        kept = slots["velocity"].to_numpy().reshape(3, -1)
+        assert kept.min(axis=1).tolist() == kept.max(axis=1).tolist() == [1.0, 0.0, 1.0]
+    with pytest.raises(dt.FieldError, match="takes two fields of 32-bit integers"):
+        rows.rearrange(index, dt.from_numpy(np.array([0, 1], np.int32)))
+    with pytest.raises(dt.FieldError, match="takes two fields of 32-bit integers"):
+        rows.rearrange(dt.zeros(3), before)

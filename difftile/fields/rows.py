@@ -58,7 +58,8 @@ class Rows:
     moves with that row. `len(rows)` is the number of rows; `keys()`, `values()` and `items()` give
     the fields by name.
 
-    Rows are kept, dropped and repeated where they are; added ones are joined on the host.
+    Rows are kept, dropped and repeated where they are, and so are those that `rearrange` takes by
+    fields; added ones are joined on the host.
 
     Args:
         named: Fields by name, all with the same size along their first axis.
@@ -181,7 +182,29 @@ class Rows:
             anew = self._as_mask(fresh, len(rows), "fresh")
         index = _index(rows)
         made = {name: _rows_of(field, index) for name, field in self._fields.items()}
-        self._become(made, np.where(anew, -1, rows))
+        self._become(made, _index(np.where(anew, -1, rows)))
+
+    def rearrange(self, index: Field, before: Field) -> None:
+        """Take the rows of an index that a launch has computed; nothing goes through the host.
+
+        Args:
+            index: The rows, from 0 on; each exists, which is not checked. 32-bit integers, shape
+                (n,).
+            before: The row whose state followers give to each; -1 for none. Of the same shape.
+
+        Raises:
+            FieldError: These are not two fields of integers of one shape.
+            TapeError: A tape is open.
+        """
+        self._check_may_change("rearrange()")
+        for given in (index, before):
+            if given.element != I32 or len(given.shape) != 1 or given.shape != index.shape:
+                raise FieldError(
+                    f"{self!r}: rearrange() takes two fields of 32-bit integers of shape (n,), not "
+                    f"{index!r} and {before!r}."
+                )
+        made = {name: _rows_of(field, index) for name, field in self._fields.items()}
+        self._become(made, before)
 
     def prune(self, mask: npt.ArrayLike) -> None:
         """Drop the rows where a mask is True.
@@ -221,7 +244,7 @@ class Rows:
             name: _filled(field, np.concatenate((field.buffer.array(), values[name])))
             for name, field in self._fields.items()
         }
-        self._become(made, np.concatenate((np.arange(before), np.full(added, -1))))
+        self._become(made, _index(np.concatenate((np.arange(before), np.full(added, -1)))))
 
     def from_numpy(self, values: Mapping[str, npt.ArrayLike]) -> None:
         """Replace all rows by any number of new ones; followers start again.
@@ -240,7 +263,7 @@ class Rows:
         if not count:
             raise FieldError(self._none_left("from_numpy()"))
         made = {name: _filled(field, contents[name]) for name, field in self._fields.items()}
-        self._become(made, np.full(count, -1))
+        self._become(made, _index(np.full(count, -1)))
 
     def forget(self, *names: str) -> None:
         """Let followers start again with some fields, by default all; the contents stay.
@@ -261,7 +284,7 @@ class Rows:
         """Tell a follower about changes, for as long as it lives."""
         self._followers.add(follower)
 
-    def _become(self, made: Mapping[str, Field], index: npt.NDArray[np.intp]) -> None:
+    def _become(self, made: Mapping[str, Field], index: Field) -> None:
         """Go on with other fields, and tell followers.
 
         Args:
@@ -277,7 +300,7 @@ class Rows:
             old[name].storage.rows = None
             field.storage.rows = weakref.ref(self)
         fields = {old[name].storage: field for name, field in self._fields.items()}
-        self._tell(Change(fields, _index(index)))
+        self._tell(Change(fields, index))
         for name, field in old.items():
             field.storage.end(
                 f"This field was '{name}' of rows that have changed: {field!r} became "

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from typing import Any, Protocol, final
 
 import numpy as np
 import numpy.typing as npt
 
+from difftile.compile.language_functions import sigmoid
 from difftile.diagnostics import LaunchError, SolverError
 from difftile.fields.create import from_numpy, zeros
 from difftile.fields.field import Field
 from difftile.fields.rows import Change, Rows
-from difftile.ir.types import scalar_of
+from difftile.ir.types import I32, scalar_of
+from difftile.render.ewa import rotation_of
+from difftile.render.sorting import Scan, Sorter
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti
-from difftile.training.numbers import logit, rotations, sigmoid
+from difftile.training.numbers import logit
 
 
 class ScreenGradients(Protocol):
@@ -61,6 +65,78 @@ def _observe(gradients, radii, across: float, down: float, sums, counts):
                 g = gradients[c, k]
                 sums[k] += ti.Vector([across * g.x, down * g.y]).norm()
                 counts[k] += 1.0
+
+
+@kernel
+def _find_growing(sums, counts, threshold: float, grows, total):
+    for k in grows:
+        grows[k] = 1 if sums[k] / max(counts[k], 1.0) > threshold else 0
+        total[None] += grows[k]
+
+
+@kernel
+def _set_keys(sums, counts, keys, values):
+    """Set keys whose order is that of falling means; the bits of floats from 0 rise with them."""
+    for k in sums:
+        mean = ti.cast(sums[k] / max(counts[k], 1.0), ti.f32)
+        keys[k] = ~ti.bit_cast(mean, ti.u32)
+        values[k] = k
+
+
+@kernel
+def _stop_others(order, room: int, grows):
+    """Let only gaussians grow that are among the first ones in some order."""
+    for r in grows:
+        if r >= room:
+            grows[order[r]] = 0
+
+
+@kernel
+def _count_rows(scales, opacities, grows, small: float, large: float, faint: float, rows, growth):
+    """Count the rows that come of each gaussian, by kind: itself, its copy, and its two halves."""
+    for k in grows:
+        largest = ti.exp(scales[k].max())
+        is_small = largest <= small
+        is_faint = sigmoid(opacities[k]) < faint
+        kept, half = 1, 1
+        if is_faint or largest > large:
+            kept = 0
+        if is_faint or largest / SHRINK > large:
+            half = 0
+        doubles = 1 if grows[k] != 0 and is_small else 0
+        splits = 1 if grows[k] != 0 and not is_small else 0
+        rows[k, 0] = kept * (1 - splits)
+        rows[k, 1] = kept * doubles
+        rows[k, 2] = half * splits
+        rows[k, 3] = half * splits
+        growth[0] += doubles
+        growth[1] += splits
+        growth[2] += 2 * half * splits
+
+
+@kernel
+def _list_rows(rows, places, index, before):
+    """List the gaussian that each row comes of, and the one whose state it takes over."""
+    for k, kind in rows:
+        if rows[k, kind] != 0:
+            at = places[k, kind]
+            index[at] = k
+            before[at] = k if kind == 0 else -1
+
+
+@kernel
+def _separate(draws, means, scales, quaternions):
+    """Move halves of gaussians, which are the last ones, to samples of these, and shrink them."""
+    for k in draws:
+        at = means.shape[0] - draws.shape[0] + k
+        means[at] += rotation_of(quaternions[at]) @ (ti.exp(scales[at]) * draws[k])
+        scales[at] -= math.log(SHRINK)
+
+
+@kernel
+def _cap(opacities, most: float):
+    for k in opacities:
+        opacities[k] = min(opacities[k], most)
 
 
 @final
@@ -179,53 +255,51 @@ class Densification:
         _observe(gradients, splatter.radii, width, height, self._sums, self._counts)
 
     def _refine(self, step: int, gaussians: Rows) -> dict[str, int]:
-        means, scales = gaussians.means.to_numpy(), gaussians.scales.to_numpy()
-        grows, is_small = self._growing(scales)
-        doubled, split = np.flatnonzero(grows & is_small), np.flatnonzero(grows & ~is_small)
-        kept = np.flatnonzero(~grows | is_small)
-        index = np.concatenate((kept, doubled, split, split))
-        means, scales = means[index], scales[index]
-        halves = slice(len(kept) + len(doubled), None)
-        # A sample from each split gaussian, relative to its centre.
-        draws = np.random.default_rng((self.seed, step)).normal(size=scales[halves].shape)
-        turns = rotations(gaussians.quaternions.to_numpy()[index[halves]])
-        means[halves] += np.einsum("nij,nj->ni", turns, np.exp(scales[halves]) * draws)
-        scales[halves] -= math.log(SHRINK)
-        faint = sigmoid(gaussians.opacities.to_numpy()[index]) < self.min_opacity
-        too_large = _largest(scales) > self.large * self.scene_scale
-        gone = faint | ((step > self.reset_every) & too_large)
-        if gone.all():
+        assert self._sums is not None
+        assert self._counts is not None
+        count = len(gaussians)
+        rows, growth = zeros((count, 4), I32), zeros(3, I32)
+        large = self.large * self.scene_scale if step > self.reset_every else math.inf
+        sizes = self.small * self.scene_scale, large, self.min_opacity
+        grows = self._growing(self._sums, self._counts)
+        _count_rows(gaussians.scales, gaussians.opacities, grows, *sizes, rows, growth)
+        places, scan = copy(rows), Scan()
+        scan(places, count, 4)
+        doubled, split, halves = growth.to_numpy().tolist()
+        left = scan.total
+        if not left:
             raise SolverError(
-                f"Densification: in step {step} all {len(gaussians)} gaussians are fainter than "
+                f"Densification: in step {step} all {count} gaussians are fainter than "
                 f"{self.min_opacity} or too large, and none would be left. Lower min_opacity, "
                 "raise large, or check the loss."
             )
-        fresh = np.arange(len(index)) >= len(kept)
-        if len(doubled) or len(split) or gone.any():
-            gaussians.take(index[~gone], fresh[~gone])
-            gaussians.means.from_numpy(means[~gone])
-            gaussians.scales.from_numpy(scales[~gone])
+        pruned = count + doubled + split - left
+        if doubled or split or pruned:
+            index, before = zeros(left, I32), zeros(left, I32)
+            _list_rows(rows, places, index, before)
+            gaussians.rearrange(index, before)
+        if halves:
+            normal = np.random.default_rng((self.seed, step)).normal(size=(halves, 3))
+            draws = from_numpy(normal, gaussians.means.element)
+            _separate(draws, gaussians.means, gaussians.scales, gaussians.quaternions)
         for seen in (self._sums, self._counts):
-            if seen is not None:
-                seen.fill(0.0)
-        return {"duplicated": len(doubled), "split": len(split), "pruned": int(gone.sum())}
+            seen.fill(0.0)
+        return {"duplicated": doubled, "split": split, "pruned": pruned}
 
-    def _growing(
-        self, scales: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Return masks of the gaussians that become two, and of the small ones."""
-        assert self._sums is not None
-        assert self._counts is not None
-        mean = self._sums.to_numpy() / np.maximum(self._counts.to_numpy(), 1.0)
-        grows = mean > self.threshold
-        if self.most is not None:
-            room = max(self.most - len(mean), 0)
-            grows[np.argsort(-mean, kind="stable")[room:]] = False
-        return grows, _largest(scales) <= self.small * self.scene_scale
+    def _growing(self, sums: Field, counts: Field) -> Field:
+        """Return which gaussians become two, as many as there is room for."""
+        grows, total = zeros(len(sums), I32), zeros((), I32)
+        _find_growing(sums, counts, self.threshold, grows, total)
+        room = len(sums) if self.most is None else max(self.most - len(sums), 0)
+        if room < len(sums) and int(total[None]) > room:
+            order = Sorter(len(sums))
+            _set_keys(sums, counts, order.keys, order.values)
+            order.sort(len(sums))
+            _stop_others(order.values, room, grows)
+        return grows
 
     def _reset(self, gaussians: Rows) -> None:
-        opacities = np.minimum(gaussians.opacities.to_numpy(), logit(2.0 * self.min_opacity))
-        gaussians.opacities.from_numpy(opacities)
+        _cap(gaussians.opacities, float(logit(2.0 * self.min_opacity)))
         gaussians.forget("opacities")
 
     def follow(self, change: Change) -> None:
@@ -264,7 +338,3 @@ class Densification:
             if not (np.isfinite(array) & (array >= 0)).all():
                 raise LaunchError("Densification: load_state_dict() takes numbers from 0.")
         self._sums, self._counts = from_numpy(sums), from_numpy(counts)
-
-
-def _largest(scales: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return np.exp(scales.max(axis=1))

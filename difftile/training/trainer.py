@@ -114,7 +114,7 @@ class Trainer:
         """Make a step; `loss` and `psnr` then belong to the gaussians before it."""
         k = self._next()
         for ahead in range(1, _AHEAD):
-            self._studio.expect(self._view_of(self.step + ahead))
+            self._studio.expect(self.view_of(self.step + ahead))
         splatter = self._studio.splatter(k)
         splatter.sh_degree = self.degree
         target = self._studio.target(k)
@@ -134,9 +134,9 @@ class Trainer:
 
     def _next(self) -> int:
         """Return the view of the next step."""
-        return self._view_of(self.step)
+        return self.view_of(self.step)
 
-    def _view_of(self, step: int) -> int:
+    def view_of(self, step: int) -> int:
         """Return the view of a step, from one random order of all views after another."""
         turn, place = divmod(step, len(self.training))
         if turn not in self._orders:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ import difftile as dt
 from difftile.training import MCMC, Densification
 from difftile.training.mcmc import shared
 from difftile.training.numbers import logit, rotations, sigmoid
+from tests.device_arrays import device_arrays
 
 WIDTH, HEIGHT = 40, 20
 
@@ -194,6 +196,56 @@ def test_growth_ends_at_the_most() -> None:
     assert strategy.after_step(1, rows, view) == {"duplicated": 1, "split": 1, "pruned": 0}
     assert numbers_of(rows) == [0, 2, 3, 2, 1, 1]
     assert strategy.after_step(2, rows, seen(np.full((1, 6, 2), 9.0)))["split"] == 0
+
+
+@pytest.mark.parametrize(("most", "device"), [(None, False), (206, False), (260, True)])
+def test_any_refinement_is_that_of_arrays(most: int | None, device: bool) -> None:
+    n, rng = 200, np.random.default_rng(3)
+    scales = np.exp(rng.uniform(-7, -1.5, n))
+    opacities = rng.choice([0.003, 0.004, 0.3, 0.8], n)
+    gradients = rng.choice([0.0, 0.5, 1.5, 2.0, 3.0], n)[None, :, None] * [1.0, 0.0]
+    with device_arrays() if device else nullcontext():
+        rows = gaussians(n, scales, opacities)
+        means = rows.means.to_numpy()
+        adam = dt.optim.Adam(rows, lr=0.0)
+        for name in rows:
+            adam.state[name]["mean"].fill(1.0)
+        strategy = Densification(1.0, **options(reset_every=1, start=1, most=most, pause=0))
+        strategy.after_step(1, rows, seen(gradients))
+        rows.opacities.from_numpy(logit(opacities))
+        for name in rows:
+            adam.state[name]["mean"].fill(1.0)
+        done = strategy.after_step(2, rows, seen(gradients))
+        found = rows.to_numpy()
+        state = {name: adam.state[name]["mean"].to_numpy() for name in rows}
+
+    grows = gradients[0, :, 0] > 1.0
+    if most is not None:
+        grows[np.argsort(-gradients[0, :, 0], kind="stable")[most - n :]] = False
+    small = scales <= 0.01
+    kept, doubled = np.flatnonzero(~(grows & ~small)), np.flatnonzero(grows & small)
+    split = np.flatnonzero(grows & ~small)
+    index = np.concatenate((kept, doubled, split, split))
+    half = np.arange(len(index)) >= len(kept) + len(doubled)
+    wide = np.where(half, scales[index] / 1.6, scales[index])
+    stays = (opacities[index] >= 0.005) & (wide <= 0.1)
+    assert done == {
+        "duplicated": len(doubled),
+        "split": len(split),
+        "pruned": int((~stays).sum()),
+    }
+    index, half, wide = index[stays], half[stays], wide[stays]
+    fresh = (np.arange(len(stays)) >= len(kept))[stays]
+    assert fresh.any() and (most is None or grows.sum() == most - n)
+    assert found["sh0"][:, 0].round().astype(int).tolist() == index.tolist()
+    np.testing.assert_allclose(found["scales"], np.log(wide)[:, None] * np.ones(3), rtol=1e-12)
+    np.testing.assert_array_equal(found["means"][~half], means[index[~half]])
+    if most != 206:
+        away = found["means"][half] - means[index[half]]
+        away = np.linalg.norm(away, axis=1) / scales[index[half]]
+        assert ((away > 0.0) & (away < 6.0)).all()
+        assert 1.2 < away.mean() < 2.0  # the length of a normal vector in space
+    np.testing.assert_array_equal(state["means"], ~fresh[:, None] * np.ones(3))
 
 
 def test_densification_goes_on_exactly_where_it_was_saved() -> None:
