@@ -34,8 +34,8 @@ _GAUSSIANS: _Arrays = {
 _LISTS: _Arrays = {"order": (I32, 1), "starts": (I32, 1)}
 _IMAGES: _Arrays = {"image": (None, 3), "alpha": (F32, 3), "depth": (F32, 3), "light": (F32, 3)}
 _LAST: _Arrays = {"last": (I32, 3)}
-_FORWARD = _GAUSSIANS | _LISTS | _IMAGES | _LAST
-_ADJOINT = (
+FORWARD = _GAUSSIANS | _LISTS | _IMAGES | _LAST
+ADJOINT = (
     _GAUSSIANS
     | _LISTS
     | {"depth": (F32, 3), "light": (F32, 3)}
@@ -60,13 +60,13 @@ _NUMBERS = {"tile", "MAX_SIGMA", "MAX_ALPHA", "MIN_ALPHA", "MIN_LIGHT", "MIN_COV
 
 def forward(program: Program) -> NativeLaunch | None:
     """Return what launches a native kernel in place of `composite`, or None."""
-    return _launch_of(program, "blend", _FORWARD, ("depth", "background"))
+    return _launch_of(program, "blend", FORWARD, ("depth", "background"))
 
 
 def adjoint(program: Program) -> NativeLaunch | None:
     """Return what launches a native kernel in place of the rule of `composite`, or None."""
     options = "depths_out_bar", "background_out_bar", "absolute_out_bar"
-    return _launch_of(program, "blend_adjoint", _ADJOINT, options)
+    return _launch_of(program, "blend_adjoint", ADJOINT, options)
 
 
 def _launch_of(

@@ -9,10 +9,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.render import compositing
 from difftile.render.compositing import composite, composite_plain
-from difftile.substrate.taichi.native import blend
-from tests.render import blend_scenes
 
 WIDTH, HEIGHT, TILE, CAMERAS, COUNT = 21, 13, 8, 2, 30
 GIVEN = ("means", "conics", "opacities", "colours", "depths", "background")
@@ -128,14 +125,3 @@ def test_tiles_do_not_matter() -> None:
         images.append(one.image.to_numpy())
     np.testing.assert_array_equal(images[0], images[1])
     np.testing.assert_array_equal(images[0], images[2])
-
-
-def test_native_kernels_have_the_same_thresholds() -> None:
-    for name in ("MAX_ALPHA", "MIN_ALPHA", "MIN_LIGHT", "MAX_SIGMA", "MIN_COVER"):
-        assert getattr(blend, name) == getattr(compositing, name)
-
-
-def test_scenes_for_native_kernels_blend_here_as_well() -> None:
-    """On this device both are the kernels of the language: the comparison is what is tested."""
-    for scene in blend_scenes.SCENES[:2]:
-        blend_scenes.check(scene)
