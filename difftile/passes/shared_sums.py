@@ -91,6 +91,7 @@ class SharedSum:
         row: The statements that the innermost loop does not vary, yielding values for `inner`.
         inner: The statements that compute the condition and the value, inside all axes.
         in_loop: It is in a serial loop.
+        beside: How many accumulations the parallel loop makes into elements that it shares.
     """
 
     stmt: Accumulate
@@ -103,6 +104,7 @@ class SharedSum:
     row: Block
     inner: Block
     in_loop: bool
+    beside: int
 
     def guards(self, b: OpBuilder, index: tuple[Value, ...]) -> Expr:
         """Append whether an element may be touched though no iteration might have added to it.
@@ -145,13 +147,14 @@ def with_loops_of_their_own(
         b = OpBuilder()
         b.span = task.span
         removed: set[int] = set()
+        beside = sum(count for array, count in added.items() if array not in owned)
         for loops, stmt in _accumulations(task.body, _DEEPEST if deep else 1):
             others = touched[stmt.array] - (added[stmt.array] if deep else 1)
             if others or stmt.array in owned:
                 continue
             forms = tuple(affine(i, defs) for i in stmt.index)
             found = _Found(b, task, stmt, loops, forms, deep)
-            shared = found.shared_sum(stale)
+            shared = found.shared_sum(stale, beside)
             made = None if shared is None else loop_of(b, shared)
             if made is not None:
                 b.append(made)
@@ -208,7 +211,7 @@ class _Found:
         self.deep = deep
         self.inside = defined_in(task.body) | set(task.indices)
 
-    def shared_sum(self, stale: Set[Var]) -> SharedSum | None:
+    def shared_sum(self, stale: Set[Var], beside: int) -> SharedSum | None:
         """Return the sum if it can have loops of its own, and threads share its element."""
         task, parts = self.task, self.sliced()
         turns = self.serial_axes()
@@ -249,6 +252,7 @@ class _Found:
             row,
             inner,
             in_loop=bool(self.loops),
+            beside=beside,
         )
 
     def sliced(self) -> tuple[Block, Block] | None:

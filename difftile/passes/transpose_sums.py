@@ -21,6 +21,7 @@ from difftile.passes.shared_sums import Axis, SharedSum, Solved, with_loops_of_t
 _THREADS = 1 << 19  # enough to hide the time that memory takes
 _ZERO, _ONE = Const(0, I32), Const(1, I32)
 _FEWEST = 16  # terms that are worth an atomic
+_MOST = 2  # sums without a serial loop of their own, each of which computes its terms again
 _WARPS = 1 << 15  # as many as are worth having, where each takes a row
 _RUN = 1024  # terms of a row that are worth a sum over a warp
 
@@ -34,6 +35,8 @@ def transpose_sums(program: Program, *, warps: bool = False) -> Program:
     """
 
     def loop_of(b: OpBuilder, shared: SharedSum) -> ParallelFor | None:
+        if not shared.in_loop and shared.beside > _MOST:
+            return None
         made = _Transposed(b, shared)
         # Threads side by side, which differ in the last axis, add to one element otherwise.
         if shared.column is None and not shared.solved and not (warps and made.reads_rows):
