@@ -17,8 +17,10 @@ import taichi as ti
 from taichi.lang import impl, kernel_impl
 
 import difftile as dt
+from difftile.passes.tile_rows import TILE
 from difftile.substrate.taichi import cuda, device, launcher, ndarrays
 from difftile.substrate.taichi.launcher import CompiledKernel
+from difftile.substrate.taichi.operations import Operations
 
 
 class HostDriver:
@@ -106,11 +108,47 @@ def add(array: ti.template(), index, value, thread):
     array[index] += value
 
 
+def tile(scalar: Any) -> Any:
+    runtime: Any = impl.get_runtime()
+    to = Operations(runtime.compiling_callable.ast_builder())
+    zero = to.constant(0 if scalar == ti.i32 else 0.0, scalar)
+    return to.variable(to.tensor([zero] * TILE))
+
+
+@ti.func
+def row(thread):
+    return thread - thread
+
+
+@ti.func
+def load_rows(tile: ti.template(), array: ti.template(), at: ti.template(), count, thread):
+    for k in range(count):
+        if ti.static(len(at) == 2):
+            tile[k] = array[at[0], at[1] + k]
+        elif ti.static(len(at) == 3):
+            tile[k] = array[at[0], at[1], at[2] + k]
+        else:
+            tile[k] = array[at[0], at[1], at[2], at[3] + k]
+
+
+@ti.func
+def store_rows(tile: ti.template(), array: ti.template(), at: ti.template(), count, thread):
+    for k in range(count):
+        if ti.static(len(at) == 2):
+            array[at[0], at[1] + k] = tile[k]
+        elif ti.static(len(at) == 3):
+            array[at[0], at[1], at[2] + k] = tile[k]
+        else:
+            array[at[0], at[1], at[2], at[3] + k] = tile[k]
+
+
 @contextmanager
 def threads_alone() -> Generator[None]:
     """Let each thread stand for a warp of its own, where there are no warps."""
     alone = dict.fromkeys(("all_add", "all_max", "all_min"), of_one)
-    warps = SimpleNamespace(lane=lane, total=total, adds=adds, add=add, meet=meet, **alone)
+    copies = {"tile": tile, "row": row, "load_rows": load_rows, "store_rows": store_rows}
+    own = {"lane": lane, "total": total, "adds": adds, "add": add, "meet": meet}
+    warps = SimpleNamespace(**own, **alone, **copies)
     with mock.patch.dict(launcher._HELPERS, {"warps": warps}):
         yield
 

@@ -1,6 +1,8 @@
 """Programs in the code of a device, which the CPU runs here: a few threads in many strides."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from unittest import mock
 from zlib import crc32
 
@@ -14,31 +16,39 @@ from difftile.substrate import device_loops, session
 from difftile.substrate.grids import Grids
 from difftile.substrate.parallel import Grid
 from difftile.substrate.taichi import warps
-from tests import harness, programs
+from tests import harness, programs, random_rows
 from tests.device_arrays import device_arrays, threads_alone
-from tests.programs import shared_sums
+from tests.programs import rows, shared_sums
 
 programs.load()
 
 # A field in another shape shares memory only on the CPU.
 RESHAPING = {"another_shape", "elements_of_vectors", "slices_of_another_shape"}
 
-FEW = Grids(full=Grid(3), several=Grid(2, warp=1), few=Grid(2))
+FEW = Grids(full=Grid(3), several=Grid(2, warp=1), few=Grid(2), tiled=Grid(4))
 RUN = [one for one in harness.PROGRAMS if one.function.__name__ not in RESHAPING]
-SUMS = [one for one in RUN if one.function.__module__ == shared_sums.__name__]
-SOME = [one for one in RUN if crc32(one.name.encode()) % 40 == 0 or one in SUMS]
+CASES = [one for one in RUN if one.function.__module__ in (shared_sums.__name__, rows.__name__)]
+SOME = [one for one in RUN if crc32(one.name.encode()) % 40 == 0 or one in CASES]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def as_on_a_device() -> Iterator[None]:
+@contextmanager
+def in_device_code() -> Iterator[None]:
+    """Let the CPU run the code of a device."""
     with (
-        mock.patch.object(session.Grids, "on", lambda *_: FEW),
+        mock.patch.object(session.Grids, "on", lambda *_, **__: FEW),
         mock.patch.object(device_loops, "_ROW", 1),
         mock.patch.object(device_loops, "_LONG", 1),
+        mock.patch.object(device_loops, "_WALK", 1),
         mock.patch.object(by_warps, "_SHUFFLED", (F32, F64)),
         threads_alone(),
         device_arrays(warps=True),
     ):
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def as_on_a_device() -> Iterator[None]:
+    with in_device_code():
         yield
 
 
@@ -51,6 +61,11 @@ def test_some_programs(one: harness.Program) -> None:
 @pytest.mark.parametrize("one", [o for o in RUN if o not in SOME], ids=lambda one: one.name)
 def test_other_programs(one: harness.Program) -> None:
     harness.check(one)
+
+
+def test_random_rows(tmp_path: Path) -> None:
+    for seed in (5, 7):
+        random_rows.check(random_rows.random_rows(seed, tmp_path))
 
 
 @pytest.mark.parametrize("shape", [(5, 40), (3, 64), (2, 3, 33), (200,), (70, 3)])

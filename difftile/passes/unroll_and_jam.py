@@ -20,7 +20,6 @@ from difftile.ir.nodes import (
     Alloc,
     Array,
     Block,
-    Combine,
     Const,
     For,
     If,
@@ -42,11 +41,11 @@ from difftile.ir.walk import (
     count_uses,
     defined_in,
     definitions,
-    operands,
     walk,
     with_tasks,
 )
 from difftile.ops.build import OpBuilder
+from difftile.passes.divergence import Divergence
 from difftile.passes.equal_numbers import compares_numbers
 
 _FEWEST = 256  # iterations along an axis: with fewer, threads or turns would be lost
@@ -71,7 +70,7 @@ def _of_loop(loop: ParallelFor, written: set[Array]) -> list[Stmt]:
     """Return the statements in place of a parallel loop."""
     if sum(1 for _ in walk(loop.body)) > _LARGEST:
         return [loop]
-    varying = _Varying(loop, written)
+    varying = _Varying(loop, written, loop.indices[-1:])
     if not any(map(varying.waits, loop.body.stmts)):
         return [loop]
     jam, pair = _Jam(varying), Var("pair", I32)
@@ -102,28 +101,12 @@ def _of_loop(loop: ParallelFor, written: set[Array]) -> list[Stmt]:
     return [*b.stmts, ParallelFor((*outer, pair), starts, stops, body, loop.span)]
 
 
-@dataclass
-class _Varying:
-    """What differs between an iteration and its neighbour: a divergence analysis.
+class _Varying(Divergence):
+    """What differs between an iteration and its neighbour along the last axis."""
 
-    All is taken to be the same that need not differ, also what loops carry on, until nothing more
-    is found that differs.
-
-    Args:
-        loop: The parallel loop.
-        written: The fields that the program writes.
-    """
-
-    loop: ParallelFor
-    written: set[Array]
-    found: set[Value | Array] = field(default_factory=set[Value | Array])
-
-    def __post_init__(self) -> None:
-        self.found.add(self.loop.indices[-1])
-        size = 0
-        while size < len(self.found):
-            size = len(self.found)
-            self._block(self.loop.body, alike=True)
+    def together(self, loop: For) -> bool:
+        """Tell whether a loop runs for both iterations at a time."""
+        return self.waits(loop)
 
     def waits(self, stmt: Stmt) -> bool:
         """Tell whether a statement is a loop that runs for both iterations at a time.
@@ -146,47 +129,6 @@ class _Varying:
                 return array.size is not None and array not in self.found
             case _:
                 return False
-
-    def _block(self, block: Block, *, alike: bool) -> None:
-        """Look at a block, which is run for both at a time (`alike`) or for one after the other."""
-        for stmt in block.stmts:
-            differs = not self.found.isdisjoint(operands(stmt))
-            match stmt:
-                case Let() | Size():
-                    self._note(differs, definitions(stmt))
-                case Load(out, array):
-                    self._note(differs or array in self.written or array in self.found, (out,))
-                case Store(array) | Accumulate(array):
-                    self._note(differs or not alike, (array,))
-                case If(outs=outs):
-                    pairs = zip(stmt.then.results, stmt.orelse.results, strict=True)
-                    for out, pair in zip(outs, pairs, strict=True):
-                        self._note(stmt.cond in self.found or self._any(pair), (out,))
-                    for side in (stmt.then, stmt.orelse):
-                        self._block(side, alike=False)
-                case For(index, start, stop):
-                    ends = self._any((start, stop))
-                    self._note(ends, (index,))
-                    self._loop(stmt, ends, alike=alike and self.waits(stmt))
-                case While(cond=cond):
-                    self._block(cond, alike=False)
-                    self._loop(stmt, self._any(cond.results), alike=False)
-                case Combine(array=array):
-                    self._note(True, (array, *definitions(stmt)))
-                case _:
-                    self._note(True, definitions(stmt))
-
-    def _loop(self, loop: For | While, ends: bool, *, alike: bool) -> None:
-        self._block(loop.body, alike=alike)
-        for values in zip(loop.inits, loop.body.results, loop.carries, loop.outs, strict=True):
-            self._note(ends or self._any(values), values[2:])
-
-    def _any(self, values: Iterable[Value]) -> bool:
-        return not self.found.isdisjoint(values)
-
-    def _note(self, differs: bool, what: Iterable[Value | Array]) -> None:
-        if differs:
-            self.found.update(what)
 
 
 @dataclass

@@ -367,6 +367,7 @@ class CompiledProgram:
             short=which.short,
             threads=self._threads if self._on_host and not which.serial else 0,
             fresh=self._arrays(which.zeros.before),
+            tiled=which.forms.tiled,
         )
         more = (*(one.array for one in copies), *partial)
         params = (*self.params, *more, *self._reported)

@@ -45,6 +45,7 @@ from difftile.ir.types import BOOL, F32, F64, FieldType, Type, Vector, scalar_of
 from difftile.ir.walk import arrays_written, count_uses, definitions, operands, walk
 from difftile.ops.table import ELEMENTWISE
 from difftile.passes.reductions import reductions
+from difftile.passes.tile_rows import Copy, copy_of
 from difftile.substrate.expressions import INTO, Expressions, in_parts, is_long
 from difftile.substrate.functions import functions_of
 from difftile.substrate.grids import Grids, literal_count, on_grids
@@ -100,6 +101,7 @@ def emit(
     short: bool = False,
     polynomials: Mapping[Var, Spelling] | None = None,
     report: tuple[Array, ...] = (),
+    tiled: Collection[int] = (),
     spellings: Mapping[str, Spelling] = SPELLINGS,
 ) -> Emitted:
     """Write a program as a Taichi kernel.
@@ -116,13 +118,16 @@ def emit(
         outlined: Put what a thread runs into a function of its own (CPUs): see `outline`.
         polynomials: How functions that are polynomials are written, by their results.
         short: Parallel loops end below `parallel.SHORT`.
+        tiled: The numbers of the parallel loops in which warps of a device copy rows together.
         report: Where failures are counted, where the first one leaves its number and values, and
             marks; none of that where nothing can fail.
         spellings: How the backend writes each op.
     """
     chosen: list[Grid] = []
+    tiles: frozenset[Array] = frozenset()
     if grids is not None and not serial:
-        program, chosen = on_grids(program, grids, fresh)
+        made = on_grids(program, grids, fresh, tiled)
+        program, chosen, tiles = made.program, made.grids, made.tiles
     functions = functions_of(program.body, guarded, spellings)
     names = Names(RESERVED | functions.keys())
     emitter = _Emitter(
@@ -135,6 +140,7 @@ def emit(
             cell="0" if outlined else "None",
             polynomials=polynomials or {},
             in_order=bool(chosen),
+            tiles=tiles,
         ),
         serial=serial,
         grids=chosen,
@@ -314,7 +320,8 @@ class _Emitter:
             case Combine():
                 self.combine(stmt)
             case Alloc(array):
-                self.alloc(array)
+                if array not in self.values.tiles:
+                    self.alloc(array)
             case Print(parts):
                 self.write(f"print({self.values.printed(parts)})")
                 self.values.consumed(operands(stmt))
@@ -555,6 +562,10 @@ class _Emitter:
         return names
 
     def for_(self, loop: For) -> None:
+        copy = copy_of(loop, self.values.tiles)
+        if copy is not None:
+            self.copy_rows(copy)
+            return
         bounds = self.values.bounds(loop.start, loop.stop)
         self.values.consumed((loop.start, loop.stop))
         line = self.line_number
@@ -638,6 +649,25 @@ class _Emitter:
         yield
         self.read_by_lanes = read
 
+    def tiles(self, loop: ParallelFor, thread: str) -> None:
+        """Write the tiles of a parallel loop, whose threads have numbers of a name."""
+        for stmt in loop.body.stmts:
+            if isinstance(stmt, Alloc) and stmt.array in self.values.tiles:
+                made = f"ti.static(warps.tile(ti.{stmt.array.type.element}))"
+                self.write(f"{self.names[stmt.array]} = {made}")
+        self.values.row = self.names.new("row")
+        self.write(f"{self.values.row} = warps.row({thread})")
+
+    def copy_rows(self, copy: Copy) -> None:
+        """Write a copy that the threads of a warp make together, of a piece of a row for each."""
+        values = (*copy.lead, copy.begin, copy.count)
+        self.write(*self.values.named(values))
+        self.write(*self.values.flush({copy.tile if copy.into else copy.array}))
+        *at, count = map(self.values.text, values)
+        places = f"{self.names[copy.tile]}, {self.names[copy.array]}, ({', '.join(at)})"
+        name = "load_rows" if copy.into else "store_rows"
+        self.write(f"warps.{name}({places}, {count}, {self.thread})")
+
     def while_(self, loop: While) -> None:
         names = self.start_carries(loop.carries, loop.inits, loop.outs)
         self.write(*self.values.flush(_written(loop)))
@@ -698,7 +728,8 @@ class _Emitter:
         self.write(*self.values.flush(_written(loop)))
         line, depth = self.line_number, self.depth
         count = literal_count(loop)
-        if count is not None and count <= grid.threads:
+        tiled = any(isinstance(s, Alloc) and s.array in self.values.tiles for s in loop.body.stmts)
+        if count is not None and count <= grid.threads and not tiled:
             stmts = [*needed_by(loop, self.for_each_part), *loop.body.stmts]
             axes, indices = self.axes(loop), [self.names[index] for index in loop.indices]
             if len(axes) > 1:
@@ -712,6 +743,8 @@ class _Emitter:
         thread = self.names.new("thread")
         ahead, stmts = ahead_of(loop, self.for_each_part)
         self.open(*grid.opened(thread))
+        if tiled:
+            self.tiles(loop, thread)
         self.block(Block(tuple(ahead)))
         self.line_number = line
         strides = open_strides(self.names, thread, grid.threads, loop.indices, self.axes(loop))

@@ -65,6 +65,8 @@ class Expressions:
         polynomials: How functions that are polynomials are written, by their results.
         in_order: Loads stay before the stores that they come before: the device's compiler cannot
             tell that a store leaves what is loaded after it alone.
+        tiles: Arrays in memory that a block of threads has together.
+        row: Where a thread's row of a tile begins.
     """
 
     names: Names
@@ -74,6 +76,8 @@ class Expressions:
     cell: str = "None"
     polynomials: Mapping[Var, Spelling] = field(default_factory=dict[Var, Spelling])
     in_order: bool = False
+    tiles: frozenset[Array] = frozenset()
+    row: str = ""
     alias: dict[Var, str] = field(default_factory=dict[Var, str])
     _waiting: dict[Var, Expression] = field(default_factory=dict[Var, Expression])
     _components: dict[Array, list[str]] = field(default_factory=dict[Array, list[str]])
@@ -188,6 +192,8 @@ class Expressions:
         """Return the text of an element, or of a component of it."""
         ndim = array.type.ndim
         text = self.names[array]
+        if array in self.tiles:
+            return f"{text}[{self.row} + {self.text(index[0], SUM)}]"
         if ndim or array.size is None:
             text += f"[{self.index(index[:ndim])}]"
         return f"{text}[{self.index(index[ndim:])}]" if len(index) > ndim else text

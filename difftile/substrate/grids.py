@@ -27,6 +27,7 @@ from difftile.ir.nodes import (
 from difftile.ir.types import is_float, shape_of
 from difftile.ir.walk import definitions, walk, with_tasks
 from difftile.passes.interleave import interleave
+from difftile.passes.tile_rows import BLOCK, tile_rows
 from difftile.substrate.parallel import Grid
 
 _RESIDENT = 2048  # threads that a multiprocessor holds at a time, where nobody says how many
@@ -44,25 +45,29 @@ class Grids:
         full: As many as it holds at a time, if each needs few registers.
         several: Several times as many as it holds: it gives them out as others end.
         few: So few that the caches hold the rows that each of them is writing.
+        tiled: Those of loops whose warps copy rows together; None where there are no warps.
     """
 
     full: Grid
     several: Grid
     few: Grid
+    tiled: Grid | None = None
 
     @staticmethod
-    def on(multiprocessors: int, resident: int = _RESIDENT) -> Grids:
+    def on(multiprocessors: int, resident: int = _RESIDENT, *, warps: bool = False) -> Grids:
         """Return those of a device.
 
         Args:
             multiprocessors: How many it has.
             resident: How many threads each of them holds at a time; 0 if that is unknown.
+            warps: Threads run in warps.
         """
         block = _BLOCK if resident % _BLOCK == 0 else _BLOCK // 2
         held = multiprocessors * (resident or _RESIDENT)
         return Grids(
             full=Grid(held, block if resident else 0),
             several=Grid(4 * held),
+            tiled=Grid(held, BLOCK) if warps else None,
             few=Grid(multiprocessors * _FEW),
         )
 
@@ -75,19 +80,42 @@ class Grids:
         return self.full if _is_light(loop.body) else self.several
 
 
+@dataclass(frozen=True, slots=True)
+class OnGrids:
+    """A program as a device runs it.
+
+    Args:
+        program: The program.
+        grids: The threads of each of its parallel loops.
+        tiles: Its tiles of rows.
+    """
+
+    program: Program
+    grids: list[Grid]
+    tiles: frozenset[Array]
+
+
 def on_grids(
-    program: Program, grids: Grids, fresh: Collection[Array]
-) -> tuple[Program, list[Grid]]:
-    """Return a program as a device runs it, and the threads of each of its parallel loops.
+    program: Program, grids: Grids, fresh: Collection[Array], tiled: Collection[int] = ()
+) -> OnGrids:
+    """Return a program as a device runs it.
 
     Args:
         program: The program.
         grids: The threads of the device.
         fresh: As for `interleave`.
+        tiled: The numbers of the loops that copy rows in tiles.
     """
     chosen: list[Grid] = []
+    tiles: set[Array] = set()
 
     def threaded(loop: ParallelFor) -> list[Stmt]:
+        if len(chosen) in tiled and grids.tiled is not None:
+            in_tiles = tile_rows(loop, fresh)
+            if in_tiles.tiles:
+                tiles.update(in_tiles.tiles)
+                chosen.append(grids.tiled)
+                return list(in_tiles.stmts)
         chosen.append(grids.of(loop))
         count = literal_count(loop)
         few = count is not None and count <= 2 * chosen[-1].threads
@@ -96,7 +124,7 @@ def on_grids(
         )
 
     program = with_tasks(program, threaded)
-    return program, chosen
+    return OnGrids(program, chosen, frozenset(tiles))
 
 
 def literal_count(loop: ParallelFor) -> int | None:

@@ -115,7 +115,9 @@ def start_session(
             scatter=scatter,
             warps=device.warps,
             native=BACKEND.native if device.warps and not debug else {},
-            grids=None if device.on_host else Grids.on(device.multiprocessors, device.resident),
+            grids=None
+            if device.on_host
+            else Grids.on(device.multiprocessors, device.resident, warps=device.warps),
         )
         _current[:] = [session]
         _forked.left()

@@ -118,6 +118,7 @@ from difftile.passes.split_atomics import serial, split_atomics
 from difftile.passes.split_index_sets import split_index_sets
 from difftile.passes.spread import spread
 from difftile.passes.stages import split
+from difftile.passes.tile_rows import tile_rows
 from difftile.passes.time_loop import interchanged, strips
 from difftile.passes.time_loop import serial as serial_in_time
 from difftile.passes.transpose_sums import transpose_sums
@@ -905,6 +906,7 @@ PASSES: dict[str, Adapter] = {
         "marked", marked=_marked, counted=_counted, iteration=_iteration, beginning=_beginning
     ),
     "interchange": _same(interchange),
+    "tile_rows": _same(lambda program: with_tasks(program, lambda loop: tile_rows(loop).stmts)),
     "interleave": _same(lambda program: with_tasks(program, interleave)),
     "internal_variables": _internal_variables,
     "local_hessian": _local_hessian,
@@ -956,6 +958,7 @@ PASSES: dict[str, Adapter] = {
 COVERED = {
     "accesses": "conflicts",
     "crossings": "merge_loops",
+    "divergence": "tile_rows",
     "elements": "scalar_replacement",
     "equal_numbers": "unroll_and_jam",
     "registers": "time_loop",

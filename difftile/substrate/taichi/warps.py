@@ -1,4 +1,4 @@
-"""What the threads of a warp do together, for kernels on CUDA: sums, and additions of vectors.
+"""What the threads of a warp do together, for kernels on CUDA: sums, additions, copies of rows.
 
 Source: NVIDIA, CUDA C++ Programming Guide, warp vote and warp shuffle functions.
 """
@@ -6,9 +6,14 @@ Source: NVIDIA, CUDA C++ Programming Guide, warp vote and warp shuffle functions
 # Functions of Taichi's: their annotations are objects.
 # pyright: reportInvalidTypeForm=false
 
+from typing import Any
+
 import taichi as ti
 
+from difftile.passes.tile_rows import BLOCK, PITCH
+
 _SIZE = 32
+_TOGETHER = 8  # rows of which a thread asks for an element before it waits for the first
 _ALL = 0xFFFFFFFF
 
 
@@ -206,3 +211,84 @@ def _is_not_zero(shape: ti.template(), value):
     else:
         present = ti.cast(value != 0, ti.i32)
     return present
+
+
+def tile(scalar: Any) -> Any:
+    """Declare memory that a block of threads has together: a row of a tile for each of them."""
+    shared: Any = ti.simt.block.SharedArray((BLOCK * PITCH,), scalar)
+    return shared.shared_array_proxy
+
+
+@ti.func
+def row(thread):
+    """Return where the row of a thread begins in a tile."""
+    return (thread & (BLOCK - 1)) * PITCH
+
+
+@ti.func
+def load_rows(tile: ti.template(), array: ti.template(), at: ti.template(), count, thread):
+    """Copy a piece of a row into the tile for each thread of a warp, row after row.
+
+    All threads of a warp must get here together, and have read what they need of the tile.
+
+    Args:
+        tile: The tile.
+        array: The array that has the rows.
+        at: The indices of the first element of the thread's piece.
+        count: The length of all pieces, from 1 to TILE.
+        thread: The number of the thread.
+    """
+    lane = thread & (_SIZE - 1)
+    first = row(thread - lane)
+    place = ti.min(lane, count - 1)
+    ti.simt.warp.sync(ti.u32(_ALL))
+    for batch in range(_SIZE // _TOGETHER):
+        start = batch * _TOGETHER
+        values = ti.Vector(
+            [_loaded(array, at, start + k, place) for k in ti.static(range(_TOGETHER))]
+        )
+        for k in ti.static(range(_TOGETHER)):
+            tile[first + (start + k) * PITCH + lane] = values[k]
+    ti.simt.warp.sync(ti.u32(_ALL))
+
+
+@ti.func
+def store_rows(tile: ti.template(), array: ti.template(), at: ti.template(), count, thread):
+    """Copy pieces of rows out of the tile; the rest is as for `load_rows`.
+
+    Each thread has a count of its own: 0 where there is nothing to copy.
+    """
+    lane = thread & (_SIZE - 1)
+    first = row(thread - lane)
+    ti.simt.warp.sync(ti.u32(_ALL))
+    for of in range(_SIZE):
+        long = _told_by(count, of)
+        i, j = _told_by(at[0], of), _told_by(at[1], of)
+        k, m = _told_by(at[-2], of), _told_by(at[-1], of)
+        if lane < long:
+            value = tile[first + of * PITCH + lane]
+            if ti.static(len(at) == 2):
+                array[i, j + lane] = value
+            elif ti.static(len(at) == 3):
+                array[i, j, m + lane] = value
+            else:
+                array[i, j, k, m + lane] = value
+    ti.simt.warp.sync(ti.u32(_ALL))
+
+
+@ti.func
+def _loaded(array: ti.template(), at: ti.template(), of, place):
+    """Return the element at a place of the piece that another thread of the warp has."""
+    i, j = _told_by(at[0], of), _told_by(at[1], of)
+    k, m = _told_by(at[-2], of), _told_by(at[-1], of)
+    if ti.static(len(at) == 2):
+        return array[i, j + place]
+    if ti.static(len(at) == 3):
+        return array[i, j, m + place]
+    return array[i, j, k, m + place]
+
+
+@ti.func
+def _told_by(number, of):
+    """Return an integer that another thread of the warp has."""
+    return ti.simt.warp.shfl_sync_i32(ti.u32(_ALL), number, of)
