@@ -761,3 +761,30 @@ def test_a_rule_copies_no_gradients(monkeypatch):
     (found,) = gradients(lambda: some_squares(x, y, 2), y, x)
     np.testing.assert_array_equal(found, [3.0, 24.0, 0.0])
     assert not copied
+
+
+@dt.func
+def quotient(x):
+    return max(1.0 / x, 0.25)
+
+
+@dt.kernel
+def quotients(x, y):
+    for i in x:
+        y[i] = quotient(x[i])
+
+
+@quotients.backward
+@dt.kernel
+def _(x, y):
+    for i in x:
+        x.grad_out[i] += dt.bwd_diff(quotient)(x[i], y.grad_in[i])
+
+
+def test_the_transpose_of_a_rule_made_of_derivatives():
+    x, y = floats(-1.0, 0.5, 1.0, 3.0), outs(4)
+    x.grad.from_numpy(np.array([1.0, 2.0, -1.0, 0.5]))
+    quotients.fwds(x, y)
+    at = x.to_numpy()
+    slope = np.where(at > 0.0, -1.0, 0.0) / at**2
+    np.testing.assert_allclose(y.grad.to_numpy(), slope * x.grad.to_numpy(), rtol=1e-14)

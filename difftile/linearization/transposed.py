@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from difftile.compile.arguments import Arguments, field_at
 from difftile.diagnostics import FieldError, Label, LaunchError, TapeError, render
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, Where
 from difftile.fields.tracked import HostRead
-from difftile.ir.types import is_float
+from difftile.ir.types import is_float, shape_of
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.linearization.pullback import Pullback
 from difftile.linearization.sweep import Active
@@ -58,6 +60,11 @@ class TransposedStep(OpaqueStep):
         inner = then.emptied()
         fields = [use.field.origin for use in self.uses if is_float(use.field.element)]
         sources = {one: bar for one in fields if (bar := inner[one].grad_in) is not None}
+        # What a linear function is transposed at does not matter, but derivatives of adjoints leave
+        # out what is multiplied by zeros: at zeros, all of it would be left out.
+        rng = np.random.default_rng(0)
+        for bar in sources.values():
+            bar.from_numpy(rng.uniform(0.5, 1.5, (*bar.shape, *shape_of(bar.element))))
         seeds: dict[ArrayLike, Any] = {
             bar: dot
             for one in fields
