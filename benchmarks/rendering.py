@@ -268,7 +268,8 @@ class Stages:
         dt.render.shade(3, rows.means, rows.sh0, rows.shN, self.place, self.radii, colours)
 
     def tiles(self) -> None:
-        self.lists.build(self.flat["means"], self.radii, self.depths)
+        means, conics, opacities, _ = self.flat.values()
+        self.lists.build(means, self.radii, self.depths, conics, opacities)
 
     def composite(self) -> None:
         dt.render.composite(

@@ -62,7 +62,7 @@ def test_pairs_in_the_order_of_their_keys(n: int, bits: int, keys: str) -> None:
     for shift in range(0, bits, 16):
         to = into if shift + 16 >= bits else memory[1]
         size, of = (n, 0) if shift else (-1, n)
-        args = size, np.array([of], np.int32), shift, min(16, bits - shift)
+        args = size, np.array([of], np.int32), shift, min(16, bits - shift), -1, into
         interpret(radix_sort.sort_pairs, *memory, to, *args)
     np.testing.assert_array_equal(into, values[order])
     np.testing.assert_array_equal(memory[0], given[order])
@@ -105,11 +105,15 @@ def test_sorts_by_native_kernels() -> None:
     test_sorting.test_sums_what_comes_before_down_the_columns(None, (40, 1))
 
 
-def test_lists_of_ellipses_are_those_of_the_language(request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("tile", [16, 5])
+def test_lists_of_ellipses_are_those_of_the_language(
+    tile: int, request: pytest.FixtureRequest
+) -> None:
+    """Boxes of more than 32 tiles, which have no mask, are among the others."""
     given = test_tiles.ellipses(300, 5, np.float32)
     given[0][0, 1], given[1][0, 2], given[2][0, :7] = np.nan, 0, (3, -1, -0.5, 1, 2, 2, 2)
     fields = test_tiles.fields_of(given)
-    lists, natives = TileLists(WIDTH, HEIGHT), TileLists(WIDTH, HEIGHT)
+    lists, natives = TileLists(WIDTH, HEIGHT, tile), TileLists(WIDTH, HEIGHT, tile)
     lists.build(*fields)
     request.getfixturevalue("natively")
     natives.build(*fields)
@@ -124,7 +128,6 @@ def test_lists_of_ellipses_are_those_of_the_language(request: pytest.FixtureRequ
 def test_cases_of_lists_by_native_kernels() -> None:
     test_tiles.test_what_is_no_ellipse_is_in_all_tiles_of_its_box()
     test_tiles.test_opacities_that_are_no_numbers_leave_no_tile_out_and_small_ones_all()
-    test_tiles.test_no_pixel_loses_a_splat_and_tiles_without_one_are_left_out(16, np.float32)
 
 
 # The interpreter

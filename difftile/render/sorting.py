@@ -260,8 +260,8 @@ class Sorter:
             self.values, self._values = self._values, self.values
 
     def _sort_natively(self, sort: NativeKernel, n: int, bits: int, into: Field | None) -> None:
-        memory, size = self.buffers, self.values.buffer
+        memory, unused = self.buffers, self.values.buffer
         for shift in range(0, bits, 16):
             done = shift + 16 >= bits
             values = into.buffer if into is not None and done else memory[1]
-            sort(*memory, values, n, size, shift, min(16, bits - shift))
+            sort(*memory, values, n, unused, shift, min(16, bits - shift), -1, unused)

@@ -17,7 +17,7 @@ from difftile.compile.func import func
 from difftile.diagnostics import FieldError
 from difftile.fields.create import zeros
 from difftile.fields.field import Field
-from difftile.ir.types import F32, I32, I64, Vector
+from difftile.ir.types import F32, I32, I64, U32, Vector
 from difftile.render.checks import check_integers, check_size
 from difftile.render.compositing import MAX_SIGMA, MIN_ALPHA
 from difftile.render.sorting import Scan, Sorter
@@ -359,7 +359,7 @@ class _NativeLists:
     def __init__(self, lists: TileLists, kernels: Mapping[str, NativeKernel]) -> None:
         self._lists, self._kernels = lists, kernels
         self._by_depth, self._by_tile = Sorter(), Sorter()
-        self._counts, self._visible = zeros(1, I32), zeros(1, I32)
+        self._counts, self._masks = zeros(1, I32), zeros(1, U32)
         self._seen, self._lengths = zeros(_BLOCKS, I32), zeros(_BLOCKS, I64)
 
     def fill(self, splats: _Splats, order: Field, starts: Field) -> int:
@@ -373,9 +373,9 @@ class _NativeLists:
         n = cameras * each
         image = lists.tile, lists.wide, lists.high
         if self._counts.shape[0] < n:
-            self._counts = zeros(n * 5 // 4, I32)
-        counts, seen, visible = (x.buffer for x in (self._counts, self._seen, self._visible))
-        run["count_tiles"](*shapes, n, *image, exact, counts, seen, self._lengths.buffer)
+            self._counts, self._masks = zeros(n * 5 // 4, I32), zeros(n * 5 // 4, U32)
+        counted = self._counts.buffer, self._masks.buffer, self._seen.buffer
+        run["count_tiles"](*shapes, n, *image, exact, *counted, self._lengths.buffer)
         total = int(self._lengths.to_numpy().sum())
         _check_length(n, total)
         if total > order.shape[0]:
@@ -383,14 +383,10 @@ class _NativeLists:
         self._by_depth.reserve(n)
         self._by_tile.reserve(total)
         nearest, entries = self._by_depth.buffers, self._by_tile.buffers
-        run["pick_visible"](splats.depths.buffer, n, counts, seen, *nearest[:2], visible)
-        for shift in (0, 16):
-            run["sort_pairs"](*nearest, nearest[1], -1, visible, shift, 16)
-        # After a sort, the second half of its memory is free.
-        order_of_depth = visible, *nearest[1:]
-        run["list_tiles"](*shapes, each, *image, exact, counts, *order_of_depth, *entries[:2])
-        run["sort_pairs"](*entries, order.buffer, total, visible, 0, lists.bits)
-        run["find_starts"](entries[0], total, lists.tiles, starts.buffer)
+        of_splats = *shapes, splats.depths.buffer
+        run["list_tiles"](*of_splats, n, each, *image, exact, *counted, *nearest, *entries[:2])
+        of_lists = 0, lists.bits, lists.tiles, starts.buffer
+        run["sort_pairs"](*entries, order.buffer, total, counted[0], *of_lists)
         return total
 
 

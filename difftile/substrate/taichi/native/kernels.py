@@ -7,9 +7,7 @@ KERNELS: dict[str, NativeKernel] = {
     "exclusive_scan": scan.exclusive_scan,
     "sort_pairs": radix_sort.sort_pairs,
     "count_tiles": tile_lists.count_tiles,
-    "pick_visible": tile_lists.pick_visible,
     "list_tiles": tile_lists.list_tiles,
-    "find_starts": tile_lists.find_starts,
     "blend": blend.blend,
     "blend_adjoint": blend.blend_adjoint,
 }

@@ -19,9 +19,10 @@ DIGITS = 1 << BITS
 EACH = 8  # pairs of a thread in a tile
 TILE = BLOCK * EACH
 BLOCKS = 264  # two for each multiprocessor of an H100
+FINDERS = 64  # blocks that look for the starts of lists
 GROUP = 32  # blocks whose counts are added up
 GROUPS = -(-BLOCKS // GROUP)
-PASSES = 2
+PASSES = 4  # of one launch, at most
 # Of shared memory: the pairs of a tile, how often each digit was seen in each warp, where digits go
 # from a tile and where they begin in it, and a number for each warp.
 SEEN = TILE
@@ -55,6 +56,15 @@ def range_of(block, n):
     tiles = (n + (TILE - 1)) // TILE
     each = (tiles + (BLOCKS - 1)) // BLOCKS * TILE
     return ti.min(block * each, n), ti.min(block * each + each, n)
+
+
+@ti.func
+def clear_groups(i, table: ti.template()):
+    """Set the counts of groups to zero, as one of the threads of all blocks."""
+    at = i
+    while at < PASSES * GROUPS * DIGITS:
+        table[OF_GROUPS + at] = 0
+        at += BLOCKS * BLOCK
 
 
 @ti.func
@@ -226,7 +236,14 @@ def peers_of(digit):
 
 
 @native(
-    "keys", "values", "other_keys", "other_values", "into", memory={"table": TABLE}, searched=False
+    "keys",
+    "values",
+    "other_keys",
+    "other_values",
+    "into",
+    "starts",
+    memory={"table": TABLE},
+    searched=False,
 )
 @ti.kernel
 def sort_pairs(
@@ -239,6 +256,8 @@ def sort_pairs(
     size: ti.types.ndarray(ti.i32, ndim=1),
     shift: ti.i32,
     bits: ti.i32,
+    lists: ti.i32,
+    starts: ti.types.ndarray(ti.i32, ndim=1),
     table: ti.types.ndarray(ti.i32, ndim=1),
 ):
     """Sort pairs by some bits of their keys.
@@ -253,14 +272,13 @@ def sort_pairs(
         size: The number of pairs, if n is -1.
         shift: The first of the bits.
         bits: The number of bits, 1 to 16.
+        lists: The number of lists that the pairs of a key make, each; or -1.
+        starts: Is set to where each list begins, and to the number of pairs, shape (lists + 1,).
         table: The counts of digits.
     """
     ti.loop_config(block_dim=BLOCK)
     for i in range(BLOCKS * BLOCK):
-        at = i
-        while at < PASSES * GROUPS * DIGITS:
-            table[OF_GROUPS + at] = 0
-            at += BLOCKS * BLOCK
+        clear_groups(i, table)
     ti.loop_config(block_dim=BLOCK)
     for i in range(BLOCKS * BLOCK):
         m = size_of(n, size)
@@ -282,3 +300,17 @@ def sort_pairs(
         move(
             i, other_keys, other_values, m, 1, shift + width, bits - width, table, keys, into
         )  # fmt: skip
+    ti.loop_config(block_dim=BLOCK)
+    for i in range(FINDERS * BLOCK):
+        number = i
+        while number <= lists:
+            low = 0
+            end = size_of(n, size)
+            while low < end:
+                middle = (low + end) // 2
+                if ti.cast(keys[middle], ti.i32) < number:
+                    low = middle + 1
+                else:
+                    end = middle
+            starts[number] = low
+            number += FINDERS * BLOCK

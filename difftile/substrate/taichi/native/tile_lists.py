@@ -1,9 +1,9 @@
 """Lists of the splats that touch each tile of some images, as in `render/tiles.py`.
 
-`count_tiles` counts the tiles of each splat, so that the host knows how long the lists are;
-`pick_visible` drops the splats without tiles. When the others are sorted by depth, `list_tiles`
-writes a pair of tile and splat for each entry, in that order. When these are sorted by tile,
-`find_starts` finds where each list begins.
+`count_tiles` counts the tiles of each splat, so that the host knows how long the lists are.
+`list_tiles` drops the splats without tiles, sorts the others by depth, and writes a pair of tile
+and splat for each entry, in that order; `sort_pairs` sorts these by tile, and finds where lists
+begin.
 
 A warp takes 32 splats and goes through the tiles of their boxes, 32 at a time and each tile in a
 thread of its own, so that large splats and small ones take the time that their tiles take.
@@ -20,7 +20,17 @@ from difftile.substrate.taichi.native.blocks import (
     sum_before,
 )
 from difftile.substrate.taichi.native.launch import native
-from difftile.substrate.taichi.native.radix_sort import BLOCKS
+from difftile.substrate.taichi.native.radix_sort import (
+    BITS,
+    BLOCKS,
+    PASSES,
+    SHARED,
+    TABLE,
+    TOTALS,
+    clear_groups,
+    count_digits,
+    move,
+)
 
 # Of a precision of their own, whatever the session has.
 _VEC2, _VEC3 = ti.types.vector(2, ti.f32), ti.types.vector(3, ti.f32)
@@ -31,7 +41,6 @@ _MAX_LIMIT = 2 * 5.5413  # as MAX_SIGMA in `render/compositing.py`
 _SLACK = 4e-6  # as in `render/tiles.py`
 _LOW_BITS = 24
 _LOW = (1 << _LOW_BITS) - 1
-_FINDERS = 64  # blocks that look for the starts of lists
 
 
 @ti.func
@@ -156,7 +165,7 @@ def place_in(box_width, item):
     return item - row * box_width, row
 
 
-@native("counts", "seen", "lengths")
+@native("counts", "masks", "seen", "lengths")
 @ti.kernel
 def count_tiles(
     centres: ti.types.ndarray(_VEC2, ndim=2),
@@ -169,6 +178,7 @@ def count_tiles(
     high: ti.i32,
     exact: ti.template(),
     counts: ti.types.ndarray(ti.i32, ndim=1),
+    masks: ti.types.ndarray(ti.u32, ndim=1),
     seen: ti.types.ndarray(ti.i32, ndim=1),
     lengths: ti.types.ndarray(ti.i64, ndim=1),
 ):
@@ -185,6 +195,8 @@ def count_tiles(
         high: The number of rows of tiles.
         exact: Whether tiles that only the box touches are left out.
         counts: Is set to the counts, shape (n or more,).
+        masks: Is set to a bit for each tile of the box, row by row, if `exact`; but not for boxes
+            of more than 32 tiles.
         seen: Is set to the number of splats with tiles of each block.
         lengths: Is set to the sum of the counts of each block.
     """
@@ -212,6 +224,7 @@ def count_tiles(
                         conic = conics[0, at]
                         limit = limit_of(opacities[0, at])
             count = tiles
+            mask = ti.u32(0)
             if ti.static(exact):
                 count = 0
                 start, candidates = scan_warp(tiles, lane)
@@ -234,11 +247,18 @@ def count_tiles(
                     if j >= candidates:
                         hit = 0
                     votes = ti.cast(ti.simt.warp.ballot(hit), ti.u32)
-                    mine = below(start + tiles - c) & ~below(start - c)
-                    count += ti.math.popcnt(votes & mine)
+                    mine = votes & below(start + tiles - c) & ~below(start - c)
+                    count += ti.math.popcnt(mine)
+                    if mine != 0 and tiles <= 32:
+                        if start >= c:
+                            mask |= mine >> ti.u32(start - c)
+                        else:
+                            mask |= mine << ti.u32(c - start)
                     c += 32
             if at < end:
                 counts[at] = count
+                if ti.static(exact):
+                    masks[at] = mask
             if count > 0:
                 visible += 1
                 total += ti.i64(count)
@@ -277,137 +297,191 @@ def sum_of_earlier(parts: ti.template(), block, thread, shared: ti.template()):
                 earlier += parts[at]
             else:
                 rest += parts[at]
-    _, before = sum_before(earlier, thread, shared, 0)
+    _, before = sum_before(earlier, thread, shared, TOTALS)
     ti.simt.block.sync()
-    _, after = sum_before(rest, thread, shared, 0)
+    _, after = sum_before(rest, thread, shared, TOTALS)
     ti.simt.block.sync()
     return before, before + after
 
 
-@native("by_depth", "splats", "visible")
-@ti.kernel
+@ti.func
 def pick_visible(
-    depths: ti.types.ndarray(ti.f32, ndim=2),
-    n: ti.i32,
-    counts: ti.types.ndarray(ti.i32, ndim=1),
-    seen: ti.types.ndarray(ti.i32, ndim=1),
-    by_depth: ti.types.ndarray(ti.u32, ndim=1),
-    splats: ti.types.ndarray(ti.i32, ndim=1),
-    visible: ti.types.ndarray(ti.i32, ndim=1),
+    i,
+    depths: ti.template(),
+    n,
+    counts: ti.template(),
+    seen: ti.template(),
+    by_depth: ti.template(),
+    splats: ti.template(),
+    visible: ti.template(),
 ):
-    """Find the splats that have tiles.
-
-    Args:
-        depths: The depths.
-        n: The number of splats.
-        counts: The counts of `count_tiles`.
-        seen: Those of its blocks.
-        by_depth: Is set to the bits of their depths, in the order of the depths.
-        splats: Is set to the splats.
-        visible: Is set to their number, shape (1,).
-    """
-    ti.loop_config(block_dim=BLOCK)
-    for i in range(BLOCKS * BLOCK):
-        thread = i & (BLOCK - 1)
-        block = i // BLOCK
-        shared = ti.simt.block.SharedArray((WARPS,), ti.i32)
-        at, number = sum_of_earlier(seen, block, thread, shared)
-        if i == 0:
-            visible[0] = number
-        first, end = part_of(block, n)
-        for k in range((end - first + (BLOCK - 1)) // BLOCK):
-            splat = first + k * BLOCK + thread
-            there = 0
-            if splat < end:
-                there = ti.cast(counts[splat] > 0, ti.i32)
-            before, found = sum_before(there, thread, shared, 0)
-            if there > 0:
-                depth = ti.bit_cast(depths[0, splat], ti.u32)
-                sign = ti.u32(1) << ti.u32(31)
-                by_depth[at + before] = ti.select((depth & sign) == 0, depth | sign, ~depth)
-                splats[at + before] = splat
-            at += found
-            ti.simt.block.sync()
+    """Write the splats that have tiles, and the bits of their depths in the order of the depths."""
+    thread = i & (BLOCK - 1)
+    block = i // BLOCK
+    shared = ti.simt.block.SharedArray((SHARED,), ti.i32)
+    at, number = sum_of_earlier(seen, block, thread, shared)
+    if i == 0:
+        visible[0] = number
+    first, end = part_of(block, n)
+    for k in range((end - first + (BLOCK - 1)) // BLOCK):
+        splat = first + k * BLOCK + thread
+        there = 0
+        if splat < end:
+            there = ti.cast(counts[splat] > 0, ti.i32)
+        before, found = sum_before(there, thread, shared, TOTALS)
+        if there > 0:
+            depth = ti.bit_cast(depths[0, splat], ti.u32)
+            sign = ti.u32(1) << ti.u32(31)
+            by_depth[at + before] = ti.select((depth & sign) == 0, depth | sign, ~depth)
+            splats[at + before] = splat
+        at += found
+        ti.simt.block.sync()
 
 
-@native("keys", "values", "scratch", "at_groups", memory={"sums": BLOCKS})
+@ti.func
+def count_entries(
+    i,
+    counts: ti.template(),
+    visible: ti.template(),
+    splats: ti.template(),
+    scratch: ti.template(),
+    sums: ti.template(),
+):
+    """Write the counts of sorted splats into memory, and the sums of those of each block."""
+    thread = i & (BLOCK - 1)
+    block = i // BLOCK
+    shared = ti.simt.block.SharedArray((SHARED,), ti.i32)
+    first, end = part_of(block, visible[0])
+    total = 0
+    for k in range((end - first + (BLOCK - 1)) // BLOCK):
+        at = first + k * BLOCK + thread
+        if at < end:
+            count = counts[splats[at]]
+            scratch[at] = count
+            total += count
+    _, found = sum_before(total, thread, shared, TOTALS)
+    if thread == 0:
+        sums[block] = found
+
+
+@ti.func
+def place_groups(
+    i,
+    visible: ti.template(),
+    sums: ti.template(),
+    scratch: ti.template(),
+    at_groups: ti.template(),
+):
+    """Write where the entries of each 32 of the sorted splats begin."""
+    thread = i & (BLOCK - 1)
+    block = i // BLOCK
+    shared = ti.simt.block.SharedArray((SHARED,), ti.i32)
+    at, _ = sum_of_earlier(sums, block, thread, shared)
+    first, end = part_of(block, visible[0])
+    for k in range((end - first + (BLOCK - 1)) // BLOCK):
+        splat = first + k * BLOCK + thread
+        count = 0
+        if splat < end:
+            count = scratch[splat]
+        before, found = sum_before(count, thread, shared, TOTALS)
+        if splat < end and (thread & 31) == 0:
+            at_groups[splat >> 5] = ti.u32(at + before)
+        at += found
+        ti.simt.block.sync()
+
+
+@native(
+    "by_depth",
+    "splats",
+    "other_depths",
+    "other_splats",
+    "keys",
+    "values",
+    memory={"table": TABLE, "visible": 1, "sums": BLOCKS},
+    searched=False,
+)
 @ti.kernel
 def list_tiles(
     centres: ti.types.ndarray(_VEC2, ndim=2),
     radii: ti.types.ndarray(_IVEC2, ndim=2),
     conics: ti.types.ndarray(_VEC3, ndim=2),
     opacities: ti.types.ndarray(ti.f32, ndim=2),
+    depths: ti.types.ndarray(ti.f32, ndim=2),
+    n: ti.i32,
     in_camera: ti.i32,
     tile: ti.i32,
     wide: ti.i32,
     high: ti.i32,
     exact: ti.template(),
     counts: ti.types.ndarray(ti.i32, ndim=1),
-    visible: ti.types.ndarray(ti.i32, ndim=1),
+    masks: ti.types.ndarray(ti.u32, ndim=1),
+    seen: ti.types.ndarray(ti.i32, ndim=1),
+    by_depth: ti.types.ndarray(ti.u32, ndim=1),
     splats: ti.types.ndarray(ti.i32, ndim=1),
-    at_groups: ti.types.ndarray(ti.u32, ndim=1),
-    scratch: ti.types.ndarray(ti.i32, ndim=1),
+    other_depths: ti.types.ndarray(ti.u32, ndim=1),
+    other_splats: ti.types.ndarray(ti.i32, ndim=1),
     keys: ti.types.ndarray(ti.u32, ndim=1),
     values: ti.types.ndarray(ti.i32, ndim=1),
+    table: ti.types.ndarray(ti.i32, ndim=1),
+    visible: ti.types.ndarray(ti.i32, ndim=1),
     sums: ti.types.ndarray(ti.i32, ndim=1),
 ):
-    """Write the entries of splats in some order.
+    """Write the entries of splats in the order of their depths.
 
     Args:
-        centres: The centres; up to `exact` see `count_tiles`.
+        centres: The centres.
         radii: Half the sides of the boxes.
         conics: The ellipses.
         opacities: The opacities.
+        depths: The depths, shape (cameras, splats of a camera) as of all before.
+        n: The number of splats.
         in_camera: The number of splats of a camera.
         tile: The side of a tile.
         wide: The number of tiles in a row.
         high: The number of rows of tiles.
         exact: Whether tiles that only the box touches are left out.
         counts: The counts of `count_tiles`.
-        visible: The number of splats that have tiles.
-        splats: These, in the order.
-        at_groups: Memory, of the same shape.
-        scratch: Memory, of the same shape.
+        masks: Its masks.
+        seen: The counts of its blocks.
+        by_depth: Memory, as the three that follow, shape (n or more,).
+        splats: Memory.
+        other_depths: Memory.
+        other_splats: Memory.
         keys: Is set to the list of each entry.
         values: Is set to the splat of each entry, as its camera counts.
+        table: The counts of digits.
+        visible: The number of splats that have tiles.
         sums: The number of entries of each block.
     """
-    # Where the entries of each 32 splats begin, in that order.
     ti.loop_config(block_dim=BLOCK)
     for i in range(BLOCKS * BLOCK):
-        thread = i & (BLOCK - 1)
-        block = i // BLOCK
-        shared = ti.simt.block.SharedArray((WARPS,), ti.i32)
-        first, end = part_of(block, visible[0])
-        total = 0
-        for k in range((end - first + (BLOCK - 1)) // BLOCK):
-            at = first + k * BLOCK + thread
-            if at < end:
-                count = counts[splats[at]]
-                scratch[at] = count
-                total += count
-        _, found = sum_before(total, thread, shared, 0)
-        if thread == 0:
-            sums[block] = found
-    ti.loop_config(block_dim=BLOCK)
-    for i in range(BLOCKS * BLOCK):
-        thread = i & (BLOCK - 1)
-        block = i // BLOCK
-        shared = ti.simt.block.SharedArray((WARPS,), ti.i32)
-        at, _ = sum_of_earlier(sums, block, thread, shared)
-        first, end = part_of(block, visible[0])
-        for k in range((end - first + (BLOCK - 1)) // BLOCK):
-            splat = first + k * BLOCK + thread
-            count = 0
-            if splat < end:
-                count = scratch[splat]
-            before, found = sum_before(count, thread, shared, 0)
-            if splat < end and (thread & 31) == 0:
-                at_groups[splat >> 5] = ti.u32(at + before)
-            at += found
-            ti.simt.block.sync()
+        clear_groups(i, table)
+        pick_visible(i, depths, n, counts, seen, by_depth, splats, visible)
 
-    # The entries.
+    for number in ti.static(range(PASSES)):
+        shift = ti.static(number * BITS)
+        ti.loop_config(block_dim=BLOCK)
+        for i in range(BLOCKS * BLOCK):
+            m = visible[0]
+            if ti.static(number % 2 == 0):
+                count_digits(i, by_depth, m, number, shift, BITS, table)
+            else:
+                count_digits(i, other_depths, m, number, shift, BITS, table)
+        ti.loop_config(block_dim=BLOCK)
+        for i in range(BLOCKS * BLOCK):
+            m = visible[0]
+            if ti.static(number % 2 == 0):
+                move(i, by_depth, splats, m, number, shift, BITS, table, other_depths, other_splats)
+            else:
+                move(i, other_depths, other_splats, m, number, shift, BITS, table, by_depth, splats)
+
+    # The second half of the memory is free now.
+    ti.loop_config(block_dim=BLOCK)
+    for i in range(BLOCKS * BLOCK):
+        count_entries(i, counts, visible, splats, other_splats, sums)
+    ti.loop_config(block_dim=BLOCK)
+    for i in range(BLOCKS * BLOCK):
+        place_groups(i, visible, sums, other_splats, other_depths)
     ti.loop_config(block_dim=BLOCK)
     for i in range(BLOCKS * BLOCK):
         thread = i & (BLOCK - 1)
@@ -421,6 +495,7 @@ def list_tiles(
             centre = ti.Vector([0.0, 0.0])
             conic = ti.Vector([0.0, 0.0, 0.0])
             limit = 0.0
+            mask = ti.u32(0)
             if group * 32 + lane < m:
                 of_all = splats[group * 32 + lane]
                 camera = ti.raw_div(of_all, in_camera)
@@ -429,9 +504,12 @@ def list_tiles(
                 centre = centres[0, of_all]
                 x0, y0, box_width, tiles = box_of(centre, radii[0, of_all], tile, wide, high)
                 if ti.static(exact):
-                    conic = conics[0, of_all]
-                    limit = limit_of(opacities[0, of_all])
-            at = ti.cast(at_groups[group], ti.i32)
+                    mask = masks[of_all]
+                    if tiles > 32:
+                        conic = conics[0, of_all]
+                        limit = limit_of(opacities[0, of_all])
+            large = ti.simt.warp.ballot(ti.cast(tiles > 32, ti.i32))
+            at = ti.cast(other_depths[group], ti.i32)
             start, candidates = scan_warp(tiles, lane)
             c = 0
             while c < candidates:
@@ -442,17 +520,23 @@ def list_tiles(
                 row += of_thread(y0, owner)
                 hit = 1
                 if ti.static(exact):
-                    hit = reaches(
-                        number_of_thread(centre[0], owner),
-                        number_of_thread(centre[1], owner),
-                        number_of_thread(conic[0], owner),
-                        number_of_thread(conic[1], owner),
-                        number_of_thread(conic[2], owner),
-                        number_of_thread(limit, owner),
-                        column,
-                        row,
-                        tile,
-                    )
+                    place = ti.min(j - of_thread(start, owner), 31)
+                    bits = of_thread(ti.bit_cast(mask, ti.i32), owner)
+                    hit = (bits >> place) & 1
+                    if large != 0:
+                        reached = reaches(
+                            number_of_thread(centre[0], owner),
+                            number_of_thread(centre[1], owner),
+                            number_of_thread(conic[0], owner),
+                            number_of_thread(conic[1], owner),
+                            number_of_thread(conic[2], owner),
+                            number_of_thread(limit, owner),
+                            column,
+                            row,
+                            tile,
+                        )
+                        if of_thread(tiles, owner) > 32:
+                            hit = reached
                 if j >= candidates:
                     hit = 0
                 votes = ti.cast(ti.simt.warp.ballot(hit), ti.u32)
@@ -465,35 +549,3 @@ def list_tiles(
                 at += ti.math.popcnt(votes)
                 c += 32
             group += BLOCKS * WARPS
-
-
-@native("starts")
-@ti.kernel
-def find_starts(
-    keys: ti.types.ndarray(ti.u32, ndim=1),
-    length: ti.i32,
-    lists: ti.i32,
-    starts: ti.types.ndarray(ti.i32, ndim=1),
-):
-    """Find where each list begins.
-
-    Args:
-        keys: The list of each entry, sorted.
-        length: The number of entries.
-        lists: The number of lists.
-        starts: Is set to the start of each list and to the length, shape (lists + 1,).
-    """
-    ti.loop_config(block_dim=BLOCK)
-    for i in range(_FINDERS * BLOCK):
-        number = i
-        while number <= lists:
-            low = 0
-            end = length
-            while low < end:
-                middle = (low + end) // 2
-                if ti.cast(keys[middle], ti.i32) < number:
-                    low = middle + 1
-                else:
-                    end = middle
-            starts[number] = low
-            number += _FINDERS * BLOCK
