@@ -31,7 +31,7 @@ def device_texts() -> Generator[dict[str, str]]:
     """Start as on a device with warps, and collect what is emitted, by the name of the kernel."""
     texts: dict[str, str] = {}
     emit, init = substrate_compile.emit, substrate_compile.CompiledProgram.__init__
-    grids = Grids.on(MULTIPROCESSORS)
+    grids = Grids.on(MULTIPROCESSORS, warps=True)
 
     def collect(program: Any, **options: Any) -> Any:
         emitted = emit(program, **options)
@@ -43,7 +43,7 @@ def device_texts() -> Generator[dict[str, str]]:
         self._compile = lambda *args, **options: NotRun()
 
     with (
-        mock.patch.object(session.Grids, "on", lambda *_: grids),
+        mock.patch.object(session.Grids, "on", lambda *_, **__: grids),
         mock.patch.object(substrate_compile, "emit", collect),
         mock.patch.object(substrate_compile.CompiledProgram, "__init__", without_compiling),
         # Small gradients take the variants of large ones.
