@@ -65,7 +65,7 @@ CASES: dict[Callable[..., None], Callable[[], tuple[Any, ...]]] = {
 def test_source_for_a_device(request: pytest.FixtureRequest) -> None:
     texts: list[str] = []
     with (
-        mock.patch.object(session.Grids, "on", lambda *_: ON_AN_H200),
+        mock.patch.object(session.Grids, "on", lambda *_, **__: ON_AN_H200),
         threads_alone(),
         device_arrays(warps=True),
     ):
