@@ -120,12 +120,13 @@ class Trainer:
         target = self._studio.target(k)
         padding = _padding(splatter)
         self._loss.fill(0.0)
-        with Tape(self._loss):
+        with Tape() as tape:  # a tape of a loss would read it, and wait for the device
             image = self._studio.draw(k, self.gaussians)
             l1(image, target, self._loss, 1.0 - DISSIMILARITY)
             dssim(image, target, self._loss, DISSIMILARITY, padding)
             if isinstance(self.strategy, MCMC):
                 self.strategy.penalty(self.gaussians, self._loss)
+        tape.backward(self._loss)
         self._latest = k
         self.optimiser.step()
         self.step += 1

@@ -25,6 +25,7 @@ from difftile.training.run_checkpoint import latest, read
 from scenes.balls import shots
 from tests.datasets.generated import write_dataset
 from tests.datasets.writers import write_picture
+from tests.device_arrays import counted, device_arrays
 
 STEPS = 9
 
@@ -386,6 +387,30 @@ def test_every_view_comes_once_in_a_turn(balls: dict[str, Path]) -> None:
         turns.append(order)
     assert sorted(turns[0]) == sorted(turns[1]) == [*range(7)]
     assert turns[0] != turns[1]
+
+
+def test_pictures_stay_on_devices(balls: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    image = dt.datasets.View.image
+
+    def counted_image(self: dt.datasets.View) -> Any:
+        read.append(self.name)
+        return image(self)
+
+    monkeypatch.setattr(dt.datasets.View, "image", counted_image)
+    with device_arrays():
+        trainer = Trainer(load(balls["nerfstudio"]), Options(points=10, sh_degree=0))
+        for _ in range(7):
+            trainer.advance()
+        with counted() as counts:
+            trainer.advance()
+        assert counts["MemcpyDtoH"] <= 1  # the length of the lists
+        for k in trainer.training:
+            target = trainer._studio.target(k).to_numpy()[0]
+            np.testing.assert_array_equal(target, trainer._studio.picture(k))
+        assert np.isfinite([trainer.loss, trainer.psnr]).all()
+    assert sorted(set(read[:7])) == sorted(read[:7])
+    assert len(read) == 14  # once for steps, and once by `picture` here
 
 
 @pytest.mark.slow
