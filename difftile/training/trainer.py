@@ -55,7 +55,9 @@ class Trainer:
 
     Each step draws the gaussians as one view shows them, and moves them against the gradient of
     0.8 times the mean absolute difference from the picture plus 0.2 times 1 - SSIM. The view, and
-    all random numbers, depend only on the seed and the number of the step.
+    all random numbers, depend only on the seed and the number of the step. A step reads nothing
+    from a device but the length of the lists of gaussians: a gradient that is not finite counts as
+    0, and `loss` and `psnr` are read when they are asked for.
 
     Rates and numbers are those of gsplat for 30,000 steps. A run of another length scales their
     schedule: the rate of centres, the steps at which bands of harmonics join, and the range of
