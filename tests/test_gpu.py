@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ import difftile as dt
 from difftile.ir.types import SCALARS
 from difftile.render.sorting import Sorter
 from difftile.render.tiles import TileLists
+from difftile.substrate import device_loops
 from tests import (
     harness,
     programs,
@@ -27,6 +29,7 @@ from tests import (
     test_special,
     test_vector_additions,
 )
+from tests.programs import shared_sums
 from tests.render import blend_scenes, test_losses, test_sorting, test_splats2d, test_tiles
 from tests.textures import test_sampling, test_texture
 from tests.training import test_train
@@ -57,6 +60,18 @@ def test_program_on_cuda(one: harness.Program) -> None:
         with pytest.raises(dt.FieldError, match="reshaped on the CPU alone"):
             harness.check(one)
     else:
+        harness.check(one)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize(
+    "one",
+    [one for one in harness.PROGRAMS if one.function.__module__ == shared_sums.__name__],
+    ids=lambda one: one.name,
+)
+def test_rows_of_any_length_by_warps(one: harness.Program) -> None:
+    with mock.patch.object(device_loops, "_ROW", 1), mock.patch.object(device_loops, "_LONG", 1):
         harness.check(one)
 
 
