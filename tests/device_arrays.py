@@ -18,9 +18,15 @@ from taichi.lang import impl, kernel_impl
 
 import difftile as dt
 from difftile.passes.tile_rows import TILE
+from difftile.substrate import session
+from difftile.substrate.grids import Grids
+from difftile.substrate.parallel import Grid
 from difftile.substrate.taichi import cuda, device, launcher, ndarrays
 from difftile.substrate.taichi.launcher import CompiledKernel
 from difftile.substrate.taichi.operations import Operations
+
+FEW = Grids(full=Grid(3), several=Grid(2, warp=1), few=Grid(2), tiled=Grid(4))
+"""So few threads that small loops take many strides; a warp is a thread."""
 
 
 class HostDriver:
@@ -48,14 +54,18 @@ class HostDriver:
 
 
 @contextmanager
-def device_arrays(*, driver: bool = True, warps: bool = False) -> Generator[None]:
+def device_arrays(
+    *, driver: bool = True, warps: bool = False, grids: Grids | None = None
+) -> Generator[None]:
     """Start on the CPU as on a device.
 
     Args:
         driver: Whether there is a driver; else Taichi moves all contents.
         warps: Whether programs are made for threads in warps; see `threads_alone`.
+        grids: The threads of the device.
     """
     start = device.start
+    on = Grids.on if grids is None else lambda *_, **__: grids
 
     def start_as_device(arch: str, settings: Any) -> Any:
         return dataclasses.replace(start(arch, settings), on_host=False, warps=warps)
@@ -71,6 +81,7 @@ def device_arrays(*, driver: bool = True, warps: bool = False) -> Generator[None
         with (
             mock.patch.object(device, "start", start_as_device),
             mock.patch.object(ndarrays, "memory_of", memory_of),
+            mock.patch.object(session.Grids, "on", on),
         ):
             dt.init(arch="cpu")
             yield

@@ -12,7 +12,6 @@ from typing import Any
 from unittest import mock
 
 from difftile.substrate import compile as substrate_compile
-from difftile.substrate import session
 from difftile.substrate.grids import Grids
 from tests.device_arrays import device_arrays
 
@@ -31,7 +30,7 @@ def device_texts() -> Generator[dict[str, str]]:
     """Start as on a device with warps, and collect what is emitted, by the name of the kernel."""
     texts: dict[str, str] = {}
     emit, init = substrate_compile.emit, substrate_compile.CompiledProgram.__init__
-    grids = Grids.on(MULTIPROCESSORS, warps=True)
+    grids = Grids.on(MULTIPROCESSORS)
 
     def collect(program: Any, **options: Any) -> Any:
         emitted = emit(program, **options)
@@ -43,12 +42,11 @@ def device_texts() -> Generator[dict[str, str]]:
         self._compile = lambda *args, **options: NotRun()
 
     with (
-        mock.patch.object(session.Grids, "on", lambda *_, **__: grids),
         mock.patch.object(substrate_compile, "emit", collect),
         mock.patch.object(substrate_compile.CompiledProgram, "__init__", without_compiling),
         # Small gradients take the variants of large ones.
         mock.patch.object(substrate_compile, "_FRESH_BYTES", 0),
-        device_arrays(warps=True),
+        device_arrays(warps=True, grids=grids),
     ):
         yield texts
 

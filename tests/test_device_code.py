@@ -12,12 +12,10 @@ import taichi as ti
 
 from difftile.ir.types import F32, F64
 from difftile.passes import by_warps
-from difftile.substrate import device_loops, session
-from difftile.substrate.grids import Grids
-from difftile.substrate.parallel import Grid
+from difftile.substrate import device_loops
 from difftile.substrate.taichi import warps
 from tests import harness, programs, random_rows
-from tests.device_arrays import device_arrays, threads_alone
+from tests.device_arrays import FEW, device_arrays, threads_alone
 from tests.programs import rows, shared_sums
 
 programs.load()
@@ -25,7 +23,6 @@ programs.load()
 # A field in another shape shares memory only on the CPU.
 RESHAPING = {"another_shape", "elements_of_vectors", "slices_of_another_shape"}
 
-FEW = Grids(full=Grid(3), several=Grid(2, warp=1), few=Grid(2), tiled=Grid(4))
 RUN = [one for one in harness.PROGRAMS if one.function.__name__ not in RESHAPING]
 CASES = [one for one in RUN if one.function.__module__ in (shared_sums.__name__, rows.__name__)]
 SOME = [one for one in RUN if crc32(one.name.encode()) % 40 == 0 or one in CASES]
@@ -35,13 +32,12 @@ SOME = [one for one in RUN if crc32(one.name.encode()) % 40 == 0 or one in CASES
 def in_device_code() -> Iterator[None]:
     """Let the CPU run the code of a device."""
     with (
-        mock.patch.object(session.Grids, "on", lambda *_, **__: FEW),
         mock.patch.object(device_loops, "_ROW", 1),
         mock.patch.object(device_loops, "_LONG", 1),
         mock.patch.object(device_loops, "_WALK", 1),
         mock.patch.object(by_warps, "_SHUFFLED", (F32, F64)),
         threads_alone(),
-        device_arrays(warps=True),
+        device_arrays(warps=True, grids=FEW),
     ):
         yield
 

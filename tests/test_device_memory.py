@@ -17,7 +17,7 @@ from difftile.ir.types import SCALARS, numpy_dtype
 from difftile.substrate import compile as compiling
 from difftile.substrate import memory
 from tests import run_programs, tape_programs
-from tests.device_arrays import counted, device_arrays
+from tests.device_arrays import FEW, counted, device_arrays
 
 ELEMENTS = {
     "numbers": lambda scalar: scalar,
@@ -294,7 +294,7 @@ def clear(x, y):
 
 @pytest.fixture
 def any_size_counts() -> Iterator[None]:
-    with mock.patch.object(compiling, "_FRESH_BYTES", 0), device_arrays():
+    with mock.patch.object(compiling, "_FRESH_BYTES", 0), device_arrays(grids=FEW):
         yield
 
 

@@ -6,14 +6,12 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.substrate import session
 from difftile.substrate.grids import Grids
 from tests.device_arrays import device_arrays, threads_alone
 
@@ -64,11 +62,7 @@ CASES: dict[Callable[..., None], Callable[[], tuple[Any, ...]]] = {
 
 def test_source_for_a_device(request: pytest.FixtureRequest) -> None:
     texts: list[str] = []
-    with (
-        mock.patch.object(session.Grids, "on", lambda *_, **__: ON_AN_H200),
-        threads_alone(),
-        device_arrays(warps=True),
-    ):
+    with threads_alone(), device_arrays(warps=True, grids=ON_AN_H200):
         for function, make in CASES.items():
             kernel = dt.kernel(function)
             kernel(*make())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 
 from difftile.ir.nodes import (
     Accumulate,
@@ -32,7 +32,8 @@ from difftile.substrate.parallel import Grid
 
 _RESIDENT = 2048  # threads that a multiprocessor holds at a time, where nobody says how many
 _BLOCK = 1024  # the largest; two of them leave a thread 32 registers
-_LIGHT = 32  # floats of an iteration, of which few live at a time: 32 registers hold them
+_FITTING = 16  # floats of an iteration for which 32 registers are enough, two at a time
+_LIGHT = 32  # floats of an iteration of which two fit into more of them
 _FEW = 256  # threads of a multiprocessor, of which each has some lines in its cache
 _SHORT = 16  # turns of a loop that is written out
 
@@ -77,7 +78,7 @@ class Grids:
             return self.several
         if any(isinstance(s, For) and _writes_a_row(s) for s in walk(loop.body)):
             return self.few
-        return self.full if _is_light(loop.body) else self.several
+        return self.full if _floats(loop.body) <= _FITTING else self.several
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +118,11 @@ def on_grids(
                 chosen.append(grids.tiled)
                 return list(in_tiles.stmts)
         chosen.append(grids.of(loop))
+        if loop.by_warps or _floats(loop.body) > _LIGHT:
+            return [loop]
         count = literal_count(loop)
-        few = count is not None and count <= 2 * chosen[-1].threads
-        return (
-            [loop] if few or loop.by_warps or chosen[-1] != grids.full else interleave(loop, fresh)
-        )
+        has_few = count is not None and count <= 2 * grids.full.threads
+        return [loop] if has_few else interleave(loop, fresh)
 
     program = with_tasks(program, threaded)
     return OnGrids(program, chosen, frozenset(tiles))
@@ -137,14 +138,15 @@ def literal_count(loop: ParallelFor) -> int | None:
     return prod(lengths)
 
 
-def _is_light(body: Block) -> bool:
+def _floats(body: Block) -> float:
+    """Return the number of floats that an iteration computes; infinitely many if it has loops."""
+    stmts = list(walk(body))
     if any(
-        isinstance(s, (For, While)) or (isinstance(s, Alloc) and s.array.type.ndim)
-        for s in walk(body)
+        isinstance(s, (For, While)) or (isinstance(s, Alloc) and s.array.type.ndim) for s in stmts
     ):
-        return False
-    values = [v.type for s in walk(body) for v in definitions(s) if is_float(v.type)]
-    return sum(prod(shape_of(type_)) for type_ in values) <= _LIGHT
+        return inf
+    values = [v.type for s in stmts for v in definitions(s) if is_float(v.type)]
+    return sum(prod(shape_of(type_)) for type_ in values)
 
 
 def _writes_a_row(loop: For) -> bool:
