@@ -65,7 +65,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     turns = options.turns or (3 if options.quick else 11)
     warnings.simplefilter("ignore", dt.GradientCut)  # the seed of a backward pass is artificial
     clock = DeviceClock()
-    dt.init(arch=options.arch)
+    try:
+        dt.init(arch=options.arch)
+    except dt.FieldError as error:
+        parser.error(f"argument --arch: {error}")
     machine = described(clock)
     print(", ".join(f"{name} {of}" for name, of in machine.items()), HEADING, sep="\n")
     found: dict[str, Found] = {}

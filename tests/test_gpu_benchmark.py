@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import difftile as dt
 from benchmarks import gpu
 from benchmarks.gpu_rows.report import Found, comparison, is_met, lines_of, ratio_of
 from benchmarks.gpu_rows.rows import ROWS, Target
@@ -32,6 +33,18 @@ def test_rows_run_and_are_compared_with_an_earlier_run(
     assert "backward <= 1 x torch.compile: 0.00, met" in said
     assert "stencil, difftile" in said
     assert "1 of 1 targets met" in said
+
+
+def test_a_machine_without_a_device_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(arch: str) -> None:
+        raise dt.FieldError(f"This machine has no {arch}.")
+
+    monkeypatch.setattr(dt, "init", refuse)
+    with pytest.raises(SystemExit, match="2"):
+        gpu.main([])
+    assert "argument --arch: This machine has no cuda." in capsys.readouterr().err
 
 
 def test_rows_agree_with_plain_taichi(capsys: pytest.CaptureFixture[str]) -> None:
