@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 import taichi as ti
 
+import difftile as dt
 from difftile.render import sorting, tiles
+from difftile.render.sorting import Sorter
 from difftile.render.tiles import TileLists
 from difftile.substrate import Buffer, current_session
 from difftile.substrate.taichi.native import radix_sort, scan, tile_lists
@@ -128,6 +130,68 @@ def test_lists_of_ellipses_are_those_of_the_language(
 def test_cases_of_lists_by_native_kernels() -> None:
     test_tiles.test_what_is_no_ellipse_is_in_all_tiles_of_its_box()
     test_tiles.test_opacities_that_are_no_numbers_leave_no_tile_out_and_small_ones_all()
+
+
+@pytest.mark.parametrize("memory", [None, 1500])
+@pytest.mark.usefixtures("natively")
+def test_tapes_keep_lists_that_native_kernels_write_over(memory: int | None) -> None:
+    test_tiles.test_a_tape_uses_the_lists_of_each_step(memory)
+
+
+@pytest.mark.parametrize("memory", [None, 1500])
+@pytest.mark.usefixtures("natively")
+def test_tapes_keep_lists_that_are_made_natively(memory: int | None) -> None:
+    lists = TileLists(WIDTH, HEIGHT, 16)
+    scenes = [test_tiles.splats(1, n, seed=n) for n in (50, 60, 40)]
+    built = [test_tiles.fields((c, r.astype(np.int32), d)) for c, r, d in scenes]
+    colours = dt.from_numpy(np.random.default_rng(0).uniform(0, 0.3, 60), grad=True)
+    image = dt.zeros(lists.tiles, ti.f64, grad=True)
+    loss = dt.zeros((), ti.f64, grad=True)
+
+    def gradient() -> np.ndarray:
+        image.fill(0.0)
+        loss.fill(0.0)
+        with dt.Tape(loss, memory=memory):
+            for splat in built:
+                lists.build(*splat)
+                test_tiles.shade(colours, lists.order, lists.starts, image)
+            test_tiles.energy(image, loss)
+        return colours.grad.to_numpy()
+
+    found = gradient()
+    assert lists._native is not None
+    lists = TileLists(WIDTH, HEIGHT, 16)
+    lists._native_for = lambda splats: None  # the way of the language
+    np.testing.assert_allclose(found, gradient(), rtol=1e-12)
+
+
+@pytest.mark.usefixtures("natively")
+def test_tapes_hear_of_sorts() -> None:
+    """A sort on an open tape is one by kernels of the language, which the tape runs again."""
+    sorter, out = Sorter(64), dt.zeros(64, ti.f64, grad=True)
+    weights, loss = dt.zeros(64, ti.f64, grad=True), dt.zeros((), ti.f64, grad=True)
+    rng = np.random.default_rng(1)
+    weights.from_numpy(rng.uniform(1, 2, 64))
+    orders: list[Any] = []
+    with dt.Tape(loss, memory=3000):
+        for _ in range(4):
+            keys = rng.permutation(64).astype(np.uint32)
+            orders.append(np.argsort(keys))
+            sorter.keys.from_numpy(keys)
+            sorter.values.from_numpy(np.arange(64, dtype=np.int32))
+            sorter.sort(64, 6)
+            take(weights, sorter.values, out, loss)
+    expected = np.zeros(64)
+    for order in orders:
+        expected[order] += np.arange(64.0)
+    np.testing.assert_allclose(weights.grad.to_numpy(), expected, rtol=1e-12)
+
+
+@dt.kernel
+def take(weights, values, out, loss):
+    for k in out:
+        out[k] = weights[values[k]] * k
+        loss[None] += out[k]
 
 
 # The interpreter

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from difftile.fields.create import zeros
 from difftile.fields.field import Field
+from difftile.fields.recording import RECORDING
 from difftile.ir.types import I32, I64, U32
 from difftile.runtime.kernel import kernel
 from difftile.substrate import Buffer, NativeKernel, current_session, ti
@@ -55,6 +56,19 @@ def grain() -> Grain:
     # Many threads hide the latency of memory at each key, and a launch takes as long as some
     # millions of keys: few passes over many short chunks.
     return Grain(1 << 17, 64, 8, 128, 256)
+
+
+def memory_to_write(field: Field) -> Buffer:
+    """Return the memory of a field for a native kernel that writes it, or some of it.
+
+    Memory that a tape needs stays as it is: the field moves, with its contents.
+    """
+    return field.fresh_if_pinned(keep=True)
+
+
+def _native(name: str) -> NativeKernel | None:
+    """Return a native kernel; none while a tape is open, which would not hear of its launch."""
+    return None if RECORDING.get().recorder is not None else current_session().native.get(name)
 
 
 # Sums
@@ -113,9 +127,9 @@ class Scan:
             rows: The number of rows to sum; at least one.
             columns: The number of columns to sum.
         """
-        scan = current_session().native.get("exclusive_scan")
+        scan = _native("exclusive_scan")
         if scan is not None and columns == 1 and counts.element == I32:
-            scan(counts.buffer, rows, self._total.buffer)
+            scan(memory_to_write(counts), rows, memory_to_write(self._total))
         else:
             self._scan(counts, rows, columns, 0)
 
@@ -216,7 +230,7 @@ class Sorter:
     def buffers(self) -> tuple[Buffer, ...]:
         """The memory: of keys, of values, and of both once more."""
         fields = self.keys, self.values, self._keys, self._values
-        return tuple(field.buffer for field in fields)
+        return tuple(memory_to_write(field) for field in fields)
 
     def reserve(self, n: int) -> None:
         """Make room for n pairs; the contents are lost if that takes new fields."""
@@ -237,7 +251,7 @@ class Sorter:
         """
         if not n:
             return
-        native = current_session().native.get("sort_pairs")
+        native = _native("sort_pairs")
         if native is not None and n <= _NATIVE:
             self._sort_natively(native, n, bits, into)
             return
@@ -263,5 +277,5 @@ class Sorter:
         memory, unused = self.buffers, self.values.buffer
         for shift in range(0, bits, 16):
             done = shift + 16 >= bits
-            values = into.buffer if into is not None and done else memory[1]
+            values = memory_to_write(into) if into is not None and done else memory[1]
             sort(*memory, values, n, unused, shift, min(16, bits - shift), -1, unused)

@@ -20,7 +20,7 @@ from difftile.fields.field import Field
 from difftile.ir.types import F32, I32, I64, U32, Vector
 from difftile.render.checks import check_integers, check_size
 from difftile.render.compositing import MAX_SIGMA, MIN_ALPHA
-from difftile.render.sorting import Scan, Sorter
+from difftile.render.sorting import Scan, Sorter, memory_to_write
 from difftile.runtime.custom_op import CustomOp, custom_op
 from difftile.runtime.kernel import kernel
 from difftile.substrate import NativeKernel, current_session, ti
@@ -385,8 +385,8 @@ class _NativeLists:
         nearest, entries = self._by_depth.buffers, self._by_tile.buffers
         of_splats = *shapes, splats.depths.buffer
         run["list_tiles"](*of_splats, n, each, *image, exact, *counted, *nearest, *entries[:2])
-        of_lists = 0, lists.bits, lists.tiles, starts.buffer
-        run["sort_pairs"](*entries, order.buffer, total, counted[0], *of_lists)
+        of_lists = 0, lists.bits, lists.tiles, memory_to_write(starts)
+        run["sort_pairs"](*entries, memory_to_write(order), total, counted[0], *of_lists)
         return total
 
 
