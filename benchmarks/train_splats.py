@@ -51,7 +51,7 @@ def theirs(
 ) -> dict[str, Any]:
     """Train by gsplat from the same gaussians and on the same views in turn."""
     # Imported late: torch and gsplat are no dependencies, and gsplat compiles its sources.
-    peer = importlib.import_module("benchmarks.peers.splats_gsplat")
+    peer = importlib.import_module("benchmarks.peers.gsplat_trainer")
     mine = dt.training.Trainer(data, options)
     order = [mine.view_of(step) for step in range(iterations)]
     trainer = peer.GsplatTrainer(data, options, mine.gaussians.to_numpy(), order)
