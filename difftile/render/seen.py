@@ -58,6 +58,7 @@ def see(
     degree: ti.template(),
     posed: ti.template(),
     single: ti.template(),
+    in_order: ti.template(),
     radii,
     moved,
     centres,
@@ -94,6 +95,9 @@ def see(
         posed: Whether the cameras have gradients. All copies hold the same; gaussians add to the
             gradients of the copies in turn.
         single: Whether there is one camera, and nothing to be summed over several.
+        in_order: Whether the rule writes the gradients of `shN` in a loop of their own, in the
+            order of memory. A GPU writes numbers of neighbours faster, and has no registers for
+            sums of so many; a CPU would compute the harmonics again for each.
         radii: Is set to half the sides of the boxes [pixels], shape (cameras, n) of vec2 of
             integers.
         moved: An offset added to the centres, shape (cameras, n) of vec2, which receives their
@@ -177,6 +181,7 @@ def _(
     degree: ti.template(),
     posed: ti.template(),
     single: ti.template(),
+    in_order: ti.template(),
     radii,
     moved,
     centres,
@@ -185,13 +190,16 @@ def _(
     depths,
     colours,
 ):
-    # Two loops, as a GPU has registers for the sums of one of them at a time.
     for k in range(means.shape[0]):
         mean, scale, quaternion, opacity = means[k], scales[k], quaternions[k], opacities[k]
         d_mean = ti.zero(mean)
         d_scale = ti.zero(scale)
         d_quaternion = ti.zero(quaternion)
         d_opacity = 0.0
+        d_colour = ti.zero(colours[0, k])
+        # The coefficients of other bands are many: their sums take more registers than there are.
+        way = ti.zero(mean)
+        d_rest = ti.zero(harmonics(max(degree, 1), mean)).outer_product(d_colour)
         for c in range(1 if ti.static(single) else rotation.shape[0]):
             d_centre = ti.zero(centres[c, k])
             if radii[c, k].x > 0:
@@ -210,50 +218,58 @@ def _(
                 d_scale += found[1]
                 d_quaternion += found[2]
                 d_opacity += found[3]
-                if ti.static(posed):
-                    copy = k % rotation.shape[1]
-                    rotation.grad_out[c, copy] += found[4]
-                    translation.grad_out[c, copy] += found[5]
-                    intrinsics.grad_out[c, copy] += found[6]
-            moved.grad_out[c, k] += d_centre
-        means.grad_out[k] += d_mean
-        scales.grad_out[k] += d_scale
-        quaternions.grad_out[k] += d_quaternion
-        opacities.grad_out[k] += d_opacity
-    for k in range(means.shape[0]):
-        d_colour = ti.zero(colours[0, k])
-        way = ti.zero(means[k])
-        d_mean = ti.zero(means[k])
-        d_rest = ti.zero(harmonics(max(degree, 1), way)).outer_product(d_colour)
-        for c in range(1 if ti.static(single) else rotation.shape[0]):
-            if radii[c, k].x > 0:
                 seed = colours.grad_in[c, k]
-                if ti.static(features is None):
-                    mean, place = means[k], places[c, 0]
+                d_place = ti.zero(mean)
+                if ti.static(features is not None):
+                    d_colour += seed
+                else:
+                    place = places[c, 0]
                     d = _toward(mean, place)
                     seed = _sum_bar(degree, d, sh0, shN, k, colours[c, k], seed)
+                    d_colour += seed
                     if ti.static(degree >= 1):
                         weights = harmonics(degree, d)
                         d_weights = ti.zero(weights)
                         for j in ti.static(range((degree + 1) ** 2 - 1)):
                             d_weights[j] = shN[k, j].dot(seed)
-                            if ti.static(not single):
+                            if ti.static(not (single or in_order)):
                                 d_rest[j, :] += weights[j] * seed
                         way = d
                         d_d = bwd_diff(harmonics)(degree, d, d_weights)
                         from_mean, d_place = bwd_diff(_toward)(mean, place, d_d)
                         d_mean += from_mean
-                        if ti.static(posed):
-                            places.grad_out[c, k % places.shape[1]] += d_place
-                d_colour += seed
+                if ti.static(posed):
+                    copy = k % rotation.shape[1]
+                    rotation.grad_out[c, copy] += found[4]
+                    translation.grad_out[c, copy] += found[5]
+                    intrinsics.grad_out[c, copy] += found[6]
+                    places.grad_out[c, copy] += d_place
+            moved.grad_out[c, k] += d_centre
+        means.grad_out[k] += d_mean
+        scales.grad_out[k] += d_scale
+        quaternions.grad_out[k] += d_quaternion
+        opacities.grad_out[k] += d_opacity
         if ti.static(features is not None):
             features.grad_out[k] += d_colour
         else:
             sh0.grad_out[k] += BAND0 * d_colour
-            if ti.static(degree >= 1):
-                means.grad_out[k] += d_mean
+            if ti.static(degree >= 1 and not in_order):
                 weights = harmonics(degree, way)
                 for j in ti.static(range((degree + 1) ** 2 - 1)):
                     shN.grad_out[k, j] += (
                         weights[j] * d_colour if ti.static(single) else d_rest[j, :]
                     )
+    if ti.static(features is None and degree >= 1 and in_order):
+        for k, j in ti.ndrange(means.shape[0], (degree + 1) ** 2 - 1):
+            d_coefficient = ti.zero(colours[0, k])
+            for c in range(1 if ti.static(single) else rotation.shape[0]):
+                if radii[c, k].x > 0:
+                    d = _toward(means[k], places[c, 0])
+                    weights = harmonics(degree, d)
+                    weight = weights[0]
+                    for other in ti.static(range(1, (degree + 1) ** 2 - 1)):
+                        weight = ti.select(j == other, weights[other], weight)
+                    seed = colours.grad_in[c, k]
+                    seed = _sum_bar(degree, d, sh0, shN, k, colours[c, k], seed)
+                    d_coefficient += weight * seed
+            shN.grad_out[k, j] += d_coefficient

@@ -167,6 +167,7 @@ class Splatter:
             degree,
             cameras.has_grads,
             len(cameras) == 1,
+            current_session().warps,
             stage.radii,
             stage.moved,
             stage.centres,
