@@ -29,11 +29,18 @@ from difftile.ir.walk import WRITES, regions, walk
 from difftile.passes.privatise import ATOMICS
 from difftile.substrate import LoopCode
 from difftile.substrate.compile import _NO_ZEROS, _Which
+from difftile.substrate.device_loops import Forms
 from difftile.substrate.vector_loops import loop_codes
 from tests import harness
 
 ALONE = _Which(
-    serial=True, outlined=True, zeros=_NO_ZEROS, plan=ATOMICS, few=frozenset(), short=False
+    serial=True,
+    outlined=True,
+    zeros=_NO_ZEROS,
+    plan=ATOMICS,
+    few=frozenset(),
+    short=False,
+    forms=Forms(),
 )
 
 # LLVM may have vectors for these kinds of loops: behind a test that always fails, where elements

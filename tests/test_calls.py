@@ -622,9 +622,9 @@ def test_one_kernel_for_all_shapes() -> None:
     made: list[str] = []
     real = compiling.CompiledProgram.__init__
 
-    def counting(self: Any, program: Any, *args: Any) -> None:
+    def counting(self: Any, program: Any, *args: Any, **options: Any) -> None:
         made.append(program.name)
-        real(self, program, *args)
+        real(self, program, *args, **options)
 
     with mock.patch.object(compiling.CompiledProgram, "__init__", counting):
         for n in range(2, 22):

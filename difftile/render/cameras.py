@@ -12,6 +12,7 @@ import numpy.typing as npt
 from difftile.compile.func import func
 from difftile.diagnostics import FieldError, counted
 from difftile.fields.create import from_numpy, mat, vec, zeros
+from difftile.fields.recording import RECORDING
 from difftile.ir.types import scalar_of
 from difftile.render.checks import check_size
 from difftile.runtime.kernel import kernel
@@ -221,11 +222,12 @@ class Poses:
     def set(self, cameras: Cameras) -> None:
         """Set the poses to those of cameras, by a launch that tapes record.
 
-        Without gradients nothing is launched if they are those of the latest call.
+        Without gradients nothing is launched if they are those of the latest call, unless somebody
+        observes which fields launches use.
         """
         given = (cameras.rotation, cameras.translation, cameras.twist, cameras.intrinsics)
         source: list[object] = []
-        if self._constant:
+        if self._constant and RECORDING.get().observer is None:
             for one in given:
                 buffer = one.base.storage.buffer
                 source += buffer, buffer.contents.version, one.window

@@ -105,7 +105,11 @@ class WholeWrites:
         if not isinstance(stmt, ParallelFor):
             return
         for inner, loops in _always_run(stmt.body, (stmt,)):
-            if isinstance(inner, Accumulate) and inner.single_write:
+            if (
+                isinstance(inner, Accumulate)
+                and inner.single_write
+                and inner.array in self.position
+            ):
                 self.added.setdefault(self.position[inner.array], []).append(loops)
         for k, inner in enumerate(stmt.body.stmts):
             array = array_of(inner)
