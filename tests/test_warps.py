@@ -132,10 +132,9 @@ def test_cases_of_lists_by_native_kernels() -> None:
     test_tiles.test_opacities_that_are_no_numbers_leave_no_tile_out_and_small_ones_all()
 
 
-@pytest.mark.parametrize("memory", [None, 1500])
 @pytest.mark.usefixtures("natively")
-def test_tapes_keep_lists_that_native_kernels_write_over(memory: int | None) -> None:
-    test_tiles.test_a_tape_uses_the_lists_of_each_step(memory)
+def test_tapes_keep_lists_that_native_kernels_write_over() -> None:
+    test_tiles.test_a_tape_uses_the_lists_of_each_step(None)
 
 
 @pytest.mark.parametrize("memory", [None, 1500])
