@@ -20,7 +20,7 @@ def test_rows_run_and_are_compared_with_an_earlier_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "earlier.json"
-    here = [*SMALL, "--rows", "stencil", "texture", "--peers", "--json", str(path)]
+    here = [*SMALL, "--rows", "stencil", "texture", "mpm", "--peers", "--json", str(path)]
     assert gpu.main(here) == 0
     earlier = json.loads(path.read_text("utf-8"))
     assert set(earlier["rows"]["stencil"]["difftile"]) == {"forward", "record", "backward", "total"}
