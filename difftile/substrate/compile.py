@@ -39,7 +39,7 @@ from difftile.substrate.steps import Speed
 from difftile.substrate.strips import in_strips
 from difftile.substrate.vector_loops import LoopCode, loop_codes
 from difftile.substrate.vectorise_functions import Vectorised, vectorise_functions
-from difftile.substrate.whole import NO_PARTS, Parts, WholeWrites, size_of, without_clears
+from difftile.substrate.whole import NO_PARTS, Parts, WholeWrites, size_of
 from difftile.substrate.work import work_of
 
 # Storing instead of adding pays where memory is what takes the time; below, one variant is enough.
@@ -354,7 +354,7 @@ class CompiledProgram:
 
     def _variant(self, which: _Which) -> Launcher:
         started, spent = time.perf_counter(), time.process_time()
-        program = without_clears(self.program, self._arrays(which.zeros.after))
+        program = self._whole.without_clears(which.zeros.after)
         if which.zeros.after and not has_effects(program.body):
             return _NOTHING
         parts, pieces = parts_of(self._threads), parts_of_loops(self._threads)

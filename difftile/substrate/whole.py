@@ -8,7 +8,7 @@ need not be written by the program.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -97,6 +97,19 @@ class WholeWrites:
             found = self._known[key] = self._found(args)
         return found
 
+    def without_clears(self, positions: Iterable[int]) -> Program:
+        """Return the program without the last stores of zeros into some parameters.
+
+        Stores before them stay: the program reads their zeros in between.
+        """
+        dropped = [self.cleared[k][1] for k in positions]
+
+        def kept(task: ParallelFor) -> list[Stmt]:
+            stmts = tuple(s for s in task.body.stmts if all(s is not one for one in dropped))
+            return [replace(task, body=replace(task.body, stmts=stmts))] if stmts else []
+
+        return with_tasks(self.program, kept)
+
     def _note(self, stmt: Stmt) -> None:
         """Note the writes of a statement of the top level."""
         for array in {array_of(inner) for inner in walk(Block((stmt,)))}:
@@ -105,11 +118,7 @@ class WholeWrites:
         if not isinstance(stmt, ParallelFor):
             return
         for inner, loops in _always_run(stmt.body, (stmt,)):
-            if (
-                isinstance(inner, Accumulate)
-                and inner.single_write
-                and inner.array in self.position
-            ):
+            if isinstance(inner, Accumulate) and inner.single_write:
                 self.added.setdefault(self.position[inner.array], []).append(loops)
         for k, inner in enumerate(stmt.body.stmts):
             array = array_of(inner)
@@ -298,22 +307,6 @@ class _Numbers:
 def size_of(box: Box | None) -> int:
     """Return the number of elements of a box; None stands for none."""
     return 0 if box is None else prod(high - low for low, high in box)
-
-
-def without_clears(program: Program, arrays: Collection[Array]) -> Program:
-    """Return the program without the last stores of zeros into some arrays.
-
-    Stores before them stay: what the program reads in between are their zeros.
-    """
-    writes = WholeWrites(program, program.params)
-    position = writes.position
-    dropped = [writes.cleared[position[array]][1] for array in arrays]
-
-    def kept(task: ParallelFor) -> list[Stmt]:
-        stmts = tuple(s for s in task.body.stmts if all(s is not one for one in dropped))
-        return [replace(task, body=replace(task.body, stmts=stmts))] if stmts else []
-
-    return with_tasks(program, kept)
 
 
 def _is_zero(value: Value) -> bool:
