@@ -77,7 +77,9 @@ class Interpreted(dict[str, Any]):
         super().__init__({name: partial(self.run, kernel) for name, kernel in KERNELS.items()})
 
     def run(self, kernel: Any, *args: Any) -> None:
-        """Run a kernel on buffers of the host, or numbers."""
+        """Run a kernel on buffers of the host, or numbers; no tape needs those that it writes."""
+        passed = [args[k] for k in kernel._passed]
+        assert not any(passed[k].pins for k in kernel._written)
         interpret(kernel, *(arg.array() if isinstance(arg, Buffer) else arg for arg in args))
 
 
