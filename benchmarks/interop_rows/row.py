@@ -1,0 +1,69 @@
+"""What a row of `benchmarks.interop` is, and how its sides are timed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+# Makes that many calls and returns the seconds that they took.
+Timed: TypeAlias = Callable[[int], float]
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The same work, done in several ways, ready to be called.
+
+    Attributes:
+        alone: difftile on fields of its own, or the other library where that is what a bridge
+            is added to.
+        bridged: The same through the bridge.
+        peers: What users of the other library write without difftile's bridge, by name.
+    """
+
+    alone: Timed
+    bridged: Timed
+    peers: Mapping[str, Timed] = field(default_factory=dict[str, Timed])
+
+
+@dataclass(frozen=True)
+class Row:
+    """One bridge at one size.
+
+    Attributes:
+        title: What is called, in a few words.
+        make: Compiles and checks the sides; imports what they need. It raises
+            `ModuleNotFoundError` where a library is missing, and `AssertionError` where sides
+            compute different values.
+        most: The largest acceptable difference of `bridged` from `alone` [us], if there is one.
+    """
+
+    title: str
+    make: Callable[[], Sides]
+    most: float | None = None
+
+
+def timed(call: Callable[[], object], before: Callable[[], object] | None = None) -> Timed:
+    """Return the clock of a call.
+
+    Args:
+        call: What is timed.
+        before: Runs ahead of each call, outside of the time: forward ahead of backward.
+    """
+
+    def run(calls: int) -> float:
+        if before is None:
+            started = time.perf_counter()
+            for _ in range(calls):
+                call()
+            return time.perf_counter() - started
+        spent = 0.0
+        for _ in range(calls):
+            before()
+            started = time.perf_counter()
+            call()
+            spent += time.perf_counter() - started
+        return spent
+
+    return run
