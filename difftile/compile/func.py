@@ -9,6 +9,7 @@ from types import FunctionType, MethodType
 from typing import Any, Protocol, TypeAlias
 from weakref import WeakSet
 
+from difftile.compile.by_name import ByName
 from difftile.compile.methods import check_class
 from difftile.diagnostics import LaunchError
 from difftile.ops.vocabulary import RuleMeaning, Rules
@@ -61,7 +62,7 @@ class Calling:
     caller: Callable[[Func], Any] | None = None
 
 
-class Func:
+class Func(ByName):
     """A function of the kernel language.
 
     Python calls it with fields, arrays and numbers: it runs for each of their elements.

@@ -75,6 +75,9 @@ class BoundMethod:
         """Run the method and push tangents through the call."""
         return self._unbound.fwds(self._instance, *args, **kwargs)
 
+    def __reduce__(self) -> Any:
+        return type(self), (self._unbound, self._instance)
+
     def __repr__(self) -> str:
         return f"{self._unbound!r} of {self._instance!r}"
 

@@ -109,9 +109,6 @@ class ArrayLike(Shaped, Arithmetic, ABC):
         values = self.to_numpy()
         return values if dtype is None else values.astype(dtype)
 
-    def __reduce__(self) -> Any:
-        raise FieldError(f"{self!r} is memory of this process; save x.to_numpy() instead.")
-
     def from_numpy(self, values: npt.ArrayLike) -> None:
         """Set the contents from an array of the same shape; any strides will do.
 

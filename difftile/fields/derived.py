@@ -84,6 +84,15 @@ class DerivedField(Field):
         self.refresh()
         return super().__getitem__(index)
 
+    def __deepcopy__(self, memo: object) -> Field:
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        raise FieldError(
+            f"{self!r} follows from other fields, which a pickle of it would not have. Pickle "
+            "those, or the object that it belongs to, or copy it into a field: copy.copy(x)."
+        )
+
     def under(self, shape: tuple[int, ...]) -> Field:
         """Return the field itself: it has no other shape.
 

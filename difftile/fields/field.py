@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -21,7 +22,14 @@ from difftile.fields.recording import RECORDING, as_read, note_read, note_write
 from difftile.fields.tracked import TrackedFloat
 from difftile.fields.view import View, assign_part
 from difftile.fields.window import Window, has_slices, whole
-from difftile.ir.types import Type, field_type, is_float, shape_of
+from difftile.ir.types import (
+    Type,
+    field_type,
+    is_float,
+    scalar_from_numpy,
+    shape_of,
+    shaped,
+)
 from difftile.substrate import LOCK, Buffer, current_session, pack, relieve
 
 if TYPE_CHECKING:
@@ -127,6 +135,34 @@ class Storage:
         """Leave pinned memory and go on in fresh, with the contents or with any."""
         pack(relieve(self, copy=copy))
 
+    def __reduce__(self) -> Any:
+        inner = len(shape_of(self.buffer.element))
+        return unpickled_storage, (self.buffer.read(), inner, self.is_scratch)
+
+
+def unpickled_storage(values: npt.NDArray[Any], inner: int, is_scratch: bool) -> Storage:
+    """Return memory with some contents, as pickles have them.
+
+    Args:
+        values: The contents.
+        inner: The number of last axes that are those of an element.
+        is_scratch: See `Storage`.
+    """
+    outer = values.ndim - inner
+    scalar = scalar_from_numpy(values.dtype)
+    if scalar is None:
+        raise FieldError(f"Fields cannot hold {values.dtype}.")
+    element = shaped(values.shape[outer:], scalar)
+    made = Storage(current_session().pool.allocate(element, values.shape[:outer]))
+    made.memory.write(values)
+    made.is_scratch = is_scratch
+    return made
+
+
+def unpickled(storage: Storage, shape: tuple[int, ...]) -> Field:
+    """Return a field over memory, as pickles have it."""
+    return Field(storage.memory.element, shape, storage)
+
 
 class Field(ArrayLike):
     """Elements of one type in a grid of any number of dimensions, `()` included.
@@ -203,8 +239,43 @@ class Field(ArrayLike):
         twin.copy_from(part)
         return twin
 
-    def __deepcopy__(self, memo: object) -> Field:
-        return self.__copy__()
+    def __deepcopy__(self, memo: dict[int, Any]) -> Field:
+        """Return a copy, with copies of the gradients; fields that share memory do so as copies.
+
+        On an open tape the copy is part of the tape, and gradients of copies are zero.
+        """
+        recording = RECORDING.get()
+        closed = recording.recorder is None and recording.trace is None
+        storage = self._live_storage()
+        graded = None if closed or storage.graded is None else storage.graded()
+        for other in (self._origin, graded):  # gradients flow to the one that has them
+            if other is not None and other is not self:
+                deepcopy(other, memo)
+        own: Storage | None = memo.get(id(storage))
+        fresh = own is None
+        if own is None:
+            own = memo[id(storage)] = make(self.element, self.shape).storage
+            own.is_scratch = storage.is_scratch
+        twin = memo[id(self)] = Field(self.element, self.shape, own)
+        gradients = self._grad_in, self._grad_out
+        for gradient in gradients:
+            if gradient is not None and not closed and id(gradient) not in memo:
+                memo[id(gradient)] = make(gradient.element, gradient.shape)
+                memo[id(gradient)].buffer.fill(0.0)
+        twin.__setstate__((*deepcopy(gradients, memo), deepcopy(self._origin, memo)))
+        if fresh:
+            twin.copy_from(self)
+        return twin
+
+    def __reduce__(self) -> Any:
+        note_read(self)
+        state = self._grad_in, self._grad_out, self._origin
+        return unpickled, (self._live_storage(), self.shape), state
+
+    def __setstate__(self, state: tuple[Field | None, Field | None, Field | None]) -> None:
+        self._grad_in, self._grad_out, self._origin = state
+        if self._grad_in is not None or self._grad_out is not None:
+            self._register()
 
     # Values
 

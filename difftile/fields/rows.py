@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, cast
@@ -153,6 +154,14 @@ class Rows:
             f"{name}: {field.element} {field.shape}" for name, field in self._fields.items()
         )
         return f"<{counted(len(self), 'row')} of {inside}>"
+
+    def __copy__(self) -> Rows:
+        """Return rows with memory of their own: the contents, and gradients of zeros."""
+        return type(self)({name: copy(field) for name, field in self._fields.items()})
+
+    def __reduce__(self) -> Any:
+        # Followers register again when they are loaded.
+        return type(self), (self._fields,)
 
     def to_numpy(self) -> dict[str, npt.NDArray[Any]]:
         """Return a copy of the contents of each field, by name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from typing import Any, TypeAlias, cast
 
 from difftile.diagnostics import FieldError, did_you_mean
@@ -94,6 +95,13 @@ class StructField(Shaped):
     def __repr__(self) -> str:
         grad = ", grad" if self.has_grads else ""
         return f"<field {self.struct} {self.shape}{grad}>"
+
+    def __copy__(self) -> StructField:
+        """Return a field with memory of its own: the contents, and gradients of zeros."""
+        return StructField({name: copy(m) for name, m in self.members.items()}, self.methods)
+
+    def __reduce__(self) -> Any:
+        return StructField, (self.members, self.methods)
 
     # Values
 
@@ -200,6 +208,9 @@ class StructElement:
 
     def __setattr__(self, name: str, value: Any) -> None:
         getattr(self._field, name)[self._index] = value
+
+    def __reduce__(self) -> Any:
+        return StructElement, (self._field, self._index)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the value of each member by name."""

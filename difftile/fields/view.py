@@ -74,8 +74,9 @@ class View(ArrayLike):
         """Return a field with memory of its own: the contents, and a gradient of zeros."""
         return self.field.copied(self)
 
-    def __deepcopy__(self, memo: object) -> Field:
-        return self.__copy__()
+    def __reduce__(self) -> Any:
+        # As a part of the whole field, in copies as well: what shares memory goes on sharing it.
+        return View, (self.field, self.window)
 
     # Values
 

@@ -13,7 +13,7 @@ from difftile.diagnostics import LaunchError, SolverError
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import zero_grads
 from difftile.fields.recording import check_no_tape
-from difftile.fields.rows import Change
+from difftile.fields.rows import Change, rows_of
 from difftile.ir.types import shape_of
 from difftile.optim.line_search import search
 from difftile.optim.objective import Objective, Point
@@ -89,6 +89,13 @@ class LBFGS:
 
     def __repr__(self) -> str:
         return "dt.optim.LBFGS"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_rows": [rows_of(one.field) for one in self.parameters]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update({name: value for name, value in state.items() if name != "_rows"})
+        follow_rows(self.parameters, self)
 
     def step(self, f: Callable[[], Any]) -> float:
         """Make some iterations and return the loss at the point that the fields now hold.

@@ -16,7 +16,7 @@ from difftile.diagnostics import FieldError, LaunchError, SolverError, counted
 from difftile.fields.create import zeros
 from difftile.fields.field import Field, zero_grads
 from difftile.fields.recording import check_no_tape
-from difftile.fields.rows import Change
+from difftile.fields.rows import Change, rows_of
 from difftile.ir.types import (
     F16,
     F32,
@@ -274,6 +274,24 @@ class Optimiser(ABC):
         self.parameters = after(self.parameters, change)
 
     # Saving
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Versions mean nothing elsewhere: what counts is which gradients were used by a step.
+        now = [one.grad.buffer.contents.version for one in self.parameters]
+        used = [a is b for a, b in zip(self._versions, now, strict=True)]
+        rows = [rows_of(one.field) for one in self.parameters]
+        latest = self._passes == TAPES.replays
+        return vars(self) | {"_versions": used, "_passes": latest, "_rows": rows}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        used, latest, _ = (state.pop(name) for name in ("_versions", "_passes", "_rows"))
+        vars(self).update(state)
+        follow_rows(self.parameters, self)
+        self._note_gradients()
+        self._versions = [a if b else None for a, b in zip(self._versions, used, strict=True)]
+        if not latest:
+            self._passes = -1  # a tape has run since the latest step
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
         """Return, as arrays by name, all that later steps depend on except fields and options.

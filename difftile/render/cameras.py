@@ -219,6 +219,9 @@ class Poses:
         self._constant = not grad
         self._source: list[object] = []
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_source": []}
+
     def set(self, cameras: Cameras) -> None:
         """Set the poses to those of cameras, by a launch that tapes record.
 

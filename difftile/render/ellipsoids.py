@@ -131,6 +131,9 @@ class Ellipsoids:
             )
         return made
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_stage": None}
+
     def _stage_for(self, cameras: int, count: int, element: Type) -> _EllipsoidFields:
         if self._stage is None or self._stage.made_for != (cameras, count, element):
             with scratch():

@@ -256,12 +256,13 @@ class AlphaSplats:
     ) -> None:
         self._lists = TileLists(width, height, tile)
         self._composite = composite_plain if plain else composite
-        self._background, self._dtype = background, dtype
+        self._background = background
         shape = 1, height, width
         with scratch():
             self._image = zeros(shape, vec(channels, dtype), grad=True)
             self._alpha = zeros(shape, dtype, grad=True)
             self._light, self._last = zeros(shape, dtype), zeros(shape, I32)
+        self._dtype = self._alpha.element
         self.image, self.alpha = self._image[0, :, :], self._alpha[0, :, :]
         self._resize(1)
 

@@ -230,6 +230,9 @@ class Splatter:
         """
         return self._drawn().radii
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_stage": None}
+
     def _drawn(self) -> _SplatterFields:
         if self._stage is None:
             raise LaunchError(f"{self!r} has not drawn yet. Call it first.")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 from difftile.compile.annotations import In, Out
 from difftile.compile.func import func
@@ -221,6 +221,9 @@ class TileLists:
         self._scan = Scan()
         self._counts = zeros((1, 1), I32)
         self._native: _NativeLists | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_native": None}
 
     def build(
         self,

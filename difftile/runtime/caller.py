@@ -6,7 +6,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from difftile.compile.annotations import Kind
 from difftile.compile.arguments import CallArgs, CallKwargs
@@ -92,6 +92,9 @@ class Caller:
 
     def __repr__(self) -> str:
         return repr(self._func)
+
+    def __reduce__(self) -> Any:
+        return Caller, (self._func, self._kind, self._axes)
 
     # Variants
 

@@ -10,6 +10,7 @@ from typing import Any, overload
 
 from difftile.compile.annotations import role_of
 from difftile.compile.arguments import CallArgs, CallKwargs
+from difftile.compile.by_name import ByName
 from difftile.compile.methods import BoundMethod
 from difftile.diagnostics import Label, LaunchError, StepsError, render
 from difftile.fields.recording import RECORDING, Recorder
@@ -23,7 +24,7 @@ from difftile.runtime.operands import FieldOperand, operands_of
 from difftile.runtime.source_location import definition_of
 
 
-class CustomOp:
+class CustomOp(ByName):
     """Python code over fields: NumPy, SciPy, another library, launches of kernels.
 
     A call runs the code. On an open tape the call is one step: nothing inside is recorded, and

@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from difftile.compile.arguments import Arguments, CallArgs, CallKwargs
+from difftile.compile.by_name import ByName
 from difftile.compile.compile_function import check_rule, compile_kernel
 from difftile.compile.definition import Body, Definition
 from difftile.compile.func import Func, plain, watch
@@ -43,7 +44,7 @@ from difftile.runtime.ruled_launch import RuledLaunch, rule_arguments
 from difftile.substrate import LOCK, Native, Session, current_session, raise_first
 
 
-class Kernel:
+class Kernel(ByName):
     """A kernel: call it with fields and numbers to launch it.
 
     The first call compiles the kernel for the types of its arguments; shapes are run-time values.

@@ -144,6 +144,12 @@ class Tape(StepRecorder):
 
     # Recording
 
+    def __reduce__(self) -> Any:
+        raise TapeError(
+            "A tape is a record of launches in this process, and is neither pickled nor copied. "
+            "Pickle the fields, and run the 'with dt.Tape()' block again where they are loaded."
+        )
+
     def __enter__(self) -> Tape:
         run_pending()
         before = RECORDING.get()

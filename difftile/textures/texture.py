@@ -35,6 +35,11 @@ MIPS = ("off", "nearest", "linear")
 AXES = ("image", "xy")
 GRID = (lookup, texel, moved, nearby)
 CUBE = (lookup_on_cube, texel_on_cube, moved_on_cube, moderate)
+# What follows from the data and the options.
+_FOLLOWING = {
+    *("lookup", "texel", "moved", "nearby", "channels", "coordinates", "filtering", "grid"),
+    *("wraps", "bordered", "repeats", "has_border", "levels", "chain", "offsets"),
+}
 
 
 @data_oriented
@@ -106,23 +111,37 @@ class Texture:
         self.cube = cube
         if cube:
             _check_cube(self, border)
-        self.lookup, self.texel, self.moved, self.nearby = CUBE if cube else GRID
+        self._choose()
+        self.border = _border(border, self.data, grad and self.has_border)
+        self._make_levels()
+
+    def _choose(self) -> None:
+        """Set what the funcs of `lookup` read, as the options say."""
+        self.lookup, self.texel, self.moved, self.nearby = CUBE if self.cube else GRID
         element = self.data.element
         self.channels = element.n if isinstance(element, Vector) else None
-        # The funcs of `lookup` read these, in the order of the axes.
-        order = range(self.dims)
-        self.coordinates = tuple(reversed(order)) if axes == "image" else tuple(order)
-        self.filtering = FILTERS[filter]
+        order = range(self.dims)  # of the axes
+        self.coordinates = tuple(reversed(order)) if self.axes == "image" else tuple(order)
+        self.filtering = FILTERS[self.filter]
         self.grid = (self.filtering.taps,) * self.dims
         self.wraps = tuple(WRAPS[self.wrap[c]] for c in self.coordinates)
         self.bordered = tuple(self.wrap[c] == "border" for c in self.coordinates)
         self.repeats = bool({"repeat", "mirror"} & set(self.wrap))
         self.has_border = any(self.bordered)
-        self.border = _border(border, self.data, grad and self.has_border)
+
+    def _make_levels(self) -> None:
         self.levels = [self.data]
-        if mip != "off":
-            built = Levels(self.data, (1, 2, 2) if cube else (2,) * self.dims)
+        if self.mip != "off":
+            built = Levels(self.data, (1, 2, 2) if self.cube else (2,) * self.dims)
             self.levels, self.chain, self.offsets = built.fields, built.chain, built.offsets
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in _FOLLOWING}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._choose()
+        self._make_levels()
 
     @func
     def sample(self, uv):

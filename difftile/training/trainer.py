@@ -91,6 +91,12 @@ class Trainer:
         self._latest = -1  # the view of the latest step
         self._orders: dict[int, npt.NDArray[np.intp]] = {}  # of views, by turn
 
+    def __reduce__(self) -> Any:
+        raise LaunchError(
+            "A Trainer reads pictures in threads, and is neither pickled nor copied. Save its "
+            "state_dict(), and give it to load_state_dict() of another one of the same data."
+        )
+
     def _splatter(self, width: int, height: int) -> Splatter:
         background = self.options.background
         return Splatter(
