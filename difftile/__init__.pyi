@@ -178,6 +178,10 @@ from difftile.transforms.jacobians import (
     jacfwd as jacfwd,
     jacrev as jacrev,
 )
+from difftile.transforms.linear_operator import (
+    hessian_operator as hessian_operator,
+    linear_operator as linear_operator,
+)
 from difftile.transforms.reverse_mode import (
     grad as grad,
     value_and_grad as value_and_grad,

@@ -361,6 +361,49 @@ def test_sparse_jacobians_by_colours() -> None:
         dt.sparse_jacobian(stencil, pattern[:5])(x)
 
 
+def test_results_may_be_parts_of_fields_and_repeat() -> None:
+    def function(x: Any) -> Any:
+        y = stencil(x)
+        return y, y[1:, ::2], {"again": y}, x
+
+    x = np.random.default_rng(1).uniform(-1, 1, (3, 4))
+    jacobian = dt.jacfwd(stencil)(x)
+    value, pull = dt.vjp(function, x)
+    seeds = [np.random.default_rng(k).normal(size=one.shape) for k, one in enumerate(value[:2])]
+    (found,) = pull((seeds[0], seeds[1], {"again": 2.0 * seeds[0]}, np.ones((3, 4))))
+    total = 3.0 * seeds[0]
+    total[1:, ::2] += seeds[1]
+    np.testing.assert_allclose(found, np.einsum("abij,ab", jacobian, total) + 1.0, atol=1e-13)
+    _, dots = dt.jvp(function, x, seeds[0])
+    along = np.einsum("abij,ij", jacobian, seeds[0])
+    for dot, wanted in zip(dots[:2], (along, along[1:, ::2]), strict=True):
+        np.testing.assert_allclose(dot, wanted, atol=1e-13)
+    np.testing.assert_allclose(dots[2]["again"], along, atol=1e-13)
+    part = dt.jacrev(lambda x: stencil(x)[0, :])(x)
+    np.testing.assert_allclose(part, jacobian[0], atol=1e-13)
+    assert dt.grad(lambda x: stencil(x)[2:, 3])(x).shape == (3, 4)
+
+    def nested(x: Any) -> Any:
+        _, pull = dt.vjp(lambda y: (stencil(y), stencil(y)[1:]), x)
+        (bar,) = pull((np.ones((3, 4)), np.zeros((2, 4))))
+        return bar
+
+    wanted = dt.jacrev(dt.grad(lambda x: total_of(stencil(x))))(x)
+    np.testing.assert_allclose(dt.jacrev(nested)(x), wanted, atol=1e-13)
+
+
+@dt.kernel
+def sum_up(y, total):
+    for i, j in y:
+        total[None] += y[i, j]
+
+
+def total_of(y: Any) -> Any:
+    total = scalar()
+    sum_up(y, total)
+    return total
+
+
 @dt.func
 def normal(x):
     """The distribution function of the normal distribution, by its series around 0."""

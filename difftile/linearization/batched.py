@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -30,14 +30,14 @@ from difftile.substrate import unpin
 
 
 def pull_many(
-    stretch: Pullback, output: Field, seeds: HostArray, wrt: Iterable[Field]
+    stretch: Pullback, seeds: Mapping[Field, HostArray], wrt: Iterable[Field]
 ) -> dict[Field, HostArray]:
     """Return many cotangents of the fields' contents before the function.
 
     Args:
         stretch: The launches.
-        output: The field that has cotangents.
-        seeds: Those, one after the other along the first axis.
+        seeds: For each output the cotangents of its contents after, one after the other along the
+            first axis.
         wrt: The fields whose cotangents are wanted.
 
     Raises:
@@ -45,34 +45,30 @@ def pull_many(
     """
     fields = [one.origin for one in wrt]
     records = stretch.records(fields)
-    replay = ManyDirections(len(seeds))
-    replay.gradient(output).buffer.write(np.asarray(seeds))
+    replay = ManyDirections.of(seeds)
     for record in reversed(records):
         record.reverse(replay)
     return {one: replay.gradient(one).to_numpy() for one in fields}
 
 
 def push_many(
-    stretch: Pullback,
-    one: Field,
-    tangents: HostArray,
-    outputs: Iterable[Field],
+    stretch: Pullback, tangents: Mapping[Field, HostArray], outputs: Iterable[Field]
 ) -> dict[Field, HostArray]:
     """Return many tangents of the fields' contents after the function.
 
     Args:
         stretch: The launches.
-        one: The field that varies.
-        tangents: Those of its contents before, one after the other along the first axis.
+        tangents: For each input that varies the tangents of its contents before, one after the
+            other along the first axis.
         outputs: The fields whose tangents are wanted.
 
     Raises:
         Unbatchable: Loops have bounds that differ between directions.
     """
-    stretch.check_writes(frozenset((one.origin,)))
-    dots = ManyDirections(len(tangents))
-    dots.gradient(one).buffer.write(np.asarray(tangents))
-    ManyPush(stretch, frozenset((one.origin,)), dots).over(stretch)
+    wanted = frozenset(one.origin for one in tangents)
+    stretch.check_writes(wanted)
+    dots = ManyDirections.of(tangents)
+    ManyPush(stretch, wanted, dots).over(stretch)
     return {out: dots.gradient(out).to_numpy() for out in outputs}
 
 
@@ -82,6 +78,14 @@ class ManyDirections:
     def __init__(self, width: int) -> None:
         self.width = width
         self._work: dict[Storage, Field] = {}
+
+    @classmethod
+    def of(cls, given: Mapping[Field, HostArray]) -> ManyDirections:
+        """Return gradients or tangents that begin with some arrays, as many as these hold."""
+        many = cls(len(next(iter(given.values()))))
+        for one, values in given.items():
+            many.gradient(one).buffer.write(np.asarray(values))
+        return many
 
     def gradient(self, field: Field) -> Field:
         """Return the gradients of a field, which are zero to begin with."""
@@ -198,7 +202,7 @@ def _each(lanes: HostArray) -> list[HostArray]:
 
 
 class ManyPush(Sweep):
-    """Pushes many tangents of one field through a stretch."""
+    """Pushes many tangents through a stretch."""
 
     def __init__(self, stretch: Pullback, wanted: frozenset[Field], dots: ManyDirections) -> None:
         super().__init__(wanted)

@@ -32,8 +32,7 @@ ManyRecord: TypeAlias = DualRecord | DualStepRecord | StepRecord
 
 def push_pull_many(
     stretch: Pullback,
-    one: Field,
-    tangents: HostArray,
+    tangents: Mapping[Field, HostArray],
     seeds: Mapping[ArrayLike, Seed],
     wrt: Iterable[Field],
 ) -> dict[Field, HostArray]:
@@ -41,8 +40,8 @@ def push_pull_many(
 
     Args:
         stretch: The launches.
-        one: The field that varies.
-        tangents: The tangents of its contents before, one after the other along the first axis.
+        tangents: For each input that varies the tangents of its contents before, one after the
+            other along the first axis.
         seeds: For each output the cotangent of its contents after.
         wrt: The fields whose cotangents are wanted.
 
@@ -51,15 +50,14 @@ def push_pull_many(
         Unbatchable: Loops have bounds that differ between directions.
     """
     fields = [field.origin for field in wrt]
-    wanted = frozenset((*fields, one.origin))
+    wanted = frozenset((*fields, *(one.origin for one in tangents)))
     stretch.check_writes(wanted)
-    many = ManyDirections(len(tangents))
-    many.gradient(one).buffer.write(np.asarray(tangents))
+    many = ManyDirections.of(tangents)
     recording = _Recording(stretch, wanted, many)
     try:
         recording.over(stretch)
         apart = all(_apart(record) for record in recording.records)
-        replay = (_Replay if apart else _WideReplay)(len(tangents))
+        replay = (_Replay if apart else _WideReplay)(many.width)
         replay.start(seeds)
         for record in reversed(recording.records):
             replay.reverse(record)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,21 +11,15 @@ import numpy as np
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
-from difftile.linearization.batched import pull_many, push_many
-from difftile.linearization.batched_second import directions_within, push_pull_many
-from difftile.linearization.forward_over_reverse import push_pull
+from difftile.linearization.batched_second import directions_within
 from difftile.linearization.pullback import Pullback
-from difftile.linearization.tangents import push
-from difftile.passes.batch import Unbatchable
+from difftile.linearization.together import CHUNK, MEMORY, chunks, curved, pulled, pushed
 from difftile.recording.perform import perform
 from difftile.transforms.nested import NestedCall
 from difftile.transforms.nested_steps import JacobianStep
 from difftile.transforms.reverse_mode import grad
 from difftile.transforms.stretch import Argnums, Stretch
 from difftile.transforms.trees import Array, Tree, with_outputs
-
-CHUNK = 64  # directions that one launch takes
-_MEMORY = 2**29  # bytes of the tangents that one run keeps
 
 
 def jacfwd(f: Callable[..., Tree], argnums: Argnums = 0, *, chunk: int = CHUNK) -> Any:
@@ -51,7 +45,7 @@ def jacfwd(f: Callable[..., Tree], argnums: Argnums = 0, *, chunk: int = CHUNK) 
     def fill(linear: Pullback, blocks: _Blocks) -> None:
         for column, one in enumerate(blocks.inputs):
             for cells, directions in _chunks(one, chunk):
-                found = pushed(linear, one, directions, blocks.outputs)
+                found = pushed(linear, {one: directions}, blocks.outputs)
                 for row, out in enumerate(blocks.outputs):
                     blocks[row, column][:, cells] = found[out].reshape(len(directions), -1).T
 
@@ -77,16 +71,9 @@ def jacrev(f: Callable[..., Tree], argnums: Argnums = 0, *, chunk: int = CHUNK) 
     def fill(linear: Pullback, blocks: _Blocks) -> None:
         for row, out in enumerate(blocks.outputs):
             for cells, seeds in _chunks(out, chunk):
-                try:
-                    found = pull_many(linear, out, seeds, blocks.inputs)
-                except Unbatchable:  # pull them one after the other
-                    for cell, seed in enumerate(seeds, cells.start):
-                        bars = linear.pull({out: seed}, blocks.inputs)
-                        for column, one in enumerate(blocks.inputs):
-                            blocks[row, column][cell] = bars[one].to_numpy().reshape(-1)
-                else:
-                    for column, one in enumerate(blocks.inputs):
-                        blocks[row, column][cells] = found[one].reshape(len(seeds), -1)
+                found = pulled(linear, {out: seeds}, blocks.inputs)
+                for column, one in enumerate(blocks.inputs):
+                    blocks[row, column][cells] = found[one].reshape(len(seeds), -1)
 
     return _jacobian(f, argnums, fill, "jacrev")
 
@@ -118,13 +105,13 @@ def hessian(f: Callable[..., Tree], argnums: Argnums = 0, *, chunk: int | None =
         seed: dict[ArrayLike, Any] = {stretch.number(): 1.0}
         blocks = _Blocks(stretch.inputs, stretch.inputs)
         width = (
-            min(CHUNK, directions_within(_MEMORY, linear, stretch.inputs))
+            min(CHUNK, directions_within(MEMORY, linear, stretch.inputs))
             if chunk is None
             else chunk
         )
         for column, one in enumerate(stretch.inputs):
             for cells, directions in _chunks(one, width):
-                found = _curved(linear, one, directions, seed, stretch.inputs)
+                found = curved(linear, {one: directions}, seed, stretch.inputs)
                 for row, out in enumerate(stretch.inputs):
                     blocks[row, column][:, cells] = found[out].reshape(len(directions), -1).T
         linear.release()
@@ -186,38 +173,7 @@ def _chunks(one: Field, chunk: int) -> Iterator[tuple[slice, Array]]:
     """Yield unit directions of a field, several at a time, and their places."""
     shape = one.to_numpy().shape
     size = int(np.prod(shape, dtype=int))
-    for first in range(0, size, chunk):
-        cells = slice(first, min(first + chunk, size))
-        directions = np.zeros((cells.stop - first, size))
-        directions[np.arange(len(directions)), np.arange(first, cells.stop)] = 1.0
+    for cells in chunks(size, chunk):
+        directions = np.zeros((cells.stop - cells.start, size))
+        directions[np.arange(len(directions)), np.arange(cells.start, cells.stop)] = 1.0
         yield cells, directions.reshape(-1, *shape)
-
-
-def _curved(
-    linear: Pullback,
-    one: Field,
-    tangents: Array,
-    seed: Mapping[ArrayLike, Any],
-    inputs: Sequence[Field],
-) -> dict[Field, Array]:
-    """Return products of the Hessian, together or one after the other if they cannot be batched."""
-    if len(tangents) > 1:
-        try:
-            return push_pull_many(linear, one, tangents, seed, inputs)
-        except Unbatchable:
-            pass
-    each = [push_pull(linear, {one: tangent}, seed, {}, inputs)[1] for tangent in tangents]
-    arrays = [{out: found[out].to_numpy() for out in inputs} for found in each]
-    return {out: np.stack([found[out] for found in arrays]) for out in inputs}
-
-
-def pushed(
-    linear: Pullback, one: Field, tangents: Array, outputs: Sequence[Field]
-) -> dict[Field, Array]:
-    """Push tangents together, or one after the other if they cannot be batched."""
-    try:
-        return push_many(linear, one, tangents, outputs)
-    except Unbatchable:
-        pass
-    each = [push(linear, {one: tangent}, outputs) for tangent in tangents]
-    return {out: np.stack([found[out] for found in each]) for out in outputs}

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from difftile.diagnostics import LaunchError
-from difftile.fields.field import Field
+from difftile.fields.array_like import ArrayLike
+from difftile.fields.field import Field, make
 from difftile.fields.recording import RECORDING
 from difftile.fields.tracked import TrackedFloat
 from difftile.ir.types import is_float
@@ -37,6 +38,9 @@ class Stretch:
             several.
         has_aux: The function returns a pair: the value to differentiate, and an auxiliary value.
         kwargs: Its arguments by name, which are constants.
+
+    Attributes:
+        single: Whether `argnums` is one position, so that derivatives are not in a tuple.
     """
 
     def __init__(
@@ -49,7 +53,7 @@ class Stretch:
         kwargs: dict[str, Any],
     ) -> None:
         self.name = name = getattr(f, "__name__", "the function")
-        self._single = isinstance(argnums, int)
+        self.single = isinstance(argnums, int)
         self._argnums = (argnums,) if isinstance(argnums, int) else tuple(argnums)
         for k in self._argnums:
             if not -len(args) <= k < len(args):
@@ -81,7 +85,7 @@ class Stretch:
             if not isinstance(found, tuple) or len(found) != 2:  # pyright: ignore[reportUnknownArgumentType]
                 raise LaunchError("has_aux=True is for functions that return a pair.")
             found, self.aux = found  # pyright: ignore[reportUnknownVariableType]
-        self.value = _with_numbers_in_fields(found)
+        self.value = _in_own_fields(_with_numbers_in_fields(found))
 
     def number(self) -> Field:
         """Return the one number that the function has returned, a field with one element.
@@ -129,7 +133,7 @@ class Stretch:
         """Return a value for each leaf in the nesting of the arguments."""
         each = iter(values)
         trees = tuple(rebuilt(self._trees[k], each) for k in self._argnums)
-        return trees[0] if self._single else trees
+        return trees[0] if self.single else trees
 
     def as_arguments(self, fields: Iterable[Field]) -> Tree:
         """Return a field for each leaf in the nesting and of the kind of the arguments."""
@@ -155,6 +159,36 @@ def _with_numbers_in_fields(tree: Tree) -> Tree:
 
     mapped(tree, note, "")
     return mapped(tree, in_field, "") if carried else tree
+
+
+def _in_own_fields(tree: Tree) -> Tree:
+    """Return the result of a function with each part of a field in a field of its own.
+
+    So is a field that occurs again: derivatives of a result are found by its memory.
+    """
+    several: list[ArrayLike] = []
+
+    def note(one: Any, name: str) -> None:
+        if isinstance(one, ArrayLike) and is_float(one.element):
+            several.append(one)
+
+    mapped(tree, note, "")
+    seen = {one.storage for one in several if isinstance(one, Field)}
+    if len(seen) == len(several):
+        return tree
+    seen.clear()
+
+    def own(one: Any, name: str) -> Any:
+        if not isinstance(one, ArrayLike) or not is_float(one.element):
+            return one
+        if isinstance(one, Field) and one.storage not in seen:
+            seen.add(one.storage)
+            return one
+        copy = make(one.element, one.shape)
+        copy.copy_from(one)
+        return copy
+
+    return mapped(tree, own, "")
 
 
 def refuse_nesting(name: str, instead: str) -> None:
