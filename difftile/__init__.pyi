@@ -87,6 +87,9 @@ from difftile.fields.field import (
     Field as Field,
     zero_grads as zero_grads,
 )
+from difftile.fields.foreign import (
+    from_dlpack as from_dlpack,
+)
 from difftile.fields.recording import (
     no_grad as no_grad,
 )

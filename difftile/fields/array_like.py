@@ -12,6 +12,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError
 from difftile.fields.arithmetic import Arithmetic
 from difftile.fields.exchange import as_array, as_contents
+from difftile.fields.export import dlpack_of, shared_array
 from difftile.fields.recording import RECORDING, note_read, note_write
 from difftile.fields.window import Window
 from difftile.ir.types import Type, shape_of
@@ -106,8 +107,31 @@ class ArrayLike(Shaped, Arithmetic, ABC):
         return math.prod(self.shape)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """Return a copy of the contents, or with `copy=False` an array over the memory."""
+        if copy is False:
+            shared = shared_array(self)
+            if dtype is not None and np.dtype(dtype) != shared.dtype:
+                raise ValueError(f"{self!r} holds {shared.dtype}, not {dtype}, without a copy.")
+            return shared
         values = self.to_numpy()
         return values if dtype is None else values.astype(dtype)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Return the memory for `from_dlpack` of another library, without a copy."""
+        if dl_device not in (None, self.__dlpack_device__()):
+            raise BufferError(f"{self!r} is on device {self.__dlpack_device__()}.")
+        return dlpack_of(self, max_version, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return the device of the memory, as DLPack numbers it."""
+        return (1, 0)
 
     def from_numpy(self, values: npt.ArrayLike) -> None:
         """Set the contents from an array of the same shape; any strides will do.

@@ -88,7 +88,8 @@ def scratch() -> Generator[None]:
 class Storage:
     """Where the contents of a field are now; fields that share their values share this.
 
-    A launch on a tape may move the contents to another buffer, for all of them at once.
+    A launch on a tape may move the contents to another buffer, for all of them at once, unless
+    others write there as well.
 
     Attributes:
         memory: The buffer, for those who know that no launch is pending.
@@ -96,9 +97,18 @@ class Storage:
         gradient_of: The field whose gradient this is.
         rows: The rows that they belong to.
         is_scratch: Whether an operation of the library keeps the memory for itself.
+        read_only: Whether the memory belongs to others who rely on what it holds.
     """
 
-    __slots__ = ("graded", "gradient_of", "is_scratch", "memory", "rows")
+    __slots__ = (
+        "__weakref__",
+        "graded",
+        "gradient_of",
+        "is_scratch",
+        "memory",
+        "read_only",
+        "rows",
+    )
 
     def __init__(self, buffer: Buffer) -> None:
         buffer.own()
@@ -107,6 +117,7 @@ class Storage:
         self.graded: weakref.ref[Field] | None = None
         self.gradient_of: weakref.ref[Field] | None = None
         self.rows: weakref.ref[Rows] | None = None
+        self.read_only = False
 
     def __del__(self) -> None:
         self.memory.disown()
@@ -118,6 +129,19 @@ class Storage:
         if run is not None:
             run()
         return self.memory
+
+    def holds(self, kept: Buffer) -> bool:
+        """Tell whether the present contents are those that a record keeps in some buffer."""
+        now = self.buffer
+        return now is kept or (now.is_shared and now.has_contents_of(kept.unpacked()))
+
+    def restore(self, kept: Buffer) -> None:
+        """Go back to the contents that a record keeps in some buffer."""
+        if self.memory.is_shared:
+            if not self.holds(kept):
+                self.memory.copy_from(kept.unpacked())
+        elif self.buffer is not kept:
+            self.move(kept)
 
     def move(self, fresh: Buffer) -> None:
         """Go on in another buffer; the old one lives on while something pins it."""
@@ -341,7 +365,15 @@ class Field(ArrayLike):
         Args:
             where: The element or the part that is to be written; None stands for all.
             constants: What is written; None where it is no constant, and the tape knows of it.
+
+        Raises:
+            FieldError: The memory belongs to others, and is read-only.
         """
+        if self.storage.read_only:
+            raise FieldError(
+                f"{self!r} is over memory of others that is read-only, and is not written. "
+                "Copy it into a field first: y = copy.copy(x)."
+            )
         tape = note_write(self).recorder
         if tape is not None and constants is not None and tape.host_write(self, where, constants):
             return self.buffer

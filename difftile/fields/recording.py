@@ -89,6 +89,9 @@ class Recorder:
         """Run and record a step whose inside is not seen; return the result of the step."""
         return step.run()
 
+    def shares(self, field: Field) -> None:
+        """Hear that others are given the memory of a field, which they may write from then on."""
+
     def misses(self, storage: Storage) -> bool:
         """Tell whether a write from another thread into this memory would falsify the record."""
         return True

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from difftile.substrate.backend import Backend, Desktop, Launcher, NativeKernel, RawEvent
 from difftile.substrate.compile import CompiledProgram, Native, NativeLaunch, speed_of
 from difftile.substrate.debug_report import failed, raise_first, silence
+from difftile.substrate.dlpack import Block, block_of, capsule_of
 from difftile.substrate.lock import LOCK
-from difftile.substrate.memory import MAX_ELEMENTS, Buffer, nbytes_of
-from difftile.substrate.pool import Pool, pack, relieve, unpin
+from difftile.substrate.memory import MAX_ELEMENTS, Buffer, Terms, nbytes_of
+from difftile.substrate.pool import Pool, keep, pack, relieve, unpin
 from difftile.substrate.scatters import check_strategy
 from difftile.substrate.session import BACKEND, Session, current_session, start_session
 from difftile.substrate.spellings import op_text
@@ -43,6 +44,7 @@ __all__ = [
     "MAX_ELEMENTS",
     "REASONS",
     "Backend",
+    "Block",
     "Buffer",
     "CompiledProgram",
     "Desktop",
@@ -55,13 +57,17 @@ __all__ = [
     "RawEvent",
     "Session",
     "StructType",
+    "Terms",
     "Work",
+    "block_of",
     "cache_folder",
+    "capsule_of",
     "check_strategy",
     "current_session",
     "dtype_of",
     "failed",
     "has_own_scalar",
+    "keep",
     "meaning_of",
     "member_types",
     "methods_of",

@@ -2,13 +2,18 @@
 
 On the CPU a block is a NumPy array that compiled code gets by its address, so Python reads and
 writes it without a copy. Elsewhere the block is an array of the backend.
+
+A block may be memory that others have lent, or that others were given (`dlpack`). Where they may
+write, nothing is known about the contents, and a record that reads them again keeps a copy.
 """
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
 _ALIGNMENT = 64  # a cache line, and the widest vector register
 MAX_ELEMENTS = 2**31 - 1  # kernels index with i32
 _ZEROS = object()
+_GONE = object()  # stands for those who have lent memory that they were given back
 
 Box: TypeAlias = tuple[tuple[int, int], ...]
 """A part of an array: along each axis where it starts, and where it stops."""
@@ -92,23 +98,49 @@ def nbytes_of(element: Type, shape: tuple[int, ...]) -> int:
     return math.prod((*shape, *shape_of(element))) * numpy_dtype(scalar_of(element)).itemsize
 
 
+class Terms(Enum):
+    """What becomes of memory that others have lent."""
+
+    SHARED = "both sides write it"
+    READ_ONLY = "nobody writes it"
+    GUARDED = "a field that is written leaves it first"
+    LENT = "nobody else looks at it as long as a field has it"
+
+
+_GUARDED, _SHARED = Terms.GUARDED, Terms.SHARED
+
+
 class Contents:
     """The knowledge about the contents of a block: `known` is `_ZEROS`, a version, or None.
 
     Each write sets `known` to None.
+
+    Attributes:
+        sharers: The number of others who may write the block at any time; while there are some,
+            nothing is known about the contents.
+        copy: The latest copy that was made of the contents of a shared block for a record.
     """
 
-    __slots__ = ("known",)
+    __slots__ = ("copy", "known", "sharers")
 
     def __init__(self) -> None:
         self.known: object = None
+        self.sharers = 0
+        self.copy: Buffer | None = None
 
     @property
     def version(self) -> object:
         """An object that stays the same until the contents change."""
+        if self.sharers:
+            return object()
         if self.known is None:
             self.known = object()
         return self.known
+
+    def unshare(self) -> None:
+        """Note that one of those who might write is gone."""
+        self.sharers -= 1
+        self.known = self.copy = None  # both sides may have written meanwhile
 
 
 class Buffer:
@@ -122,6 +154,12 @@ class Buffer:
     Old contents that are mostly zero may be packed. `packing_pins` counts the pins whose holders
     are prepared for that: they read the contents of `unpacked()`. A packed buffer has no memory of
     its own, not even an address. `held` is the bytes that old contents take.
+
+    A buffer that others may write is shared: it has no pins, and its field stays in it. One of
+    memory that others have lent keeps that alive by its `lender` until it is free, takes no bytes
+    of the session, and does not go back to the pool. Where a field that is written has to leave it,
+    it has one pin more as long as a field has its contents here: `guard` tells whether it has that
+    pin now, and is None for memory that needs none.
     """
 
     __slots__ = (
@@ -131,7 +169,9 @@ class Buffer:
         "contents",
         "device",
         "element",
+        "guard",
         "held",
+        "lender",
         "nbytes",
         "owners",
         "packed",
@@ -155,6 +195,8 @@ class Buffer:
         dtype = numpy_dtype(scalar_of(element))
         full = (*shape, *shape_of(element))
         self.nbytes = self.held = nbytes_of(element, shape)
+        self.lender: object = None
+        self.guard: bool | None = None
         self.device: DeviceArray | None = None
         self._array: npt.NDArray[Any] | None = None
         self.address = 0
@@ -167,7 +209,59 @@ class Buffer:
             self._array = np.ndarray(full, dtype, raw.data, offset)
             self.address = start + offset
 
+    @staticmethod
+    def lent(kind: Buffer, address: int, lender: object, terms: Terms) -> Buffer:
+        """Return a buffer of memory that others have lent.
+
+        Args:
+            kind: A buffer of the same kind and session; `Pool.lent` needs none.
+            address: Where the memory begins; the elements follow each other without gaps.
+            lender: Keeps the memory alive.
+            terms: What becomes of the memory.
+        """
+        made: Buffer = object.__new__(Buffer)
+        made.element, made.shape, made.pool = kind.element, kind.shape, kind.pool
+        made.nbytes, made.siblings = kind.nbytes, kind.siblings
+        made.pins = made.packing_pins = made.owners = made.held = 0
+        made.packed = made.device = None
+        made.contents = Contents()
+        made.guard = None
+        if terms is _GUARDED:
+            made.guard = False
+        elif terms is _SHARED:
+            made.contents.sharers = 1
+        made.address, made.lender = address, lender
+        over_device = made.pool.device_array_over
+        if over_device is not None:
+            made._array = None
+            made.device = over_device(made.element, made.shape, address)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """Make what launches on lent memory do without, when it is asked for."""
+        if name == "_reshaped":
+            self._reshaped = {}
+            return self._reshaped
+        if name != "_array":
+            raise AttributeError(f"a buffer has no '{name}' now")
+        memory: Any = (ctypes.c_char * self.nbytes).from_address(self.address)
+        full = (*self.shape, *shape_of(self.element))
+        self._array = np.ndarray(full, numpy_dtype(scalar_of(self.element)), memory)
+        return self._array
+
     # Who needs it
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether others may write here at any time."""
+        return self.contents.sharers > 0
+
+    def has_contents_of(self, other: Buffer) -> bool:
+        """Tell whether all bits are the same as those of a buffer of the same kind."""
+        one, two = (
+            np.ascontiguousarray(b.array()).reshape(-1).view(np.uint8) for b in (self, other)
+        )
+        return bool(np.array_equal(one, two))
 
     def empty_like(self) -> Buffer:
         """Return a buffer of the same kind and session, with any contents.
@@ -183,19 +277,37 @@ class Buffer:
         if self.pins and not self.owners:
             self.pool.kept -= self.held
         self.owners += 1
+        if self.guard is False:
+            self.guard = True
+            self.pins += 1
 
     def disown(self) -> None:
         """Note that one field less has its contents here."""
         self.owners -= 1
         if self.owners:
             return
+        if self.guard:
+            self.guard = False
+            self.pins -= 1
         if self.pins:
             self.pool.keep(self.held)
         else:
             self.free()
 
+    def left(self) -> None:
+        """Note that a field has left for other memory, and that its launch is over."""
+        if self.guard and not self.owners:
+            self.guard = False
+            self.pins -= 1
+            if not self.pins:
+                self.free()
+
     def free(self) -> None:
         """Give the memory back; no record and no field refers to it any more."""
+        if self.lender is not None or self.contents.sharers:
+            self.lender = None if self.lender is None else _GONE
+            self.contents.copy = None
+            return
         memory = self if self.packed is None else self.packed.memory
         if memory is not None and not self.pool.ended:
             self.siblings.append(memory)
@@ -205,7 +317,7 @@ class Buffer:
     @property
     def zeros(self) -> bool:
         """Whether all contents are known to be zero."""
-        return self.contents.known is _ZEROS
+        return self.contents.known is _ZEROS and not self.contents.sharers
 
     @zeros.setter
     def zeros(self, value: bool) -> None:
@@ -250,7 +362,17 @@ class Buffer:
     def _alias(self, array: npt.NDArray[Any], shape: tuple[int, ...]) -> Buffer:
         """Return another buffer of the same memory."""
         other = object.__new__(Buffer)
-        for name in ("element", "pool", "nbytes", "held", "device", "address", "contents"):
+        for name in (
+            "element",
+            "pool",
+            "nbytes",
+            "held",
+            "device",
+            "address",
+            "contents",
+            "lender",
+            "guard",
+        ):
             setattr(other, name, getattr(self, name))
         other.shape = shape
         other.pins = other.packing_pins = other.owners = 0

@@ -10,8 +10,9 @@ them any more. Their bytes are counted in `Pool.kept`, so each change of a buffe
     > 0       0    old contents                           counted
       0       0    free, in the pool                      not counted
 
-A record that reads contents again adds its pin while a field owns them, by `buffer.pins += 1`.
-`unpin` takes it away.
+A record that reads contents again pins them by `keep`, while a field owns them, and `unpin` takes
+the pin away. Where others may write into the field's memory, it is a copy that is pinned: so what
+they write falsifies no record, and the field need not leave.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Protocol
 from difftile.diagnostics import FieldError, OutOfMemory
 from difftile.ir.types import Type, shape_of
 from difftile.substrate.lock import LOCK
-from difftile.substrate.memory import MAX_ELEMENTS, Buffer, DeviceArray
+from difftile.substrate.memory import MAX_ELEMENTS, Buffer, DeviceArray, Terms, nbytes_of
 
 _WORTH_PACKING = 1 << 15  # bytes; to look for the zeros takes as long as to copy some kilobytes
 _ATTEMPTS_LEFT_OUT = 15
@@ -42,10 +43,16 @@ class Pool:
 
     Args:
         device_array: Makes memory of the device; None where fields live in memory of the host.
+        device_array_over: Makes an array of memory that others have lent, from its address.
     """
 
-    def __init__(self, device_array: Callable[[Type, tuple[int, ...]], DeviceArray] | None) -> None:
+    def __init__(
+        self,
+        device_array: Callable[[Type, tuple[int, ...]], DeviceArray] | None,
+        device_array_over: Callable[[Type, tuple[int, ...], int], DeviceArray] | None = None,
+    ) -> None:
         self.device_array = device_array
+        self.device_array_over = device_array_over
         self._free: dict[tuple[Type, tuple[int, ...]], list[Buffer]] = {}
         self.unpackable: dict[int, int] = {}  # attempts to pack that are left out, by kind
         self.kept = 0
@@ -75,6 +82,16 @@ class Pool:
         free = other.siblings
         return _usable(free) or self._allocate(other.element, other.shape, free)
 
+    def lent(
+        self, element: Type, shape: tuple[int, ...], address: int, lender: object, terms: Terms
+    ) -> Buffer:
+        """Return a buffer of memory that others have lent; see `Buffer.lent`."""
+        kind: Buffer = object.__new__(Buffer)  # without memory
+        kind.element, kind.shape, kind.pool = element, shape, self
+        kind.nbytes = nbytes_of(element, shape)
+        kind.siblings = self._free.setdefault((element, shape), [])
+        return Buffer.lent(kind, address, lender, terms)
+
     def _allocate(self, element: Type, shape: tuple[int, ...], siblings: list[Buffer]) -> Buffer:
         if prod(shape) * prod(shape_of(element)) > MAX_ELEMENTS:
             raise FieldError(
@@ -101,6 +118,46 @@ class Pool:
         """Drop all free buffers."""
         for free in self._free.values():
             free.clear()  # in place: living buffers know their list
+
+
+def keep(holder: Holder, *, packing: bool = False) -> Buffer:
+    """Pin the present contents of a field for a record that reads them again.
+
+    Args:
+        holder: The field.
+        packing: Whether the record is prepared for packed contents.
+
+    Returns:
+        The buffer with the contents: that of the field, or a copy where others may write into it.
+        Records of the same contents share a copy.
+
+    Raises:
+        OutOfMemory: The memory for a copy is not there.
+    """
+    buffer = holder.memory
+    if buffer.contents.sharers:
+        buffer = _copy_of(buffer)
+    buffer.pins += 1
+    buffer.packing_pins += packing
+    return buffer
+
+
+def _copy_of(shared: Buffer) -> Buffer:
+    """Return a copy of the contents of shared memory, which the caller pins."""
+    copy = shared.contents.copy
+    if (
+        copy is not None
+        and copy.pins
+        and copy.packed is None
+        and copy.shape == shared.shape
+        and copy.has_contents_of(shared)
+    ):
+        return copy
+    copy = shared.empty_like()
+    copy.copy_from(shared)
+    shared.contents.copy = copy
+    shared.pool.keep(copy.held)
+    return copy
 
 
 def relieve(holder: Holder, *, copy: bool) -> Buffer:
@@ -133,8 +190,15 @@ def relieve(holder: Holder, *, copy: bool) -> Buffer:
 
 
 def pack(*buffers: Buffer) -> None:
-    """Pack old contents that are large and mostly zero, if all their readers can unpack."""
+    """Pack old contents that are large and mostly zero, if all their readers can unpack.
+
+    Args:
+        buffers: Buffers that fields have left.
+    """
     for buffer in buffers:
+        if buffer.lender is not None:
+            buffer.left()
+            continue
         if (
             buffer.nbytes < _WORTH_PACKING
             or buffer.owners
