@@ -7,6 +7,7 @@ from difftile import (
     datasets as datasets,
     optim as optim,
     render as render,
+    torch as torch,
     training as training,
     viewer as viewer,
 )

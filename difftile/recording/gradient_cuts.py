@@ -70,7 +70,8 @@ class Cuts:
         """Note the reads and writes of an opaque step."""
         graded = [use for use in opaque.uses if use.field.has_grads]
         read = [use for use in opaque.uses if use.reads and not use.passes]
-        held = any(use.field.has_grads for use in read) and not opaque.constant
+        varies = opaque.step.has_parameters or any(use.field.has_grads for use in read)
+        held = varies and not opaque.constant
         for use in read:
             storage = use.field.storage
             if storage in self.held and any(other.writes for other in graded):

@@ -150,6 +150,11 @@ class FullHistory:
             elif isinstance(entry, StepRecord):
                 yield entry.step, entry
 
+    @property
+    def in_region(self) -> bool:
+        """Whether a region is open, whose steps run again in reverse."""
+        return self._region is not None
+
     def begin_region(self) -> bool:
         """Keep only the contents that enter the region; return False if one is open already."""
         if self._region is not None:
@@ -240,6 +245,8 @@ class LimitedHistory:
         self._steps: list[TapeStep] = []
         self._changed: dict[Storage, None] = {}
         self._state_bytes = 0
+        self._running: TapeStep | None = None
+        self._saved_bytes = 0
         self._has_logs = False
         self._stride = first_stride
         self._snapshots = Snapshots()
@@ -287,6 +294,7 @@ class LimitedHistory:
         taken = self._snapshots.taken
         if not taken or position - taken[-1].position >= self._stride:
             self._snapshots.take(position)
+        self._running = step
         result = self._run.first(step, position)
         self._steps.append(step)
         if new:
@@ -303,8 +311,14 @@ class LimitedHistory:
 
     def _without_logs(self) -> float:
         """Return the part of the budget that is not set aside for logs of loops."""
-        limit = self._limit(self._state_bytes)
-        return _BESIDE_LOGS * limit if self._has_logs else limit
+        return _BESIDE_LOGS * self._budget if self._has_logs else self._budget
+
+    @property
+    def _budget(self) -> float:
+        """The bytes that may be kept; what one opaque step saves counts as part of the state."""
+        if self._running is not None:
+            self._saved_bytes = max(self._saved_bytes, self._running.saved_nbytes)
+        return self._limit(self._state_bytes + self._saved_bytes)
 
     @property
     def _kept(self) -> int:
@@ -326,10 +340,12 @@ class LimitedHistory:
 
     def _too_small(self, limit: float) -> TapeError:
         # What fields hold at the end, what they held at the start, and one launch recorded.
-        enough = math.ceil(3 * self._state_bytes / (_BESIDE_LOGS if self._has_logs else 1))
+        state = self._state_bytes + self._saved_bytes
+        enough = math.ceil(3 * state / (_BESIDE_LOGS if self._has_logs else 1))
+        saved = f", and one step saves {as_text(self._saved_bytes)}" if self._saved_bytes else ""
         return TapeError(
             f"The memory of the tape, {as_text(limit)}, is too small: the fields that its launches "
-            f"change hold {as_text(self._state_bytes)}. Three times that is enough: "
+            f"change hold {as_text(self._state_bytes)}{saved}. Three times that is enough: "
             f"Tape(memory={enough})."
         )
 
@@ -337,7 +353,7 @@ class LimitedHistory:
 
     def room(self) -> float:
         """Return the bytes that the log of a loop may take now."""
-        return self._limit(self._state_bytes) - self._kept
+        return self._budget - self._kept
 
     def backwards(self, *, keep: bool) -> Generator[StepRecord]:
         """Yield the records from the last to the first; each is good until the next is asked for.
@@ -398,7 +414,7 @@ class LimitedHistory:
         ahead[-1].restore()
         first = ahead[-1].position
         snapshots = Snapshots()
-        limit = self._limit(self._state_bytes)
+        limit = self._budget
         own = len(self._snapshots.taken)
         each = self._kept / own if own > 1 else self._state_bytes
         schedule = make_schedule(end - first, limit - self._kept, each, self._record_bytes)

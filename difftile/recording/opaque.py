@@ -88,6 +88,9 @@ class OpaqueStep(ABC):
     is_contained: ClassVar[bool] = False
     """Whether a run writes nothing but the fields that it says to write, and opens no tape."""
 
+    has_parameters: bool = False
+    """Whether gradients end in the step itself, as in the parameters of a module that it calls."""
+
     def __init__(
         self, name: str, uses: Sequence[Use], *, kind: str = "", approximate: bool = False
     ) -> None:
@@ -240,7 +243,10 @@ class Opaque(TapeStep):
         """Whether a gradient passes through the step."""
         return (
             not self.constant
-            and any(use.reads and use.field.has_grads for use in self.uses)
+            and (
+                self.step.has_parameters
+                or any(use.reads and use.field.has_grads for use in self.uses)
+            )
             and any(use.writes and use.field.has_grads for use in self.uses)
         )
 

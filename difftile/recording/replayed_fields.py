@@ -157,6 +157,7 @@ def reverse_opaque(record: OpaqueRecord, gradient: Callable[[Field], Field]) -> 
     with applying(record, stands):
         step.reverse(ReverseContext.of(record, stands), record.saved)
     touched = add_gradients(record, stands, gradient)
+    touched |= step.has_parameters
     if not touched and any(np.any(bar.buffer.array()) for bar in incoming.values()):
         text = f"The gradient is cut: the backward of {step.title} added to no gradient."
         warnings.warn(GradientCut(text), stacklevel=2)

@@ -234,6 +234,11 @@ class Tape(StepRecorder):
         return self._history.recomputed
 
     @property
+    def runs_again(self) -> bool:
+        """Whether steps that are recorded now may run again in reverse."""
+        return not isinstance(self._history, FullHistory) or self._history.in_region
+
+    @property
     def written(self) -> list[Field]:
         """The fields that recorded launches and writes from Python have changed."""
         run_pending()

@@ -1,0 +1,126 @@
+"""`dt.torch.wrap`: torch modules and functions over fields, as steps of tapes."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from difftile.diagnostics import LaunchError, StepsError
+from difftile.fields.recording import RECORDING, Recorder
+from difftile.fields.tracked import reads_in
+from difftile.recording.host_reads import ConstantNumber
+from difftile.recording.perform import perform
+from difftile.torch.module_call import Derivatives, ModuleCall
+from difftile.torch.module_state import ChangingBuffers, modules_of
+
+
+class Wrapped:
+    """A torch module, or a function of tensors, that takes and returns fields.
+
+    Fields among the arguments, also in tuples, lists, dicts and fields of structs, arrive as
+    tensors over the same memory; the components of vectors are a trailing axis. Tensors in the
+    result become new fields, in the same structure; `out=` names fields to write instead.
+
+    On a tape a call is one step. Gradients pass to the fields, and are added to the `.grad` of the
+    module's parameters as torch does it, so that optimisers of torch may follow.
+    """
+
+    def __init__(self, function: Callable[..., Any], dtype: Any) -> None:
+        self.function = function
+        self.dtype = dtype
+        self.modules = modules_of(function)
+        self.buffers = ChangingBuffers()
+        self.graph_nbytes: dict[object, int] = {}
+        self.name: str = getattr(function, "__name__", type(function).__name__)
+        self._parameters = _parameters_of(function)
+
+    def __repr__(self) -> str:
+        return f"<wrapped {self.name}>"
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Return the function as a method of an object."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """Call the module; on an open tape the call is recorded.
+
+        Args:
+            args: The arguments of the module, with fields in place of tensors.
+            out: Fields, or parts of fields, that take the result, in its structure.
+            kwargs: More arguments.
+
+        Returns:
+            The result with fields in place of tensors: `out`, or new ones.
+
+        Raises:
+            LaunchError: The result does not fit, or the module has written into a field.
+            StepsError: The call is in the body of `dt.steps`.
+        """
+        recording = RECORDING.get()
+        if recording.trace is not None:
+            raise StepsError(
+                f"{self!r} is called in the body of dt.steps(), which consists of launches. Write "
+                "'for t in range(n)' where Python has a part in every step."
+            )
+        if recording.recorder is not None and not recording.constant:
+            self._note_constants(recording.recorder, args, kwargs)
+        call = ModuleCall(self, args, kwargs, out, Derivatives.wanted())
+        perform(call)
+        return call.result
+
+    def _note_constants(
+        self, recorder: Recorder, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Tell the recorder of numbers among the arguments, which take no gradient."""
+        for name, arg in self.named(args, kwargs).items():
+            reads = reads_in(arg)
+            if reads:
+                what = f"the argument '{name}' of {self!r}"
+                given = ConstantNumber(what, f"pass the field dt.value({name})", name)
+                recorder.takes_constant(given, reads)
+
+    def named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a call by name, in order."""
+        more = (f"args[{k}]" for k in range(len(self._parameters), len(args)))
+        return {**dict(zip((*self._parameters, *more), args, strict=False)), **kwargs}
+
+
+def _parameters_of(function: Any) -> list[str]:
+    """Return the names of the parameters that take arguments by position."""
+    try:
+        signature = inspect.signature(getattr(function, "forward", function))
+    except (TypeError, ValueError):  # a function of an extension module
+        return []
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [one.name for one in signature.parameters.values() if one.kind in kinds]
+
+
+def wrap(function: Callable[..., Any] | None = None, *, dtype: Any = None) -> Any:
+    """Make a torch module, or a function of tensors, a function of fields and a step of tapes.
+
+        policy = dt.torch.wrap(torch.nn.Linear(3, 2))
+        with dt.Tape(loss):
+            u = policy(x)       # a field of shape (2,), for a field of shape (3,)
+            simulate(x, u)
+
+    Also a decorator: `@dt.torch.wrap`, or `@dt.torch.wrap(dtype=ti.math.vec2)`.
+
+    Args:
+        function: A `torch.nn.Module`, or a function of tensors that returns tensors.
+        dtype: The element type of the fields that are made: `ti.math.vec2` takes the last axis of a
+            tensor for components. One for all tensors in the result, or in the structure of the
+            result; numbers of the tensors' type by default.
+
+    Raises:
+        ImportError: PyTorch is not installed.
+        LaunchError: The object cannot be called, or is a kernel.
+    """
+    if function is None:
+        return functools.partial(wrap, dtype=dtype)
+    if isinstance(function, Wrapped) or not callable(function) or isinstance(function, type):
+        raise LaunchError(
+            f"dt.torch.wrap takes a module or a function of tensors, not {function!r}."
+        )
+    return Wrapped(function, dtype)
