@@ -36,10 +36,13 @@ value_type = BACKEND.language.value_type
 vector_values = BACKEND.language.vector_values
 
 cache_folder = BACKEND.devices.cache_folder
+let_wait = BACKEND.devices.let_wait
+LAUNCHES = 1  # the stream of CUDA that launches are on: the legacy null stream
 open_desktop = BACKEND.desktop
 
 __all__ = [
     "BACKEND",
+    "LAUNCHES",
     "LOCK",
     "MAX_ELEMENTS",
     "REASONS",
@@ -68,6 +71,7 @@ __all__ = [
     "failed",
     "has_own_scalar",
     "keep",
+    "let_wait",
     "meaning_of",
     "member_types",
     "methods_of",

@@ -119,6 +119,10 @@ class Devices(Protocol):
         """Return the folder of compiled kernels, unless an option of a start names another."""
         ...
 
+    def let_wait(self, waiting: int, stream: int) -> None:
+        """Let later work on one stream of CUDA wait for earlier work on another."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class VectorMath:

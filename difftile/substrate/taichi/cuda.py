@@ -20,6 +20,7 @@ _NAME = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 
 _MOST_CALLS = 16  # for a box, before a kernel takes less time
 _STAGED = 1 << 16  # bytes that the driver takes from the host without waiting for the device
+_WITHOUT_TIMES = 2  # CU_EVENT_DISABLE_TIMING
 _MULTIPROCESSORS, _RESIDENT = 16, 39  # attributes: how many, and the threads of each
 _ADDRESS, _HOST, _SIZE, _STREAM = ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
@@ -37,6 +38,10 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuMemcpyHtoD_v2": (_ADDRESS, _HOST, _SIZE),
     "cuMemcpyHtoDAsync_v2": (_ADDRESS, _HOST, _SIZE, _STREAM),
     "cuMemcpyDtoDAsync_v2": (_ADDRESS, _ADDRESS, _SIZE, _STREAM),
+    "cuEventCreate": (ctypes.POINTER(ctypes.c_void_p), ctypes.c_uint),
+    "cuEventRecord": (ctypes.c_void_p, _STREAM),
+    "cuEventDestroy_v2": (ctypes.c_void_p,),
+    "cuStreamWaitEvent": (_STREAM, ctypes.c_void_p, ctypes.c_uint),
 }
 
 
@@ -156,6 +161,29 @@ class Driver:
             self._functions["cuGetErrorString"](code, ctypes.byref(text))
             reason = (text.value or b"no text").decode(errors="replace")
             raise RuntimeError(f"CUDA error {code}, {reason}, in {name}")
+
+
+def let_wait(waiting: int, stream: int) -> None:
+    """Let later work on one stream wait for earlier work on another; the host does not wait.
+
+    Launches are on the legacy null stream, which is 0 or 1. It waits by itself for streams that
+    others have made, and they for it, unless they were made without that.
+
+    Args:
+        waiting: The stream that waits.
+        stream: The stream that it waits for.
+    """
+    driver = _driver()
+    if driver is None or max(waiting, 1) == max(stream, 1):
+        return
+    driver.enter()
+    event = ctypes.c_void_p()
+    driver.call("cuEventCreate", ctypes.byref(event), _WITHOUT_TIMES)
+    try:
+        driver.call("cuEventRecord", event, stream)
+        driver.call("cuStreamWaitEvent", waiting, event, 0)
+    finally:
+        driver.call("cuEventDestroy_v2", event)  # the driver keeps it for as long as one waits
 
 
 @cache

@@ -128,3 +128,8 @@ def abandon() -> None:
 def cache_folder() -> Path:
     """Return the folder of compiled kernels, unless an option of `start` names another."""
     return _TAICHIS_FOLDER / "difftile"
+
+
+def let_wait(waiting: int, stream: int) -> None:
+    """Let later work on one stream of CUDA wait for earlier work on another."""
+    cuda.let_wait(waiting, stream)
