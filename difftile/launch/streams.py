@@ -32,6 +32,17 @@ class Streams:
         finally:
             self._session, self._next = before
 
+    def position(self, session: Session) -> int:
+        """Return the first stream that no launch has had."""
+        return self._next if session is self._session else 0
+
+    @contextmanager
+    def again_from(self, session: Session, position: int) -> Generator[None]:
+        """Give launches the streams from a position on, as when it was asked for."""
+        with self.given_back():
+            self._session, self._next = session, position
+            yield
+
 
 STREAMS = Streams()
 

@@ -1,5 +1,6 @@
-"""`dt.torch`: PyTorch modules as steps of tapes."""
+"""`dt.torch`: functions over fields as operations of PyTorch, and its modules as steps of tapes."""
 
+from difftile.torch.op import op
 from difftile.torch.wrap import wrap
 
-__all__ = ["wrap"]
+__all__ = ["op", "wrap"]

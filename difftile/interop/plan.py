@@ -1,0 +1,452 @@
+"""An operation for arrays of certain layouts: run, and differentiated, on memory of the caller.
+
+Memory is given by addresses. Inputs, cotangents and tangents are only read. Outputs, and the memory
+of derivatives, may hold anything before.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from difftile.diagnostics import LaunchError
+from difftile.fields.array_like import ArrayLike
+from difftile.fields.exchange import HostArray
+from difftile.fields.field import Field, Storage
+from difftile.fields.recording import Recording
+from difftile.fields.tracked import TrackedFloat
+from difftile.interop.lent import LentField, buffer_at, copy_out
+from difftile.interop.operation import Layout, Operation
+from difftile.interop.recorder import AdjointRecorder
+from difftile.ir.types import is_float, numpy_dtype, scalar_of, shape_of
+from difftile.launch.streams import STREAMS
+from difftile.linearization.forward_over_reverse import push_pull
+from difftile.linearization.pullback import Pullback
+from difftile.linearization.pushforward import Pushforward
+from difftile.linearization.tangents import push
+from difftile.recording.replay import Replay
+from difftile.recording.tapes import TAPES
+from difftile.runtime.number_operations import value
+from difftile.substrate import current_session
+
+Addresses: TypeAlias = Sequence[int]
+Some: TypeAlias = Sequence[int | None]
+Values: TypeAlias = Sequence[Any]
+
+
+class Plan:
+    """An operation for arrays of certain layouts, in one session.
+
+    Calls from several threads take turns.
+
+    Args:
+        operation: The operation.
+        layouts: Those of its arrays.
+
+    Attributes:
+        session: The session.
+        outputs: The layouts of the outputs; None until a function that returns fields has run.
+    """
+
+    def __init__(self, operation: Operation, layouts: Sequence[Layout]) -> None:
+        self.operation = operation
+        self.layouts = tuple(layouts)
+        self.session = current_session()
+        self.outputs: tuple[Layout, ...] | None = None
+        self._turn = threading.RLock()
+        self._lent: list[LentField] = []
+        for k, (element, layout) in enumerate(zip(operation.elements, layouts, strict=True)):
+            kind = element.of(layout, operation.title(k))
+            guarded = operation.names[k] not in operation.mutates
+            self._lent.append(LentField(*kind, guarded=guarded))
+        own = [operation.layout_of(one, layouts) for one in operation.pure]
+        kinds = [
+            operation.kind_of(one, layout, layouts)
+            for one, layout in zip(operation.pure, own, strict=True)
+        ]
+        self._own = [LentField(*kind) for kind in kinds]
+        self.inputs = [one.field for one in self._lent]
+        self._fields = dict(zip(operation.names, self.inputs, strict=True))
+        for output, one in zip(operation.pure, self._own, strict=True):
+            self._fields[output.name] = one.field
+        if operation.mutates:
+            self.outputs = ()
+        elif operation.results is not None:
+            pure = dict(zip(operation.pure, own, strict=True))
+            self.outputs = tuple(
+                [
+                    pure[one] if one.start is None else layouts[one.start]
+                    for one in operation.results
+                ]
+            )
+        self._overwritten = [k for k, n in enumerate(operation.names) if n in operation.mutates]
+        self._linear: dict[tuple[bool, ...], Linear] = {}
+
+    def linear(self, wanted: tuple[bool, ...]) -> Linear:
+        """Return the operation with derivatives along some of its arrays."""
+        found = self._linear.get(wanted)
+        if found is None:
+            found = self._linear.setdefault(wanted, Linear(self, wanted))
+        return found
+
+    def discover(self, inputs: Addresses, constants: Values) -> tuple[Layout, ...]:
+        """Run a function that returns fields, to learn the layouts of its outputs."""
+        if self.outputs is None:
+            position = STREAMS.position(self.session)
+            with self.lent(inputs), Recording(), STREAMS.again_from(self.session, position):
+                results = self.call(constants)
+            device = self.layouts[0].device
+            self.outputs = tuple([_layout_of(one, device) for one in results])
+        return self.outputs
+
+    def run(self, inputs: Addresses, outputs: Addresses, constants: Values) -> None:
+        """Run the function, without derivatives."""
+        with self.lent(inputs):
+            with Recording():
+                results = self.call(constants)
+            for one, address in zip(results, outputs, strict=True):
+                copy_out(one, address)
+            for k in self._overwritten:
+                copy_out(self.inputs[k], inputs[k])
+
+    def push(
+        self,
+        inputs: Addresses,
+        tangents: Some,
+        outputs: Some,
+        dots: Some,
+        constants: Values,
+        position: int | None = None,
+    ) -> None:
+        """Run the function and push tangents through it.
+
+        Args:
+            inputs: The arrays.
+            tangents: Those of the arrays that have one.
+            outputs: The results, where they are wanted.
+            dots: Their tangents, where they are wanted.
+            constants: The other arguments.
+            position: That of the streams of random numbers before the function has run.
+        """
+        with self.lent(inputs):
+            recorder = Pushforward(self.arrays(tangents))
+            with _streams(self, position), Recording(recorder):
+                results = self.call(constants)
+            for one, address, dot in zip(results, outputs, dots, strict=True):
+                if address is not None:
+                    copy_out(one, address)
+                if dot is not None:
+                    copy_out(recorder.tangent(one), dot)
+
+    # One call
+
+    @contextmanager
+    def lent(self, inputs: Addresses, lender: object = None) -> Generator[None]:
+        """Have the memory of the caller in the fields, for one call."""
+        if self.session is not current_session():
+            raise LaunchError(
+                f"{self.operation.name}: dt.init() was called since; call the operation again."
+            )
+        with self._turn:
+            try:
+                for one, address in zip(self._lent, inputs, strict=True):
+                    one.lend(address, lender)
+                for one in self._own:
+                    one.start()
+                yield
+            finally:
+                for one in (*self._lent, *self._own):
+                    one.end()
+
+    def call(self, constants: Values) -> list[Field]:
+        """Call the function; return the fields of its outputs."""
+        operation = self.operation
+        returned = operation.call(self._fields, constants)
+        if operation.results is not None:
+            return [self._fields[one.name] for one in operation.results]
+        if operation.mutates:
+            return []
+        several = isinstance(returned, (tuple, list))
+        results = cast("Sequence[object]", returned if several else (returned,))
+        return [self._result(one, k) for k, one in enumerate(results)]
+
+    def _result(self, one: object, k: int) -> Field:
+        if isinstance(one, (TrackedFloat, float)):
+            one = value(one)
+        if isinstance(one, Field):
+            return one
+        if isinstance(one, ArrayLike):
+            return one.base.copied(one)
+        raise LaunchError(
+            f"{self.operation.name} returns {one!r}; an operation returns fields, or name the "
+            "parameters that it writes: outputs=('x',)."
+        )
+
+    def arrays(self, addresses: Some) -> dict[Field, HostArray]:
+        """Return copies of memory of the caller that belongs to inputs."""
+        pairs = zip(self.inputs, addresses, strict=True)
+        return {
+            one: buffer_at(one, address).read() for one, address in pairs if address is not None
+        }
+
+
+class Plans:
+    """The plans of an operation, the latest of them.
+
+    Args:
+        operation: The operation.
+    """
+
+    _MOST = 64  # arrays of ever new shapes
+
+    def __init__(self, operation: Operation) -> None:
+        self.operation = operation
+        self._plans: dict[tuple[Layout, ...], Plan] = {}
+
+    def of(self, layouts: tuple[Layout, ...]) -> Plan:
+        """Return the plan for arrays of some layouts.
+
+        Raises:
+            LaunchError: An array does not fit, or is elsewhere than fields are.
+        """
+        found = self._plans.get(layouts)
+        if found is None or found.session is not current_session():
+            for k, layout in enumerate(layouts):
+                self._check_device(k, layout)
+            found = Plan(self.operation, layouts)
+            kept = list(self._plans.items())[1 - self._MOST :]
+            self._plans = {**dict(kept), layouts: found}
+        return found
+
+    def _check_device(self, k: int, layout: Layout) -> None:
+        on_host = current_session().on_host
+        if on_host and layout.device is not None:
+            raise LaunchError(
+                f"{self.operation.title(k)} is on a CUDA device, and fields are in memory of the "
+                "host; call dt.init(arch='cuda'), or move the array to the CPU."
+            )
+        if not on_host and layout.device is None:
+            raise LaunchError(
+                f"{self.operation.title(k)} is in memory of the host, and fields are on a device; "
+                "move the array there, or call dt.init(arch='cpu')."
+            )
+
+
+class Linear:
+    """An operation with derivatives along some of its arrays.
+
+    Args:
+        plan: The operation.
+        wanted: Which arrays these are.
+    """
+
+    def __init__(self, plan: Plan, wanted: tuple[bool, ...]) -> None:
+        self._plan = plan
+        self._wanted = [
+            one for one, is_wanted in zip(plan.inputs, wanted, strict=True) if is_wanted
+        ]
+        self._replay: tuple[set[Storage], Replay] | None = None
+
+    def forward(
+        self, inputs: Addresses, outputs: Addresses, constants: Values, lender: object
+    ) -> Kept:
+        """Run the function; return what `pull` reads, with the lender of the inputs."""
+        plan = self._plan
+        with plan.lent(inputs, lender):
+            recorder = AdjointRecorder(self._wanted)
+            with Recording(recorder):
+                results = plan.call(constants)
+            for one, address in zip(results, outputs, strict=True):
+                copy_out(one, address)
+        return Kept(recorder, results)
+
+    def pull(
+        self,
+        kept: Kept | None,
+        inputs: Addresses,
+        cotangents: Some,
+        bars: Some,
+        constants: Values,
+        position: int | None = None,
+    ) -> None:
+        """Pull cotangents of the outputs back to the arrays.
+
+        Args:
+            kept: The result of `forward`; None: the function runs once more.
+            inputs: The arrays.
+            cotangents: Those of the outputs that have one.
+            bars: Where those of the arrays go, where they are wanted.
+            constants: The other arguments.
+            position: That of the streams of random numbers before the function has run.
+        """
+        plan = self._plan
+        if kept is None:
+            with plan.lent(inputs):
+                recorder = AdjointRecorder(self._wanted)
+                with _streams(plan, position), Recording(recorder):
+                    results = plan.call(constants)
+            try:
+                self.pull(Kept(recorder, results), inputs, cotangents, bars, constants)
+            finally:
+                recorder.release()
+            return
+        with TAPES.turn, Recording():
+            replay = self._replay_for(kept.recorder)
+            assert plan.outputs is not None
+            for one, address in zip(kept.results, cotangents, strict=True):
+                if address is not None and is_float(one.element):
+                    replay.gradient(one).buffer.add(buffer_at(one, address))
+            for record in reversed(kept.recorder.records):
+                replay.reverse(record)
+            for one, address in zip(plan.inputs, bars, strict=True):
+                if address is not None:
+                    copy_out(replay.gradient(one), address)
+
+    def _replay_for(self, recorder: AdjointRecorder) -> Replay:
+        """Return the memory of gradients, which is that of the last pass for the same fields."""
+        if self._replay is not None and self._replay[0] == recorder.touched:
+            self._replay[1].clear()
+        else:
+            self._replay = set(recorder.touched), Replay((), accumulate=False, private=True)
+        return self._replay[1]
+
+    def second(
+        self,
+        inputs: Addresses,
+        cotangents: Some,
+        directions: Some,
+        bars: Some,
+        dots: Some,
+        constants: Values,
+        position: int | None = None,
+    ) -> None:
+        """Pull cotangents of what `pull` returns back to its arguments.
+
+        By symmetry the derivative of <w, J^T s> along the arrays is that of J^T s in the direction
+        w (Griewank and Walther, Evaluating Derivatives, 2nd ed., chapter 5), and along s it is J w.
+
+        Args:
+            inputs: The arrays.
+            cotangents: s, those of the outputs that have one.
+            directions: w, the cotangents of the arrays' cotangents that have one.
+            bars: Where the derivatives along the arrays go, where they are wanted.
+            dots: Where those along the cotangents go, where they are wanted.
+            constants: The other arguments.
+            position: That of the streams of random numbers before the function has run.
+        """
+        plan = self._plan
+        results: list[Field] = []
+        with plan.lent(inputs):
+            along = plan.arrays(directions)
+            with _streams(plan, position):
+                stretch = Pullback(lambda: results.extend(plan.call(constants)))
+            try:
+                seeds = self._seeds(results, cotangents)
+                with TAPES.turn, Recording():
+                    if seeds and along:
+                        found = push_pull(stretch, along, seeds, {}, self._wanted)[1]
+                    else:
+                        found = dict.fromkeys(self._wanted)
+                    for one, address in zip(plan.inputs, bars, strict=True):
+                        if address is not None:
+                            _set(one, address, found[one])
+                    floats = [one for one in results if is_float(one.element)]
+                    moved = push(stretch, along, floats) if along else {}
+                    for one, address in zip(results, dots, strict=True):
+                        if address is not None:
+                            _set(one, address, moved.get(one))
+            finally:
+                stretch.release()
+
+    def push_pull(
+        self,
+        inputs: Addresses,
+        cotangents: Some,
+        tangents: Some,
+        seed_tangents: Some,
+        dots: Some,
+        constants: Values,
+        position: int | None = None,
+    ) -> None:
+        """Push tangents through `pull`.
+
+        Args:
+            inputs: The arrays.
+            cotangents: Those of the outputs that have one.
+            tangents: Those of the arrays that have one.
+            seed_tangents: Those of the cotangents that have one.
+            dots: Where the tangents of the arrays' cotangents go, where they are wanted.
+            constants: The other arguments.
+            position: That of the streams of random numbers before the function has run.
+        """
+        plan = self._plan
+        results: list[Field] = []
+        with plan.lent(inputs):
+            along = plan.arrays(tangents)
+            with _streams(plan, position):
+                stretch = Pullback(lambda: results.extend(plan.call(constants)))
+            try:
+                seeds, seed_dots = (
+                    self._seeds(results, cotangents),
+                    self._seeds(results, seed_tangents),
+                )
+                with TAPES.turn, Recording():
+                    found = push_pull(stretch, along, seeds, seed_dots, self._wanted)[1]
+                    for one, address in zip(plan.inputs, dots, strict=True):
+                        if address is not None:
+                            copy_out(found[one], address)
+            finally:
+                stretch.release()
+
+    def _seeds(self, results: Sequence[Field], addresses: Some) -> dict[ArrayLike, HostArray]:
+        """Return the cotangents of outputs, added up where a field is several of them."""
+        seeds: dict[ArrayLike, HostArray] = {}
+        for one, address in zip(results, addresses, strict=True):
+            if address is not None and is_float(one.element):
+                found = buffer_at(one, address).read()
+                seeds[one] = seeds[one] + found if one in seeds else found
+        return seeds
+
+
+class Kept:
+    """What the reverse of one call reads.
+
+    Args:
+        recorder: The records.
+        results: The fields of the outputs.
+    """
+
+    __slots__ = ("recorder", "results")
+
+    def __init__(self, recorder: AdjointRecorder, results: list[Field]) -> None:
+        self.recorder = recorder
+        self.results = results
+
+
+@contextmanager
+def _streams(plan: Plan, position: int | None) -> Generator[None]:
+    """Give launches inside the random numbers from a position on."""
+    if position is None:
+        yield
+    else:
+        with STREAMS.again_from(plan.session, position):
+            yield
+
+
+def _set(like: Field, address: int, values: Field | HostArray | None) -> None:
+    """Set memory of the caller, to zeros if there is nothing."""
+    if isinstance(values, Field):
+        copy_out(values, address)
+    elif values is None:
+        buffer_at(like, address).fill(0.0)
+    else:
+        buffer_at(like, address).write(values)
+
+
+def _layout_of(one: Field, device: int | None) -> Layout:
+    shape = (*one.shape, *shape_of(one.element))
+    return Layout(shape, np.dtype(numpy_dtype(scalar_of(one.element))), device)

@@ -1,0 +1,126 @@
+"""A recorder that keeps what a backward pass reads while the function runs for the first time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from difftile.compile.arguments import Arguments, field_at
+from difftile.fields.exchange import HostArray
+from difftile.fields.field import Field, Storage
+from difftile.fields.recording import RECORDING, Where
+from difftile.fields.tracked import HostRead, Reads, reads_in
+from difftile.ir.types import is_float
+from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.linearization.sweep import Active, record_launch, varying_uses
+from difftile.recording.host_reads import ConstantNumber, computed_by_python, result_of
+from difftile.recording.opaque import Opaque
+from difftile.recording.recorder import StepRecorder
+from difftile.recording.steps import HostStep, Launch, StepRecord, TapeStep
+from difftile.recording.tapes import TAPES
+
+
+class AdjointRecorder(StepRecorder):
+    """Records the steps of a function for the cotangents of fields that are known beforehand.
+
+    A `Pullback` learns later which cotangents are wanted, and runs its steps twice for that.
+
+    Args:
+        wanted: The fields whose cotangents are wanted.
+
+    Attributes:
+        records: The records of the steps.
+        touched: The memory that the steps read or write.
+    """
+
+    def __init__(self, wanted: Collection[Field]) -> None:
+        self.records: list[StepRecord] = []
+        self.touched: set[Storage] = set()
+        self._active = Active(wanted)
+        self._identity = object()
+        self._returned: dict[str, HostRead] = {}
+        self._token = object()
+        TAPES.holders.add(self._token)
+
+    def misses(self, storage: Storage) -> bool:
+        """Tell whether a write from another thread into this memory would falsify the records."""
+        return storage in self.touched
+
+    def record(self, step: TapeStep) -> object:
+        """Run a step and record it, unless Python itself is about to write."""
+        self.touched |= {one.storage for one in step.fields}
+        constant = RECORDING.get().constant
+        match step:
+            case Launch():
+                grads = self._active.along(step) if constant else self._active.launched(step)
+                self.records += record_launch(step, grads, constant=constant)
+            case Opaque():
+                return self._opaque(step)
+            case HostStep():
+                passed = self._active.wrote(step)
+                if passed is not None:
+                    self.records.append(passed)
+            case _:
+                raise NotImplementedError(step)
+        return None
+
+    def _opaque(self, opaque: Opaque) -> object:
+        uses = varying_uses(opaque, self._active)
+        step = replace(opaque, uses=uses)
+        result = step.run(self.records)
+        self.touched |= {use.field.storage for use in step.uses}
+        written = (use for use in step.uses if use.writes and use.field.has_grads)
+        self._active.storages |= {use.field.storage for use in written}
+        return result
+
+    def host_read(self, field: Field, where: Where) -> HostRead | None:
+        """Return a read from Python of a field that varies."""
+        varies = field in self._active and is_float(field.element)
+        return HostRead(self._identity, repr(field)) if varies else None
+
+    def result(self, launch: PreparedLaunch, values: Arguments, position: int) -> HostRead | None:
+        """Return a read of a result of a launch that varies."""
+        field = field_at(values, position)
+        varies = field in self._active and is_float(field.element)
+        name = launch.code.name
+        read = self._returned.setdefault(name, HostRead(self._identity, result_of(name)))
+        return read if varies else None
+
+    def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
+        """Return those of some reads that are of fields that vary."""
+        return [read for read in reads if read.recorder is self._identity]
+
+    def takes_constant(self, number: ConstantNumber, reads: Reads) -> None:
+        """Warn that a number which varies is taken for a constant."""
+        if varying := self.varying(reads):
+            number.warn(varying)
+
+    def carries_into(self, field: Field) -> bool:
+        """Tell whether derivatives pass to numbers that Python writes into a field."""
+        return is_float(field.element)
+
+    def follows(self, launch: PreparedLaunch, position: int) -> bool:
+        """Tell that derivatives pass to results of launches."""
+        return True
+
+    def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
+        """Record a write from Python that is about to happen.
+
+        Raises:
+            TapeError: The values were computed from fields that vary.
+        """
+        reads = self.varying(reads_in(values))
+        if reads and is_float(field.element) and not RECORDING.get().constant:
+            raise computed_by_python(field, reads)
+        return super().host_write(field, where, values)
+
+    def release(self) -> None:
+        """Let go of all contents."""
+        records, self.records = self.records, []
+        for record in records:
+            record.release()
+        TAPES.holders.discard(self._token)
+
+    def __del__(self) -> None:
+        if TAPES is not None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends
+            self.release()

@@ -1,0 +1,209 @@
+"""One call of an operation on tensors, and its derivatives on memory of torch."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias
+
+from difftile.interop.plan import Kept, Plan
+from difftile.launch.streams import STREAMS
+from difftile.torch.layouts import TORCH_DTYPES, plain
+from difftile.torch.library import Tensor, torch
+
+Tensors: TypeAlias = Sequence[Tensor]
+Some: TypeAlias = Sequence[Tensor | None]
+Values: TypeAlias = tuple[Any, ...]
+
+forward_ad: Any = importlib.import_module("torch.autograd.forward_ad")
+
+
+class Planner(Protocol):
+    """An operation on tensors."""
+
+    def plan(self, tensors: Tensors) -> Plan:
+        """Return the plan for tensors of these shapes and types."""
+        ...
+
+
+class Call:
+    """One call of an operation; the tensors are passed each time, as torch keeps them.
+
+    Args:
+        op: The operation.
+        constants: The other arguments.
+
+    Attributes:
+        position: That of the streams of random numbers before the function runs.
+        parts: The calls for the entries of a batch, if `torch.func.vmap` made some of this one.
+    """
+
+    __slots__ = ("_plan", "constants", "op", "parts", "position")
+
+    def __init__(self, op: Planner, constants: Values) -> None:
+        self.op = op
+        self.constants = constants
+        self.position = 0
+        self.parts: list[Call] = []
+        self._plan: Plan | None = None
+
+    def plan(self, tensors: Tensors) -> Plan:
+        """Return the plan."""
+        if self._plan is None:
+            self._plan = self.op.plan(tensors)
+            self.position = STREAMS.position(self._plan.session)
+        return self._plan
+
+    def part(self, k: int, *, begins: bool) -> Call:
+        """Return the call for one entry of a batch.
+
+        Args:
+            k: The entry.
+            begins: Whether the function is about to run for it, and not one of its derivatives,
+                of which a batch may belong to one call.
+        """
+        if not begins and not self.parts:
+            return self
+        while len(self.parts) <= k:
+            self.parts.append(Call(self.op, self.constants))
+        return self.parts[k]
+
+    def run(self, tensors: Tensors) -> Tensors:
+        """Run the function without derivatives."""
+        plan, given = self.plan(tensors), _Given(tensors)
+        results = self._results(plan, given)
+        plan.run(given.addresses, _addresses(results), self.constants)
+        return results
+
+    def record(self, wanted: tuple[bool, ...], tensors: Tensors) -> tuple[Tensors, Kept]:
+        """Run the function; return the results, and what `pull` reads."""
+        plan, given = self.plan(tensors), _Given(tensors)
+        results = self._results(plan, given)
+        linear = plan.linear(wanted)
+        kept = linear.forward(given.addresses, _addresses(results), self.constants, given.tensors)
+        return results, kept
+
+    def pull(
+        self, wanted: tuple[bool, ...], kept: Kept | None, tensors: Tensors, cotangents: Some
+    ) -> Tensors:
+        """Return the cotangents of the tensors that are wanted.
+
+        Args:
+            wanted: The tensors whose cotangents are wanted.
+            kept: The result of `record`; None: the function runs once more.
+            tensors: The tensors of the call.
+            cotangents: Those of its results that have one.
+        """
+        plan, given, seeds = self.plan(tensors), _Given(tensors), _Given(cotangents)
+        bars = given.like(wanted)
+        plan.linear(wanted).pull(
+            kept, given.addresses, seeds.some, bars.some, self.constants, self.position
+        )
+        return bars.tensors
+
+    def push(self, tensors: Tensors, tangents: Some) -> Some:
+        """Return the tangents of the results, None for integers."""
+        plan, given, dots = self.plan(tensors), _Given(tensors), _Given(tangents)
+        results = self._results(plan, given)
+        found = _Given([one if one.is_floating_point() else None for one in results])
+        plan.push(
+            given.addresses,
+            dots.some,
+            [None] * len(results),
+            found.some,
+            self.constants,
+            self.position,
+        )
+        return [one if one.is_floating_point() else None for one in results]
+
+    def second(
+        self, wanted: tuple[bool, ...], tensors: Tensors, cotangents: Some, directions: Some
+    ) -> Some:
+        """Return the cotangents of the tensors that are wanted, and of the cotangents, of `pull`.
+
+        Args:
+            wanted: The tensors whose cotangents `pull` returned.
+            tensors: The tensors of the call.
+            cotangents: Those of its results that have one.
+            directions: The cotangents of what `pull` returned.
+        """
+        plan, given, seeds = self.plan(tensors), _Given(tensors), _Given(cotangents)
+        each = iter(directions)
+        along = _Given([next(each) if one else None for one in wanted])
+        bars, dots = given.like(wanted), seeds.like([one is not None for one in cotangents])
+        plan.linear(wanted).second(
+            given.addresses,
+            seeds.some,
+            along.some,
+            bars.some,
+            dots.some,
+            self.constants,
+            self.position,
+        )
+        return [*bars.tensors, *dots.tensors]
+
+    def push_pull(
+        self,
+        wanted: tuple[bool, ...],
+        tensors: Tensors,
+        cotangents: Some,
+        tangents: Some,
+        seed_tangents: Some,
+    ) -> Tensors:
+        """Return the tangents of what `pull` returns."""
+        plan, given, seeds = self.plan(tensors), _Given(tensors), _Given(cotangents)
+        dots, seed_dots = _Given(tangents), _Given(seed_tangents)
+        found = given.like(wanted)
+        plan.linear(wanted).push_pull(
+            given.addresses,
+            seeds.some,
+            dots.some,
+            seed_dots.some,
+            found.some,
+            self.constants,
+            self.position,
+        )
+        return found.tensors
+
+    def _results(self, plan: Plan, given: _Given) -> Tensors:
+        """Return memory for the outputs."""
+        layouts = plan.outputs
+        if layouts is None:
+            layouts = plan.discover(given.addresses, self.constants)
+        device = given.tensors[0].device
+        return [
+            torch.empty(one.shape, dtype=TORCH_DTYPES[one.dtype], device=device) for one in layouts
+        ]
+
+
+class _Given:
+    """Tensors in contiguous memory, and their addresses.
+
+    Args:
+        tensors: Tensors, and None for those that are not there.
+    """
+
+    __slots__ = ("_all", "tensors")
+
+    def __init__(self, tensors: Some) -> None:
+        self._all = [None if one is None else plain(one) for one in tensors]
+        self.tensors: Tensors = [one for one in self._all if one is not None]
+
+    @property
+    def addresses(self) -> list[int]:
+        """The addresses of all tensors, which are there."""
+        return _addresses(self.tensors)
+
+    @property
+    def some(self) -> list[int | None]:
+        """The addresses, and None."""
+        return [None if one is None else one.data_ptr() for one in self._all]
+
+    def like(self, wanted: Sequence[bool]) -> _Given:
+        """Return new memory like some of the tensors."""
+        pairs = zip(self._all, wanted, strict=True)
+        return _Given([torch.empty_like(one) if is_wanted else None for one, is_wanted in pairs])
+
+
+def _addresses(tensors: Tensors) -> list[int]:
+    return [one.data_ptr() for one in tensors]

@@ -1,0 +1,243 @@
+"""The functions of `torch.autograd` around calls: derivatives, transformations, forward mode."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from difftile.diagnostics import LaunchError
+from difftile.torch.call import Call, Some, Tensors
+from difftile.torch.library import Tensor, torch
+
+
+def _floats(tensors: Tensors, needed: Sequence[bool]) -> tuple[bool, ...]:
+    """Return which tensors derivatives are wanted for."""
+    return tuple([n and x.is_floating_point() for n, x in zip(needed, tensors, strict=True)])
+
+
+def _spread(wanted: Sequence[bool], found: Some) -> list[Tensor | None]:
+    """Return what was found for those that are wanted, and None for the others."""
+    each = iter(found)
+    return [next(each) if one else None for one in wanted]
+
+
+def _there(tensors: Some) -> list[bool]:
+    return [one is not None for one in tensors]
+
+
+class Recorded(torch.autograd.Function):
+    """An eager call, which keeps what its backward pass reads."""
+
+    @staticmethod
+    def forward(ctx: Any, call: Call, *tensors: Tensor) -> Any:
+        """Run the function."""
+        ctx.call = call
+        ctx.set_materialize_grads(False)
+        ctx.wanted = wanted = _floats(tensors, ctx.needs_input_grad[1:])
+        if torch._C._autograd._top_saved_tensors_default_hooks(True) is not None:
+            # Whoever saves tensors elsewhere, or computes them again, wants nothing kept here.
+            ctx.save_for_backward(*tensors)
+            return tuple(call.run(tensors))
+        results, kept = call.record(wanted, tensors)
+        # As a tensor that is saved, what is kept goes when torch lets go of the others.
+        holder = torch.empty(0)
+        holder.kept = kept
+        ctx.save_for_backward(*tensors, holder)
+        return tuple(results)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        """Pull cotangents back; on request so that torch can differentiate it."""
+        call: Call = ctx.call
+        saved, count = ctx.saved_tensors, len(ctx.wanted)
+        tensors = saved[:count]
+        if torch.is_grad_enabled():
+            found = Pulled.apply(call, ctx.wanted, count, *tensors, *cotangents)
+        else:
+            kept = saved[count].kept if len(saved) > count else None
+            found = call.pull(ctx.wanted, kept, tensors, cotangents)
+        return None, *_spread(ctx.wanted, found)
+
+
+def _for_each(cls: Any, info: Any, in_dims: Any, call: Call, *args: Any) -> Any:
+    """Run a function of this file for each entry of a batch; return the results and their axes."""
+    found: list[Any] = []
+    for k in range(info.batch_size):
+        given = [
+            one.select(axis, k) if isinstance(axis, int) else one
+            for one, axis in zip(args, in_dims[1:], strict=True)
+        ]
+        found.append(cls.apply(call.part(k, begins=cls is Transformed), *given))
+    columns = list(zip(*found, strict=True))
+    results = tuple([None if one[0] is None else torch.stack(one) for one in columns])
+    return results, tuple([None if one is None else 0 for one in results])
+
+
+class Transformed(torch.autograd.Function):
+    """A call below `torch.func`, or in forward mode."""
+
+    @staticmethod
+    def forward(call: Call, *tensors: Tensor) -> Any:
+        """Run the function."""
+        return tuple(call.run(tensors))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        """Keep the tensors."""
+        ctx.call, *tensors = inputs
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*tensors)
+        ctx.save_for_forward(*tensors)
+        ctx.wanted = _floats(tensors, ctx.needs_input_grad[1:])
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        """Pull cotangents back."""
+        tensors = ctx.saved_tensors
+        found = Pulled.apply(ctx.call, ctx.wanted, len(tensors), *tensors, *cotangents)
+        return None, *_spread(ctx.wanted, found)
+
+    @staticmethod
+    def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
+        """Push tangents."""
+        tensors = ctx.saved_tensors
+        return Pushed.apply(ctx.call, len(tensors), *tensors, *tangents)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, call: Call, *tensors: Any) -> Any:
+        """Run the function for each entry of a batch."""
+        return _for_each(Transformed, info, in_dims, call, *tensors)
+
+
+class Pulled(torch.autograd.Function):
+    """Cotangents of the tensors, as a function of the tensors and the results' cotangents."""
+
+    @staticmethod
+    def forward(call: Call, wanted: tuple[bool, ...], count: int, *given: Any) -> Any:
+        """Pull cotangents back."""
+        return tuple(call.pull(wanted, None, given[:count], given[count:]))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        """Keep all tensors."""
+        ctx.call, ctx.wanted, ctx.count, *given = inputs
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*given)
+        ctx.save_for_forward(*given)
+
+    @staticmethod
+    def backward(ctx: Any, *directions: Any) -> Any:
+        """Pull cotangents of cotangents back."""
+        given, wanted, count = ctx.saved_tensors, ctx.wanted, ctx.count
+        found = PulledTwice.apply(ctx.call, wanted, count, len(given), *given, *directions)
+        each = (*wanted, *_there(given[count:]))
+        return None, None, None, *_spread(each, found)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        """Push tangents through the pulling back."""
+        given = ctx.saved_tensors
+        return PushedPull.apply(ctx.call, ctx.wanted, ctx.count, len(given), *given, *tangents[3:])
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, call: Call, *args: Any) -> Any:
+        """Pull back for each entry of a batch."""
+        return _for_each(Pulled, info, in_dims, call, *args)
+
+
+class _Last(torch.autograd.Function):
+    """A function that has no derivative; the text says which one that would be."""
+
+    text = ""
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        """Keep nothing."""
+        ctx.name = repr(inputs[0].op)
+
+    @classmethod
+    def refuse(cls, ctx: Any) -> Any:
+        """Refuse a derivative."""
+        raise LaunchError(f"{ctx.name}: {cls.text}")
+
+
+class PulledTwice(_Last):
+    """Second derivatives."""
+
+    text = (
+        "third derivatives are not known; leave out create_graph=True where second ones are taken."
+    )
+
+    @staticmethod
+    def forward(call: Call, wanted: Any, count: int, middle: int, *given: Any) -> Any:
+        """Pull cotangents of cotangents back."""
+        first, second = given[:count], given[count:middle]
+        return tuple(call.second(wanted, first, second, given[middle:]))
+
+    @staticmethod
+    def backward(ctx: Any, *_: Any) -> Any:
+        """Refuse third derivatives."""
+        PulledTwice.refuse(ctx)
+
+    @staticmethod
+    def jvp(ctx: Any, *_: Any) -> Any:
+        """Refuse third derivatives."""
+        PulledTwice.refuse(ctx)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, call: Call, *args: Any) -> Any:
+        """Run for each entry of a batch."""
+        return _for_each(PulledTwice, info, in_dims, call, *args)
+
+
+class Pushed(_Last):
+    """Tangents of the results."""
+
+    text = "derivatives of forward mode are not known; take reverse mode below forward mode."
+
+    @staticmethod
+    def forward(call: Call, count: int, *given: Any) -> Any:
+        """Push tangents."""
+        return tuple(call.push(given[:count], given[count:]))
+
+    @staticmethod
+    def backward(ctx: Any, *_: Any) -> Any:
+        """Refuse reverse over forward mode."""
+        Pushed.refuse(ctx)
+
+    @staticmethod
+    def jvp(ctx: Any, *_: Any) -> Any:
+        """Refuse forward over forward mode."""
+        Pushed.refuse(ctx)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, call: Call, *args: Any) -> Any:
+        """Run for each entry of a batch."""
+        return _for_each(Pushed, info, in_dims, call, *args)
+
+
+class PushedPull(_Last):
+    """Tangents of cotangents."""
+
+    text = PulledTwice.text
+
+    @staticmethod
+    def forward(call: Call, wanted: Any, count: int, middle: int, *given: Any) -> Any:
+        """Push tangents through the pulling back."""
+        dots = given[middle : middle + count], given[middle + count :]
+        return tuple(call.push_pull(wanted, given[:count], given[count:middle], *dots))
+
+    @staticmethod
+    def backward(ctx: Any, *_: Any) -> Any:
+        """Refuse third derivatives."""
+        PushedPull.refuse(ctx)
+
+    @staticmethod
+    def jvp(ctx: Any, *_: Any) -> Any:
+        """Refuse third derivatives."""
+        PushedPull.refuse(ctx)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, call: Call, *args: Any) -> Any:
+        """Run for each entry of a batch."""
+        return _for_each(PushedPull, info, in_dims, call, *args)
