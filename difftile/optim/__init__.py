@@ -2,6 +2,7 @@
 
 from difftile.optim import schedules
 from difftile.optim.adam import Adam, AdamW
+from difftile.optim.constraint import Constraint
 from difftile.optim.lbfgs import LBFGS
 from difftile.optim.rmsprop import RMSProp
 from difftile.optim.saved import read_state, write_state
@@ -13,6 +14,7 @@ __all__ = [
     "SGD",
     "Adam",
     "AdamW",
+    "Constraint",
     "RMSProp",
     "read_state",
     "schedules",

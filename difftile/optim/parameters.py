@@ -86,11 +86,8 @@ def parameters_of(given: Any, what: str, *, grads: bool = True) -> tuple[NamedPa
         field = one.field
         if not is_float(field.element):
             raise FieldError(f"{what}: {field!r} holds integers, which do not move by small steps.")
-        if grads and field.grad_out is None:
-            raise FieldError(
-                f"{what}: {field!r} has no gradient to follow. "
-                "Make it with grad=True, or use x = x.with_grads()."
-            )
+        if grads:
+            check_gradient(field, what)
         other = known.setdefault(field.storage, one)
         if other is not one:
             raise FieldError(f"{what} is given the same memory twice: {other}; and {one}.")
@@ -99,6 +96,19 @@ def parameters_of(given: Any, what: str, *, grads: bool = True) -> tuple[NamedPa
     if twice is not None:
         raise FieldError(f"{what} is given two fields of the name '{twice}'; rename one of them.")
     return tuple(found)
+
+
+def check_gradient(field: Field, what: str) -> None:
+    """Check that a field has a gradient.
+
+    Raises:
+        FieldError: It has none.
+    """
+    if field.grad_out is None:
+        raise FieldError(
+            f"{what}: {field!r} has no gradient to follow. "
+            "Make it with grad=True, or use x = x.with_grads()."
+        )
 
 
 def _named(given: Any) -> list[tuple[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
@@ -10,14 +9,25 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError
-from difftile.fields.exchange import as_array
 from difftile.fields.recording import check_no_tape
+from difftile.optim.constraint import Constrained, Constraint, interval
 from difftile.optim.objective import Objective
 from difftile.optim.parameters import FieldsLike, NamedParameter, of_each, parameters_of
+from difftile.runtime.scipy import scipy_module
 from difftile.solvers.vectors import Vector, joined, read, split
 
 _WHO = "dt.optim.scipy_minimize"
 _WITHOUT_GRADIENT = {"nelder-mead", "powell", "cobyla", "cobyqa"}
+_SECOND = {
+    "newton-cg": "hessp",
+    "trust-ncg": "hessp",
+    "trust-krylov": "hessp",
+    "trust-constr": "hessp",
+    "dogleg": "hess",
+    "trust-exact": "hess",
+}
+"""The methods that take second derivatives, as products with vectors or as a matrix."""
+_NEEDS_SECOND = {"trust-ncg", "trust-krylov", "dogleg", "trust-exact"}
 
 Interval: TypeAlias = "tuple[npt.ArrayLike | None, npt.ArrayLike | None]"
 
@@ -27,72 +37,124 @@ def scipy_minimize(
     fields: FieldsLike,
     *,
     method: str = "L-BFGS-B",
-    bounds: Interval | Mapping[Any, Interval | None] | None = None,
+    bounds: Interval | Mapping[Any, Interval | None] | Any = None,
+    constraints: Constraint | Any | Sequence[Constraint | Any] = (),
     **others: Any,
 ) -> Any:
     """Minimise a loss over fields with `scipy.optimize.minimize`; afterwards they hold the result.
 
     After an interruption, or an error in `f`, the fields hold the best point tried until then.
 
-    `f` computes the loss from the fields, and their gradients, on a tape:
+    `f` computes the loss from the fields and is differentiated here:
 
         def f():
             loss.fill(0.0)
-            with dt.Tape(loss):
-                launch_kernels()
+            launch_kernels()
             return loss
 
-        result = dt.optim.scipy_minimize(f, (x, y), bounds={x: (0.0, 1.0)})
+        result = dt.optim.scipy_minimize(f, (x, y), method="trust-ncg", bounds={x: (0.0, 1.0)})
 
-    Methods that take no gradient, such as "Nelder-Mead", need no tape in `f`, and no gradients of
-    the fields. SciPy works in double precision: fields in single precision hold the nearest
-    numbers, and the end of a line search may be lost in their rounding.
+    Methods that take second derivatives ("Newton-CG", "trust-ncg", "trust-krylov", "trust-constr",
+    and as matrices "dogleg" and "trust-exact") are given exact ones, forward over reverse. A
+    function with a tape of its own, `with dt.Tape(loss):`, has only the gradients that the tape
+    leaves in the fields. Methods that take no gradient, such as "Nelder-Mead", only run `f`.
+
+    SciPy works in double precision: fields in single precision hold the nearest numbers, and the
+    end of a line search may be lost in their rounding.
 
     Args:
         f: The function; it returns a field of one element, or a number.
         fields: A field of floats, a field of structs, `dt.Rows`, a sequence of those, or a mapping
             from names to them.
         method: A name that SciPy knows.
-        bounds: The least and the largest value of the components, numbers or arrays of a field's
-            shape, None for no bound; or a mapping from fields to such pairs, None for no bounds.
-        others: Passed on to SciPy: `tol`, `options`, `callback`, `hessp` ... Their vectors hold all
-            numbers, field after field.
+        bounds: The least and the largest value of the components, numbers or arrays that fit the
+            shape of a field, None for no bound, also inside of arrays; or a mapping from fields to
+            such pairs, None for no bounds; or SciPy's `Bounds` of all numbers.
+        constraints: A `dt.optim.Constraint`, a constraint of SciPy on the vector of all numbers, or
+            several of them.
+        others: Passed on to SciPy: `tol`, `options`, `callback`, `hess`, `hessp` ... Their vectors
+            hold all numbers, field after field, in each the last axis fastest.
 
     Returns:
         SciPy's `OptimizeResult`, with the vector of all numbers in `x`.
 
     Raises:
         ImportError: SciPy is not installed.
-        FieldError: A field has no gradient, is given twice, or cannot be moved.
-        LaunchError: Bounds do not fit, or `f` returns no loss.
-        TapeError: A tape is open, or `f` ran none.
+        FieldError: A field is given twice or cannot be moved, or has no gradient for the tape in
+            `f`.
+        LaunchError: Bounds do not fit, `f` returns no loss, or the method needs second derivatives
+            and `f` runs a tape.
+        TapeError: A tape is open, or no derivative passes to what `f` returns.
     """
-    try:
-        scipy: Any = importlib.import_module("scipy.optimize")
-    except ImportError:
-        raise ImportError(
-            f"{_WHO} needs SciPy: install it with 'pip install difftile[scipy]'."
-        ) from None
+    scipy = scipy_module("scipy.optimize", _WHO)
     check_no_tape(_WHO)
+    parameters = parameters_of(fields, _WHO, grads=False)
     smooth = method.lower() not in _WITHOUT_GRADIENT
-    parameters = parameters_of(fields, _WHO, grads=smooth)
-    objective = Objective(f, parameters, _WHO)
-    if bounds is not None:
-        others["bounds"] = scipy.Bounds(*_vectors(bounds, objective, parameters))
+    objective = Objective(f, parameters, _WHO, differentiate=smooth)
+    start = read(objective.state)
+    if bounds is not None and not hasattr(bounds, "lb"):
+        bounds = scipy.Bounds(*_vectors(bounds, objective, parameters))
+    several = cast("Sequence[Any]", constraints)
+    if not isinstance(constraints, (tuple, list)):
+        several = (constraints,)
+    constrained: list[Constrained] = []
 
     def value_and_gradient(x: Vector) -> tuple[float, Vector]:
         point = objective.at(x)
         return point.value, point.gradient
 
-    function = value_and_gradient if smooth else objective.loss
-    start = read(objective.state)
     try:
-        result = scipy.minimize(function, start, method=method, jac=smooth or None, **others)
+        if smooth:
+            objective.at(start)
+            others |= _second(method, objective, others)
+        passed: list[Any] = []
+        for one in several:
+            if isinstance(one, Constraint):
+                constrained.append(Constrained(one, parameters, f"{_WHO}: constraints"))
+                passed += constrained[-1].for_scipy(start, second=method.lower() in _SECOND)
+            else:
+                passed.append(one)
+        result = scipy.minimize(
+            value_and_gradient if smooth else objective.loss,
+            start,
+            method=method,
+            jac=smooth or None,
+            bounds=bounds,
+            constraints=passed,
+            **others,
+        )
     except BaseException:
         objective.move(objective.best[1])
         raise
+    finally:
+        objective.release()
+        for one in constrained:
+            one.release()
     objective.move(result.x)
     return result
+
+
+def _second(method: str, objective: Objective, others: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the argument of SciPy for second derivatives, if the method takes any.
+
+    Raises:
+        LaunchError: The method needs them, and the function does not have them.
+    """
+    option = _SECOND.get(method.lower())
+    if option is None or others.get("hess") is not None or others.get("hessp") is not None:
+        return {}
+    function = objective.curvature
+    if function is None:
+        if method.lower() not in _NEEDS_SECOND:
+            return {}
+        raise LaunchError(
+            f"{_WHO}: {method!r} needs second derivatives, and the function runs a tape of its "
+            "own, which has none. Leave out the tape and return the loss, or give 'hessp'."
+        )
+    one = np.ones(1)
+    if option == "hess":
+        return {"hess": lambda x: function.curve(x, np.eye(len(x)), one)}  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    return {"hessp": lambda x, p: function.curve(x, p, one)}  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
 
 
 def _vectors(
@@ -109,16 +171,12 @@ def _vectors(
     shapes = [part.shape for part in split(objective.state, read(objective.state))]
     pairs = of_each(bounds, parameters, f"{_WHO}: bounds")
     for one, shape, given_pair in zip(parameters, shapes, pairs, strict=True):
-        pair = (None, None) if given_pair is None else given_pair
+        pair: Any = (None, None) if given_pair is None else given_pair
         if not isinstance(pair, (tuple, list)) or len(cast("Sequence[Any]", pair)) != 2:
             raise LaunchError(f"{_WHO}: bounds are a pair (least, largest), not {pair!r}.")
-        for side, given in enumerate(cast("Sequence[Any]", pair)):
-            none = (-np.inf, np.inf)[side]
-            array = as_array(none if given is None else given)
-            if array.shape not in ((), shape):
-                raise LaunchError(
-                    f"{_WHO}: bounds of {one} are numbers or arrays of shape {shape}, "
-                    f"not of {array.shape}."
-                )
-            found[side].append(np.broadcast_to(array, shape))
+        low, high = cast("Sequence[Any]", pair)
+        for side, array in zip(
+            found, interval(low, high, shape, f"{_WHO}: bounds of {one}"), strict=True
+        ):
+            side.append(array)
     return joined(found[0]), joined(found[1])
