@@ -210,6 +210,18 @@ class RoleMismatch(KernelError):
         super().__init__(f"Field '{field}' is declared {role}.", span, act, hint=hint)
 
 
+class ReadOnlyMemory(KernelError):
+    """A field that is written, over memory of others that is read-only."""
+
+    def __init__(self, span: Span | None, field: str) -> None:
+        super().__init__(
+            f"Field '{field}' is over memory of others that is read-only.",
+            span,
+            "written here",
+            hint=f"copy it first: '{field} = dt.from_dlpack(array, copy=True)'.",
+        )
+
+
 Ends: TypeAlias = tuple[int, int]
 
 

@@ -32,7 +32,7 @@ class _Export:
         values = buffer.array()
         self._is_shared = not read_only
         if self._is_shared:
-            buffer.contents.sharers += 1
+            buffer.contents.share()
         self.buffer = buffer
         self._lender = buffer.lender  # alive as long as the array, whatever becomes of the field
         self.__array_interface__ = {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import FieldError
+from difftile.diagnostics import FieldError, TapeError
 from difftile.fields.arithmetic import Operators
 from difftile.fields.array_like import ArrayLike, check_is_field, filled_by_launch
 from difftile.fields.exchange import as_array, as_index, as_shape, as_view_shape
@@ -136,11 +136,25 @@ class Storage:
         return now is kept or (now.is_shared and now.has_contents_of(kept.unpacked()))
 
     def restore(self, kept: Buffer) -> None:
-        """Go back to the contents that a record keeps in some buffer."""
-        if self.memory.is_shared:
-            if not self.holds(kept):
-                self.memory.copy_from(kept.unpacked())
-        elif self.buffer is not kept:
+        """Go back to the contents that a record keeps in some buffer.
+
+        Raises:
+            TapeError: Others have changed memory that is not written here.
+        """
+        if self.holds(kept):
+            return
+        if self.read_only:
+            raise TapeError(
+                f"A field of {kept.element}, shape {kept.shape}, is over memory of others that is "
+                "read-only, and they have changed it since the tape read it: its launches cannot "
+                "run again. Copy the array, dt.from_dlpack(x, copy=True), or let the tape keep "
+                "all values: a tape without 'memory' or 'snapshots'."
+            )
+        if self.memory.is_shared or kept.is_shared:
+            if self.memory.pins:
+                self.renew(copy=False)
+            self.memory.copy_from(kept.unpacked())
+        else:
             self.move(kept)
 
     def move(self, fresh: Buffer) -> None:
@@ -372,7 +386,7 @@ class Field(ArrayLike):
         if self.storage.read_only:
             raise FieldError(
                 f"{self!r} is over memory of others that is read-only, and is not written. "
-                "Copy it into a field first: y = copy.copy(x)."
+                "Copy it first: x = dt.from_dlpack(array, copy=True)."
             )
         tape = note_write(self).recorder
         if tape is not None and constants is not None and tape.host_write(self, where, constants):
@@ -562,6 +576,11 @@ class Field(ArrayLike):
         check_is_field(gradient, "A gradient is")
         if not isinstance(gradient, Field):
             raise FieldError(f"A gradient is a whole field, not {gradient!r}.")
+        if gradient.storage.read_only:
+            raise FieldError(
+                f"{gradient!r} is over memory of others that is read-only, and no gradient is "
+                "written there. Copy it first: dt.from_dlpack(array, copy=True)."
+            )
         if gradient.storage is self.storage:
             raise FieldError(f"{self!r} is not its own gradient; make one with dt.zeros_like().")
         if gradient.shape != self.shape or gradient.element != self.element:

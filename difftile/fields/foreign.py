@@ -97,13 +97,13 @@ def point_at(field: Field, address: int, lender: object, terms: Terms) -> None:
     """Let a field go on over other memory of others, and let go of what it has been over.
 
     Args:
-        field: The field, which stands for others of its kind in turn. No launch on it is pending.
+        field: The field, which stands for others of its kind in turn.
         address: Where the memory begins; for the rest see `field_over`.
         lender: Keeps the memory alive.
         terms: What becomes of the memory.
     """
     storage = field.storage
-    old = storage.memory
+    old = storage.buffer
     fresh = Buffer.lent(old, address, lender, terms)
     fresh.own()
     storage.memory = fresh

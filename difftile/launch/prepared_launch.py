@@ -11,10 +11,12 @@ from difftile.compile.adjoint_plan import AdjointPlan, make_plans
 from difftile.compile.arguments import Argument, Arguments, CallArgs, field_at
 from difftile.compile.ownership import Ownership
 from difftile.compile.specialisation import Specialisation
-from difftile.diagnostics import NotDifferentiable
+from difftile.diagnostics import NotDifferentiable, ReadOnlyMemory
 from difftile.fields.derived import DerivedField
 from difftile.fields.field import GRADIENTS, Field, Storage
 from difftile.fields.tracked import TrackedFloat
+from difftile.ir.nodes import Accumulate, Combine, Store
+from difftile.ir.walk import walk
 from difftile.launch.binding import Binding
 from difftile.launch.captured import Captured
 from difftile.launch.open_arguments import OpenedArgument, opened_again
@@ -141,6 +143,7 @@ class PreparedLaunch:
 
     def __post_init__(self) -> None:
         self.session = self.code.session
+        self._check_writes()
         self.adjoints = {}
         self.stages = [PreparedStage(self.code, one, self.values) for one in self.code.stages]
         self.derived = tuple([one for one in self.values if isinstance(one, DerivedField)])
@@ -148,6 +151,20 @@ class PreparedLaunch:
         self.exclusive = bool(self.code.temps or self.derived or self.session.debug)
         if self.code.limits is not None or self.code.ownership is not None:
             self.suspect = _unchecked
+
+    def _check_writes(self) -> None:
+        """Check that the launch writes no memory of others that is read-only.
+
+        Raises:
+            ReadOnlyMemory: It does.
+        """
+        for k in self.code.writes:
+            if field_at(self.values, k).storage.read_only:
+                array = self.code.params[k]
+                stmts = (stmt for stage in self.code.stages for stmt in walk(stage.program.body))
+                writes = (stmt for stmt in stmts if isinstance(stmt, (Store, Accumulate, Combine)))
+                spans = (stmt.span for stmt in writes if stmt.array is array)
+                raise ReadOnlyMemory(next(spans, None), array.name)
 
     @staticmethod
     def bare(code: Specialisation, values: Arguments) -> PreparedLaunch:

@@ -26,7 +26,7 @@ from difftile.recording.replay import AdjointEnvironment
 from difftile.recording.replayed_fields import reverse_opaque
 from difftile.recording.runs import RunRecord
 from difftile.recording.steps import HostStep, Launch, LaunchRecord, StepRecord
-from difftile.substrate import unpin
+from difftile.substrate import Buffer, keep, unpin
 
 
 def pull_many(
@@ -251,22 +251,20 @@ class ManyPush(Sweep):
         for k in writes:
             if grads[k]:
                 make_writable(self.dots.lanes(field_at(values, k)))
-        env = _ManyTangents(self.dots, prepared, values)
         if tangents is None:  # they need values that the stage overwrites again and again
             both = stage.code(Batched(Tangent(wanted)))
             assert both is not None
-            Binding(both, env).launch(values)
+            Binding(both, _ManyTangents(self.dots, prepared, values, {})).launch(values)
             prepared.stages[stage.number].run(values)
             return
-        held = [field_at(values, k).storage.buffer for k in writes]
-        for buffer in held:  # the tangents read the contents from before the stage as well
-            buffer.pins += 1
-        binding = Binding(tangents, env)
+        # The tangents read the contents from before the stage as well.
+        held = {k: keep(field_at(values, k).storage) for k in writes}
+        binding = Binding(tangents, _ManyTangents(self.dots, prepared, values, held))
         try:
             prepared.stages[stage.number].run(values)
             binding.launch(values)
         finally:
-            unpin(*held)
+            unpin(*held.values())
 
     def opaque(self, opaque: Opaque) -> None:
         """Run a step whose inside is not seen, and push tangents one after the other."""
@@ -322,16 +320,31 @@ class _ManyGradients(ManyEnvironment, AdjointEnvironment):
 
 
 class _ManyTangents(ManyEnvironment):
-    """Tangents with an axis more, and contents that fields had when this was made."""
+    """Tangents with an axis more, and contents that fields had when this was made.
 
-    def __init__(self, many: ManyDirections, launch: PreparedLaunch, values: Arguments) -> None:
+    Args:
+        many: The tangents.
+        launch: The launch.
+        values: Its arguments.
+        held: The contents of the fields that the launch writes, by position.
+    """
+
+    def __init__(
+        self,
+        many: ManyDirections,
+        launch: PreparedLaunch,
+        values: Arguments,
+        held: Mapping[int, Buffer],
+    ) -> None:
         super().__init__(launch.code, values)
         self.many = many
+        self._held = held
         self._copies = ManyDirections(many.width)
 
     def before(self, array: Array) -> Slot:
         field = self.field(array)
-        return Fixed(field.storage.buffer.under(field.shape))
+        held = self._held.get(self.code.position[array])
+        return Fixed((held or field.storage.buffer).under(field.shape))
 
     def lane(self, of: Role) -> Slot | None:
         match of:

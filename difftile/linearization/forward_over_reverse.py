@@ -27,7 +27,7 @@ from difftile.recording.opaque import Opaque
 from difftile.recording.replay import AdjointEnvironment, Replay
 from difftile.recording.seeds import Seed, add_seed
 from difftile.recording.steps import HostStep, Launch, LaunchRecord, StepRecord
-from difftile.substrate import Buffer, unpin
+from difftile.substrate import Buffer, keep, unpin
 
 
 @dataclass(slots=True)
@@ -45,11 +45,8 @@ class DualRecord:
     def pin(self, positions: Iterable[int], along: Mapping[int, Field]) -> None:
         """Keep the contents that some fields hold now, and their tangents."""
         for k in positions:
-            self.record.kept.append(field_at(self.record.values, k).storage.buffer)
-            self.dots.append(along[k].storage.buffer if k in along else None)
-            for buffer in (self.record.kept[-1], self.dots[-1]):
-                if buffer is not None:
-                    buffer.pins += 1
+            self.record.kept.append(keep(field_at(self.record.values, k).storage))
+            self.dots.append(keep(along[k].storage) if k in along else None)
 
     def dot(self, role: Before | After) -> Buffer | None:
         """Return the tangents of kept contents, or None if these are constants."""

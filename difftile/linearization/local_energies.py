@@ -31,7 +31,7 @@ from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.steps import HostCopy, HostStep, Launch, TapeStep
 from difftile.recording.work_fields import add_to, zeros_of
-from difftile.substrate import Buffer, unpin
+from difftile.substrate import Buffer, keep, unpin
 
 _HVP = "Or use dt.hvp, which takes any function."
 
@@ -59,9 +59,8 @@ class StageRun:
     def keep(self, arrays: Sequence[Array], role: type[Before | After]) -> None:
         """Pin the present contents of some fields."""
         for array in arrays:
-            buffer = field_at(self.values, self.code.position[array]).storage.buffer
-            buffer.pins += 1
-            self.kept[role(array)] = buffer
+            storage = field_at(self.values, self.code.position[array]).storage
+            self.kept[role(array)] = keep(storage)
 
     def release(self) -> None:
         """Let go of the contents."""

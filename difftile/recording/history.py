@@ -371,7 +371,7 @@ class LimitedHistory:
         ahead = list(self._snapshots.taken)
         for snapshot in ahead:
             for storage, buffer in snapshot.held.items():
-                if storage.buffer is not buffer:  # read here, and changed since by others
+                if not storage.holds(buffer):  # read here, and changed since by others
                     self._add_to_state(storage)
         final = Snapshot(len(self._steps))
         for storage in self._changed:

@@ -2,7 +2,7 @@
 
 A step reads and writes whole fields. The fields are pinned while it runs, so that a write
 into one moves it to another buffer: so the tape learns which were written, and old values need no
-copies.
+copies. A field whose memory others may write stays in it, and is compared with a copy.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ import numpy as np
 from difftile.diagnostics import LaunchError, Span, TapeError
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import GRADIENTS, Field, Storage, fields_with_grads
+from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
 from difftile.recording.steps import Derivatives, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
-from difftile.substrate import Buffer, Pool, current_session, unpin
+from difftile.substrate import Buffer, Pool, current_session, keep, unpin
 
 if TYPE_CHECKING:
     from difftile.recording.replayed_fields import ReverseContext
@@ -321,12 +322,11 @@ class Opaque(TapeStep):
             storage = use.field.storage
             if use.keeps in (Keeps.BEFORE, Keeps.BOTH):
                 kept[storage] = before[storage]
+                before[storage].pins += 1
             elif use.keeps is Keeps.AFTER:
-                kept[storage] = storage.buffer
+                kept[storage] = keep(storage)
             if use.keeps is Keeps.BOTH:
-                left[storage] = storage.buffer
-        for buffer in (*kept.values(), *left.values()):
-            buffer.pins += 1
+                left[storage] = keep(storage)
         return OpaqueRecord(self, kept, left, saved if flows else None)
 
 
@@ -382,16 +382,21 @@ class OpaqueRecord(StepRecord):
 
 
 class OpaqueWrites:
-    """The contents of a step's fields before it runs, which show afterwards what it has written."""
+    """The contents of a step's fields before it runs, which show afterwards what it has written.
+
+    They are pinned; whoever makes this releases them.
+    """
 
     def __init__(self, name: str, uses: tuple[Use, ...], record: bool) -> None:
         self._name = name
         self._uses = uses
+        run_pending()
         self.before = {
-            use.field.storage: use.field.storage.buffer
+            use.field.storage: keep(use.field.storage)
             for use in uses
             if use.writes is not True or (record and use.keeps in (Keeps.BEFORE, Keeps.BOTH))
         }
+        self._marks = {storage: storage.memory.contents.mark() for storage in self.before}
 
     def uses(self, *, again: bool = False) -> tuple[Use, ...]:
         """Return the uses with the written fields filled in.
@@ -405,18 +410,28 @@ class OpaqueWrites:
         """
         return tuple(self._filled(use, again) for use in self._uses)
 
+    def _is_written(self, storage: Storage) -> bool:
+        """Tell whether memory was written, by whomever."""
+        before, now = self.before[storage], storage.buffer
+        if now is before:
+            return False
+        # Others may write it, or might for a while, for which it has left pinned memory.
+        if not now.contents.is_unwritten_since(self._marks[storage]):
+            return True
+        return not now.has_contents_of(before)
+
     def _filled(self, use: Use, again: bool) -> Use:
         storage = use.field.storage
         if use.writes is True or storage not in self.before:
             return use
-        moved = storage.buffer is not self.before[storage]
+        moved = self._is_written(storage)
         if use.writes is None:
             keeps = use.keeps
             if keeps is Keeps.UNWRITTEN:
                 keeps = Keeps.NOTHING if moved else Keeps.BEFORE
             return replace(use, writes=moved, keeps=keeps)
         if moved:
-            storage.move(self.before[storage])
+            storage.restore(self.before[storage])
             raise LaunchError(
                 f"'{use.name}' is written by {self._name} when it is run again, and was not at "
                 "first: on a tape with a limit, and in a checkpoint, what it does must follow from "
@@ -439,8 +454,6 @@ def held(name: str, uses: tuple[Use, ...], *, record: bool = False) -> Generator
     """
     early = (Keeps.BEFORE, Keeps.BOTH)
     writes = OpaqueWrites(name, tuple([u for u in uses if record and u.keeps in early]), record)
-    for buffer in writes.before.values():
-        buffer.pins += 1
     try:
         yield writes
     finally:
@@ -458,8 +471,6 @@ def watched(name: str, uses: tuple[Use, ...], *, record: bool = False) -> Genera
         record: Whether what the reverse needs is kept.
     """
     writes = OpaqueWrites(name, uses, record)
-    for buffer in writes.before.values():
-        buffer.pins += 1
     token = object()  # a tape that the step opens must not write into pinned memory
     TAPES.holders.add(token)
     try:
@@ -479,14 +490,8 @@ def closed(keeping: set[Storage]) -> Generator[None]:
     Args:
         keeping: The memory that the work may change even where it is some field's gradient.
     """
-    guarded = {
-        gradient.storage: gradient.storage.buffer
-        for field in fields_with_grads()
-        for gradient in (field.grad_in, field.grad_out)
-        if gradient is not None and gradient.storage not in keeping
-    }
-    for buffer in guarded.values():
-        buffer.pins += 1
+    run_pending()
+    guarded = {storage: keep(storage) for storage in _gradients() - keeping}
     graded = {storage: storage.graded for storage in keeping}
     pool = current_session().pool
     replays, peak, token = TAPES.replays, pool.peak, object()
@@ -503,9 +508,18 @@ def closed(keeping: set[Storage]) -> Generator[None]:
                 storage.graded = field
                 GRADIENTS.epoch += 1
         for storage, buffer in guarded.items():
-            if storage.buffer is not buffer:
-                storage.move(buffer)
+            storage.restore(buffer)
             unpin(buffer)
+
+
+def _gradients() -> set[Storage]:
+    """Return the memory of all gradients."""
+    return {
+        gradient.storage
+        for field in fields_with_grads()
+        for gradient in (field.grad_in, field.grad_out)
+        if gradient is not None
+    }
 
 
 def nbytes_of(saved: object) -> int:

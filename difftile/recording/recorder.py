@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any
 
 from difftile.compile.adjoint_plan import AdjointPlan, make_plans
 from difftile.compile.arguments import Arguments
+from difftile.diagnostics import TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, Recorder, Where
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.opaque import Opaque, OpaqueStep
+from difftile.recording.shared_fields import SharedFields
 from difftile.recording.steps import HostCopy, HostWrite, Launch, TapeStep
 
 
 class StepRecorder(Recorder, ABC):
     """A recorder that hears of launches, host writes, host copies and opaque steps as steps."""
+
+    _shared: SharedFields | None = None
 
     @abstractmethod
     def record(self, step: TapeStep) -> object:
@@ -34,19 +39,76 @@ class StepRecorder(Recorder, ABC):
 
     def launch(self, launch: PreparedLaunch, values: Arguments) -> None:
         """Run a kernel and record it."""
-        self.record(Launch(launch, values, self.plans(launch)))
+        self._record(Launch(launch, values, self.plans(launch)))
 
     def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
         """Record a write from Python that is about to happen."""
-        return bool(self.record(HostWrite(field, where, values)))
+        if where is not None:
+            self.look_at((field,))
+        stays = bool(self.record(HostWrite(field, where, values)))
+        if self._shared:
+            self._shared.about_to_write(field, where, values)
+        return stays
 
     def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Record a copy from Python that is about to happen; a constant one as a write."""
         if RECORDING.get().constant:
             self.host_write(target.base, target.window, source.to_numpy())
         else:
-            self.record(HostCopy(target, source))
+            self.copied(target, source)
+
+    def copied(self, target: ArrayLike, source: ArrayLike) -> None:
+        """Record a copy that is not constant and is about to happen."""
+        whole = () if target.window is None else (target.base,)
+        self.look_at((*whole, source.base))
+        self.record(HostCopy(target, source))
+        if self._shared:
+            self._shared.about_to_copy(target, source)
 
     def opaque(self, step: OpaqueStep) -> Any:
         """Run and record a step whose inside is not seen; return its result."""
-        return self.record(Opaque(step, step.uses, constant=RECORDING.get().constant))
+        return self._record(Opaque(step, step.uses, constant=RECORDING.get().constant))
+
+    # Memory that others may write
+
+    def shares(self, field: Field) -> None:
+        """Hear that others are given the memory of a field, which they may write from then on."""
+        if self.misses(field.storage):
+            self.watched().meet(field, others=True)
+
+    def watched(self) -> SharedFields:
+        """Return the fields used so far whose memory others may write."""
+        if self._shared is None:
+            self._shared = SharedFields()
+        return self._shared
+
+    def look_at(self, fields: Iterable[Field]) -> None:
+        """Look at fields that are about to be used: others may have written them."""
+        fields = tuple(fields)
+        for field in fields:
+            if field.storage.memory.is_shared:
+                self.watched().meet(field)
+        if self._shared:
+            for field in self._shared.changed(fields):
+                self.changed(field)
+
+    def changed(self, field: Field) -> None:
+        """Hear that others have written a field since it was used.
+
+        Raises:
+            TapeError: Derivatives may pass through what they have overwritten.
+        """
+        raise TapeError(
+            f"{field!r} is in memory that is shared, and the other side wrote there after the tape "
+            "had used it: derivatives would pass through what was overwritten. Write it by "
+            "x.from_numpy(...) or x.copy_from(...), which are recorded, or before the recording "
+            "begins."
+        )
+
+    def _record(self, step: TapeStep) -> object:
+        """Record a step that runs now."""
+        self.look_at(step.fields)
+        result = self.record(step)
+        if self._shared:
+            self._shared.used(step.writes)
+        return result

@@ -132,8 +132,7 @@ class ReverseContext:
             final.hold(storage)
         try:
             for storage, buffer in self._kept.items():
-                if storage.buffer is not buffer:
-                    storage.move(buffer)
+                storage.restore(buffer)
             yield
         finally:
             final.restore()

@@ -44,7 +44,11 @@ class Run:
     def _run(
         self, step: TapeStep, position: int, run: Callable[[list[StepRecord] | None], object]
     ) -> object:
-        self.make_room(lambda: step.growth(self._leaving, recording=self.records is not None))
+        self.make_room(
+            lambda: (
+                step.growth(self._leaving, recording=self.records is not None) + self._copies(step)
+            )
+        )
         for field, overwritten in step.accesses():
             if self.snapshots.concerns(field.storage):
                 self.snapshots.touch((field.storage,), position, overwritten=overwritten)
@@ -64,5 +68,16 @@ class Run:
 
     def _leaving(self, storage: Storage) -> int:
         """Return the bytes of a field's buffer if whoever writes the field must leave it."""
+        if storage.buffer.is_shared:
+            return 0
         kept = storage.buffer.pins or self.snapshots.concerns(storage)
         return storage.buffer.nbytes if kept else 0
+
+    def _copies(self, step: TapeStep) -> int:
+        """Return the bytes of copies of the fields of a step that stay where they are."""
+        shared = {one.storage for one in step.fields if one.storage.memory.is_shared}
+        recorded = self.records is not None
+        return sum(
+            storage.memory.nbytes * (2 * recorded + self.snapshots.concerns(storage))
+            for storage in shared
+        )

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from difftile.fields.field import Storage
-from difftile.substrate import Buffer, unpin
+from difftile.fields.pending import run_pending
+from difftile.substrate import Buffer, keep, unpin
 
 
 class Snapshot:
     """The contents of the fields before the step at a position, as far as a later step reads them.
 
     A buffer in it is pinned and is not copied: whoever writes the field next goes on in another.
+    Of memory that others may write it has a copy.
     """
 
     __slots__ = ("held", "position")
@@ -22,14 +24,13 @@ class Snapshot:
 
     def hold(self, storage: Storage) -> None:
         """Keep the present contents of a field."""
-        storage.buffer.pins += 1
-        self.held[storage] = storage.buffer
+        run_pending()
+        self.held[storage] = keep(storage)
 
     def restore(self) -> None:
         """Restore the contents of the fields."""
         for storage, buffer in self.held.items():
-            if storage.buffer is not buffer:
-                storage.move(buffer)
+            storage.restore(buffer)
 
     def release(self) -> None:
         """Let go of the contents."""

@@ -21,7 +21,7 @@ from difftile.ir.types import shape_of
 from difftile.launch.patch import Patch
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.varying_writes import varying_writes
-from difftile.substrate import Buffer, unpin
+from difftile.substrate import Buffer, keep, unpin
 
 if TYPE_CHECKING:
     from difftile.recording.opaque import OpaqueRecord
@@ -354,11 +354,10 @@ def record_stage(
     values = launch.values
     # At the positions of a plan are fields; a check of each would slow down every launch.
     fields: Sequence[Field] = values  # pyright: ignore[reportAssignmentType]
-    kept = [fields[k].storage.memory for k in plan.reads]
-    for buffer in kept:
-        buffer.pins += 1
-        buffer.packing_pins += packing
+    kept: list[Buffer] = []
     try:
+        for k in plan.reads:
+            kept.append(keep(fields[k].storage, packing=packing))
         stage = launch.prepared.stages[plan.stage.number]
         patches = stage.launch(values, plan.both, may_patch)
     except BaseException:
@@ -367,10 +366,7 @@ def record_stage(
     if plan.adjoint is None:
         return LaunchRecord(plan, launch, []) if plan.passing_by else None, patches
     for k in plan.reads_after:
-        buffer = fields[k].storage.memory
-        buffer.pins += 1
-        buffer.packing_pins += packing
-        kept.append(buffer)
+        kept.append(keep(fields[k].storage, packing=packing))
     return LaunchRecord(plan, launch, kept, packing), patches
 
 

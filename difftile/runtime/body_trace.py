@@ -150,6 +150,8 @@ class Trace(BodyTrace):
             )
         if RECORDING.get().constant is not self.constant:
             self.give_up("a step has launches that are constants for the tape, and others")
+        if any(one.storage.memory.is_shared for one in launch.fields()):
+            self.give_up(f"kernel '{name}' uses memory that arrays of others share")
         given, self._given = self._given, {}
         numbers: dict[int, Expression] = {}
         places = _places(launch, self._count) if given else {}

@@ -247,6 +247,8 @@ def _may_wait(launch: PreparedLaunch, recording: Recording) -> bool:
     """Tell whether nobody minds that a launch runs later."""
     if launch.code.result is not None or launch.derived or launch.session.debug:
         return False
+    if any(field.storage.memory.is_shared for field in launch.fields()):
+        return False
     recorder = recording.recorder
     if recording.constant or recording.observer is not None or recording.hidden:
         return False

@@ -59,7 +59,7 @@ from difftile.recording.recorder import StepRecorder
 from difftile.recording.replay import Replay
 from difftile.recording.runs import RunRecord, fused_step, names_of
 from difftile.recording.seeds import Seed, add_seed, check_loss, checked_seeds
-from difftile.recording.steps import HostCopy, Launch, LaunchRecord, StepRecord, TapeStep
+from difftile.recording.steps import Launch, LaunchRecord, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
 from difftile.recording.work_fields import copied
 from difftile.substrate import current_session, failed
@@ -201,7 +201,12 @@ class Tape(StepRecorder):
             if observer is not None and kind is None:
                 for step, _ in self._history.steps():
                     step.observe(observer)
+        shared, self._shared = self._shared, None
         self._peak = self._pool.peak - self._base
+        if kind is None and shared:
+            for field in shared.changed(one for one in self._written.values() if one.has_grads):
+                self.release()
+                self.changed(field)
         if kind is not None:
             self.release()
         elif self.loss is not None:
@@ -289,6 +294,8 @@ class Tape(StepRecorder):
         """Return what remembers a read from Python, or None where a constant is read."""
         if self._diagnosis is not None:
             self._diagnosis.host_read(field)
+        if self._shared:
+            self.look_at((field,))
         return self.reads.read(field, where, self._cuts.held)
 
     def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
@@ -331,6 +338,8 @@ class Tape(StepRecorder):
         new = launch.met is not self._mark or self._epoch != GRADIENTS.epoch
         if new:
             self._meet_all(launch, values)
+        if self._shared:
+            self.look_at(launch.fields())
         for plan in plans.stages:
             if plan.cuts or self._cuts.held:
                 self._cuts.launched(plan, values)
@@ -348,6 +357,8 @@ class Tape(StepRecorder):
         if new:
             self._written.update(plans.written)
             launch.met = self._mark
+        if self._shared:
+            self._shared.used(plans.written.values())
         if self.reads.constant or self.reads.seen:
             self.reads.written(plans.written)
         if self.loss is not None and self.loss.base.storage in plans.written:
@@ -436,7 +447,7 @@ class Tape(StepRecorder):
             super().host_copy(target, source)
             return
         _check_twin(target.base)
-        self.record(HostCopy(target, source))
+        self.copied(target, source)
         if target.has_grads:
             self._written[target.base.storage] = target.base
             if source.has_grads or source.base.storage in self._cuts.held:
@@ -444,6 +455,17 @@ class Tape(StepRecorder):
             else:
                 self.reads.set_constant(target.base, target.window)
         self._cuts.copied(target, source)
+
+    def changed(self, field: Field) -> None:
+        """Record what others have written as constants, where no gradient passes.
+
+        Raises:
+            TapeError: One may pass.
+        """
+        twin = field.storage.graded and field.storage.graded()
+        if field.has_grads or (twin is not None and twin.has_grads):
+            super().changed(field)
+        StepRecorder.host_write(self, field, None, field.buffer.read())
 
     def _meet_all(self, launch: PreparedLaunch, values: Arguments) -> None:
         """Check the fields of a launch that is new to the tape, and clear their gradients."""
@@ -458,6 +480,8 @@ class Tape(StepRecorder):
         """Set the gradients of a field to zero when the tape meets the field."""
         storage, origin = field.storage, field.origin
         self._touched.add(storage)
+        if storage.memory.is_shared:
+            self.watched().meet(field)
         twin = storage.graded and storage.graded()
         # A launch may read or write the gradient of a field that has not been met yet.
         owner = storage.gradient_of and storage.gradient_of()
@@ -483,7 +507,10 @@ class Tape(StepRecorder):
         opaque = Opaque(step, step.uses, constant=RECORDING.get().constant)
         self._opaque[step.title] = self._opaque.get(step.title, 0) + 1
         self._approximate |= {step.title} if step.approximate else set()
+        self.look_at(opaque.fields)
         saved = self.record(opaque)
+        if self._shared:
+            self._shared.used(opaque.writes)
         for field in opaque.writes:
             _check_twin(field)
             if field.has_grads:

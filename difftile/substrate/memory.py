@@ -110,10 +110,23 @@ class Terms(Enum):
 _GUARDED, _SHARED = Terms.GUARDED, Terms.SHARED
 
 
+class _Unwritten:
+    """Stands where a version was while others may write: it is there until the session writes.
+
+    Args:
+        version: The version.
+    """
+
+    __slots__ = ("version",)
+
+    def __init__(self, version: object) -> None:
+        self.version = version
+
+
 class Contents:
     """The knowledge about the contents of a block: `known` is `_ZEROS`, a version, or None.
 
-    Each write sets `known` to None.
+    Each write of the session sets `known` to None.
 
     Attributes:
         sharers: The number of others who may write the block at any time; while there are some,
@@ -133,14 +146,33 @@ class Contents:
         """An object that stays the same until the contents change."""
         if self.sharers:
             return object()
-        if self.known is None:
+        if self.known is None or isinstance(self.known, _Unwritten):
             self.known = object()
         return self.known
+
+    def share(self) -> None:
+        """Note that one more may write at any time."""
+        if not isinstance(self.known, _Unwritten):
+            self.known = _Unwritten(self.known)
+        self.sharers += 1
 
     def unshare(self) -> None:
         """Note that one of those who might write is gone."""
         self.sharers -= 1
-        self.known = self.copy = None  # both sides may have written meanwhile
+        if not self.sharers:
+            self.copy = None
+
+    def mark(self) -> object:
+        """Return an object by which `is_unwritten_since` remembers this moment."""
+        if not self.sharers:
+            return self.version
+        self.known = _Unwritten(None)
+        return self.known
+
+    def is_unwritten_since(self, mark: object) -> bool:
+        """Tell whether the session has written nothing since a moment; of others it is unknown."""
+        known = self.known
+        return known is mark or (isinstance(known, _Unwritten) and known.version is mark)
 
 
 class Buffer:
@@ -216,7 +248,7 @@ class Buffer:
         Args:
             kind: A buffer of the same kind and session; `Pool.lent` needs none.
             address: Where the memory begins; the elements follow each other without gaps.
-            lender: Keeps the memory alive.
+            lender: Keeps the memory alive; None where the caller sees to that.
             terms: What becomes of the memory.
         """
         made: Buffer = object.__new__(Buffer)
@@ -229,8 +261,8 @@ class Buffer:
         if terms is _GUARDED:
             made.guard = False
         elif terms is _SHARED:
-            made.contents.sharers = 1
-        made.address, made.lender = address, lender
+            made.contents.share()
+        made.address, made.lender = address, _GONE if lender is None else lender
         over_device = made.pool.device_array_over
         if over_device is not None:
             made._array = None
@@ -321,7 +353,8 @@ class Buffer:
 
     @zeros.setter
     def zeros(self, value: bool) -> None:
-        self.contents.known = _ZEROS if value else None
+        contents = self.contents
+        contents.known = _ZEROS if value and not contents.sharers else None
 
     @property
     def view(self) -> npt.NDArray[Any] | None:

@@ -147,7 +147,7 @@ def _copy_of(shared: Buffer) -> Buffer:
     copy = shared.contents.copy
     if (
         copy is not None
-        and copy.pins
+        and (copy.pins or copy.owners)
         and copy.packed is None
         and copy.shape == shared.shape
         and copy.has_contents_of(shared)
@@ -176,6 +176,7 @@ def relieve(holder: Holder, *, copy: bool) -> Buffer:
         fresh = old.empty_like()
         if copy:
             fresh.copy_from(old)
+            fresh.contents.known = old.contents.known
         # Nothing is called from here on to the end, so that no signal comes in between: a field
         # without an owned buffer, or bytes that are counted twice, would outlive the signal.
         pool = old.pool

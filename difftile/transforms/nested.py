@@ -86,9 +86,7 @@ class NestedCall:
             before.hold(storage)
         try:
             for one, source in self.found.items():
-                buffer = now(source).storage.buffer
-                if one.storage.buffer is not buffer:
-                    one.storage.move(buffer)
+                one.storage.restore(now(source).storage.buffer)
             linear, fresh = self.again()
             yield linear, fresh
             linear.release()

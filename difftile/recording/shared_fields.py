@@ -1,0 +1,92 @@
+"""Fields whose memory others may write at any time, as a recorder sees them.
+
+A recorder does not hear of what others write, and what it records would not be what happened. It
+therefore remembers what such a field held when it used the field last, and compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from difftile.diagnostics import TapeError
+from difftile.fields.array_like import ArrayLike
+from difftile.fields.exchange import HostArray
+from difftile.fields.field import Field, Storage, make
+from difftile.fields.recording import Where
+from difftile.recording.steps import HostWrite
+
+
+class SharedFields:
+    """The shared fields that a recorder has used, and what they held after the last use."""
+
+    def __init__(self) -> None:
+        self._held: dict[Storage, Field] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._held)
+
+    def __contains__(self, field: Field) -> bool:
+        return field.storage in self._held
+
+    def meet(self, field: Field, *, others: bool = False) -> None:
+        """Remember what a field holds before its first use, if others may write it.
+
+        Args:
+            field: The field.
+            others: Whether others are about to be given its memory.
+
+        Raises:
+            TapeError: It has memory in common with another one, whose writes it would miss.
+        """
+        storage = field.storage
+        if storage in self._held or not (others or storage.memory.is_shared):
+            return
+        low = storage.memory.address
+        high = low + storage.memory.nbytes
+        for other in self._held:
+            start = other.memory.address
+            if low < start + other.memory.nbytes and start < high:
+                raise TapeError(
+                    f"{field!r} and a field of {other.memory.element}, shape "
+                    f"{other.memory.shape}, are over the same memory of others, and a tape would "
+                    "take them for two. Share it once, and take views of that field."
+                )
+        memory = storage.memory
+        self._held[storage] = make(memory.element, memory.shape)
+        self._note(storage)
+
+    def changed(self, fields: Iterable[Field]) -> list[Field]:
+        """Return those of some fields that others have written since the last use."""
+        found = {one.storage: one for one in fields if one.storage in self._held}
+        return [
+            one
+            for storage, one in found.items()
+            if not storage.memory.has_contents_of(self._held[storage].buffer)
+        ]
+
+    def used(self, fields: Iterable[Field]) -> None:
+        """Remember what fields hold after a step has written them."""
+        for field in fields:
+            if field.storage in self._held:
+                self._note(field.storage)
+
+    def about_to_write(self, field: Field, where: Where, values: HostArray) -> None:
+        """Remember what a field will hold after a write from Python that is about to happen."""
+        held = self._held.get(field.storage)
+        if held is not None:
+            HostWrite(held.under(field.shape), where, values).run_again(None)
+
+    def about_to_copy(self, target: ArrayLike, source: ArrayLike) -> None:
+        """Remember what a field will hold after a copy that is about to happen."""
+        if target.base in self:
+            base, window = source.base, source.window
+            values = base.buffer.array()
+            self.about_to_write(
+                target.base, target.window, values if window is None else window.of(values)
+            )
+
+    def _note(self, storage: Storage) -> None:
+        held = self._held[storage]
+        buffer = held.fresh_if_pinned(keep=False)
+        buffer.copy_from(storage.memory)
+        storage.memory.contents.copy = buffer  # records that keep the contents share it
