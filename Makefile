@@ -10,7 +10,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format docs pages clean
+.PHONY: help demo test lint style types suite format docs pages clean
 
 help: ## print this help
 	@echo "usage: make TARGET [PYTHON=python3.12] [DEMO=name] [ARGS='arguments of the demo or of pytest']"
@@ -20,12 +20,21 @@ help: ## print this help
 demo: $(VENV)/installed ## run a demo: mass-spring, or the one that DEMO names
 	@$(BIN)/difftile demo $(DEMO) $(ARGS)
 
-test: lint ## run the checks of `lint`, then the tests; the slow ones with ARGS="-m slow"
+# Types are checked beside the tests, since pyright uses one core. The tests come first, which may
+# read from the terminal.
+test: style ## run the checks of `lint` and the tests; the slow ones with ARGS="-m slow"
+	@$(MAKE) --no-print-directory --jobs=2 suite types
+
+suite: $(VENV)/installed-dev
 	@$(BIN)/python -m pytest $(ARGS)
 
-lint: $(VENV)/installed-dev ## check format, lint and types
+lint: style types ## check format, lint and types
+
+style: $(VENV)/installed-dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
+
+types: $(VENV)/installed-dev
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 
 format: $(VENV)/installed-dev ## format the code and apply the fixes that ruff can make
