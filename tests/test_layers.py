@@ -41,7 +41,7 @@ ALLOWED: dict[str, set[str]] = {
     "solvers": _LANGUAGE,
     "optim": _LANGUAGE | {"files", "solvers"},
     "transforms": _LANGUAGE,
-    "torch": _LANGUAGE | {"interop", "transforms"},
+    "torch": _LANGUAGE | {"interop", "optim", "transforms"},
     "testing": _LANGUAGE,
     "interop": _LANGUAGE,
     "textures": _LANGUAGE,

@@ -59,12 +59,12 @@ class _Adaptive(Optimiser):
     def _used(self) -> tuple[str, ...]:
         return self.rule.slots if self._amsgrad else self.rule.slots[:2]
 
-    def _numbers(self, lr: float, decay: float) -> tuple[float | None, ...]:
+    def _numbers(self, steps: int, lr: float, decay: float) -> tuple[float | None, ...]:
         # The corrections of the averages' start from zero move out of the root, where a field of
         # millions of elements would pay for them.
         beta1, beta2 = self._betas
-        root = math.sqrt(1.0 - beta2 ** (self.steps + 1))
-        length = lr * root / (1.0 - beta1 ** (self.steps + 1))
+        root = math.sqrt(1.0 - beta2 ** (steps + 1))
+        length = lr * root / (1.0 - beta1 ** (steps + 1))
         coupled = decay if decay and not self._decoupled else None
         kept = 1.0 - lr * decay if decay and self._decoupled else None
         averages = beta1, 1.0 - beta1, beta2, 1.0 - beta2

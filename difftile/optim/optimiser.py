@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias, TypedDict, cast
 
 import numpy as np
@@ -80,8 +80,9 @@ class Optimiser(ABC):
 
     Args:
         fields: A field of floats with a gradient, a field of structs (its members are moved),
-            `dt.Rows` (its fields are moved), a sequence of those, or a mapping from names to them.
-            `state` has the same names.
+            `dt.Rows` (its fields are moved), a leaf tensor of torch that requires grad, a sequence
+            of those, or a mapping from names to them. `state` has the same names. A step follows
+            the `.grad` that a tensor has then; one that has none stays as it is.
         lr: The learning rate; or a function from the number of steps done to it, such as those in
             `dt.optim.schedules`; or a mapping from each field, or its name, to one of the two.
         weight_decay: A number, or a mapping from each field to one.
@@ -113,7 +114,7 @@ class Optimiser(ABC):
         clip_value: float | None = None,
         nonfinite: str = "raise",
     ) -> None:
-        self.parameters = parameters_of(fields, repr(self))
+        self.parameters = parameters_of(fields, repr(self), tensors=True)
         self.steps = 0
         self.skipped = 0
         self.grad_norm: float | None = None
@@ -150,8 +151,14 @@ class Optimiser(ABC):
         """Return the slots that the rule uses with these options."""
 
     @abstractmethod
-    def _numbers(self, lr: float, decay: float) -> tuple[float | None, ...]:
-        """Return the rule's numbers for the step that follows `steps` others."""
+    def _numbers(self, steps: int, lr: float, decay: float) -> tuple[float | None, ...]:
+        """Return the rule's numbers for a step.
+
+        Args:
+            steps: The number of steps that have moved the field before.
+            lr: The learning rate.
+            decay: The weight decay.
+        """
 
     def __repr__(self) -> str:
         return f"dt.optim.{type(self).__name__}"
@@ -187,6 +194,7 @@ class Optimiser(ABC):
         check_no_tape(f"{self!r}: step()")
         if visible is not None:
             self._check_visible(visible)
+        present = self._fetch_tensors()
         self._clear_old_gradients()
         gradients = [one.grad for one in self.parameters]
         scale = 1.0
@@ -208,9 +216,15 @@ class Optimiser(ABC):
             number(rate(self.steps) if callable(rate) else rate, f"{self!r}: lr")
             for rate in self._rates
         ]
-        numbers = [self._numbers(*pair) for pair in zip(rates, self._decays, strict=True)]
+        numbers = [
+            self._numbers(self.steps - one.missed, rate, decay)
+            for one, rate, decay in zip(self.parameters, rates, self._decays, strict=True)
+        ]
         shared = self._nonfinite == "zero" or None, scale, self._clip_value
-        for places in self._launches:
+        for group in self._launches:
+            places = [k for k in group if present[k]]
+            if not places:
+                continue
             some = [self.parameters[k] for k in places]
             states = [self.state[one.name] for one in some]
             move(
@@ -224,7 +238,19 @@ class Optimiser(ABC):
             )
         self.steps += 1
         self._note_gradients()
+        for one, moved in zip(self.parameters, present, strict=True):
+            if one.tensor is not None:
+                one.tensor.stepped(moved)
         return True
+
+    def _fetch_tensors(self) -> list[bool]:
+        """Take the gradients of tensors; return which parameters have a gradient."""
+        present = [one.tensor is None or one.tensor.fetch() for one in self.parameters]
+        self.parameters = tuple(
+            one if one.tensor is None else replace(one, field=one.tensor.field)
+            for one in self.parameters
+        )
+        return present
 
     def _check_visible(self, visible: Field) -> None:
         if (
@@ -255,12 +281,18 @@ class Optimiser(ABC):
         if self._passes == TAPES.replays:
             return
         for one, version in zip(self.parameters, self._versions, strict=True):
-            if one.grad.buffer.contents.version is version:
+            if one.tensor is None and one.grad.buffer.contents.version is version:
                 zero_grads(one.field)
 
     def zero_grads(self) -> None:
-        """Set the gradients of the fields to zero, as a tape does with those that it meets."""
+        """Set the gradients of the fields to zero, as a tape does with those that it meets.
+
+        The `.grad` of tensors becomes None.
+        """
         zero_grads([one.field for one in self.parameters])
+        for one in self.parameters:
+            if one.tensor is not None:
+                one.tensor.tensor.grad = None
 
     def follow(self, change: Change) -> None:
         """Continue with other rows; the state of each row goes with it."""
@@ -299,6 +331,8 @@ class Optimiser(ABC):
         `np.savez(path, **optimiser.state_dict())` writes them to a file.
         """
         arrays = {key: field.to_numpy() for key, field in self._state_fields().items()}
+        if self._has_tensors:
+            arrays["missed"] = np.array([float(one.missed) for one in self.parameters])
         return {"rule": np.array(type(self).__name__), "steps": np.array(self.steps), **arrays}
 
     def load_state_dict(self, saved: Mapping[str, npt.ArrayLike]) -> None:
@@ -323,10 +357,21 @@ class Optimiser(ABC):
             )
             for key, field in fields.items()
         }
+        if self._has_tensors:
+            size = len(self.parameters)
+            wanted["missed"] = Wanted((size,), np.dtype(np.float64), square=True)
         steps, arrays = restored(saved, type(self).__name__, wanted)
         for key, field in fields.items():
             field.from_numpy(arrays[key])
+        if self._has_tensors:
+            for one, missed in zip(self.parameters, arrays["missed"], strict=True):
+                if one.tensor is not None:
+                    one.tensor.missed = int(missed)
         self.steps = steps
+
+    @property
+    def _has_tensors(self) -> bool:
+        return any(one.tensor is not None for one in self.parameters)
 
     def _state_fields(self) -> dict[str, Field]:
         """Return the fields of the state by parameter and slot: 'w1.mean'."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar, cast
+
+import numpy as np
 
 from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.field import Field, Storage
@@ -13,8 +15,12 @@ from difftile.fields.rows import Change, Follower, Rows, rows_of
 from difftile.fields.structs import Member, StructField
 from difftile.fields.view import View
 from difftile.ir.types import is_float
+from difftile.optim.tensors import TensorParameter, is_tensor
 
-Given: TypeAlias = "Member | Rows"
+Tensor: TypeAlias = Any
+"""A leaf tensor of torch that requires grad."""
+
+Given: TypeAlias = "Member | Rows | Tensor"
 FieldsLike: TypeAlias = "Given | Sequence[Given] | Mapping[str, Given]"
 T = TypeVar("T")
 PerField: TypeAlias = Mapping[Any, T]
@@ -29,11 +35,13 @@ class NamedParameter:
         name: The key of its state: the user's name, or its place; "robot.pos" in structs.
         field: The field.
         given: The argument of the user: the field, or the struct field or the rows that hold it.
+        tensor: The tensor whose memory the field is over, if the user gave one.
     """
 
     name: str
     field: Field
     given: Given
+    tensor: TensorParameter | None = None
 
     @property
     def keys(self) -> tuple[Any, ...]:
@@ -45,11 +53,18 @@ class NamedParameter:
         """The gradient of the field."""
         return self.field.grad
 
+    @property
+    def missed(self) -> int:
+        """The number of steps in which it had no gradient, and stayed as it was."""
+        return 0 if self.tensor is None else self.tensor.missed
+
     def __str__(self) -> str:
         return f"'{self.name}', {self.field!r}"
 
 
-def parameters_of(given: Any, what: str, *, grads: bool = True) -> tuple[NamedParameter, ...]:
+def parameters_of(
+    given: Any, what: str, *, grads: bool = True, tensors: bool = False
+) -> tuple[NamedParameter, ...]:
     """Return the fields that a user gave; members and rows of integers are left out.
 
     Args:
@@ -57,6 +72,7 @@ def parameters_of(given: Any, what: str, *, grads: bool = True) -> tuple[NamedPa
             them.
         what: The name of the caller in errors.
         grads: Whether they need gradients.
+        tensors: Whether leaf tensors of torch may stand among them.
 
     Raises:
         FieldError: One is not a field of floats with a gradient, or two share their memory.
@@ -77,8 +93,11 @@ def parameters_of(given: Any, what: str, *, grads: bool = True) -> tuple[NamedPa
             found += [NamedParameter(n, field, one) for n, field in floats]
         elif isinstance(one, Field):
             found.append(NamedParameter(name, one, one))
+        elif tensors and is_tensor(one):
+            tensor = TensorParameter(one)
+            found.append(NamedParameter(name, tensor.field, one, tensor))
         else:
-            raise FieldError(f"{what} takes fields, not {one!r}.")
+            raise FieldError(f"{what} takes fields, not {_shown(one)}")
     if not found:
         raise FieldError(f"{what} is given no field of floats.")
     known: dict[Storage, NamedParameter] = {}
@@ -111,11 +130,22 @@ def check_gradient(field: Field, what: str) -> None:
         )
 
 
+def _shown(given: object) -> str:
+    """Return an argument that is no field in words, with what to write instead."""
+    if isinstance(given, np.ndarray):
+        return "arrays: make a field over the array, dt.from_dlpack(x, grad=True)."
+    if is_tensor(given):
+        return "tensors: make a field over the tensor, dt.from_dlpack(x.detach(), grad=True)."
+    return f"{given!r}."
+
+
 def _named(given: Any) -> list[tuple[str, Any]]:
     if isinstance(given, Rows):
         return [("", given)]
     if isinstance(given, Mapping):
         return [(str(name), one) for name, one in cast("Mapping[Any, Any]", given).items()]
+    if isinstance(given, Iterator):  # module.parameters()
+        given = list(cast("Iterator[Any]", given))
     fields = cast("Sequence[Any]", given) if isinstance(given, (tuple, list)) else (given,)
     return [(str(place), one) for place, one in enumerate(fields)]
 

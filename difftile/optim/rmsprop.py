@@ -83,6 +83,6 @@ class RMSProp(Optimiser):
         wanted = True, self._centered, self._momentum
         return tuple(slot for slot, used in zip(self.rule.slots, wanted, strict=True) if used)
 
-    def _numbers(self, lr: float, decay: float) -> tuple[float | None, ...]:
+    def _numbers(self, steps: int, lr: float, decay: float) -> tuple[float | None, ...]:
         alpha = self._alpha
         return lr, self._eps, decay or None, alpha, 1.0 - alpha, self._momentum

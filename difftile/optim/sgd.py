@@ -76,7 +76,7 @@ class SGD(Optimiser):
     def _used(self) -> tuple[str, ...]:
         return self.rule.slots if self._momentum else ()
 
-    def _numbers(self, lr: float, decay: float) -> tuple[float | None, ...]:
-        taken = 1.0 - self._dampening if self.steps else 1.0
+    def _numbers(self, steps: int, lr: float, decay: float) -> tuple[float | None, ...]:
+        taken = 1.0 - self._dampening if steps else 1.0
         ahead = self._momentum if self._nesterov else None
         return lr, decay or None, self._momentum, taken, ahead

@@ -27,13 +27,15 @@ from difftile.torch.library import Tensor, torch
 def tensor_over(value: ArrayLike) -> Tensor:
     """Return what a field holds as a tensor; components of vectors are trailing axes.
 
-    The tensor of a whole field is the memory of the field, for as long as it holds these contents;
-    that of a part of a field is a copy.
+    The tensor of a whole field is the memory of the field, for as long as it holds these contents.
+    That of a part is a copy, and so is that of memory of others, who may write it or take it back.
     """
     note_read(value.base)
     window, buffer = value.window, value.base.buffer
     if window is not None:
         return torch.from_numpy(np.array(window.of(buffer.array())))
+    if buffer.is_shared or buffer.lender is not None:
+        return torch.from_numpy(buffer.read())
     return torch.from_numpy(buffer.array())
 
 
