@@ -49,7 +49,7 @@ class Plan:
 
     Attributes:
         session: The session.
-        outputs: The layouts of the outputs; None until a function that returns fields has run.
+        outputs: The layouts of the outputs; None for fields that the function returns.
     """
 
     def __init__(self, operation: Operation, layouts: Sequence[Layout]) -> None:
@@ -84,6 +84,7 @@ class Plan:
                 ]
             )
         self._overwritten = [k for k, n in enumerate(operation.names) if n in operation.mutates]
+        self._returned: dict[object, tuple[Layout, ...]] = {}
         self._linear: dict[tuple[bool, ...], Linear] = {}
 
     def linear(self, wanted: tuple[bool, ...]) -> Linear:
@@ -94,20 +95,48 @@ class Plan:
         return found
 
     def discover(self, inputs: Addresses, constants: Values) -> tuple[Layout, ...]:
-        """Run a function that returns fields, to learn the layouts of its outputs."""
-        if self.outputs is None:
+        """Return the layouts of the outputs, for which a function that returns fields runs once.
+
+        Args:
+            inputs: The arrays.
+            constants: The other arguments; the shapes of the fields may follow from them.
+        """
+        if self.outputs is not None:
+            return self.outputs
+        key = _key(constants)
+        found = None if key is None else self._returned.get(key)
+        if found is None:
             position = STREAMS.position(self.session)
             with self.lent(inputs), Recording(), STREAMS.again_from(self.session, position):
                 results = self.call(constants)
-            device = self.layouts[0].device
-            self.outputs = tuple([_layout_of(one, device) for one in results])
-        return self.outputs
+            found = self._returned[key] = tuple(map(self._layout_of, results))
+        return found
+
+    def _layout_of(self, one: Field) -> Layout:
+        shape = (*one.shape, *shape_of(one.element))
+        return Layout(shape, np.dtype(numpy_dtype(scalar_of(one.element))), self.layouts[0].device)
+
+    def check(self, results: Sequence[Field], constants: Values) -> None:
+        """Check that fields that the function has returned fit the caller's memory.
+
+        Raises:
+            LaunchError: They are not those of the first run.
+        """
+        if self.outputs is not None:
+            return
+        found, expected = tuple(map(self._layout_of, results)), self._returned.get(_key(constants))
+        if found != expected and expected is not None:
+            raise LaunchError(
+                f"{self.operation.name} returned {_shapes(expected)} before, and now returns "
+                f"{_shapes(found)}; the shapes of its results follow from its arguments only."
+            )
 
     def run(self, inputs: Addresses, outputs: Addresses, constants: Values) -> None:
         """Run the function, without derivatives."""
         with self.lent(inputs):
             with Recording():
                 results = self.call(constants)
+            self.check(results, constants)
             for one, address in zip(results, outputs, strict=True):
                 copy_out(one, address)
             for k in self._overwritten:
@@ -136,6 +165,7 @@ class Plan:
             recorder = Pushforward(self.arrays(tangents))
             with _streams(self, position), Recording(recorder):
                 results = self.call(constants)
+            self.check(results, constants)
             for one, address, dot in zip(results, outputs, dots, strict=True):
                 if address is not None:
                     copy_out(one, address)
@@ -260,6 +290,7 @@ class Linear:
             recorder = AdjointRecorder(self._wanted)
             with Recording(recorder):
                 results = plan.call(constants)
+            plan.check(results, constants)
             for one, address in zip(results, outputs, strict=True):
                 copy_out(one, address)
         return Kept(recorder, results)
@@ -290,13 +321,13 @@ class Linear:
                 with _streams(plan, position), Recording(recorder):
                     results = plan.call(constants)
             try:
+                plan.check(results, constants)
                 self.pull(Kept(recorder, results), inputs, cotangents, bars, constants)
             finally:
                 recorder.release()
             return
         with TAPES.turn, Recording():
             replay = self._replay_for(kept.recorder)
-            assert plan.outputs is not None
             for one, address in zip(kept.results, cotangents, strict=True):
                 if address is not None and is_float(one.element):
                     replay.gradient(one).buffer.add(buffer_at(one, address))
@@ -345,6 +376,7 @@ class Linear:
             with _streams(plan, position):
                 stretch = Pullback(lambda: results.extend(plan.call(constants)))
             try:
+                plan.check(results, constants)
                 seeds = self._seeds(results, cotangents)
                 with TAPES.turn, Recording():
                     if seeds and along:
@@ -390,6 +422,7 @@ class Linear:
             with _streams(plan, position):
                 stretch = Pullback(lambda: results.extend(plan.call(constants)))
             try:
+                plan.check(results, constants)
                 seeds, seed_dots = (
                     self._seeds(results, cotangents),
                     self._seeds(results, seed_tangents),
@@ -447,6 +480,16 @@ def _set(like: Field, address: int, values: Field | HostArray | None) -> None:
         buffer_at(like, address).write(values)
 
 
-def _layout_of(one: Field, device: int | None) -> Layout:
-    shape = (*one.shape, *shape_of(one.element))
-    return Layout(shape, np.dtype(numpy_dtype(scalar_of(one.element))), device)
+def _key(constants: Values) -> object:
+    """Return what tells constants apart; None for those without a hash."""
+    values: Sequence[object] = constants
+    key = tuple([(one.__class__, one) for one in values])
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+def _shapes(layouts: Sequence[Layout]) -> str:
+    return ", ".join([f"{one.dtype}{list(one.shape)}" for one in layouts])

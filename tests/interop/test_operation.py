@@ -87,11 +87,11 @@ class Numbers:
         self.arrays = [np.array(a) for a in arrays]
         self.constants = constants
         self.plan = Plans(operation).of(tuple(Layout(a.shape, a.dtype) for a in self.arrays))
-        self.plan.discover(addresses(self.arrays), constants)
+        self.layouts = self.plan.discover(addresses(self.arrays), constants)
         self.wanted = tuple(a.dtype.kind == "f" for a in self.arrays)
 
     def outputs(self) -> list[Any]:
-        return [np.full(one.shape, 7, one.dtype) for one in self.plan.outputs or ()]
+        return [np.full(one.shape, 7, one.dtype) for one in self.layouts]
 
     def __call__(self, *arrays: Any) -> list[Any]:
         given, outputs = arrays or self.arrays, self.outputs()
@@ -385,3 +385,28 @@ def test_importing_difftile_imports_no_other_library() -> None:
         check=True,
     )
     assert found.stdout.strip().endswith("[]")
+
+
+def test_shapes_of_results_follow_from_constants():
+    def ends(x, n):
+        return [dt.ones((n,), dtype=ti.f64) for _ in range(n)]
+
+    operation = Operation(ends, "x")
+    for n in [2, 3, 2]:
+        found = Numbers(operation, [np.ones(2)], (n,))()
+        assert [one.tolist() for one in found] == [[1.0] * n] * n
+
+
+def test_results_of_other_shapes_do_not_overflow_memory():
+    size = [2]
+    f = Numbers(Operation(lambda x: dt.ones((size[0],), dtype=ti.f64), "x"), [np.ones(2)])
+    kept, _ = f.keep()
+    size[0] = 100_000
+    text = r"returned float64\[2\] before, and now returns float64\[100000\]"
+    with pytest.raises(dt.LaunchError, match=text):
+        f()
+    with pytest.raises(dt.LaunchError, match=text):
+        f.keep()
+    with pytest.raises(dt.LaunchError, match=text):
+        f.pull(None, [np.ones(2)])
+    f.pull(kept, [np.ones(2)])
