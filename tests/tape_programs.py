@@ -6,7 +6,9 @@ NumPy, where a complex step gives the derivative along a random direction:
     python -m tests.tape_programs 20000 --first 0
 
 Every program depends only on a number; a failing one is shown in its shortest form. Programs of odd
-numbers run fused, and the others unfused; `--twice` runs each in both ways.
+numbers run fused, and the others unfused; `--twice` runs each in both ways. With `--shared`, arrays
+of NumPy share the memory of some fields, and write there at any time: either the gradient is that
+of the reference, or a TapeError is due.
 """
 
 from __future__ import annotations
@@ -50,6 +52,10 @@ STEP = 1e-30  # of the complex step
 ROUNDING = 1e-15
 
 
+class Refused(Exception):
+    """A TapeError is due: others have written into a field that the tape has used."""
+
+
 @dataclass(eq=False)
 class Cell:
     """An array of the reference and its history."""
@@ -58,6 +64,10 @@ class Cell:
     array: Any
     read_or_written: bool = False
     written_at: int = -1
+    used: bool = False
+    """Whether the tape has met it."""
+    overwritten: bool = False
+    """Whether another array has changed it since then."""
 
 
 @dataclass
@@ -69,8 +79,24 @@ class Reference:
     taped: bool = True
     count: int = 0
 
-    def did(self, touched: Sequence[Cell], written: Sequence[Cell]) -> None:
+    def use(self, cell: Cell, *, replaced: bool = False) -> None:
+        """Note that the tape is about to use a cell, or only to replace all of it.
+
+        Raises:
+            Refused: Others have written there.
+        """
+        if not self.taped:
+            return
+        if cell.overwritten and cell.name in GRADED and not replaced:
+            raise Refused(cell.name)
+        cell.used, cell.overwritten = True, False
+
+    def did(
+        self, touched: Sequence[Cell], written: Sequence[Cell], *, replaced: bool = False
+    ) -> None:
         """Note an action, and move the values that it has written if that is asked for."""
+        for cell in touched:
+            self.use(cell, replaced=replaced and cell in written)
         if self.taped:
             for cell in touched:
                 cell.read_or_written = True
@@ -152,7 +178,7 @@ class Write:
     def refer(self, run: Reference) -> None:
         cell = run.at[self.name]
         cell.array[... if self.index is None else self.index] = self.values
-        run.did([cell], [cell])
+        run.did([cell], [cell], replaced=self.index is None)
 
 
 @dataclass(frozen=True)
@@ -169,7 +195,7 @@ class Copy:
         target, source = run.at[self.target], run.at[self.source]
         if target is not source:
             target.array[...] = source.array
-            run.did([target, source], [target])
+            run.did([target, source], [target], replaced=True)
 
 
 @dataclass(frozen=True)
@@ -222,7 +248,41 @@ class Read:
         at[self.name].to_numpy()
 
     def refer(self, run: Reference) -> None:
-        pass
+        run.use(run.at[self.name])
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A write through an array that shares the memory of a field, perhaps from now on only."""
+
+    name: str
+    index: Any
+    values: Any
+    stays: bool
+
+    def run(self, at: Fields) -> None:
+        storage = at[self.name].storage
+        array = SHARING.get(storage)
+        if array is None:
+            array = np.asarray(at[self.name], copy=False)
+        if self.stays:
+            SHARING[storage] = array
+        array[... if self.index is None else self.index] = self.values
+
+    def refer(self, run: Reference) -> None:
+        cell = run.at[self.name]
+        before = cell.array.copy()
+        where = ... if self.index is None else self.index
+        if cell.used or not run.taped:
+            cell.array[where] = self.values
+        else:  # the gradient is that of what the tape finds
+            cell.array[where] += self.values - cell.array[where].real
+        changed = not np.array_equal(before.real, cell.array.real)
+        cell.overwritten |= run.taped and cell.used and changed
+
+
+SHARING: dict[Any, Any] = {}
+"""The array that shares the memory of a field, by the field's storage."""
 
 
 @dataclass(frozen=True)
@@ -248,7 +308,7 @@ class Group:
                 action.refer(run)
 
 
-Action: TypeAlias = Launch | Host | Write | Copy | Part | Swap | Read | Group
+Action: TypeAlias = Launch | Host | Write | Copy | Part | Swap | Read | Foreign | Group
 
 
 @dataclass(frozen=True)
@@ -267,6 +327,7 @@ class Program:
         out_alone: Fields with only a `grad_out`.
         accumulate: Whether gradients are added to their previous values.
         fuse: Whether launches that repeat are fused, as in `dt.init`.
+        shared: The fields that share memory with arrays from the start, and how.
     """
 
     number: int
@@ -280,6 +341,7 @@ class Program:
     out_alone: str
     accumulate: bool
     fuse: str | bool
+    shared: tuple[tuple[str, str], ...] = ()
 
 
 # Drawing
@@ -319,6 +381,34 @@ def draw(number: int) -> Program:
         accumulate=rng.random() < 0.2,
         fuse=fuse,
     )
+
+
+def share(program: Program) -> Program:
+    """Return a program in which arrays share the memory of some fields, and write there."""
+    rng = random.Random(-1 - program.number)
+    names = [name for name in SHAPES if rng.random() < 0.4]
+    ways = ("over an array", "under an array", "with its gradient")
+    shared = tuple((name, rng.choice(ways)) for name in names)
+    often = rng.choice((0.0, 0.05, 0.2))  # mostly none, as each may end the program with an error
+    parts = ("before", "actions", "after")
+    more = {part: _with_foreign(rng, getattr(program, part), often) for part in parts}
+    return replace(program, shared=shared, **more)
+
+
+def _with_foreign(
+    rng: random.Random, actions: tuple[Action, ...], often: float
+) -> tuple[Action, ...]:
+    found: list[Action] = []
+    for action in actions:
+        if rng.random() < often:
+            write = _write(rng)
+            values = 0.25 if np.all(write.values == 0) else write.values  # not a zero of two signs
+            found.append(Foreign(write.name, write.index, values, rng.random() < 0.7))
+        inner = action
+        if isinstance(action, Group):
+            inner = replace(action, actions=_with_foreign(rng, action.actions, often / 4))
+        found.append(inner)
+    return tuple(found)
 
 
 def _actions(rng: random.Random, count: int, *, deep: bool) -> tuple[Action, ...]:
@@ -426,18 +516,47 @@ def values_of(number: int) -> tuple[dict[str, Any], np.random.Generator]:
 
 def fields_of(program: Program, start: Mapping[str, Any]) -> Fields:
     at: Fields = {}
+    shared = dict(program.shared)
     for name, values in start.items():
-        made = dt.from_numpy(values, dt.vec(2, ti.f64) if name == "u" else None)
+        made = _made(name, values, shared.get(name, ""))
         if name in GRADED:
-            zeros = [dt.zeros_like(made) for _ in range(2)]
+            zeros = [
+                _made(name, np.zeros(values.shape), shared.get(name, "").partition("gradient")[1])
+                for _ in range(2)
+            ]
             if name in program.separate:
                 made = made.with_grads(*zeros)
             elif name in program.out_alone:
                 made = made.with_grads(grad_out=zeros[0])
+            elif name in shared:
+                made = made.with_grads(zeros[0], zeros[0])
             else:
                 made = made.with_grads()
         at[name] = made
     return at
+
+
+def limits_of(program: Program, fields: Fields) -> dict[str, Any]:
+    """Return the arguments of the tape; fields that may become shared need a copy more."""
+    twice = 2 if program.shared or "Foreign" in repr(program) else 1
+    state = sum(f.nbytes for f in fields.values())
+    return {k: int(twice * v * state) if k == "memory" else v for k, v in program.limits}
+
+
+def _made(name: str, values: Any, shared: str) -> dt.Field:
+    """Return a field, which an array shares or not."""
+    dtype = dt.vec(2, ti.f64) if name == "u" else None
+    if shared == "over an array":
+        # Aligned to a number and to nothing wider.
+        array = np.zeros(values.size + 1, values.dtype)[1:].reshape(values.shape)
+        array[...] = values
+        made = dt.from_dlpack(array, dtype)
+        SHARING[made.storage] = array
+        return made
+    made = dt.from_numpy(values, dtype)
+    if shared:
+        SHARING[made.storage] = np.asarray(made, copy=False)
+    return made
 
 
 def refer(
@@ -459,6 +578,9 @@ def refer(
     run.taped = True
     for action in program.actions:
         action.refer(run)
+    for cell in cells.values():
+        if cell.overwritten and cell.written_at >= 0 and cell.name in GRADED:
+            raise Refused(cell.name)
     block = {name: cell.array.copy() for name, cell in cells.items()}
     run.taped = False
     for action in program.after:
@@ -478,14 +600,18 @@ def check(program: Program) -> None:
 
 def _check(program: Program) -> None:
     start, rng = values_of(program.number)
-    cells, _, final = refer(program, start, {})
+    SHARING.clear()
+    try:
+        cells, _, final = refer(program, start, {})
+    except Refused as refused:
+        _check_refused(program, start, str(refused))
+        return
     written = [n for n in GRADED if cells[n].written_at >= 0]
     if not written:
         return
     fields = fields_of(program, start)
     at = dict(fields)
-    state = sum(f.nbytes for f in fields.values())
-    limits = {k: int(v * state) if k == "memory" else v for k, v in program.limits}
+    limits = limits_of(program, fields)
     prior = {n: rng.normal(size=SHAPES[n]) for n in GRADED}
     incoming = {n: rng.normal(size=SHAPES[n]) for n in program.separate}
 
@@ -539,6 +665,10 @@ def _check(program: Program) -> None:
         apart = np.max(np.abs(fields[name].to_numpy() - wanted))
         if not apart <= 1e-11 + 100 * np.max(np.abs(moved[name] - wanted)):
             raise Wrong(f"field {name} holds {fields[name].to_numpy()}, not {wanted}")
+    for one in fields.values():
+        array = SHARING.get(one.storage)
+        if array is not None and not np.array_equal(array, one.to_numpy(), equal_nan=True):
+            raise Wrong(f"the array that shares {one!r} holds {array}, not {one.to_numpy()}")
     for name, values in incoming.items():
         found = fields[name].grad_in
         if found is None or not np.array_equal(found.to_numpy(), values):
@@ -569,6 +699,26 @@ def _check(program: Program) -> None:
         raise Wrong(f"along the gradient {np.sum(products)}, not {np.sum(terms)}")
 
 
+def _check_refused(program: Program, start: Mapping[str, Any], name: str) -> None:
+    """Check that a program is refused because of writes into a field."""
+    at = fields_of(program, start)
+    limits = limits_of(program, at)
+    for action in program.before:
+        action.run(at)
+    base = current_session().pool.kept
+    try:
+        with dt.Tape(accumulate=program.accumulate, **limits):
+            for action in program.actions:
+                action.run(at)
+    except dt.TapeError as error:
+        if "the other side wrote" not in str(error):
+            raise
+    else:
+        raise Wrong(f"writes of others into {name} pass unnoticed")
+    if current_session().pool.kept != base:
+        raise Wrong(f"{current_session().pool.kept - base} bytes are not given back")
+
+
 def differ(program: Program) -> tuple[float, float]:
     """Return a derivative along a direction: by a tape, and by differences of plain launches."""
     program = replace(program, separate="", out_alone="")
@@ -588,8 +738,7 @@ def differ(program: Program) -> tuple[float, float]:
     wanted = (value(-2 * h) - 8 * value(-h) + 8 * value(h) - value(2 * h)) / (12 * h)
     fields = fields_of(program, start)
     at = dict(fields)
-    state = sum(f.nbytes for f in fields.values())
-    limits = {k: int(v * state) if k == "memory" else v for k, v in program.limits}
+    limits = limits_of(program, fields)
     with dt.Tape(**limits) as tape:
         for action in program.actions:
             action.run(at)
@@ -634,6 +783,10 @@ def _shorter(program: Program) -> list[Program]:
     options = [replace(program, limits=()), replace(program, accumulate=False)]
     options.append(replace(program, fuse=False))
     options += [replace(program, separate=""), replace(program, out_alone="")]
+    options += [
+        replace(program, shared=program.shared[:k] + program.shared[k + 1 :])
+        for k in range(len(program.shared))
+    ]
     options = [o for o in options if o != program]
     if len(program.seeds) > 1:
         options.append(replace(program, seeds=program.seeds[:-1]))
@@ -660,7 +813,11 @@ def _fewer(actions: tuple[Action, ...]) -> list[tuple[Action, ...]]:
 
 
 def run(
-    numbers: Sequence[int], report: Callable[[str], object] = print, *, twice: bool = False
+    numbers: Sequence[int],
+    report: Callable[[str], object] = print,
+    *,
+    twice: bool = False,
+    shared: bool = False,
 ) -> list[int]:
     """Check programs; report the wrong ones and return their numbers.
 
@@ -668,10 +825,11 @@ def run(
         numbers: Their numbers.
         report: Called with a text for each that is wrong.
         twice: Check each fused and unfused.
+        shared: Whether arrays share the memory of some fields.
     """
     wrong: list[int] = []
     for number in numbers:
-        drawn = draw(number)
+        drawn = share(draw(number)) if shared else draw(number)
         for program in [replace(drawn, fuse=f) for f in (False, "always")] if twice else [drawn]:
             said = fails(program)
             if said:
@@ -688,10 +846,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("count", type=positive_int, help="how many programs")
     parser.add_argument("--first", type=int, default=0, help="the first of them; default: 0")
     parser.add_argument("--twice", action="store_true", help="run each fused and unfused")
+    parser.add_argument("--shared", action="store_true", help="arrays share memory of fields")
     options = parser.parse_args(argv)
     dt.init(arch="cpu")
     started = time.perf_counter()
-    wrong = run(range(options.first, options.first + options.count), twice=options.twice)
+    numbers = range(options.first, options.first + options.count)
+    wrong = run(numbers, twice=options.twice, shared=options.shared)
     seconds = time.perf_counter() - started
     print(f"{options.count} programs in {seconds:.0f} s, {len(wrong)} of them wrong: {wrong[:20]}")
     return 1 if wrong else 0

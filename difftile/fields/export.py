@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from difftile.fields.recording import Recording, note_read
+from difftile.fields.pending import run_pending
+from difftile.fields.recording import RECORDING, Recording
 from difftile.substrate import Buffer, capsule_of
 
 if TYPE_CHECKING:
@@ -56,7 +57,12 @@ def shared_array(part: ArrayLike) -> npt.NDArray[Any]:
         BufferError: The memory is not on the host.
     """
     base = part.base
-    note_read(base)
+    run_pending()
+    recording = RECORDING.get()
+    if recording.trace is not None:
+        recording.trace.read(base)
+    if recording.observer is not None:
+        recording.observer.read(base)
     storage = base.storage
     if base.buffer.device is not None:
         raise BufferError(f"{part!r} is in memory of a device; copy it with x.to_numpy().")

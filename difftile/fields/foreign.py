@@ -16,7 +16,7 @@ from difftile.ir.types import Type, numpy_dtype, scalar_from_numpy, scalar_of, s
 from difftile.substrate import Block, Buffer, StructType, Terms, block_of, current_session
 
 # One storage for each memory that both sides write: two would not hear of each other's writes.
-_shared: weakref.WeakValueDictionary[tuple[int, Type, tuple[int, ...]], Storage] = (
+_shared: weakref.WeakValueDictionary[tuple[int, bool, Type, tuple[int, ...]], Storage] = (
     weakref.WeakValueDictionary()
 )
 
@@ -57,21 +57,16 @@ def from_dlpack(
     steady = type(x).__module__.partition(".")[0] in ("jax", "jaxlib")
     terms = Terms.READ_ONLY if steady else Terms.SHARED
     run_pending()
-    known = None if steady else _shared.get((block.address, element, shape))
+    key = block.address, block.read_only, element, shape
+    known = None if steady else _shared.get(key)
     if known is not None and known.memory.is_shared and known.memory.address == block.address:
         made = Field(element, shape, known)
     else:
         made = field_over(element, shape, block.address, block.keeper, terms)
         made.storage.read_only = steady or block.read_only
         if not steady:
-            _shared[block.address, element, shape] = made.storage
+            _shared[key] = made.storage
     return made.with_grads() if grad else made
-
-
-def note_shared(storage: Storage) -> None:
-    """Note memory of a field that others were given, in case they give it back."""
-    memory = storage.memory
-    _shared[memory.address, memory.element, memory.shape] = storage
 
 
 def field_over(

@@ -243,7 +243,7 @@ class LimitedHistory:
         self._pool: Pool | None = None
         self._base = 0
         self._steps: list[TapeStep] = []
-        self._changed: dict[Storage, None] = {}
+        self._changed: dict[Storage, int] = {}
         self._state_bytes = 0
         self._running: TapeStep | None = None
         self._saved_bytes = 0
@@ -289,6 +289,9 @@ class LimitedHistory:
         new = [field.storage for field in step.writes if field.storage not in self._changed]
         for storage in new:
             self._add_to_state(storage)
+        for field in step.fields:
+            if field.storage.memory.is_shared:  # others may change it, and it is copied as well
+                self._add_to_state(field.storage)
         self._has_logs = self._has_logs or (isinstance(step, Launch) and step.has_logs)
         position = len(self._steps)
         taken = self._snapshots.taken
@@ -300,14 +303,16 @@ class LimitedHistory:
         if new:
             written = {field.storage for field in step.writes}
             for storage in set(new) - written:  # an opaque step turned out not to write it
-                del self._changed[storage]
-                self._state_bytes -= storage.buffer.nbytes
+                if not storage.memory.is_shared:
+                    self._state_bytes -= self._changed.pop(storage)
         return result
 
     def _add_to_state(self, storage: Storage) -> None:
         if storage not in self._changed:
-            self._changed[storage] = None
-            self._state_bytes += storage.buffer.nbytes
+            # A shared field stays where it is, and even its latest contents are copied.
+            copies = 2 if storage.buffer.is_shared else 1
+            nbytes = self._changed[storage] = copies * storage.memory.nbytes
+            self._state_bytes += nbytes
 
     def _without_logs(self) -> float:
         """Return the part of the budget that is not set aside for logs of loops."""
