@@ -1,0 +1,3 @@
+"""`dt.jax`: functions over fields as operations of JAX."""
+
+from difftile.jax.op import op as op
