@@ -102,6 +102,7 @@ class Storage:
 
     __slots__ = (
         "__weakref__",
+        "_fields",
         "graded",
         "gradient_of",
         "is_scratch",
@@ -118,9 +119,19 @@ class Storage:
         self.gradient_of: weakref.ref[Field] | None = None
         self.rows: weakref.ref[Rows] | None = None
         self.read_only = False
+        self._fields: dict[weakref.ref[Field], None] = {}
 
     def __del__(self) -> None:
         self.memory.disown()
+
+    @property
+    def fields(self) -> list[Field]:
+        """The fields that share this, the oldest first."""
+        return [field for one in list(self._fields) if (field := one()) is not None]
+
+    def share(self, field: Field) -> None:
+        """Note that a field has its contents here, for as long as it lives."""
+        self._fields[weakref.ref(field, self._fields.pop)] = None
 
     @property
     def buffer(self) -> Buffer:
@@ -216,6 +227,7 @@ class Field(ArrayLike):
         self.type = field_type(element, len(shape))
         self.shape = shape
         self.storage = storage
+        storage.share(self)
         self._grad_in: Field | None = None
         self._grad_out: Field | None = None
         self._origin: Field | None = None

@@ -34,6 +34,9 @@ class NoContents(Storage):
     def __del__(self) -> None:
         """Give nothing back."""
 
+    def share(self, field: Field) -> None:
+        """Note nothing: no field has contents here."""
+
     @property
     def buffer(self) -> Buffer:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Refuse.

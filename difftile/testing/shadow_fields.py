@@ -7,7 +7,6 @@ and objects. The original buffers are pinned and unreachable, so that nothing ca
 
 from __future__ import annotations
 
-import gc
 import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -222,12 +221,7 @@ def _gradients(field: Field) -> list[Field]:
 
 def holders(storages: Iterable[Storage]) -> list[Field]:
     """Return all fields that refer to some storages."""
-    wanted = set(storages)
-    if not wanted:
-        return []
-    gc.unfreeze()  # frozen objects are not searched, and their fields would not be checked
-    # A list of all living fields would make every field more expensive.
-    return [one for one in gc.get_referrers(*wanted) if isinstance(one, Field)]
+    return [field for storage in set(storages) for field in storage.fields]
 
 
 def _set_types(fields: Iterable[Field]) -> None:
