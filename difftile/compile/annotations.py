@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from difftile.ir.types import Matrix, Struct, Vector
 
-Kind: TypeAlias = str | Vector | Matrix | Struct
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FieldOf:
+    """The kind of a parameter that takes a field: `x: ti.types.ndarray(ti.math.vec3, ndim=1)`.
+
+    Args:
+        dtype: The type of the elements that an array of another library has.
+    """
+
+    dtype: Any
+
+
+Kind: TypeAlias = str | Vector | Matrix | Struct | FieldOf
 """What a parameter takes: 'float', 'int', 'template', 'field', '' for anything, or a type."""
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from types import FunctionType
 from typing import Protocol
 
-from difftile.compile.annotations import Kind, role_of
+from difftile.compile.annotations import FieldOf, Kind, role_of
 from difftile.compile.meanings import meaning_of
 from difftile.frontend.captures import WiderField
 from difftile.frontend.lower import (
@@ -22,7 +22,7 @@ from difftile.frontend.source import Source, source_of
 from difftile.ir.nodes import Array
 from difftile.ir.types import BOOL, F16, F32, FLOATS, Matrix, Scalar, Vector, scalar_of
 from difftile.ops.vocabulary import FieldMeaning, StructName
-from difftile.substrate import Session, value_type
+from difftile.substrate import Session, element_dtype, value_type
 
 
 class Body(Protocol):
@@ -153,6 +153,9 @@ def annotation(parameter: inspect.Parameter, function: FunctionType) -> Kind:
     meaning = meaning_of(given)
     if isinstance(meaning, StructName):
         return meaning.type
+    elements = element_dtype(given)
+    if elements is not None:
+        return FieldOf(elements)
     type_ = value_type(given)
     if isinstance(type_, (Vector, Matrix)):
         return type_

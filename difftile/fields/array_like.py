@@ -182,15 +182,19 @@ class ArrayLike(Shaped, Arithmetic, ABC):
         """Set everything to zero."""
         self.fill(0)
 
-    def copy_from(self, other: ArrayLike) -> None:
+    def copy_from(self, other: ArrayLike | npt.NDArray[Any]) -> None:
         """Set the contents from a field of the same shape and element; gradients flow through.
+
+        An array of another library is a constant, as in `from_numpy`.
 
         Raises:
             FieldError: Shape or element type differ.
         """
-        if isinstance(other, np.ndarray):
-            raise FieldError("copy_from() takes a field; for an array use from_numpy().")
-        check_is_field(other, "copy_from() takes")
+        if not isinstance(other, ArrayLike):
+            if not hasattr(other, "__dlpack__"):
+                check_is_field(other, "copy_from() takes")
+            self.from_numpy(other)
+            return
         if other.shape != self.shape or other.element != self.element:
             raise FieldError(
                 f"{self!r} cannot be copied from {other!r}: shape or element type differ."

@@ -16,7 +16,7 @@ from difftile.ir.types import Type, numpy_dtype, scalar_from_numpy, scalar_of, s
 from difftile.substrate import Block, Buffer, StructType, Terms, block_of, current_session
 
 # One storage for each memory that both sides write: two would not hear of each other's writes.
-_shared: weakref.WeakValueDictionary[tuple[int, bool, Type, tuple[int, ...]], Storage] = (
+_shared: weakref.WeakValueDictionary[tuple[int, Type, tuple[int, ...], bool], Storage] = (
     weakref.WeakValueDictionary()
 )
 
@@ -55,18 +55,35 @@ def from_dlpack(
     # Arrays of JAX never change, but their capsules do not say so. Other arrays that are read-only
     # may be views of memory that somebody writes.
     steady = type(x).__module__.partition(".")[0] in ("jax", "jaxlib")
-    terms = Terms.READ_ONLY if steady else Terms.SHARED
-    run_pending()
-    key = block.address, block.read_only, element, shape
-    known = None if steady else _shared.get(key)
-    if known is not None and known.memory.is_shared and known.memory.address == block.address:
-        made = Field(element, shape, known)
+    if steady:
+        made = field_over(element, shape, block.address, block.keeper, Terms.READ_ONLY)
     else:
-        made = field_over(element, shape, block.address, block.keeper, terms)
-        made.storage.read_only = steady or block.read_only
-        if not steady:
-            _shared[key] = made.storage
+        made = shared_field(element, shape, block.address, block.keeper, block.read_only)
     return made.with_grads() if grad else made
+
+
+def shared_field(
+    element: Type, shape: tuple[int, ...], address: int, lender: object, read_only: bool
+) -> Field:
+    """Return a field over memory that others may write at any time.
+
+    Fields over the same memory that are written, or are not, have one storage.
+
+    Args:
+        element: The type of its elements.
+        shape: Its shape.
+        address: See `field_over`.
+        lender: Keeps the memory alive.
+        read_only: Whether the field is not written.
+    """
+    run_pending()
+    known = _shared.get((address, element, shape, read_only))
+    if known is not None and known.memory.is_shared and known.memory.address == address:
+        return Field(element, shape, known)
+    made = field_over(element, shape, address, lender, Terms.SHARED)
+    made.storage.read_only = read_only
+    _shared[address, element, shape, read_only] = made.storage
+    return made
 
 
 def field_over(
@@ -148,6 +165,15 @@ def _check(block: Block) -> None:
             f"An array at address {block.address:#x} is not shared, as it is not aligned to its "
             "numbers. Copy it: dt.from_dlpack(x, copy=True)."
         )
+    check_device(block)
+
+
+def check_device(block: Block) -> None:
+    """Check that a block is where fields are.
+
+    Raises:
+        FieldError: It is elsewhere.
+    """
     on_host = current_session().on_host
     if on_host != (block.device is None):
         here, there = ("the CPU", "a GPU") if on_host else ("a GPU", "the CPU")

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, TypeAlias, cast
 
-import numpy as np
 import numpy.typing as npt
 
-from difftile.compile.annotations import Kind
+from difftile.compile.annotations import FieldOf, Kind
 from difftile.compile.arguments import CallArgs
 from difftile.compile.meanings import meaning_of
 from difftile.compile.methods import is_data_oriented
-from difftile.diagnostics import counted, did_you_mean, with_article
+from difftile.diagnostics import FieldError, counted, did_you_mean, with_article
 from difftile.fields.array_like import ArrayLike
+from difftile.fields.arrays import field_of, host_values, is_array
 from difftile.fields.structs import StructElement, StructField, values_of
 from difftile.fields.tracked import TrackedFloat
 from difftile.frontend.captures import plain
@@ -120,7 +120,7 @@ def opened_again(several: Sequence[OpenedArgument], args: CallArgs) -> CallArgs 
 def _add_parts(found: Parts, value: object, form: Form) -> bool:
     """Append the parts of a value to others; return False if it is not of a form."""
     if isinstance(form, Single):
-        found.append(value)
+        found.append(shared(value, form.kind) if is_array(value) else value)
         return True
     if isinstance(form, Numbers):
         now, parts = opened(value, form.kind)
@@ -139,11 +139,13 @@ def opened(value: object, kind: Kind) -> tuple[Form, Parts]:
     Args:
         value: The argument.
         kind: The kind of the parameter, or the type that it is annotated with. Without one, a list
-            of numbers is a vector, and an array is none: it may be meant as a field.
+            of numbers is a vector, and an array is a field.
 
     Raises:
         Misfit: The value does not fit the kind.
     """
+    if is_array(value) and not isinstance(kind, (Vector, Matrix, Struct)):
+        return Single(kind), [shared(value, kind)]
     if kind == "template" or isinstance(value, (ArrayLike, StructField, float, int, str)):
         if isinstance(value, (float, int, str)) and isinstance(kind, (Vector, Matrix, Struct)):
             raise Misfit(f"takes {_named(kind)}, not {value!r}.")
@@ -161,6 +163,18 @@ def opened(value: object, kind: Kind) -> tuple[Form, Parts]:
         if members is not None:
             return _struct(kind, *members)
     return Single(kind), [value]
+
+
+def shared(array: object, kind: Kind) -> ArrayLike:
+    """Return the field over the memory of an array of another library.
+
+    Raises:
+        Misfit: Fields cannot share it.
+    """
+    try:
+        return field_of(array, kind.dtype if isinstance(kind, FieldOf) else None)
+    except FieldError as error:
+        raise Misfit(f"makes no field. {error}") from None
 
 
 def parts_of(value: object, kind: Kind) -> Parts:
@@ -266,9 +280,12 @@ def _nested(rows: Sequence[object]) -> tuple[Shape, list[Any]]:
 
 
 def _as_array(value: object) -> npt.NDArray[Any] | None:
-    if isinstance(value, np.ndarray):
-        return cast("npt.NDArray[Any]", value)
-    return vector_values(value)
+    if not is_array(value):
+        return vector_values(value)
+    try:
+        return host_values(value)
+    except FieldError as error:
+        raise Misfit(f"is no vector or matrix here. {error}") from None
 
 
 # Structs

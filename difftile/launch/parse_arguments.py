@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import TypeAlias, TypeGuard
 
-from difftile.compile.annotations import Kind
+from difftile.compile.annotations import FieldOf, Kind
 from difftile.compile.arguments import Arguments
 from difftile.compile.definition import Body
 from difftile.compile.generated import Grid
@@ -52,6 +52,7 @@ from difftile.launch.open_arguments import (
     Single,
     opened,
 )
+from difftile.launch.overlaps import together
 from difftile.launch.prepared_launch import NumberSlot
 from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, OpName, StructName, TypeName
 from difftile.substrate import Session
@@ -184,7 +185,7 @@ def _array_arguments(
         is_struct = isinstance(value, StructField)
         leaves += value.fields(part.name) if is_struct else [(part.name, value)]
     names = [name for name, _ in leaves]
-    fields = array_arguments([value for _, value in leaves])
+    fields = array_arguments(together([value for _, value in leaves]))
     for one in fields.values():
         if one.value.base.storage.buffer.pool is not session.pool:
             _ = one.value.base.buffer  # raises an error that tells why
@@ -297,7 +298,7 @@ def _number_or_static(
 ) -> tuple[StaticArgument | float | int, Hashable]:
     """Return a run-time number, or an argument that the kernel is specialised on, and the key."""
     name, kind = part.shown, part.kind
-    if kind == "field":
+    if kind == "field" or isinstance(kind, FieldOf):
         raise LaunchError(f"{kernel!r}: '{name}' is a field, not {arg!r}.")
     arg = plain(arg)
     if isinstance(arg, bool):
@@ -319,8 +320,6 @@ def _number_or_static(
     if followed:
         return StaticArgument(arg, followed=True), ("object", type(arg))
     hint = "pass a field, a number or a func"
-    if hasattr(arg, "__array__"):
-        hint = "make it a field with dt.from_numpy(), or a vector with ti.Vector()"
     if isinstance(arg, dict):
         hint = "make it a struct with ti.Struct()"
     if isinstance(arg, StepNumber):

@@ -14,7 +14,9 @@ from difftile.compile.definition import annotation
 from difftile.compile.func import Func
 from difftile.compile.generated import CallId, Drawn, Grid
 from difftile.diagnostics import GradientCut, LaunchError, did_you_mean
+from difftile.fields.array_kinds import Make, kind_among
 from difftile.fields.array_like import ArrayLike
+from difftile.fields.arrays import is_array
 from difftile.fields.exchange import as_integer
 from difftile.fields.recording import RECORDING
 from difftile.fields.step_number import StepNumber, plain_number
@@ -26,7 +28,7 @@ from difftile.runtime.inputs import as_input
 from difftile.runtime.kernel import Kernel
 from difftile.runtime.mapped import MappedBody, ResultTypes
 from difftile.runtime.number_flow import is_followed
-from difftile.runtime.outputs import CONVERSIONS, KINDS, Converted, fields_for
+from difftile.runtime.outputs import CONVERSIONS, KINDS, Converted, as_arrays, fields_for
 from difftile.runtime.shapes import MappedArgument, call_shape, shown, spread
 
 RESULT = "_result"
@@ -63,8 +65,8 @@ class Caller:
 
     Args:
         func: The func.
-        kind: The kind of results: "field", "numpy", "torch"; None for fields, and for Python
-            numbers where all arguments are numbers.
+        kind: The kind of results: "field", "numpy", "torch"; None for the kind of the arguments:
+            fields, arrays of their library, or Python numbers where all are numbers.
         axes: For some parameters, the axes of the call that the argument runs along; None for an
             argument that each call gets whole.
     """
@@ -147,7 +149,8 @@ class Caller:
         launch.kernel(*launch.args)
         if _result is not None:
             return _result
-        return self._given_back(launch, kind)
+        make = None if kind is not None else self._kind_of(args, kwargs)
+        return self._given_back(launch, kind, make)
 
     def bwds(self, *args: object, _result: object = None, **kwargs: object) -> None:
         """Run the adjoint of one call; see `Func.bwds`."""
@@ -224,9 +227,23 @@ class Caller:
             raise LaunchError(f"{self!r}: {error}.") from None
         function = self._func.function
         return {
-            name: as_input(repr(self), self._parameters[name], function, value)
+            name: as_input(
+                repr(self), self._parameters[name], function, value, whole=self._takes_whole(name)
+            )
             for name, value in bound.arguments.items()
         }
+
+    def _takes_whole(self, name: str) -> bool:
+        """Tell whether each call gets a whole field for a parameter."""
+        return self._asks[name] == "template" or self._axes.get(name, ()) is None
+
+    def _kind_of(self, args: CallArgs, kwargs: CallKwargs) -> Make | None:
+        """Return the kind of array that results are; None if they are fields or numbers."""
+        given = (*args, *kwargs.values())
+        make = kind_among(given)
+        if make is None or any(not is_array(one) and fields_in(one, "") for one in given):
+            return None
+        return make
 
     def _unknown(self, name: str) -> str:
         names = list(self._parameters)
@@ -234,7 +251,7 @@ class Caller:
         return f"{self!r} has no argument '{name}'; {guess}"
 
     def _argument(self, name: str, value: object) -> MappedArgument:
-        if self._asks[name] == "template" or self._axes.get(name, ()) is None:
+        if self._takes_whole(name):
             return MappedArgument(name, value, None)
         shape = value.shape if isinstance(value, (ArrayLike, StructField, Grid)) else None
         return MappedArgument(
@@ -300,7 +317,9 @@ class Caller:
         kinds = {name: "int" if name in drawn else asks[name] for name in passed}
         return MappedBody(self._func, mapped, kinds)
 
-    def _given_back(self, launch: _FuncLaunch, kind: str | None) -> object:
+    def _given_back(self, launch: _FuncLaunch, kind: str | None, make: Make | None) -> object:
+        if make is not None:
+            kind = "array"
         kind = ("number" if launch.numbers else "field") if kind is None else kind
         if kind == "field" or launch.result is None:
             return launch.result
@@ -310,7 +329,7 @@ class Caller:
                 "takes them for constants. Write 'return_type(\"field\")', which keeps them."
             )
             warnings.warn(GradientCut(text), stacklevel=4)
-        return launch.converted(CONVERSIONS[kind])
+        return launch.converted(CONVERSIONS[kind] if make is None else as_arrays(make))
 
 
 def _mapped(one: MappedArgument, shape: tuple[int, ...], kind: Kind) -> tuple[How, object]:

@@ -12,7 +12,9 @@ from difftile.compile.annotations import role_of
 from difftile.compile.arguments import CallArgs, CallKwargs
 from difftile.compile.by_name import ByName
 from difftile.compile.methods import BoundMethod
-from difftile.diagnostics import Label, LaunchError, StepsError, render
+from difftile.diagnostics import FieldError, Label, LaunchError, StepsError, render
+from difftile.fields.array_like import ArrayLike
+from difftile.fields.arrays import field_of, is_array
 from difftile.fields.recording import RECORDING, Recorder
 from difftile.fields.tracked import reads_in
 from difftile.linearization.transposed import forward_of
@@ -135,8 +137,10 @@ class CustomOp(ByName):
             raise LaunchError(f"{self!r}: {error}.") from None
         bound.apply_defaults()
         operands: list[FieldOperand] = []
-        for name, arg in bound.arguments.items():
-            role = self._roles.get(name)
+        for name, given in bound.arguments.items():
+            role, arg = self._roles.get(name), given
+            if role is not None and is_array(given):
+                arg = bound.arguments[name] = self._field_of(name, given)
             found = list(operands_of(name, arg, role))
             if role is not None and not found:
                 raise LaunchError(f"{self!r}: '{name}' is a field, not {arg!r}.")
@@ -151,6 +155,12 @@ class CustomOp(ByName):
             forward=self.rules.get("forward"),
             checked=checked,
         )
+
+    def _field_of(self, name: str, array: Any) -> ArrayLike:
+        try:
+            return field_of(array)
+        except FieldError as error:
+            raise LaunchError(f"{self!r}: '{name}' makes no field. {error}") from None
 
     # Rules
 

@@ -1,28 +1,28 @@
-"""The arguments of a func that Python calls: arrays and tensors become fields."""
+"""The arguments of a func that Python calls: fields take the places of arrays."""
 
 from __future__ import annotations
 
 import inspect
 from types import FunctionType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from difftile.compile.definition import annotated
 from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.array_like import ArrayLike
+from difftile.fields.arrays import field_of, host_values, is_array, is_numpy
 from difftile.fields.create import from_numpy
-from difftile.fields.exchange import HostArray
-from difftile.fields.field import Field
+from difftile.fields.recording import RECORDING
 from difftile.fields.structs import StructField
 from difftile.ir.types import scalar_from_numpy, shape_of, shaped
-from difftile.substrate import dtype_of, value_type
+from difftile.substrate import block_of, value_type
 
 
 def as_input(
-    title: str, parameter: inspect.Parameter, function: FunctionType, value: object
+    title: str, parameter: inspect.Parameter, function: FunctionType, value: object, *, whole: bool
 ) -> object:
-    """Return an argument of a func with arrays and tensors in a field of their own.
+    """Return an argument of a func with a field in the place of an array.
 
     A parameter that is annotated with a type of vectors or matrices takes the last axes of an
     array for their components.
@@ -32,6 +32,8 @@ def as_input(
         parameter: The parameter.
         function: The Python function of the func.
         value: The argument.
+        whole: Whether each call gets the whole field, and may write it. Otherwise arrays that
+            fields cannot share are copied: the func only reads their elements.
 
     Raises:
         LaunchError: The array is not one that a field can hold, or a gradient would be lost.
@@ -45,36 +47,34 @@ def as_input(
             f"{title}: '{parameter.name}' is a list; make it an array: np.array({parameter.name}), "
             f"or a vector: ti.Vector({parameter.name})."
         )
+    if not is_array(value):
+        return value
     given: Any = value
-    if is_tensor(given):
-        if given.requires_grad:
-            raise LaunchError(
-                f"{title}: '{parameter.name}' is a tensor that requires a gradient, which would "
-                "be lost. Pass t.detach(), or a field with grad=True."
-            )
-        given = given.detach().cpu().numpy()
-    if isinstance(given, np.ndarray):
-        return _constants(title, parameter.name, cast(HostArray, given), inner)
-    return given
+    if getattr(given, "requires_grad", False):
+        raise LaunchError(
+            f"{title}: '{parameter.name}' is a tensor that requires a gradient, which would "
+            "be lost. Pass t.detach(), or a field with grad=True."
+        )
+    element = None
+    try:
+        if inner:
+            block = block_of(given)
+            scalar = scalar_from_numpy(block.dtype)
+            element = None if scalar is None else shaped(block.shape[-inner:], scalar)
+        if whole or RECORDING.get().recorder is None:
+            return field_of(given, element)
+        # A copy is kept by the tape as it is, whatever the array becomes, and tells it if the
+        # numbers of the array follow from fields.
+        return from_numpy(given if is_numpy(given) else host_values(given), element)
+    except FieldError as error:
+        if whole or not is_numpy(given) or isinstance(given, np.ma.MaskedArray):
+            raise LaunchError(f"{title}: '{parameter.name}' makes no field. {error}") from None
+    try:
+        return from_numpy(given, element)
+    except FieldError as error:
+        raise LaunchError(f"{title}: '{parameter.name}' makes no field. {error}") from None
 
 
 def is_list(value: object) -> bool:
     """Tell whether a value is a list."""
     return type(value) is list
-
-
-def is_tensor(value: object) -> bool:
-    """Tell whether a value is a tensor of torch, which need not be installed."""
-    return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "detach")
-
-
-def _constants(title: str, name: str, array: HostArray, inner: int) -> Field:
-    """Return a field with a copy of an array, whose last axes are those of an element."""
-    scalar = scalar_from_numpy(array.dtype)
-    dtype = None
-    if scalar is not None and inner:
-        dtype = dtype_of(shaped(array.shape[-inner:], scalar))
-    try:
-        return from_numpy(array, dtype)
-    except FieldError as error:
-        raise LaunchError(f"{title}: '{name}' makes no field. {error}") from None

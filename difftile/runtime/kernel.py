@@ -18,12 +18,15 @@ from difftile.compile.methods import BoundKernel, check_class, is_data_oriented
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Adjoint
 from difftile.diagnostics import IndexOutOfRange, LaunchError, did_you_mean
+from difftile.fields.field import Field
 from difftile.fields.pending import PENDING, run_pending
 from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.nodes import Array
 from difftile.ir.types import Type, is_float
 from difftile.launch.captured import captured
+from difftile.launch.foreign_arguments import CopiedArguments, HostArrays, with_fields
 from difftile.launch.open_arguments import opened_again
+from difftile.launch.overlaps import check_apart
 from difftile.launch.parse_arguments import ParsedArguments, current_captures, parse_arguments
 from difftile.launch.prepared_launch import PreparedLaunch, RecentLaunches, invariant_key
 from difftile.linearization.transposed import forward_of
@@ -62,12 +65,14 @@ class Kernel(ByName):
         self._body = Definition(function) if body is None else body
         self._signature = inspect.Signature(self._body.parameters)
         self._names = list(self._body.kinds)
+        self._kinds = list(self._body.kinds.values())
         self._specialisations: dict[Hashable, list[Specialisation]] = {}
         self._latest: Specialisation | None = None
         self._launches = RecentLaunches()
         self._rules: dict[str, RuleMeaning] = {}
         self.natives: dict[str, Native] = {}
         self._places: Places = {}
+        self._takes_arrays = False
         watch(self)
 
     def forget(self) -> None:
@@ -119,11 +124,14 @@ class Kernel(ByName):
         recorder, trace = recording.recorder, recording.trace
         if trace is not None:
             args, kwargs = trace.numbers(self._bind(args, kwargs)), {}
-        if recorder is not None and not (recording.constant or self._rules):
-            given = numbers_in_fields(args, kwargs, self._body.kinds, self._places)
-            launch, values = self._ready(*given)
-        else:
-            launch, values = self._ready(args, kwargs)
+        try:
+            if recorder is not None and not (recording.constant or self._rules):
+                given = numbers_in_fields(args, kwargs, self._body.kinds, self._places)
+                launch, values = self._ready(*given)
+            else:
+                launch, values = self._ready(args, kwargs)
+        except HostArrays:
+            return self._call_with_copies(args, kwargs)
         if trace is not None:
             trace.launched(launch, values)
         if launch.suspect is not None and launch.suspect(values):
@@ -167,6 +175,15 @@ class Kernel(ByName):
         finally:
             if launch.exclusive:
                 LOCK.release()
+
+    def _call_with_copies(self, args: CallArgs, kwargs: CallKwargs) -> Any:
+        """Launch on a device with arrays of the host among the arguments."""
+        if kwargs or len(args) != len(self._names):
+            args = self._bind(args, kwargs)
+        copies = CopiedArguments(self, args, self._names, self._kinds)
+        found = self(*copies.args)
+        copies.put_back()
+        return found
 
     def bwds(self, *args: object, **kwargs: object) -> None:
         """Run the adjoint of one launch, without a tape.
@@ -280,6 +297,7 @@ class Kernel(ByName):
         """Return a launch whose derivative is that of a rule."""
         if kwargs or len(args) != len(self._names):
             args = self._bind(args, kwargs)
+        args = with_fields(self, args, self._names, self._kinds)
         opened = opened_again(launch.several, args) if launch.several else args
         if opened is None:
             raise LaunchError(f"{self!r}: an argument changed while the kernel was launched.")
@@ -333,7 +351,15 @@ class Kernel(ByName):
         if kwargs or len(args) != len(self._names):
             args = self._bind(args, kwargs)
         session = current_session()
+        if self._takes_arrays:
+            args = with_fields(self, args, self._names, self._kinds)
         found = self._launches.find(args, session)
+        if found is None and not self._takes_arrays:
+            fields = with_fields(self, args, self._names, self._kinds)
+            self._takes_arrays = fields is not args
+            if self._takes_arrays:
+                args = fields
+                found = self._launches.find(args, session)
         if found is None:
             with LOCK:
                 launch = self._prepare(args, session)
@@ -345,6 +371,7 @@ class Kernel(ByName):
         """Find or compile the specialisation for some arguments, and bind it to their fields."""
         parsed = parse_arguments(self, self._body, args, session)
         code, outside = self._specialise(parsed, session)
+        check_apart(one for one in (*parsed.values, *outside) if isinstance(one, Field))
         drawn = (0, 0) if code.streams else ()
         values: Arguments = [*parsed.values, *outside, *drawn, *code.temps]
         opened = tuple(parsed.args)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from difftile.diagnostics import LaunchError
+from difftile.fields.array_kinds import Make
 from difftile.fields.field import Field, make
 from difftile.fields.structs import Member, StructField
 from difftile.fields.tracked import TrackedFloat
@@ -62,6 +63,17 @@ def _as_tensor(part: Member) -> Converted:
     except ImportError:
         raise LaunchError('return_type("torch") needs torch, which is not installed.') from None
     return torch.from_numpy(part.to_numpy())
+
+
+def as_arrays(like: Make) -> Callable[[Member], Converted]:
+    """Return a conversion into arrays of a library, in dicts for structs."""
+
+    def convert(part: Member) -> Converted:
+        if isinstance(part, StructField):
+            return {name: convert(one) for name, one in part.members.items()}
+        return like(part.to_numpy())
+
+    return convert
 
 
 CONVERSIONS: dict[str, Callable[[Member], Converted]] = {

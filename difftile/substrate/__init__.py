@@ -29,6 +29,7 @@ ti: Any = BACKEND.language.namespace
 dtype_of = BACKEND.language.dtype_of
 has_own_scalar = BACKEND.language.has_own_scalar
 meaning_of = BACKEND.language.meaning_of
+element_dtype = BACKEND.language.element_dtype
 member_types = BACKEND.language.member_types
 methods_of = BACKEND.language.methods_of
 struct_values = BACKEND.language.struct_values
@@ -68,6 +69,7 @@ __all__ = [
     "check_strategy",
     "current_session",
     "dtype_of",
+    "element_dtype",
     "failed",
     "has_own_scalar",
     "keep",

@@ -37,6 +37,10 @@ class Language(Protocol):
         """Return the meaning of a Python object in a kernel, or None if it is only an object."""
         ...
 
+    def element_dtype(self, value: Any) -> Any:
+        """Return the type of the elements that an annotation of an array names, or None."""
+        ...
+
     def value_type(self, value: Any) -> Type | None:
         """Return the type that a type object of the language stands for, or None."""
         ...

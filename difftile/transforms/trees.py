@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, LaunchError
+from difftile.fields.array_kinds import kind_of
 from difftile.fields.array_like import ArrayLike
+from difftile.fields.arrays import host_values, is_array, is_numpy
 from difftile.fields.create import from_numpy
 from difftile.fields.field import Field, make
 from difftile.fields.recording import RECORDING
@@ -44,9 +46,8 @@ class TreeLeaf:
         if isinstance(self.given, ArrayLike) or RECORDING.get().recorder is not None:
             return values
         array = values.to_numpy()
-        given: Any = self.given
-        if isinstance(given, np.ndarray):
-            return array.astype(cast("Array", given).dtype)
+        if is_array(self.given):
+            return kind_of(self.given)(array)
         return float(array)
 
     def tangent(self, given: Any) -> Array:
@@ -131,8 +132,11 @@ def _field_of(value: Any, name: str) -> Field:
         number = make(F64, ())
         number.fill(float(cast(Any, value)))
         return number
-    if isinstance(value, np.ndarray):
-        array = cast("Array", value)
+    if is_array(value):
+        try:
+            array = host_values(value)
+        except FieldError as error:
+            raise LaunchError(f"{name} makes no field. {error}") from None
         if array.dtype.kind != "f":
             raise LaunchError(f"{name} is an array of {array.dtype}, which has no derivative.")
         return from_numpy(array)
@@ -191,7 +195,7 @@ def outputs_in(tree: Tree) -> list[Field]:
     def note(value: Any, name: str) -> Any:
         if isinstance(value, Field) and is_float(value.element):
             found.append(value)
-        elif isinstance(value, (float, np.floating, np.ndarray)):
+        elif isinstance(value, (float, np.floating)) or is_array(value):
             kind = "a number" if isinstance(value, float) else "an array"
             raise LaunchError(
                 f"{name} is {kind}, a constant for every derivative: return a field that holds it."
@@ -218,11 +222,15 @@ def shown(tree: Tree, leaves: Sequence[TreeLeaf]) -> Tree:
     ):
         return tree
 
+    first = next((leaf.given for leaf in leaves if is_array(leaf.given)), None)
+
     def show(value: Any, name: str) -> Any:
         if not isinstance(value, ArrayLike):
             return value
         array = value.to_numpy()
-        return array.item() if array.ndim == 0 else array
+        if first is None or is_numpy(first):
+            return array.item() if array.ndim == 0 else array
+        return kind_of(first)(array)
 
     return mapped(tree, show, "")
 

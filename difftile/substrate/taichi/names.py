@@ -11,6 +11,7 @@ import numpy.typing as npt
 import taichi as ti
 from taichi.lang.matrix import MatrixType, VectorType
 from taichi.lang.struct import StructType
+from taichi.types.ndarray_type import NdarrayType
 
 from difftile.ir.types import (
     BOOL,
@@ -186,6 +187,11 @@ def value_type(value: Any) -> Type | None:
         scalar = _scalar(value.dtype)
         return None if scalar is None else Matrix(value.n, value.m, scalar)
     return _scalar(value)
+
+
+def element_dtype(value: Any) -> Any:
+    """Return the type of the elements that an annotation `ti.types.ndarray(...)` names, or None."""
+    return value.dtype if isinstance(value, NdarrayType) else None
 
 
 def member_types(value: StructType) -> dict[str, Any]:

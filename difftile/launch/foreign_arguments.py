@@ -1,0 +1,106 @@
+"""Arrays of other libraries as arguments of a kernel: fields over their memory in their places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from difftile.compile.annotations import FieldOf, Kind
+from difftile.compile.arguments import CallArgs
+from difftile.diagnostics import FieldError, LaunchError
+from difftile.fields.arrays import Copied, copied_to_device, is_array
+from difftile.ir.types import Matrix, Struct, Vector
+from difftile.launch.open_arguments import Misfit, shared
+from difftile.substrate import current_session
+
+_TYPES = (Vector, Matrix, Struct)
+
+
+class HostArrays(LaunchError):
+    """Arrays are on the host, and fields on a device, which shares no memory with it."""
+
+
+def with_fields(
+    kernel: object, args: CallArgs, names: Sequence[str], kinds: Sequence[Kind]
+) -> CallArgs:
+    """Return the arguments of a call with fields in the places of arrays; if none, the same tuple.
+
+    A parameter that is annotated with a type takes an array as one value of that type.
+
+    Args:
+        kernel: The kernel, for errors.
+        args: The arguments.
+        names: The parameters.
+        kinds: The kind of each.
+
+    Raises:
+        HostArrays: An array is on the host, and fields are on a device.
+        LaunchError: An array cannot be shared.
+    """
+    found: list[object] | None = None
+    for k, arg in enumerate(args):
+        if is_array(arg):
+            kind = kinds[k]
+            if not isinstance(kind, _TYPES):
+                found = [*args] if found is None else found
+                try:
+                    found[k] = shared(arg, kind)
+                except Misfit as misfit:
+                    error = LaunchError if current_session().on_host else HostArrays
+                    raise error(f"{kernel!r}: '{names[k]}' {misfit.reason}") from None
+    return args if found is None else tuple(found)
+
+
+class CopiedArguments:
+    """Arrays of the host among the arguments of a launch on a device.
+
+    Their contents are copied into fields before the launch, and back after one that writes them.
+
+    Args:
+        kernel: The kernel, for errors.
+        args: The arguments.
+        names: The parameters.
+        kinds: The kind of each.
+
+    Attributes:
+        args: The arguments with fields in the places of those arrays.
+
+    Raises:
+        LaunchError: An array is not one that a field can hold, or two have memory in common.
+    """
+
+    def __init__(
+        self, kernel: object, args: CallArgs, names: Sequence[str], kinds: Sequence[Kind]
+    ) -> None:
+        self._copies: list[Copied] = []
+        found = list(args)
+        for k, (name, arg, kind) in enumerate(zip(names, args, kinds, strict=True)):
+            if not is_array(arg) or isinstance(kind, _TYPES):
+                continue
+            try:
+                copy = copied_to_device(arg, kind.dtype if isinstance(kind, FieldOf) else None)
+            except FieldError as error:
+                raise LaunchError(f"{kernel!r}: '{name}' makes no field. {error}") from None
+            if copy is None:
+                continue
+            for other in self._copies:
+                if other.field is not copy.field and np.may_share_memory(other.array, copy.array):
+                    raise LaunchError(
+                        f"{kernel!r}: '{name}' and another array have memory in common, which "
+                        "copies on a device would not have. Pass parts of one field."
+                    )
+            found[k] = copy.field
+            self._copies.append(copy)
+        self.args: CallArgs = tuple(found)
+        for copy in self._copies:
+            read_only, copy.field.storage.read_only = copy.field.storage.read_only, False
+            copy.field.from_numpy(copy.array)
+            copy.field.storage.read_only = read_only
+        self._versions = [one.field.storage.buffer.contents.version for one in self._copies]
+
+    def put_back(self) -> None:
+        """Copy the contents that the launch has written back into the arrays."""
+        for one, version in zip(self._copies, self._versions, strict=True):
+            if one.field.storage.buffer.contents.version is not version:
+                one.array[...] = one.field.to_numpy()
