@@ -13,16 +13,19 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from difftile.compile.arguments import Arguments
 from difftile.diagnostics import LaunchError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import Recording
 from difftile.fields.tracked import TrackedFloat
+from difftile.interop.direct import Direct, DirectAdjoint
 from difftile.interop.lent import LentField, buffer_at, copy_out
 from difftile.interop.operation import Layout, Operation
 from difftile.interop.recorder import AdjointRecorder
 from difftile.ir.types import is_float, numpy_dtype, scalar_of, shape_of
+from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.streams import STREAMS
 from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pullback import Pullback
@@ -30,6 +33,7 @@ from difftile.linearization.pushforward import Pushforward
 from difftile.linearization.tangents import push
 from difftile.recording.replay import Replay
 from difftile.recording.tapes import TAPES
+from difftile.runtime.kernel import Kernel
 from difftile.runtime.number_operations import value
 from difftile.substrate import current_session
 
@@ -83,6 +87,12 @@ class Plan:
                     for one in operation.results
                 ]
             )
+        self._kernel: Kernel | None = None
+        if isinstance(operation.function, Kernel) and not operation.mutates:
+            self._kernel = None if operation.function.rules else operation.function
+        self._template = [self._fields.get(name) for name in operation.parameters]
+        self._constants_at = [list(operation.parameters).index(n) for n in operation.constants]
+        self._direct: tuple[PreparedLaunch, Direct | None] | None = None
         self._overwritten = [k for k, n in enumerate(operation.names) if n in operation.mutates]
         self._returned: dict[object, tuple[Layout, ...]] = {}
         self._linear: dict[tuple[bool, ...], Linear] = {}
@@ -133,6 +143,10 @@ class Plan:
 
     def run(self, inputs: Addresses, outputs: Addresses, constants: Values) -> None:
         """Run the function, without derivatives."""
+        direct, values = self.direct(constants)
+        if direct is not None:
+            direct.run(values, inputs, outputs)
+            return
         with self.lent(inputs):
             with Recording():
                 results = self.call(constants)
@@ -174,13 +188,53 @@ class Plan:
 
     # One call
 
-    @contextmanager
-    def lent(self, inputs: Addresses, lender: object = None) -> Generator[None]:
-        """Have the memory of the caller in the fields, for one call."""
+    def check_session(self) -> None:
+        """Check that the session has not ended.
+
+        Raises:
+            LaunchError: It has.
+        """
         if self.session is not current_session():
             raise LaunchError(
                 f"{self.operation.name}: dt.init() was called since; call the operation again."
             )
+
+    def direct(self, constants: Values) -> tuple[Direct | None, Arguments]:
+        """Return the function as a launch on memory of the caller, if it is one; and arguments.
+
+        The launch draws its random numbers now.
+        """
+        kernel = self._kernel
+        if kernel is None:
+            return None, []
+        self.check_session()
+        launch, values = kernel.prepared(self.arguments(constants))
+        known = self._direct
+        if known is None or known[0] is not launch:
+            known = self._direct = launch, self._straight(launch)
+        if known[1] is None:
+            return None, values
+        if launch.code.streams:
+            launch.draw_anew(values)
+        return known[1], values
+
+    def arguments(self, constants: Values) -> tuple[Any, ...]:
+        """Return the arguments of a kernel."""
+        args: list[Any] = self._template.copy()
+        for k, one in zip(self._constants_at, constants, strict=True):
+            args[k] = one
+        return tuple(args)
+
+    def _straight(self, launch: PreparedLaunch) -> Direct | None:
+        outputs = [self._fields[one.name] for one in self.operation.results or ()]
+        if not Direct.suits(launch, list(self._fields.values()), outputs):
+            return None
+        return Direct(self.operation, launch, self.inputs, self._fields)
+
+    @contextmanager
+    def lent(self, inputs: Addresses, lender: object = None) -> Generator[None]:
+        """Have the memory of the caller in the fields, for one call."""
+        self.check_session()
         with self._turn:
             try:
                 for one, address in zip(self._lent, inputs, strict=True):
@@ -279,13 +333,20 @@ class Linear:
         self._wanted = [
             one for one, is_wanted in zip(plan.inputs, wanted, strict=True) if is_wanted
         ]
+        self._chosen = wanted
         self._replay: tuple[set[Storage], Replay] | None = None
+        self._adjoint: tuple[Direct, DirectAdjoint | None] | None = None
 
     def forward(
         self, inputs: Addresses, outputs: Addresses, constants: Values, lender: object
-    ) -> Kept:
+    ) -> Kept | KeptNumbers:
         """Run the function; return what `pull` reads, with the lender of the inputs."""
         plan = self._plan
+        adjoint, values = self._direct(constants)
+        if adjoint is not None:
+            adjoint.check(values)
+            adjoint.direct.run(values, inputs, outputs)
+            return KeptNumbers(adjoint, values)
         with plan.lent(inputs, lender):
             recorder = AdjointRecorder(self._wanted)
             with Recording(recorder):
@@ -297,12 +358,13 @@ class Linear:
 
     def pull(
         self,
-        kept: Kept | None,
+        kept: Kept | KeptNumbers | None,
         inputs: Addresses,
         cotangents: Some,
         bars: Some,
         constants: Values,
         position: int | None = None,
+        outputs: Addresses = (),
     ) -> None:
         """Pull cotangents of the outputs back to the arrays.
 
@@ -313,9 +375,17 @@ class Linear:
             bars: Where those of the arrays go, where they are wanted.
             constants: The other arguments.
             position: That of the streams of random numbers before the function has run.
+            outputs: Those of the outputs that `forward` says are to be kept.
         """
         plan = self._plan
+        plan.check_session()
         if kept is None:
+            with _streams(plan, position):
+                adjoint, values = self._direct(constants)
+            if adjoint is not None:
+                adjoint.check(values)
+                adjoint.run_again(values, inputs, cotangents, bars)
+                return
             with plan.lent(inputs):
                 recorder = AdjointRecorder(self._wanted)
                 with _streams(plan, position), Recording(recorder):
@@ -325,6 +395,9 @@ class Linear:
                 self.pull(Kept(recorder, results), inputs, cotangents, bars, constants)
             finally:
                 recorder.release()
+            return
+        if isinstance(kept, KeptNumbers):
+            kept.adjoint.run(kept.values, inputs, outputs, cotangents, bars)
             return
         with TAPES.turn, Recording():
             replay = self._replay_for(kept.recorder)
@@ -336,6 +409,18 @@ class Linear:
             for one, address in zip(plan.inputs, bars, strict=True):
                 if address is not None:
                     copy_out(replay.gradient(one), address)
+
+    def _direct(self, constants: Values) -> tuple[DirectAdjoint | None, Arguments]:
+        """Return the adjoint of the function as one launch and its arguments, if it is one."""
+        direct, values = self._plan.direct(constants)
+        return None if direct is None else self.direct_adjoint(direct), values
+
+    def direct_adjoint(self, direct: Direct) -> DirectAdjoint | None:
+        """Return the adjoint of a launch; None if it reads more than inputs and outputs."""
+        known = self._adjoint
+        if known is None or known[0] is not direct:
+            known = self._adjoint = direct, direct.adjoint(self._chosen)
+        return known[1]
 
     def _replay_for(self, recorder: AdjointRecorder) -> Replay:
         """Return the memory of gradients, which is that of the last pass for the same fields."""
@@ -455,9 +540,31 @@ class Kept:
 
     __slots__ = ("recorder", "results")
 
+    outputs: Sequence[int] = ()
+
     def __init__(self, recorder: AdjointRecorder, results: list[Field]) -> None:
         self.recorder = recorder
         self.results = results
+
+
+class KeptNumbers:
+    """What the reverse of one launch reads besides inputs and outputs.
+
+    Args:
+        adjoint: The adjoint of the launch.
+        values: The arguments of the launch.
+    """
+
+    __slots__ = ("adjoint", "values")
+
+    def __init__(self, adjoint: DirectAdjoint, values: Arguments) -> None:
+        self.adjoint = adjoint
+        self.values = values
+
+    @property
+    def outputs(self) -> Sequence[int]:
+        """The numbers of the outputs that are read as well."""
+        return self.adjoint.outputs
 
 
 @contextmanager

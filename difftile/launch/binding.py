@@ -210,6 +210,7 @@ class Binding:
         "_code",
         "_extents",
         "_is_plain",
+        "_is_simple",
         "_kept",
         "_launcher",
         "_live",
@@ -248,6 +249,7 @@ class Binding:
                     self._temporary.append((place, memory))
 
         self._is_plain = not (self._kept or self._shapes or self._temporary)
+        self._is_simple = not self._temporary and self._extents is None
 
     def _note_shape(self, place: int, field: Field) -> None:
         if field.storage.memory.shape != field.shape:
@@ -285,6 +287,12 @@ class Binding:
         if PENDING.run is not None:
             run_pending()
         if not self._is_plain:
+            if self._is_simple:
+                args = self.arguments(values, kept)
+                if self._launcher is None:
+                    self._launcher = self._code.settled(args)
+                self._launcher.launch(args)
+                return
             if extents is None and self._extents is not None:
                 extents = self._extents.found(values, kept)
             self._launch_with_memory(self.arguments(values, kept), extents)
@@ -297,6 +305,12 @@ class Binding:
         if self._launcher is None:
             self._launcher = self._code.settled(args)
         self._launcher.launch(args)
+
+    @property
+    def brought(self) -> frozenset[int]:
+        """The positions of the buffers that a launch brings along and the program is given."""
+        inner = frozenset[int]() if self._extents is None else self._extents.brought
+        return inner | {k for _, k in self._kept}
 
     @property
     def has_logs(self) -> bool:
@@ -365,6 +379,11 @@ class _Extents:
         self._constant = not arrays_loaded(program.body)  # for the same numbers
         self._numbers: list[float] | None = None
         self._found: dict[Array, int] = {}
+
+    @property
+    def brought(self) -> frozenset[int]:
+        """The positions of the buffers that a launch brings along."""
+        return self._binding.brought
 
     def found(self, values: Sequence[Argument], kept: Sequence[Buffer]) -> Mapping[Array, int]:
         """Return the extents of a launch."""

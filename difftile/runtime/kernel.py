@@ -367,6 +367,19 @@ class Kernel(ByName):
         self._latest = found[0].code
         return found
 
+    def prepared(self, args: CallArgs) -> tuple[PreparedLaunch, Arguments]:
+        """Return the prepared launch for some arguments, and the values of its parameters.
+
+        Raises:
+            LaunchError: The arguments do not fit the parameters.
+            KernelError: The body is not a program of the kernel language.
+            IndexOutOfRange: An index would leave a shape.
+        """
+        launch, values = self._ready(args, {})
+        if launch.suspect is not None and launch.suspect(values):
+            launch.check(values)
+        return launch, values
+
     def _prepare(self, args: CallArgs, session: Session) -> PreparedLaunch:
         """Find or compile the specialisation for some arguments, and bind it to their fields."""
         parsed = parse_arguments(self, self._body, args, session)

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
 
-from difftile.interop.plan import Kept, Plan
+from difftile.interop.plan import Kept, KeptNumbers, Plan
 from difftile.launch.streams import STREAMS
 from difftile.torch.layouts import TORCH_DTYPES, plain
 from difftile.torch.library import Tensor, torch
@@ -54,6 +54,11 @@ class Call:
             self.position = STREAMS.position(self._plan.session)
         return self._plan
 
+    def adopt(self, plan: Plan, position: int) -> None:
+        """Stand for a call that has run already."""
+        self._plan = plan
+        self.position = position
+
     def part(self, k: int, *, begins: bool) -> Call:
         """Return the call for one entry of a batch.
 
@@ -75,7 +80,9 @@ class Call:
         plan.run(given.addresses, _addresses(results), self.constants)
         return results
 
-    def record(self, wanted: tuple[bool, ...], tensors: Tensors) -> tuple[Tensors, Kept]:
+    def record(
+        self, wanted: tuple[bool, ...], tensors: Tensors
+    ) -> tuple[Tensors, Kept | KeptNumbers]:
         """Run the function; return the results, and what `pull` reads."""
         plan, given = self.plan(tensors), _Given(tensors)
         results = self._results(plan, given)
@@ -84,7 +91,12 @@ class Call:
         return results, kept
 
     def pull(
-        self, wanted: tuple[bool, ...], kept: Kept | None, tensors: Tensors, cotangents: Some
+        self,
+        wanted: tuple[bool, ...],
+        kept: Kept | KeptNumbers | None,
+        tensors: Tensors,
+        cotangents: Some,
+        outputs: Tensors = (),
     ) -> Tensors:
         """Return the cotangents of the tensors that are wanted.
 
@@ -93,11 +105,18 @@ class Call:
             kept: The result of `record`; None: the function runs once more.
             tensors: The tensors of the call.
             cotangents: Those of its results that have one.
+            outputs: The results that `kept` says are read as well.
         """
         plan, given, seeds = self.plan(tensors), _Given(tensors), _Given(cotangents)
-        bars = given.like(wanted)
+        bars, read = given.like(wanted), _Given(outputs)
         plan.linear(wanted).pull(
-            kept, given.addresses, seeds.some, bars.some, self.constants, self.position
+            kept,
+            given.addresses,
+            seeds.some,
+            bars.some,
+            self.constants,
+            self.position,
+            read.addresses,
         )
         return bars.tensors
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from difftile.diagnostics import LaunchError
+from difftile.interop.plan import KeptNumbers
 from difftile.torch.call import Call, Some, Tensors
 from difftile.torch.library import Tensor, torch
 
@@ -15,7 +16,7 @@ def _floats(tensors: Tensors, needed: Sequence[bool]) -> tuple[bool, ...]:
     return tuple([n and x.is_floating_point() for n, x in zip(needed, tensors, strict=True)])
 
 
-def _spread(wanted: Sequence[bool], found: Some) -> list[Tensor | None]:
+def spread(wanted: Sequence[bool], found: Some) -> list[Tensor | None]:
     """Return what was found for those that are wanted, and None for the others."""
     each = iter(found)
     return [next(each) if one else None for one in wanted]
@@ -33,16 +34,21 @@ class Recorded(torch.autograd.Function):
         """Run the function."""
         ctx.call = call
         ctx.set_materialize_grads(False)
+        ctx.kept = None
         ctx.wanted = wanted = _floats(tensors, ctx.needs_input_grad[1:])
         if torch._C._autograd._top_saved_tensors_default_hooks(True) is not None:
             # Whoever saves tensors elsewhere, or computes them again, wants nothing kept here.
             ctx.save_for_backward(*tensors)
             return tuple(call.run(tensors))
         results, kept = call.record(wanted, tensors)
-        # As a tensor that is saved, what is kept goes when torch lets go of the others.
-        holder = torch.empty(0)
-        holder.kept = kept
-        ctx.save_for_backward(*tensors, holder)
+        if isinstance(kept, KeptNumbers):
+            ctx.kept = kept
+            ctx.save_for_backward(*tensors, *[results[j] for j in kept.outputs])
+        else:
+            # As a tensor that is saved, what is kept goes when torch lets go of the others.
+            holder = torch.empty(0)
+            holder.kept = kept
+            ctx.save_for_backward(*tensors, holder)
         return tuple(results)
 
     @staticmethod
@@ -50,13 +56,14 @@ class Recorded(torch.autograd.Function):
         """Pull cotangents back; on request so that torch can differentiate it."""
         call: Call = ctx.call
         saved, count = ctx.saved_tensors, len(ctx.wanted)
-        tensors = saved[:count]
+        tensors, more = saved[:count], saved[count:]
         if torch.is_grad_enabled():
             found = Pulled.apply(call, ctx.wanted, count, *tensors, *cotangents)
+        elif ctx.kept is not None:
+            found = call.pull(ctx.wanted, ctx.kept, tensors, cotangents, more)
         else:
-            kept = saved[count].kept if len(saved) > count else None
-            found = call.pull(ctx.wanted, kept, tensors, cotangents)
-        return None, *_spread(ctx.wanted, found)
+            found = call.pull(ctx.wanted, more[0].kept if more else None, tensors, cotangents)
+        return None, *spread(ctx.wanted, found)
 
 
 def _for_each(cls: Any, info: Any, in_dims: Any, call: Call, *args: Any) -> Any:
@@ -95,7 +102,7 @@ class Transformed(torch.autograd.Function):
         """Pull cotangents back."""
         tensors = ctx.saved_tensors
         found = Pulled.apply(ctx.call, ctx.wanted, len(tensors), *tensors, *cotangents)
-        return None, *_spread(ctx.wanted, found)
+        return None, *spread(ctx.wanted, found)
 
     @staticmethod
     def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
@@ -131,7 +138,7 @@ class Pulled(torch.autograd.Function):
         given, wanted, count = ctx.saved_tensors, ctx.wanted, ctx.count
         found = PulledTwice.apply(ctx.call, wanted, count, len(given), *given, *directions)
         each = (*wanted, *_there(given[count:]))
-        return None, None, None, *_spread(each, found)
+        return None, None, None, *spread(each, found)
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:

@@ -10,13 +10,20 @@ from collections.abc import Callable
 from typing import Any
 
 from difftile.diagnostics import LaunchError
-from difftile.fields.recording import check_no_tape
+from difftile.fields.recording import RECORDING, check_no_tape
 from difftile.interop.operation import Names, Operation
 from difftile.interop.plan import Plan, Plans
+from difftile.substrate import current_session
 from difftile.torch.call import Call, Tensors, Values, forward_ad
 from difftile.torch.functions import Recorded, Transformed
 from difftile.torch.layouts import layout_of, plain
 from difftile.torch.library import Tensor, torch
+from difftile.torch.straight import Straight, launched
+from difftile.torch.traced import Traced, kinds_of, numbers_in
+
+Plain: Any = torch.Tensor
+Parameter: Any = torch.nn.Parameter
+_MOST = 64  # calls with tensors of ever new shapes
 
 
 def op(
@@ -63,6 +70,8 @@ class TorchOp:
         self.operation = Operation(*self._made)
         self.__name__ = self.operation.name
         self._plans = Plans(self.operation)
+        self._traced = Traced(self)
+        self._straight: dict[Any, Straight] = {}
 
     def __repr__(self) -> str:
         return f"<torch op {self.operation.name}({', '.join(self.operation.taken)})>"
@@ -88,19 +97,100 @@ class TorchOp:
             TapeError: A tape is open.
         """
         arrays, constants = self.operation.bind(args, kwargs)
-        tensors = self._tensors(arrays)
-        if self.operation.mutates:
-            self._overwrite(tensors, constants)
+        if torch.compiler.is_compiling():
+            return _packed(self._trace(self._tensors(arrays), constants))
+        recording = RECORDING.get()
+        if recording.recorder is not None or recording.trace is not None:
+            check_no_tape(repr(self))
+        results = self._straightly(arrays, constants)
+        if results is None:
+            results = self._call(self._tensors(arrays), constants)
+        return _packed(results)
+
+    def _straightly(self, tensors: Values, constants: Values) -> Tensors | None:
+        """Run one launch on plain tensors; return None for any other call."""
+        if (
+            torch._C._len_torch_dispatch_stack()
+            or torch._C._are_functorch_transforms_active()
+            or forward_ad._current_level >= 0
+        ):
             return None
-        check_no_tape(f"{self!r}")
+        recorded = torch.is_grad_enabled()
+        needed = False
+        key: list[Any] = []
+        for one in tensors:
+            kind: Any = type(one)
+            if (kind is not Plain and kind is not Parameter) or not one.is_contiguous():
+                return None
+            needs = recorded and one.requires_grad
+            needed = needed or needs
+            key += (one.shape, one.dtype, one.device, needs)
+        session = current_session()
+        known = tuple(key)
+        straight = self._straight.get(known)
+        values = None
+        if straight is not None and straight.session is session:
+            values = straight.arguments(constants)
+        if values is None or straight is None:
+            straight = self._prepare(known, tensors, constants, needed)
+            values = None if straight is None else straight.arguments(constants)
+            if values is None or straight is None:
+                return None
+        if needed:
+            return launched(straight, constants, values, *tensors)
+        return straight.run(values, tensors)
+
+    def _prepare(
+        self, key: Any, tensors: Tensors, constants: Values, needed: bool
+    ) -> Straight | None:
+        """Return how a call with tensors such as these is one launch, if it is."""
+        if self.operation.mutates or any([one.data_ptr() % one.itemsize for one in tensors]):
+            return None
+        plan = self.plan(tensors)
+        direct, _ = plan.direct(constants)
+        if direct is None:
+            return None
+        wanted = None
+        if needed:
+            wanted = tuple([one.requires_grad and one.is_floating_point() for one in tensors])
+            if plan.linear(wanted).direct_adjoint(direct) is None:
+                return None
+        made = Straight(self, plan, direct, wanted, tensors)
+        kept = list(self._straight.items())[1 - _MOST :]
+        self._straight = {**dict(kept), key: made}
+        return made
+
+    def _call(self, tensors: Tensors, constants: Values) -> Tensors:
+        """Run any function on any tensors."""
+        if _is_traced(tensors):
+            return self._trace(tensors, constants)
+        if self.operation.mutates:
+            self.overwrite(tensors, constants)
+            return ()
         call = Call(self, constants)
         if torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0:
-            results = Transformed.apply(call, *tensors)
-        elif torch.is_grad_enabled() and any([one.requires_grad for one in tensors]):
-            results = Recorded.apply(call, *tensors)
-        else:
-            results = call.run(tensors)
-        return results[0] if len(results) == 1 else tuple(results)
+            return Transformed.apply(call, *tensors)
+        if torch.is_grad_enabled() and any([one.requires_grad for one in tensors]):
+            return Recorded.apply(call, *tensors)
+        return call.run(tensors)
+
+    def _trace(self, tensors: Tensors, constants: Values) -> Tensors:
+        """Run the operation of `torch.library`."""
+        name = _name_of(self._traced, kinds_of(constants))
+        operator = getattr(torch.ops.difftile, name).default
+        results = operator(*tensors, *numbers_in(constants))
+        return () if self.operation.mutates else results[:-1]
+
+    def overload(self, *constants: Any) -> Any:
+        """Return the operation of `torch.library` that compiled code calls.
+
+        It takes the tensors, and then the constants that are numbers or texts. Its last result is
+        the position of the streams of random numbers.
+
+        Args:
+            constants: The constants of a call, in the order of the parameters.
+        """
+        return getattr(torch.ops.difftile, self._traced.of(kinds_of(constants))).default
 
     def _tensors(self, arrays: Values) -> Tensors:
         """Return the arrays of a call; numbers become tensors like the others."""
@@ -119,7 +209,7 @@ class TorchOp:
         if isinstance(one, (int, float)) and like is not None:
             return torch.tensor(float(one), dtype=like.dtype, device=like.device)
         raise LaunchError(
-            f"{self.operation.title(k)} is a tensor, not {one!r}; torch.as_tensor(x)."
+            f"{self.operation.title(k)} is a tensor, not {one!r}; convert it: torch.as_tensor(x)."
         )
 
     def plan(self, tensors: Tensors) -> Plan:
@@ -127,7 +217,7 @@ class TorchOp:
         title = self.operation.title
         return self._plans.of(tuple([layout_of(x, title(k)) for k, x in enumerate(tensors)]))
 
-    def _overwrite(self, tensors: Tensors, constants: Values) -> None:
+    def overwrite(self, tensors: Tensors, constants: Values) -> None:
         """Run the function in the memory of the tensors.
 
         Raises:
@@ -142,7 +232,6 @@ class TorchOp:
                         "operation that overwrites tensors; use outputs=, or call it inside "
                         "torch.no_grad()."
                     )
-        check_no_tape(f"{self!r}")
         plan = self.plan(tensors)
         given = [plain(one) for one in tensors]
         overwritten = [k for k, name in enumerate(operation.names) if name in operation.mutates]
@@ -159,6 +248,25 @@ class TorchOp:
                 tensors[k].copy_(given[k])
         counted = [tensors[k] for k in overwritten if given[k] is tensors[k]]
         torch.autograd.graph.increment_version([x for x in counted if not x.is_inference()])
+
+
+def _packed(results: Tensors) -> Any:
+    """Return results as a call returns them."""
+    if len(results) == 1:
+        return results[0]
+    return tuple(results) if results else None
+
+
+@torch._dynamo.assume_constant_result
+def _name_of(traced: Traced, kinds: Values) -> str:
+    return traced.of(kinds)
+
+
+def _is_traced(tensors: Tensors) -> bool:
+    """Tell whether the tensors are no plain ones, or somebody listens to what torch does."""
+    if torch._C._len_torch_dispatch_stack():
+        return True
+    return any([type(one) is not Plain and type(one) is not Parameter for one in tensors])
 
 
 def _overlap(one: Tensor, other: Tensor) -> bool:

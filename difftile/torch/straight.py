@@ -1,0 +1,139 @@
+"""Eager calls of one launch, on the memory of the tensors, in as few steps as can be.
+
+All that follows from the shapes and types of the tensors is found once. What is left for each call
+are addresses, numbers, and memory for results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from difftile.compile.arguments import Arguments, number_at
+from difftile.interop.direct import Direct, DirectAdjoint
+from difftile.interop.plan import Plan
+from difftile.torch.call import Call, Planner, Tensors, Values
+from difftile.torch.functions import Pulled, spread
+from difftile.torch.layouts import TORCH_DTYPES, plain
+from difftile.torch.library import Tensor, torch
+
+
+class Straight:
+    """One launch for tensors of certain shapes, types and needs of gradients.
+
+    Args:
+        op: The operation.
+        plan: Its plan.
+        direct: The launch.
+        wanted: The tensors that cotangents are wanted for; None where nothing is recorded.
+        tensors: The tensors of a call.
+
+    Attributes:
+        read: The numbers of the results that the adjoint reads.
+    """
+
+    def __init__(
+        self,
+        op: Planner,
+        plan: Plan,
+        direct: Direct,
+        wanted: tuple[bool, ...] | None,
+        tensors: Tensors,
+    ) -> None:
+        self.op = op
+        self.plan = plan
+        self.session = plan.session
+        self.direct = direct
+        self.wanted = () if wanted is None else wanted
+        self.adjoint: DirectAdjoint | None = None
+        if wanted is not None:
+            self.adjoint = plan.linear(wanted).direct_adjoint(direct)
+        self.read: Sequence[int] = () if self.adjoint is None else self.adjoint.outputs
+        device = tensors[0].device
+        self._made = [(one.shape, TORCH_DTYPES[one.dtype], device) for one in plan.outputs or ()]
+
+    def arguments(self, constants: Values) -> Arguments | None:
+        """Return the arguments of the launch; None if it is another one for these constants."""
+        launch = self.direct.launch
+        values = launch.repeated(self.plan.arguments(constants), self.session)
+        if values is None:
+            return None
+        if launch.suspect is not None and launch.suspect(values):
+            launch.check(values)
+        if self.adjoint is not None:
+            self.adjoint.check(values)
+        if launch.code.streams:
+            launch.draw_anew(values)
+        return values
+
+    def position(self, values: Arguments) -> int:
+        """Return the position of the streams of random numbers before the launch drew some."""
+        code = self.direct.launch.code
+        return int(number_at(values, code.drawn_at + 1)) if code.streams else 0
+
+    def run(self, values: Arguments, tensors: Tensors) -> list[Tensor]:
+        """Launch; return the results."""
+        results = [torch.empty(s, dtype=t, device=d) for s, t, d in self._made]
+        self.direct.run(values, [x.data_ptr() for x in tensors], [y.data_ptr() for y in results])
+        return results
+
+    def pull(
+        self, values: Arguments, saved: Tensors, cotangents: Sequence[Tensor | None]
+    ) -> list[Tensor | None]:
+        """Return the cotangents of the tensors, None for those that are not wanted.
+
+        Args:
+            values: The arguments of the launch.
+            saved: The tensors, and the results that the adjoint reads.
+            cotangents: Those of the results.
+        """
+        assert self.adjoint is not None
+        wanted = self.wanted
+        count = len(wanted)
+        saved = [x if x.is_contiguous() else plain(x) for x in saved]
+        seeds = [None if g is None else plain(g) for g in cotangents]
+        bars = [torch.empty_like(x) if w else None for x, w in zip(saved, wanted, strict=False)]
+        self.adjoint.run(
+            values,
+            [x.data_ptr() for x in saved[:count]],
+            [y.data_ptr() for y in saved[count:]],
+            [None if g is None else g.data_ptr() for g in seeds],
+            [None if b is None else b.data_ptr() for b in bars],
+        )
+        return bars
+
+
+class Launched(torch.autograd.Function):
+    """A call of one launch, which keeps numbers besides tensors."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, straight: Straight, constants: Values, values: Arguments, *tensors: Tensor
+    ) -> Any:
+        """Launch."""
+        results = straight.run(values, tensors)
+        ctx.straight = straight
+        ctx.constants = constants
+        ctx.values = values
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*tensors, *[results[j] for j in straight.read])
+        return tuple(results)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        """Pull cotangents back; on request so that torch can differentiate it."""
+        straight: Straight = ctx.straight
+        saved = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            wanted = straight.wanted
+            tensors = saved[: len(wanted)]
+            call = Call(straight.op, ctx.constants)
+            call.adopt(straight.plan, straight.position(ctx.values))
+            found = Pulled.apply(call, wanted, len(wanted), *tensors, *cotangents)
+            return None, None, None, *spread(wanted, found)
+        straight.plan.check_session()
+        return None, None, None, *straight.pull(ctx.values, saved, cotangents)
+
+
+launched: Any = super(torch.autograd.Function, Launched).apply  # pyright: ignore
+"""`Launched.apply` without its look for transformations, which the caller has done."""
