@@ -19,6 +19,9 @@ except PackageNotFoundError:  # run from a checkout that is not installed
     __version__ = "0+unknown"
 
 
+_NEED_OTHERS = {"jax", "torch"}  # packages that import other libraries: `import *` leaves them out
+
+
 @cache
 def _homes() -> dict[str, str]:
     """Return the module of each public name, as the stub has it."""
@@ -29,7 +32,7 @@ def _homes() -> dict[str, str]:
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
-        return sorted(_homes())
+        return sorted(_homes().keys() - _NEED_OTHERS)
     module = _homes().get(name)
     if module is None:
         raise AttributeError(f"module 'difftile' has no attribute '{name}'")

@@ -8,6 +8,7 @@ the repository. Nothing is fetched from the network. `demo_pages.py` makes the g
 import re
 import sys
 from importlib.metadata import version as installed_version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
 
@@ -42,6 +43,8 @@ add_module_names = False
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
+# `dt.torch` and `dt.jax` are on the page without the libraries that they import.
+autodoc_mock_imports = [name for name in ("torch", "jax", "optax") if find_spec(name) is None]
 autodoc_type_aliases = {"ArrayLike": "ArrayLike"}  # by its name, not its expansion
 suppress_warnings = ["toc.not_included"]  # decisions are in a table; a test finds any other page
 python_use_unqualified_type_names = True

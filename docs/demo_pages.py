@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Iterator
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,7 @@ RECORDED = {
     "mass-spring": "--record learning.webp --iterations 225",
     "wave": "--record pool.webp --iterations 240",
 }
+NEEDED = {"policy": "torch"}  # packages that are not in the extra `docs`
 LAST_LINES = '\n\nif __name__ == "__main__":\n    sys.exit(main())\n'
 THUMBNAIL = 400, 280  # pixels
 MOVING = ".gif", ".webp"
@@ -168,6 +170,10 @@ def run(command: str) -> None:
         RuntimeError: The command failed; the message is its output on stderr.
     """
     words = shlex.split(command)
+    package = NEEDED.get(words[2])
+    if package is not None and find_spec(package) is None:
+        print(f"{package} was not installed when this page was made.")
+        return
     folder = _work(words[2].replace("-", "_"))
     folder.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()

@@ -25,6 +25,7 @@ from difftile.substrate.taichi import names
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```python(?P<kind>[^\n]*)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL)
+NEEDED = {"torch": ("torch",), "jax": ("jax", "optax")}  # by pages, and by packages of `dt`
 MODULES: dict[str, Any] = {
     "": builtins,
     "math": math,
@@ -48,6 +49,8 @@ def blocks(page: Path) -> list[tuple[int, str, str]]:
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The examples of a page are one program; a `python fragment` is not run."""
+    for package in NEEDED.get(page.stem, ()):
+        pytest.importorskip(package)
     monkeypatch.setenv("DIFFTILE_VIEWER", "null")
     monkeypatch.chdir(tmp_path)  # the files of examples
     namespace: dict[str, Any] = {"np": np, "ti": ti, "dt": dt, "__name__": page.stem}
@@ -157,7 +160,7 @@ def test_known_functions_are_listed() -> None:
         names._key(getattr(MODULES[module], name)): f"{module}.{name}".strip(".")
         for module in MODULES
         for name in dir(MODULES[module])
-        if not name.startswith("_")
+        if not name.startswith("_") and not (module == "dt" and name in NEEDED)
     }
     known |= {names._key(getattr(ti.Matrix, name)): f"ti.Matrix.{name}" for name in vars(ti.Matrix)}
     listed_ones = {names._key(resolved(name)) for name in listed()}
@@ -190,6 +193,20 @@ def test_every_page_is_in_the_table_of_contents() -> None:
     assert {page.stem for page in (ROOT / "docs").glob("*.md")} - named == {"index"}
 
 
+def exported(file: Path) -> list[str]:
+    """Return the public names of a package that may lack what it imports."""
+    (names,) = (
+        node.value
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    )
+    return ast.literal_eval(names)
+
+
+def test_import_of_everything_imports_no_other_library() -> None:
+    assert not NEEDED.keys() & set(dt.__all__)
+
+
 def test_the_reference_has_every_public_name() -> None:
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     named = re.findall(r"^\.\. auto\w+:: difftile\.([\w.]+)$", page, re.MULTILINE)
@@ -197,6 +214,8 @@ def test_the_reference_has_every_public_name() -> None:
     wanted = set(dt.__all__) - packages
     for name in packages - set(named):  # one that is named itself is there whole
         wanted |= {f"{name}.{part}" for part in getattr(dt, name).__all__}
+    for name in NEEDED.keys() & set(dir(dt)):
+        wanted |= {f"{name}.{part}" for part in exported(ROOT / "difftile" / name / "__init__.py")}
     assert wanted <= set(named)
     assert len(named) == len(set(named))
 

@@ -1,3 +1,5 @@
 """`dt.jax`: functions over fields as operations of JAX."""
 
-from difftile.jax.op import op as op
+from difftile.jax.op import op
+
+__all__ = ["op"]
