@@ -8,20 +8,23 @@ sort has ten times as many keys, but its keys have only the bits of a tile's num
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import is_
 from typing import Any, final
 
-from difftile.compile.annotations import In, Out
 from difftile.compile.func import func
 from difftile.diagnostics import FieldError
 from difftile.fields.create import zeros
 from difftile.fields.field import Field
+from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.types import F32, I32, I64, U32, Vector
+from difftile.recording.opaque import OpaqueStep, Use
+from difftile.recording.perform import perform
+from difftile.recording.replayed_fields import ReverseContext
 from difftile.render.checks import check_integers, check_size
 from difftile.render.compositing import MAX_SIGMA, MIN_ALPHA
 from difftile.render.sorting import Scan, Sorter, memory_to_write
-from difftile.runtime.custom_op import CustomOp, custom_op
 from difftile.runtime.kernel import kernel
 from difftile.substrate import NativeKernel, current_session, ti
 
@@ -221,9 +224,10 @@ class TileLists:
         self._scan = Scan()
         self._counts = zeros((1, 1), I32)
         self._native: _NativeLists | None = None
+        self._step: _Listing | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_native": None}
+        return vars(self) | {"_native": None, "_step": None}
 
     def build(
         self,
@@ -252,54 +256,56 @@ class TileLists:
             FieldError: Shapes differ, one of conics and opacities is missing, or the lists are
                 longer than 2^31 - 1 together.
         """
-        shape = self.cameras, *centres.shape[1:]
-        if not centres.shape == radii.shape == depths.shape == shape or len(shape) != 2:
-            raise FieldError(
-                f"TileLists: centres, radii and depths are of shape ({self.cameras}, n), not "
-                f"{centres.shape}, {radii.shape} and {depths.shape}."
-            )
-        given = centres, radii, depths
-        if conics is None and opacities is None:
-            self._build(tile_lists, *given)
-        elif conics is None or opacities is None:
-            raise FieldError("TileLists: conics and opacities are given both, or neither is.")
-        elif not conics.shape == opacities.shape == shape:
-            raise FieldError(
-                f"TileLists: conics and opacities are of shape {shape}, not {conics.shape} and "
-                f"{opacities.shape}."
-            )
-        else:
-            self._build(exact_tile_lists, *given, conics, opacities)
-
-    def _build(self, fill: CustomOp, *given: Field) -> None:
-        self.total = fill(self, *given, self.order, self.starts)
+        given = centres, radii, depths, conics, opacities
+        step = self._step
+        if step is None or not step.fits(given, self.order, self.starts):
+            self._check(*given)
+            step = self._step = _Listing(self, _Splats(*given), self.order, self.starts)
+        self.total = perform(step)
         if self.total > self.order.shape[0]:
             self.order = zeros(min(self.total * 5 // 4, _MOST), I32)
-            fill(self, *given, self.order, self.starts)
+            self._step = _Listing(self, step.splats, self.order, self.starts)
+            perform(self._step)
 
-    def fill(
+    def _check(
         self,
         centres: Field,
         radii: Field,
         depths: Field,
         conics: Field | None,
         opacities: Field | None,
-        order: Field,
-        starts: Field,
-    ) -> int:
+    ) -> None:
+        """Check the shapes of splats.
+
+        Raises:
+            FieldError: They differ, or one of conics and opacities is missing.
+        """
+        shape = self.cameras, *centres.shape[1:]
+        if not centres.shape == radii.shape == depths.shape == shape or len(shape) != 2:
+            raise FieldError(
+                f"TileLists: centres, radii and depths are of shape ({self.cameras}, n), not "
+                f"{centres.shape}, {radii.shape} and {depths.shape}."
+            )
+        if conics is None and opacities is None:
+            return
+        if conics is None or opacities is None:
+            raise FieldError("TileLists: conics and opacities are given both, or neither is.")
+        if not conics.shape == opacities.shape == shape:
+            raise FieldError(
+                f"TileLists: conics and opacities are of shape {shape}, not {conics.shape} and "
+                f"{opacities.shape}."
+            )
+
+    def fill(self, splats: _Splats, order: Field, starts: Field) -> int:
         """Fill lists if there is room in `order`, and return the length that they need."""
-        splats = _Splats(centres, radii, depths, conics, opacities)
-        native = self._native_for(splats)
-        if native is not None:
-            return native.fill(splats, order, starts)
+        centres, by_depth, by_tile = splats.centres, self._by_depth, self._by_tile
         n = centres.shape[0] * centres.shape[1]
-        by_depth, by_tile = self._by_depth, self._by_tile
         by_depth.reserve(n)
-        _key_by_depth(depths, by_depth.keys, by_depth.values)
+        _key_by_depth(splats.depths, by_depth.keys, by_depth.values)
         by_depth.sort(n)
         if self._counts.shape[0] < n:
             self._counts = zeros((by_depth.capacity, 1), I32)
-        of_splats = centres, radii, conics, opacities, by_depth.values
+        of_splats = centres, splats.radii, splats.conics, splats.opacities, by_depth.values
         image = self.tile, self.wide, self.high
         _count_tiles(*of_splats, *image, self._counts)
         self._scan(self._counts, n)
@@ -317,7 +323,7 @@ class TileLists:
         """The number of bits of the number of a list."""
         return max(1, (self.tiles - 1).bit_length())
 
-    def _native_for(self, splats: _Splats) -> _NativeLists | None:
+    def native_for(self, splats: _Splats) -> _NativeLists | None:
         """Return the way by kernels for warps, where there are some for the types of splats."""
         kernels = current_session().native
         fits = self.bits <= 16 and self.wide * self.high <= _MOST_TILES
@@ -371,7 +377,7 @@ class _NativeLists:
         exact = int(splats.conics is not None)
         # The kernels take no notice of the last two where there are none.
         given = splats.centres, splats.radii, splats.conics, splats.opacities
-        shapes = [(field or splats.depths).buffer for field in given]
+        shapes = [(splats.depths if field is None else field).buffer for field in given]
         cameras, each = splats.centres.shape
         n = cameras * each
         image = lists.tile, lists.wide, lists.high
@@ -393,32 +399,47 @@ class _NativeLists:
         return total
 
 
+@final
+class _Listing(OpaqueStep):
+    """The filling of lists as a step of tapes, prepared for some fields; it has no derivative.
+
+    Args:
+        lists: The lists.
+        splats: The splats.
+        order: Their `order`.
+        starts: Their `starts`.
+    """
+
+    is_contained = True
+
+    def __init__(self, lists: TileLists, splats: _Splats, order: Field, starts: Field) -> None:
+        self.splats = splats
+        self._given = splats.centres, splats.radii, splats.depths, splats.conics, splats.opacities
+        self._into = order, starts
+        self._way = lists.native_for(splats) or lists
+        read = {one.base.storage: one.base for one in self._given if one is not None}
+        uses = [Use(field, True, False) for field in read.values()]
+        super().__init__("tile lists", [*uses, *(Use(one, False, True) for one in self._into)])
+
+    def fits(self, given: Sequence[Field | None], order: Field, starts: Field) -> bool:
+        """Tell whether this is the step for some fields."""
+        return all(map(is_, given, self._given)) and all(map(is_, (order, starts), self._into))
+
+    def run(self) -> int:
+        """Fill the lists if there is room, and return the length that they need."""
+        recording = RECORDING.get()
+        if recording.recorder is None:
+            return self._way.fill(self.splats, *self._into)
+        with Recording(observer=recording.observer):
+            return self._way.fill(self.splats, *self._into)
+
+    def reverse(self, then: ReverseContext, saved: int) -> None:
+        """Let no gradient pass: lists are integers."""
+
+
 def _check_length(n: int, total: int) -> None:
     if total > _MOST:
         raise FieldError(
             f"TileLists: {n} splats touch {total} tiles in all, and there is room for {_MOST}. "
             "Use larger tiles, or fewer cameras at a time."
         )
-
-
-@custom_op
-def tile_lists(
-    lists: TileLists, centres: In, radii: In, depths: In, order: Out, starts: Out
-) -> int:
-    """Fill lists as one step of a tape; return the length that they need."""
-    return lists.fill(centres, radii, depths, None, None, order, starts)
-
-
-@custom_op
-def exact_tile_lists(
-    lists: TileLists,
-    centres: In,
-    radii: In,
-    depths: In,
-    conics: In,
-    opacities: In,
-    order: Out,
-    starts: Out,
-) -> int:
-    """Fill lists of the tiles that ellipses touch, as one step of a tape."""
-    return lists.fill(centres, radii, depths, conics, opacities, order, starts)

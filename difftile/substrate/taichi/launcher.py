@@ -76,6 +76,7 @@ class TaichiKernel:
         self._kernel = kernel
         self._compiled = compiled
         self._is_float = is_float
+        self._places = [(position,) for position in range(len(is_float))]
         self._written = written
         self._on_host = on_host
         self._least_shape = (1,) * least_ndim
@@ -109,6 +110,19 @@ class TaichiKernel:
         """Run on buffers and numbers, one for each parameter."""
         for position in self._written:
             args[position].contents.known = None
+        held = self._filled_on_host(args) if self._on_host else self._filled_on_device(args)
+        try:
+            self._run(self._compiled, held[0])
+        except DifftileError:
+            raise
+        except Exception as error:
+            raise LaunchError(f"Taichi could not launch '{self._name}': {said(error)}") from None
+        # One that held ndarrays cannot be launched twice: the launcher rewrites it.
+        if self._on_host:
+            self._held = held
+
+    def _filled_on_host(self, args: Sequence[Any]) -> tuple[Any, list[Any]]:
+        """Return the context of the launch before, or an empty one, with these arguments."""
         held = self._held
         if held is None:
             held = self._fresh_context()
@@ -119,31 +133,34 @@ class TaichiKernel:
             if arg is before:
                 continue
             if isinstance(arg, Buffer):
-                if self._on_host:
-                    # The context still has the sizes, and to set them takes half of the time.
-                    sizes = ()
-                    if before is None or before.shape != arg.shape:
-                        sizes = arg.shape or self._least_shape
-                    context.set_arg_external_array_with_shape(
-                        (position,), arg.address, arg.nbytes, sizes, 0
-                    )
-                else:
-                    device: Any = arg.device  # which memory of this session has here
-                    context.set_arg_ndarray((position,), device.handle)
+                # The context still has the sizes, and to set them takes half of the time.
+                sizes = ()
+                if before is None or before.shape != arg.shape:
+                    sizes = arg.shape or self._least_shape
+                context.set_arg_external_array_with_shape(
+                    (position,), arg.address, arg.nbytes, sizes, 0
+                )
             elif self._is_float[position]:
                 context.set_arg_float((position,), arg)
             else:
                 context.set_arg_int((position,), int(arg))
             last[position] = arg
-        try:
-            self._run(self._compiled, context)
-        except DifftileError:
-            raise
-        except Exception as error:
-            raise LaunchError(f"Taichi could not launch '{self._name}': {said(error)}") from None
-        # One that held ndarrays cannot be launched twice: the launcher rewrites it.
-        if self._on_host:
-            self._held = held
+        return held
+
+    def _filled_on_device(self, args: Sequence[Any]) -> tuple[Any, list[Any]]:
+        """Return a new context with these arguments."""
+        held = self._fresh_context()
+        context: Any = held[0]
+        set_array = context.set_arg_ndarray
+        for place, is_float, arg in zip(self._places, self._is_float, args, strict=True):
+            if isinstance(arg, Buffer):
+                device: Any = arg.device  # which memory of this session has here
+                set_array(place, device.handle)
+            elif is_float:
+                context.set_arg_float(place, arg)
+            else:
+                context.set_arg_int(place, int(arg))
+        return held
 
     def _fresh_context(self) -> tuple[Any, list[Any]]:
         """Return an empty context and a list of its arguments, which ends with the program."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -51,6 +52,7 @@ class NativeKernel:
         self._constants = [k for k, kind in enumerate(self._kinds) if isinstance(kind, template)]
         called_with = range(len(names) - len(memory))
         self._passed = [k for k in called_with if k not in self._constants]
+        self._constants_of, self._passed_of = _picked(self._constants), _picked(self._passed)
         self._written = [k for k, at in enumerate(self._passed) if names[at] in written]
         self.sizes = memory
         self._searched = searched
@@ -59,12 +61,12 @@ class NativeKernel:
 
     def __call__(self, *args: Any) -> None:
         """Run on buffers and numbers; no array that is written may be pinned."""
-        constants = tuple(args[k] for k in self._constants)
+        constants = self._constants_of(args)
         ready = self._ready.get(constants)
         if ready is None or ready.kernel.ended:
             pool = next(arg.pool for arg in args if isinstance(arg, Buffer))
             ready = self._compiled(constants, pool)
-        ready.kernel.launch([*(args[k] for k in self._passed), *ready.memory])
+        ready.kernel.launch((*self._passed_of(args), *ready.memory))
 
     def _compiled(self, constants: tuple[int, ...], pool: Pool) -> _Ready:
         """Compile for some constants in the running session, unless another thread has."""
@@ -129,6 +131,13 @@ def _as_it_stands(program: Any, searched: bool) -> Generator[Any]:
         yield config
     finally:
         config.cfg_optimization, config.make_thread_local, config.opt_level = before
+
+
+def _picked(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """Return a function that returns the items at some places."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda args: tuple([args[k] for k in places])
 
 
 def _element(kind: Any) -> Type:
