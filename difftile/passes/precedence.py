@@ -9,6 +9,7 @@ about integers (`forms`).
 from __future__ import annotations
 
 from collections.abc import Set
+from functools import cached_property
 
 from difftile.ir.nodes import Array, Block, For, Load, Memory, ParallelFor, Program, Stmt, Var
 from difftile.ir.walk import WRITES, arrays_written, defined_in, walk
@@ -23,15 +24,49 @@ def stale_loads(program: Program) -> dict[Var, tuple[Load, Memory]]:
 
     Their values cannot be read again from the fields as they were before the stage.
     """
-    found: dict[Var, tuple[Load, Memory]] = {}
-    for task in _tasks(program):
-        for load, writes in task.loads():
-            for write in writes:
-                if task.may_precede(write, load):
-                    assert isinstance(load.stmt, Load)
-                    found[load.stmt.out] = load.stmt, write.stmt
-                    break
-    return found
+    loads = StaleLoads(program)
+    return {v: found for v in loads.candidates if (found := loads.find(v)) is not None}
+
+
+class StaleLoads:
+    """The loads of `stale_loads`, each of which is looked at when somebody asks for it.
+
+    Passes that run a few statements again ask only for the loads among them.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._known: dict[Var, tuple[Load, Memory] | None] = {}
+
+    @cached_property
+    def candidates(self) -> dict[Var, tuple[_Task, Access, list[Access]]]:
+        """The loads of fields that their tasks write, with the writes."""
+        return {
+            load.stmt.out: (task, load, writes)
+            for task in _tasks(self._program)
+            for load, writes in task.loads()
+            if isinstance(load.stmt, Load)
+        }
+
+    def __contains__(self, load: Var) -> bool:
+        """Tell whether a load may follow a write."""
+        return self.find(load) is not None
+
+    def find(self, load: Var) -> tuple[Load, Memory] | None:
+        """Return a load with a write that it may follow, or None."""
+        if load not in self._known:
+            self._known[load] = self._found(load)
+        return self._known[load]
+
+    def _found(self, load: Var) -> tuple[Load, Memory] | None:
+        if load not in self.candidates:
+            return None
+        task, access, writes = self.candidates[load]
+        for write in writes:
+            if task.may_precede(write, access):
+                assert isinstance(access.stmt, Load)
+                return access.stmt, write.stmt
+        return None
 
 
 def final_loads(program: Program) -> frozenset[Var]:

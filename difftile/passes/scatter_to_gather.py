@@ -44,7 +44,7 @@ from difftile.ir.walk import (
 )
 from difftile.ops.build import Expr, OpBuilder, zero
 from difftile.passes.affine import affine, definitions_of
-from difftile.passes.precedence import stale_loads
+from difftile.passes.precedence import StaleLoads
 from difftile.passes.slices import LARGEST, slice_of
 
 
@@ -80,7 +80,7 @@ def scatter_to_gather(program: Program, *, guarded: bool = False) -> Program:
             the rim has a loop of its own, and no other element tests any bounds, which suits a CPU.
     """
     defs = definitions_of(program.body)
-    stale = stale_loads(program).keys()
+    stale = StaleLoads(program)
     touched = Counter(array_of(stmt) for stmt in walk(program.body))
 
     def gathered(task: ParallelFor) -> list[Stmt]:

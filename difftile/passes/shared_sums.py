@@ -9,7 +9,7 @@ devices with many.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from difftile.ir.nodes import (
@@ -44,7 +44,7 @@ from difftile.ops.build import Expr, OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of
 from difftile.passes.dce import slim_block
 from difftile.passes.exclusive import owned_arrays
-from difftile.passes.precedence import stale_loads
+from difftile.passes.precedence import StaleLoads
 from difftile.passes.slices import LARGEST, pure, slice_of
 
 _DEEPEST = 3  # serial loops around an accumulation
@@ -138,7 +138,7 @@ def with_loops_of_their_own(
             places, and at elements whose index is a sum of two loops' indices.
     """
     defs = definitions_of(program.body)
-    stale = stale_loads(program).keys()
+    stale = StaleLoads(program)
 
     def changed(task: ParallelFor) -> list[Stmt]:
         touched = Counter(map(array_of, walk(task.body)))
@@ -211,7 +211,7 @@ class _Found:
         self.deep = deep
         self.inside = defined_in(task.body) | set(task.indices)
 
-    def shared_sum(self, stale: Set[Var], beside: int) -> SharedSum | None:
+    def shared_sum(self, stale: StaleLoads, beside: int) -> SharedSum | None:
         """Return the sum if it can have loops of its own, and threads share its element."""
         task, parts = self.task, self.sliced()
         turns = self.serial_axes()
