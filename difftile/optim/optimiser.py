@@ -28,6 +28,7 @@ from difftile.ir.types import (
     shape_of,
     with_scalar,
 )
+from difftile.optim.fresh_gradients import FreshGradients
 from difftile.optim.parameters import (
     FieldsLike,
     PerField,
@@ -39,7 +40,6 @@ from difftile.optim.parameters import (
 )
 from difftile.optim.saved import Wanted, restored
 from difftile.optim.update import first_not_finite, launches, move, norm
-from difftile.recording.tapes import TAPES
 
 Rate: TypeAlias = "float | Callable[[int], float]"
 Rates: TypeAlias = "Rate | PerField[Rate]"
@@ -144,7 +144,7 @@ class Optimiser(ABC):
                 element = with_scalar(element, F32)
             self.state[one.name] = {slot: zeros(one.field.shape, element) for slot in self._used()}
         follow_rows(self.parameters, self)
-        self._note_gradients()
+        self._fresh = FreshGradients(self.parameters)
 
     @abstractmethod
     def _used(self) -> tuple[str, ...]:
@@ -195,7 +195,7 @@ class Optimiser(ABC):
         if visible is not None:
             self._check_visible(visible)
         present = self._fetch_tensors()
-        self._clear_old_gradients()
+        self._fresh.clear_others(self.parameters)
         gradients = [one.grad for one in self.parameters]
         scale = 1.0
         looks = self._nonfinite in ("raise", "skip")
@@ -237,7 +237,7 @@ class Optimiser(ABC):
                 visible,
             )
         self.steps += 1
-        self._note_gradients()
+        self._fresh.note(self.parameters)
         for one, moved in zip(self.parameters, present, strict=True):
             if one.tensor is not None:
                 one.tensor.stepped(moved)
@@ -268,22 +268,6 @@ class Optimiser(ABC):
                     "rows. Give fields with other rows an optimiser of their own."
                 )
 
-    def _note_gradients(self) -> None:
-        self._versions = [one.grad.buffer.contents.version for one in self.parameters]
-        self._passes = TAPES.replays
-
-    def _clear_old_gradients(self) -> None:
-        """Set the gradients to zero that no backward pass has computed since the last step.
-
-        A tape clears the gradients of the fields that it meets. A field that the loss of this step
-        does not use must not move along the gradient of another loss.
-        """
-        if self._passes == TAPES.replays:
-            return
-        for one, version in zip(self.parameters, self._versions, strict=True):
-            if one.tensor is None and one.grad.buffer.contents.version is version:
-                zero_grads(one.field)
-
     def zero_grads(self) -> None:
         """Set the gradients of the fields to zero, as a tape does with those that it meets.
 
@@ -308,22 +292,15 @@ class Optimiser(ABC):
     # Saving
 
     def __getstate__(self) -> dict[str, Any]:
-        # Versions mean nothing elsewhere: what counts is which gradients were used by a step.
-        now = [one.grad.buffer.contents.version for one in self.parameters]
-        used = [a is b for a, b in zip(self._versions, now, strict=True)]
         rows = [rows_of(one.field) for one in self.parameters]
-        latest = self._passes == TAPES.replays
-        return vars(self) | {"_versions": used, "_passes": latest, "_rows": rows}
+        return vars(self) | {"_fresh": self._fresh.used(self.parameters), "_rows": rows}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
-        used, latest, _ = (state.pop(name) for name in ("_versions", "_passes", "_rows"))
+        used, _ = (state.pop(name) for name in ("_fresh", "_rows"))
         vars(self).update(state)
         follow_rows(self.parameters, self)
-        self._note_gradients()
-        self._versions = [a if b else None for a, b in zip(self._versions, used, strict=True)]
-        if not latest:
-            self._passes = -1  # a tape has run since the latest step
+        self._fresh = FreshGradients.known(self.parameters, used)
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
         """Return, as arrays by name, all that later steps depend on except fields and options.

@@ -8,36 +8,26 @@ tangents of x, is J x_dot.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from difftile.diagnostics import Label, LaunchError, Span, TapeError, render
-from difftile.fields.array_like import ArrayLike, check_is_field
-from difftile.fields.field import Field, fields_with_grads, make
+from difftile.diagnostics import LaunchError, TapeError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.recording import RECORDING
 from difftile.fields.tracked import TrackedFloat
-from difftile.ir.types import Type, is_float, shape_of
-from difftile.recording.access_observer import RefusingObserver, observed_by
-from difftile.recording.opaque import Keeps, OpaqueStep, Use, closed, watched
+from difftile.interop.foreign_call import ForeignCall, leaves_of
+from difftile.ir.types import is_float
+from difftile.recording.opaque import OpaqueStep
 from difftile.recording.replayed_fields import ReverseContext
-from difftile.runtime.operands import FieldOperand, fingerprint, stand_in, uses_of
-from difftile.runtime.source_location import caller, span_of
+from difftile.runtime.operands import fingerprint
 from difftile.runtime.tape import Tape
 from difftile.torch.graphs import graph_nbytes, other_leaves
 from difftile.torch.library import Tensor, torch
 from difftile.torch.module_state import CallState, changed_since
-from difftile.torch.tensors import (
-    add_tensor,
-    as_scalar,
-    check_fits,
-    element_of_tensor,
-    tensor_of,
-    tensor_over,
-    write_tensor,
-)
-from difftile.transforms.trees import aligned, mapped
+from difftile.torch.tensors import add_tensor, as_scalar, tensor_of, tensor_over, write_tensor
+from difftile.transforms.trees import mapped
 
 if TYPE_CHECKING:
     from difftile.torch.wrap import Wrapped
@@ -84,13 +74,11 @@ class Evaluation:
     Args:
         inputs: The tensors of the fields, in the order of the operands.
         outputs: The tensors of the result, in the number type of their fields.
-        names: The places of those in the result.
         nbytes: The bytes that the graph keeps, beside the fields; 0 where nobody counts them.
     """
 
     inputs: list[Tensor]
     outputs: list[Tensor]
-    names: list[str]
     nbytes: int = 0
 
     @property
@@ -104,7 +92,7 @@ class Evaluation:
         return [k for k, one in enumerate(self.inputs) if one.requires_grad]
 
 
-class ModuleCall(OpaqueStep):
+class ModuleCall(ForeignCall[Evaluation]):
     """A call of a wrapped module.
 
     Args:
@@ -113,10 +101,9 @@ class ModuleCall(OpaqueStep):
         kwargs: The arguments by name.
         out: The fields that take the result, in its structure; None for new ones.
         derivatives: The derivatives to be ready for.
-
-    Attributes:
-        result: The result of the module with fields in place of tensors.
     """
+
+    kind, array = "module", "tensor"
 
     def __init__(
         self,
@@ -126,107 +113,47 @@ class ModuleCall(OpaqueStep):
         out: Any,
         derivatives: Derivatives,
     ) -> None:
-        self.name, self.title = wrapped.name, f"module '{wrapped.name}'"
+        arguments = wrapped.signature.named(args, kwargs)
         self._wrapped = wrapped
-        self._arguments = wrapped.named(args, kwargs)
         self._args, self._kwargs = args, kwargs
         self._derivatives = derivatives
-        self._where = caller()
-        self._inputs = [
-            FieldOperand(name, value, "In")
-            for name, value in leaves_of(self._arguments)
-            if isinstance(value, ArrayLike)
-        ]
-        self._prints = fingerprint(self._arguments) if derivatives.again else None
+        self._prints = fingerprint(arguments) if derivatives.again else None
         self._state: CallState | None = None
-        self._outputs: list[FieldOperand] = []
-        self._elements: list[Type] = []
-        self._given = out
-        self.result: Any = None
-        first = self._first_run()
-        self._first: Evaluation | None = first
-        super().__init__(wrapped.name, self._uses(), kind="module")
-        self.has_parameters = derivatives.of_parameters and bool(first.varying)
-
-    # The fields
-
-    def _uses(self) -> list[Use]:
-        """Return the uses of the fields; those that take the result may be arguments as well."""
-        inputs, outputs = list(self._inputs), list(self._outputs)
-        for k, out in enumerate(outputs):
-            for j, operand in enumerate(inputs):
-                same = out.value.base.storage is operand.value.base.storage
-                if same and out.window == operand.window:
-                    outputs[k] = replace(out, role="InOut")
-                    inputs[j] = replace(operand, role="InOut")
-        return [
-            replace(use, keeps=Keeps.BEFORE if use.reads else Keeps.NOTHING)
-            for use in uses_of(self.title, [*inputs, *outputs])
-        ]
-
-    def _make_fields(self, result: Any, found: Evaluation) -> None:
-        """Make the fields of the result, unless they are given."""
-        graded = self._derivatives.of_parameters and bool(found.varying)
-        graded = graded or any(operand.value.has_grads for operand in self._inputs)
-        names = iter(found.names)
-        given = None if self._given is None else iter(aligned(result, self._given, "out"))
-        elements = iter(self._elements)
-
-        def replace_tensor(value: Any, name: str) -> Any:
-            field = None if given is None else next(given)
-            if not isinstance(value, torch.Tensor):
-                return value
-            element = next(elements)
-            if field is None:
-                inner = len(shape_of(element))
-                shape = tuple(value.shape)
-                field = make(element, shape[: len(shape) - inner])
-                field = field.with_grads() if graded and is_float(element) else field
-            self._outputs.append(FieldOperand(next(names), field, "Out"))
-            return field
-
-        self.result = mapped(result, replace_tensor, "the result")
+        super().__init__(
+            wrapped.name, arguments, out, wrapped.dtype, differentiates=derivatives.any
+        )
 
     # Running
 
-    def _first_run(self) -> Evaluation:
-        """Run the module before the step, whose fields follow from the result."""
-        uses = uses_of(self.title, self._inputs)
-        with watched(self.title, tuple(uses)) as writes:
-            with closed(keeping={use.field.storage for use in uses}), self._refusing(uses):
-                found, result = self._evaluated()
-            writes.uses()
-        if self._derivatives.nested and other_leaves(found.outputs, found.inputs):
+    def ends_gradients(self, first: Evaluation) -> bool:
+        """Tell whether gradients pass to parameters."""
+        if self._derivatives.nested and other_leaves(first.outputs, first.inputs):
             raise TapeError(
                 f"{self.title} has parameters, whose gradients do not pass through a "
                 "transformation or a solver on a tape. Call the module on the tape itself; or, if "
                 "its parameters are constants, call it in 'with torch.no_grad():'."
             )
-        self._make_fields(result, found)
-        return found
+        self.has_parameters = self._derivatives.of_parameters and bool(first.varying)
+        return self.has_parameters
 
-    def run(self) -> Evaluation:
-        """Write the result into its fields.
+    def is_array(self, value: object) -> bool:
+        """Tell whether a value is a tensor."""
+        return isinstance(value, torch.Tensor)
 
-        Raises:
-            TapeError: The call runs again, and what it depends on has changed.
-        """
-        found, self._first = self._first, None
-        if found is None:
-            found = self._run_again()
-        for operand, tensor in zip(self._outputs, found.outputs, strict=True):
-            write_tensor(operand.value, tensor)
-        return found
+    def write(self, target: ArrayLike, array: Tensor) -> None:
+        """Set the contents of a field."""
+        write_tensor(target, array)
 
-    def _run_again(self) -> Evaluation:
+    def again(self) -> Evaluation:
+        """Call the module again, in the state of torch in which it was called first."""
         assert self._state is not None
-        if fingerprint(self._arguments) != self._prints:
+        if fingerprint(self.arguments) != self._prints:
             raise TapeError(changed_since(self.title))
-        with self._state.restored(self.title), self._refusing(self.uses):
-            return self._evaluated()[0]
+        with self._state.restored(self.title):
+            return self.evaluated()[0]
 
-    def _evaluated(self) -> tuple[Evaluation, Any]:
-        """Call the module on tensors over the fields; return its tensors and its result.
+    def evaluated(self) -> tuple[Evaluation, Any]:
+        """Call the module on tensors over the fields.
 
         Raises:
             LaunchError: It has written into one of them, or its result does not fit.
@@ -249,64 +176,24 @@ class ModuleCall(OpaqueStep):
             versions = [one._version for one in inputs]
             first = None
             if derivatives.again and self._state is None:
-                tensors = [one for _, one in leaves_of(self._arguments) if is_tensor(one)]
+                tensors = [one for _, one in leaves_of(self.arguments) if self.is_array(one)]
                 first = CallState(self._wrapped.modules, tensors, self._wrapped.buffers)
-            with self._noted(inputs):
+            with self.noted(inputs):
                 result = self._wrapped.function(*args, **kwargs)
             if first is not None:
                 first.ran()
                 self._state = first
-            for operand, one, version in zip(self._inputs, inputs, versions, strict=True):
+            for operand, one, version in zip(self.inputs, inputs, versions, strict=True):
                 if one._version != version:
                     raise LaunchError(
                         f"{self.title} has written into its argument {operand.name}, whose field "
                         "now holds other numbers. Give the module a copy: wrap a function that "
                         "calls it on x.clone(), or make it without 'inplace=True'."
                     )
-            found = self._fitted(inputs, result)
+            found = Evaluation(inputs, self.converted(result, as_scalar))
         if derivatives.any and derivatives.again:
             found.nbytes = self._graph_nbytes(found)
         return found, result
-
-    def _fitted(self, inputs: list[Tensor], result: Any) -> Evaluation:
-        """Return the tensors of a result in the number types of their fields."""
-        leaves = leaves_of({"the result": result})
-        tensors = [(name, one) for name, one in leaves if is_tensor(one)]
-        if not tensors:
-            raise LaunchError(f"{self.title} returned {result!r}, in which there is no tensor.")
-        if not self._elements:
-            self._elements = self._elements_of(result, tensors)
-        outputs = [
-            as_scalar(one, element)
-            for (_, one), element in zip(tensors, self._elements, strict=True)
-        ]
-        return Evaluation(inputs, outputs, [name for name, _ in tensors])
-
-    def _elements_of(self, result: Any, tensors: list[tuple[str, Tensor]]) -> list[Type]:
-        """Return the element types of the fields of a result.
-
-        Raises:
-            LaunchError: The fields that are given do not fit, or the type does not.
-        """
-        leaves = [one for _, one in leaves_of({"": result})]
-        if self._given is None:
-            several = isinstance(self._wrapped.dtype, (tuple, list, Mapping))
-            asked = (
-                aligned(result, self._wrapped.dtype, "dtype")
-                if several
-                else [self._wrapped.dtype] * len(leaves)
-            )
-            asked = [want for want, one in zip(asked, leaves, strict=True) if is_tensor(one)]
-            return [
-                element_of_tensor(one, want, f"{name} of {self.title}")
-                for (name, one), want in zip(tensors, asked, strict=True)
-            ]
-        given = aligned(result, self._given, "out")
-        given = [field for field, one in zip(given, leaves, strict=True) if is_tensor(one)]
-        for (name, one), field in zip(tensors, given, strict=True):
-            check_is_field(field, f"{self!r}: 'out' takes")
-            check_fits(field, one, f"{name} of {self.title}")
-        return [field.element for field in given]
 
     def _graph_nbytes(self, found: Evaluation) -> int:
         """Return what a graph keeps; calls with inputs of the same shapes are taken to be alike."""
@@ -348,7 +235,7 @@ class ModuleCall(OpaqueStep):
         bar_dots = self._after(dots, saved)
         outputs = [saved.outputs[k] for k in saved.varying]
         leaves = [saved.inputs[k] for k in places]
-        along = [self._stand(dots, k) for k in places]
+        along = [self.stand(dots, self.inputs[k]) for k in places]
         with self._differentiating("second derivative"):
             found = _pulled(outputs, leaves, bars, create_graph=True)
             moved = _pulled(outputs, leaves, bar_dots)
@@ -383,24 +270,14 @@ class ModuleCall(OpaqueStep):
             ]
             dots = _pulled([one for one, _ in pairs], seeds, [dot for _, dot in pairs])
         for k, dot in zip(saved.varying, dots, strict=True):
-            target = self._stand_out(then, k).grad_in
+            target = self.stand(then, self.outputs[k]).grad_in
             if target is not None and dot is not None:
                 write_tensor(target, dot)
 
     def _tangent(self, then: ReverseContext, k: int) -> Tensor:
-        dot = self._stand(then, k).grad_out
+        dot = self.stand(then, self.inputs[k]).grad_out
         assert dot is not None
         return tensor_of(dot)
-
-    def _stand(self, then: ReverseContext, k: int) -> ArrayLike:
-        """Return what stands for an input in a derivative."""
-        uses = {use.field.storage: use for use in self.uses}
-        return stand_in(then, uses, self._inputs[k].value)
-
-    def _stand_out(self, then: ReverseContext, k: int) -> ArrayLike:
-        """Return what stands for an output in a derivative."""
-        uses = {use.field.storage: use for use in self.uses}
-        return stand_in(then, uses, self._outputs[k].value)
 
     def _after(self, then: ReverseContext, saved: Evaluation) -> list[Tensor]:
         """Return copies of the gradients of what the call wrote, which torch may keep as its own.
@@ -409,7 +286,7 @@ class ModuleCall(OpaqueStep):
         """
         bars: list[Tensor] = []
         for k in saved.varying:
-            bar = self._stand_out(then, k).grad_in
+            bar = self.stand(then, self.outputs[k]).grad_in
             zeros = torch.zeros_like(saved.outputs[k])
             bars.append(zeros if bar is None else tensor_of(bar).to(zeros.device))
         return bars
@@ -417,49 +294,9 @@ class ModuleCall(OpaqueStep):
     def _add(self, then: ReverseContext, places: list[int], found: Sequence[Tensor | None]) -> None:
         """Add to the gradients of the inputs."""
         for k, tensor in zip(places, found, strict=True):
-            target = self._stand(then, k).grad_out
+            target = self.stand(then, self.inputs[k]).grad_out
             if target is not None and tensor is not None:
                 add_tensor(target, tensor)
-
-    # Errors
-
-    @property
-    def place(self) -> Span | None:
-        """The call."""
-        return span_of(*self._where)
-
-    @contextmanager
-    def _refusing(self, uses: Sequence[Use]) -> Generator[None]:
-        """Refuse that the function reads fields with gradients that are not arguments."""
-        if not self._derivatives.any:
-            yield
-            return
-        outside = {one.storage for one in fields_with_grads()}
-        outside -= {use.field.storage for use in uses}
-        with observed_by(RefusingObserver(outside, self._refuse_outside)):
-            yield
-
-    def _refuse_outside(self, field: Field, what: str) -> None:
-        if what == "reads" and not field.has_grads:
-            return
-        label = "no gradient would flow to it" if what == "reads" else "no tape would know"
-        title = f"{self.title} {what} {field!r}, which has a gradient and is not an argument."
-        hint = "pass it as an argument, or read x.detach() if it is a constant."
-        raise LaunchError(render(title, [Label(span_of(*caller()), label)], (), hint))
-
-    @contextmanager
-    def _noted(self, inputs: Sequence[Tensor]) -> Generator[None]:
-        """Let an exception of the module say what it was given."""
-        try:
-            yield
-        except Exception as error:
-            given = ", ".join(
-                f"{operand.name}: {str(one.dtype).removeprefix('torch.')} {tuple(one.shape)} on "
-                f"{one.device}"
-                for operand, one in zip(self._inputs, inputs, strict=True)
-            )
-            _note(error, f"In {self.title}, which was given {given or 'no field'}.")
-            raise
 
     @contextmanager
     def _differentiating(self, what: str) -> Generator[None]:
@@ -468,14 +305,13 @@ class ModuleCall(OpaqueStep):
         Raises:
             TapeError: A tensor that the graph keeps was changed since.
         """
-        try:
-            yield
-        except RuntimeError as error:
-            if _OVERWRITTEN in str(error):
-                raise TapeError(changed_since(self.title)) from error
-            file, line = self._where
-            _note(error, f'In the {what} of {self.title}, called at File "{file}", line {line}.')
-            raise
+        with self.differentiating(what):
+            try:
+                yield
+            except RuntimeError as error:
+                if _OVERWRITTEN in str(error):
+                    raise TapeError(changed_since(self.title)) from error
+                raise
 
 
 class _ModuleTangent(OpaqueStep):
@@ -495,24 +331,6 @@ class _ModuleTangent(OpaqueStep):
         self._call.push(then, saved)
 
 
-def leaves_of(tree: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the leaves of nested values, with their places in words."""
-    found: list[tuple[str, Any]] = []
-
-    def note(value: Any, name: str) -> Any:
-        found.append((name, value))
-        return value
-
-    for name, value in tree.items():
-        mapped(value, note, name)
-    return found
-
-
-def is_tensor(value: object) -> bool:
-    """Tell whether a value is a tensor of torch."""
-    return isinstance(value, torch.Tensor)
-
-
 def _pulled(
     outputs: Sequence[Tensor],
     inputs: Sequence[Tensor],
@@ -528,9 +346,3 @@ def _pulled(
             outputs, inputs, bars, retain_graph=True, create_graph=create_graph, allow_unused=True
         )
     )
-
-
-def _note(error: Exception, text: str) -> None:
-    add_note: Callable[[str], None] | None = getattr(error, "add_note", None)
-    if add_note is not None:  # from Python 3.11 on
-        add_note(text)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any
 
-from difftile.diagnostics import LaunchError, StepsError
-from difftile.fields.recording import RECORDING, Recorder
-from difftile.fields.tracked import reads_in
-from difftile.recording.host_reads import ConstantNumber
+from difftile.diagnostics import LaunchError
+from difftile.interop.signature import Signature
 from difftile.recording.perform import perform
 from difftile.torch.module_call import Derivatives, ModuleCall
 from difftile.torch.module_state import ChangingBuffers, modules_of
@@ -34,7 +31,7 @@ class Wrapped:
         self.buffers = ChangingBuffers()
         self.graph_nbytes: dict[object, int] = {}
         self.name: str = getattr(function, "__name__", type(function).__name__)
-        self._parameters = _parameters_of(function)
+        self.signature = Signature(function, repr(self))
 
     def __repr__(self) -> str:
         return f"<wrapped {self.name}>"
@@ -58,43 +55,10 @@ class Wrapped:
             LaunchError: The result does not fit, or the module has written into a field.
             StepsError: The call is in the body of `dt.steps`.
         """
-        recording = RECORDING.get()
-        if recording.trace is not None:
-            raise StepsError(
-                f"{self!r} is called in the body of dt.steps(), which consists of launches. Write "
-                "'for t in range(n)' where Python has a part in every step."
-            )
-        if recording.recorder is not None and not recording.constant:
-            self._note_constants(recording.recorder, args, kwargs)
+        self.signature.announce(args, kwargs)
         call = ModuleCall(self, args, kwargs, out, Derivatives.wanted())
         perform(call)
         return call.result
-
-    def _note_constants(
-        self, recorder: Recorder, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        """Tell the recorder of numbers among the arguments, which take no gradient."""
-        for name, arg in self.named(args, kwargs).items():
-            reads = reads_in(arg)
-            if reads:
-                what = f"the argument '{name}' of {self!r}"
-                given = ConstantNumber(what, f"pass the field dt.value({name})", name)
-                recorder.takes_constant(given, reads)
-
-    def named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a call by name, in order."""
-        more = (f"args[{k}]" for k in range(len(self._parameters), len(args)))
-        return {**dict(zip((*self._parameters, *more), args, strict=False)), **kwargs}
-
-
-def _parameters_of(function: Any) -> list[str]:
-    """Return the names of the parameters that take arguments by position."""
-    try:
-        signature = inspect.signature(getattr(function, "forward", function))
-    except (TypeError, ValueError):  # a function of an extension module
-        return []
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [one.name for one in signature.parameters.values() if one.kind in kinds]
 
 
 def wrap(function: Callable[..., Any] | None = None, *, dtype: Any = None) -> Any:

@@ -192,6 +192,19 @@ def test_tapes_of_any_kind_see_the_new_values() -> None:
         problem.check()
 
 
+def test_a_step_after_a_tape_that_is_kept_falsifies_nothing() -> None:
+    problem = Problem()
+    optimiser = torch.optim.SGD(problem.ours, 0.1)
+    with dt.Tape() as tape:
+        add_loss(problem.x, problem.v, problem.loss)
+    tape.backward(problem.loss, keep=True)
+    first = problem.x.grad.to_numpy()
+    optimiser.step()
+    optimiser.zero_grad()
+    tape.backward(problem.loss)
+    close(problem.x.grad.to_numpy(), first, 0)
+
+
 def test_copies_are_tensors_of_their_own() -> None:
     p = Problem().ours[0]
     p.grad = torch.ones(3, dtype=torch.float64)

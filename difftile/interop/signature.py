@@ -1,0 +1,57 @@
+"""The signature of a function of another library's arrays."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from difftile.diagnostics import StepsError
+from difftile.fields.recording import RECORDING
+from difftile.fields.tracked import reads_in
+from difftile.recording.host_reads import ConstantNumber
+
+
+class Signature:
+    """The names of a function's parameters, for errors.
+
+    Args:
+        function: The function, or a module with a `forward`.
+        shown: The wrapped function, for errors.
+    """
+
+    def __init__(self, function: Callable[..., Any], shown: str) -> None:
+        self._shown = shown
+        try:
+            signature = inspect.signature(getattr(function, "forward", function))
+        except (TypeError, ValueError):  # a function of an extension module
+            self._names: list[str] = []
+            return
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        self._names = [one.name for one in signature.parameters.values() if one.kind in kinds]
+
+    def named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a call by name, in order."""
+        more = (f"args[{k}]" for k in range(len(self._names), len(args)))
+        return {**dict(zip((*self._names, *more), args, strict=False)), **kwargs}
+
+    def announce(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Tell the open recorder of numbers among the arguments, which take no gradient.
+
+        Raises:
+            StepsError: The call is in the body of `dt.steps`.
+        """
+        recording = RECORDING.get()
+        if recording.trace is not None:
+            raise StepsError(
+                f"{self._shown} is called in the body of dt.steps(), which consists of launches. "
+                "Write 'for t in range(n)' where Python has a part in every step."
+            )
+        if recording.recorder is None or recording.constant:
+            return
+        for name, arg in self.named(args, kwargs).items():
+            reads = reads_in(arg)
+            if reads:
+                what = f"the argument '{name}' of {self._shown}"
+                given = ConstantNumber(what, f"pass the field dt.value({name})", name)
+                recording.recorder.takes_constant(given, reads)

@@ -1,0 +1,98 @@
+"""`dt.jax.wrap`: functions of JAX over fields, as steps of tapes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from difftile.diagnostics import LaunchError
+from difftile.interop.signature import Signature
+from difftile.jax.derivatives import Derivatives
+from difftile.jax.form import Form
+from difftile.jax.function_call import FunctionCall
+from difftile.recording.perform import perform
+
+
+class Wrapped:
+    """A function of JAX arrays that takes and returns fields.
+
+    Fields among the arguments, in any pytree, arrive as arrays; the components of vectors are a
+    trailing axis. Arrays in the result become new fields, in the same pytree; `out=` names fields
+    to write instead. On a tape a call is one step, and gradients pass to the fields. Other arrays
+    and numbers are constants.
+    """
+
+    def __init__(self, function: Callable[..., Any], dtype: Any, *, jit: bool) -> None:
+        self.function = function
+        self.dtype = dtype
+        self._jit = jit
+        self._known: dict[Form, Derivatives] = {}
+        self.name: str = getattr(function, "__name__", type(function).__name__)
+        self.signature = Signature(function, repr(self))
+
+    def __repr__(self) -> str:
+        return f"<wrapped {self.name}>"
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Return the function as a method of an object."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """Call the function; on an open tape the call is recorded.
+
+        Args:
+            args: The arguments of the function, with fields in place of arrays.
+            out: Fields, or parts of fields, that take the result, in its structure.
+            kwargs: More arguments.
+
+        Returns:
+            The result with fields in place of arrays: `out`, or new ones.
+
+        Raises:
+            LaunchError: The result does not fit, or JAX would cut numbers to 32 bits.
+            StepsError: The call is in the body of `dt.steps`.
+        """
+        self.signature.announce(args, kwargs)
+        call = FunctionCall(self, args, kwargs, out)
+        perform(call)
+        return call.result
+
+    def derivatives(self, form: Form) -> Derivatives:
+        """Return the function and its derivatives for one form of arguments."""
+        known = self._known.get(form)
+        if known is None:
+            known = self._known[form] = Derivatives(self.function, form.rebuilt, jit=self._jit)
+        return known
+
+
+def wrap(function: Callable[..., Any] | None = None, *, dtype: Any = None, jit: bool = True) -> Any:
+    """Make a function of JAX arrays a function of fields and a step of tapes.
+
+        policy = dt.jax.wrap(lambda params, x: jnp.tanh(params["w"] @ x))
+        params = dt.jax.fields({"w": jnp.ones((2, 3))})
+        with dt.Tape(loss):
+            u = policy(params, x)
+            simulate(x, u)
+
+    The function must be pure, as for `jax.jit`: each derivative runs it again. Its parameters are
+    arguments, and those with gradients are fields: `dt.jax.fields` makes them of a pytree. Also a
+    decorator: `@dt.jax.wrap`, or `@dt.jax.wrap(dtype=ti.math.vec2)`.
+
+    Args:
+        function: A function of arrays that returns arrays.
+        dtype: The element type of the fields that are made: `ti.math.vec2` takes the last axis of
+            an array for components. One for all arrays in the result, or in the structure of the
+            result; numbers of the arrays' type by default.
+        jit: Compile the function and its derivatives by `jax.jit`. Texts and functions among the
+            arguments belong to what is compiled; numbers are traced.
+
+    Raises:
+        ImportError: JAX is not installed.
+        LaunchError: The object cannot be called, or is wrapped already.
+    """
+    if function is None:
+        return functools.partial(wrap, dtype=dtype, jit=jit)
+    if isinstance(function, Wrapped) or not callable(function) or isinstance(function, type):
+        raise LaunchError(f"dt.jax.wrap takes a function of arrays, not {function!r}.")
+    return Wrapped(function, dtype, jit=jit)
