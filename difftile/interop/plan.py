@@ -7,7 +7,7 @@ of derivatives, may hold anything before.
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias, cast
 
@@ -40,6 +40,8 @@ from difftile.substrate import current_session
 Addresses: TypeAlias = Sequence[int]
 Some: TypeAlias = Sequence[int | None]
 Values: TypeAlias = Sequence[Any]
+Placing: TypeAlias = Callable[[Sequence[Layout]], Addresses]
+"""Returns where the outputs go, given their layouts, which may be known after the run only."""
 
 
 class Plan:
@@ -126,6 +128,24 @@ class Plan:
         shape = (*one.shape, *shape_of(one.element))
         return Layout(shape, np.dtype(numpy_dtype(scalar_of(one.element))), self.layouts[0].device)
 
+    def placed(self, outputs: Addresses | Placing) -> Addresses:
+        """Return where outputs go whose layouts are known beforehand."""
+        if not callable(outputs):
+            return outputs
+        assert self.outputs is not None
+        return outputs(self.outputs)
+
+    def deliver(
+        self, results: Sequence[Field], outputs: Addresses | Placing, constants: Values
+    ) -> None:
+        """Copy the outputs to where they go."""
+        if callable(outputs):
+            outputs = outputs(self.outputs or [self._layout_of(one) for one in results])
+        else:
+            self.check(results, constants)
+        for one, address in zip(results, outputs, strict=True):
+            copy_out(one, address)
+
     def check(self, results: Sequence[Field], constants: Values) -> None:
         """Check that fields that the function has returned fit the caller's memory.
 
@@ -141,18 +161,16 @@ class Plan:
                 f"{_shapes(found)}; the shapes of its results follow from its arguments only."
             )
 
-    def run(self, inputs: Addresses, outputs: Addresses, constants: Values) -> None:
+    def run(self, inputs: Addresses, outputs: Addresses | Placing, constants: Values) -> None:
         """Run the function, without derivatives."""
         direct, values = self.direct(constants)
         if direct is not None:
-            direct.run(values, inputs, outputs)
+            direct.run(values, inputs, self.placed(outputs))
             return
         with self.lent(inputs):
             with Recording():
                 results = self.call(constants)
-            self.check(results, constants)
-            for one, address in zip(results, outputs, strict=True):
-                copy_out(one, address)
+            self.deliver(results, outputs, constants)
             for k in self._overwritten:
                 copy_out(self.inputs[k], inputs[k])
 
@@ -338,22 +356,24 @@ class Linear:
         self._adjoint: tuple[Direct, DirectAdjoint | None] | None = None
 
     def forward(
-        self, inputs: Addresses, outputs: Addresses, constants: Values, lender: object
+        self,
+        inputs: Addresses,
+        outputs: Addresses | Placing,
+        constants: Values,
+        lender: object,
     ) -> Kept | KeptNumbers:
         """Run the function; return what `pull` reads, with the lender of the inputs."""
         plan = self._plan
         adjoint, values = self._direct(constants)
         if adjoint is not None:
             adjoint.check(values)
-            adjoint.direct.run(values, inputs, outputs)
+            adjoint.direct.run(values, inputs, plan.placed(outputs))
             return KeptNumbers(adjoint, values)
         with plan.lent(inputs, lender):
             recorder = AdjointRecorder(self._wanted)
             with Recording(recorder):
                 results = plan.call(constants)
-            plan.check(results, constants)
-            for one, address in zip(results, outputs, strict=True):
-                copy_out(one, address)
+            plan.deliver(results, outputs, constants)
         return Kept(recorder, results)
 
     def pull(

@@ -6,9 +6,10 @@ import importlib
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
 
+from difftile.interop.operation import Layout
 from difftile.interop.plan import Kept, KeptNumbers, Plan
 from difftile.launch.streams import STREAMS
-from difftile.torch.layouts import TORCH_DTYPES, plain
+from difftile.torch.layouts import TORCH_DTYPES, on_current_stream, plain
 from difftile.torch.library import Tensor, torch
 
 Tensors: TypeAlias = Sequence[Tensor]
@@ -76,19 +77,21 @@ class Call:
     def run(self, tensors: Tensors) -> Tensors:
         """Run the function without derivatives."""
         plan, given = self.plan(tensors), _Given(tensors)
-        results = self._results(plan, given)
-        plan.run(given.addresses, _addresses(results), self.constants)
-        return results
+        results = _Results(given)
+        with on_current_stream(given.tensors[0]):
+            plan.run(given.addresses, results.place, self.constants)
+        return results.tensors
 
     def record(
         self, wanted: tuple[bool, ...], tensors: Tensors
     ) -> tuple[Tensors, Kept | KeptNumbers]:
         """Run the function; return the results, and what `pull` reads."""
         plan, given = self.plan(tensors), _Given(tensors)
-        results = self._results(plan, given)
         linear = plan.linear(wanted)
-        kept = linear.forward(given.addresses, _addresses(results), self.constants, given.tensors)
-        return results, kept
+        results = _Results(given)
+        with on_current_stream(given.tensors[0]):
+            kept = linear.forward(given.addresses, results.place, self.constants, given.tensors)
+        return results.tensors, kept
 
     def pull(
         self,
@@ -109,31 +112,34 @@ class Call:
         """
         plan, given, seeds = self.plan(tensors), _Given(tensors), _Given(cotangents)
         bars, read = given.like(wanted), _Given(outputs)
-        plan.linear(wanted).pull(
-            kept,
-            given.addresses,
-            seeds.some,
-            bars.some,
-            self.constants,
-            self.position,
-            read.addresses,
-        )
+        with on_current_stream(given.tensors[0]):
+            plan.linear(wanted).pull(
+                kept,
+                given.addresses,
+                seeds.some,
+                bars.some,
+                self.constants,
+                self.position,
+                read.addresses,
+            )
         return bars.tensors
 
     def push(self, tensors: Tensors, tangents: Some) -> Some:
         """Return the tangents of the results, None for integers."""
         plan, given, dots = self.plan(tensors), _Given(tensors), _Given(tangents)
-        results = self._results(plan, given)
-        found = _Given([one if one.is_floating_point() else None for one in results])
-        plan.push(
-            given.addresses,
-            dots.some,
-            [None] * len(results),
-            found.some,
-            self.constants,
-            self.position,
-        )
-        return [one if one.is_floating_point() else None for one in results]
+        results = _Results(given)
+        with on_current_stream(given.tensors[0]):
+            results.place(plan.discover(given.addresses, self.constants))
+            tangents = [one if one.is_floating_point() else None for one in results.tensors]
+            plan.push(
+                given.addresses,
+                dots.some,
+                [None] * len(tangents),
+                _Given(tangents).some,
+                self.constants,
+                self.position,
+            )
+        return tangents
 
     def second(
         self, wanted: tuple[bool, ...], tensors: Tensors, cotangents: Some, directions: Some
@@ -150,15 +156,16 @@ class Call:
         each = iter(directions)
         along = _Given([next(each) if one else None for one in wanted])
         bars, dots = given.like(wanted), seeds.like([one is not None for one in cotangents])
-        plan.linear(wanted).second(
-            given.addresses,
-            seeds.some,
-            along.some,
-            bars.some,
-            dots.some,
-            self.constants,
-            self.position,
-        )
+        with on_current_stream(given.tensors[0]):
+            plan.linear(wanted).second(
+                given.addresses,
+                seeds.some,
+                along.some,
+                bars.some,
+                dots.some,
+                self.constants,
+                self.position,
+            )
         return [*bars.tensors, *dots.tensors]
 
     def push_pull(
@@ -173,26 +180,39 @@ class Call:
         plan, given, seeds = self.plan(tensors), _Given(tensors), _Given(cotangents)
         dots, seed_dots = _Given(tangents), _Given(seed_tangents)
         found = given.like(wanted)
-        plan.linear(wanted).push_pull(
-            given.addresses,
-            seeds.some,
-            dots.some,
-            seed_dots.some,
-            found.some,
-            self.constants,
-            self.position,
-        )
+        with on_current_stream(given.tensors[0]):
+            plan.linear(wanted).push_pull(
+                given.addresses,
+                seeds.some,
+                dots.some,
+                seed_dots.some,
+                found.some,
+                self.constants,
+                self.position,
+            )
         return found.tensors
 
-    def _results(self, plan: Plan, given: _Given) -> Tensors:
-        """Return memory for the outputs."""
-        layouts = plan.outputs
-        if layouts is None:
-            layouts = plan.discover(given.addresses, self.constants)
-        device = given.tensors[0].device
-        return [
-            torch.empty(one.shape, dtype=TORCH_DTYPES[one.dtype], device=device) for one in layouts
+
+class _Results:
+    """Memory for results, as soon as their layouts are known.
+
+    Args:
+        given: The tensors of the call.
+    """
+
+    __slots__ = ("_device", "tensors")
+
+    def __init__(self, given: _Given) -> None:
+        self._device = given.tensors[0].device
+        self.tensors: Tensors = ()
+
+    def place(self, layouts: Sequence[Layout]) -> list[int]:
+        """Return the addresses of new tensors of some layouts."""
+        self.tensors = [
+            torch.empty(one.shape, dtype=TORCH_DTYPES[one.dtype], device=self._device)
+            for one in layouts
         ]
+        return _addresses(self.tensors)
 
 
 class _Given:

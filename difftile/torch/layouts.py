@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from difftile.diagnostics import LaunchError
 from difftile.interop.operation import Layout
+from difftile.substrate import LAUNCHES, let_wait
 from difftile.torch.library import Tensor, torch
 
 NUMPY_DTYPES: dict[Any, np.dtype[Any]] = {
@@ -47,6 +50,22 @@ def layout_of(tensor: Tensor, title: str) -> Layout:
         raise LaunchError(f"{title} is on the device '{device}'; move it to the CPU, or to CUDA.")
     ordinal = None if device.type == "cpu" else device.index
     return Layout(tuple(map(int, tensor.shape)), dtype, ordinal)
+
+
+@contextmanager
+def on_current_stream(tensor: Tensor) -> Generator[None]:
+    """Have launches inside wait for what torch works on, and torch wait for the launches.
+
+    Launches are on the legacy null stream, which is torch's default stream.
+    """
+    stream = torch.cuda.current_stream(tensor.device).cuda_stream if tensor.is_cuda else 0
+    if stream:
+        let_wait(LAUNCHES, stream)
+    try:
+        yield
+    finally:
+        if stream:
+            let_wait(stream, LAUNCHES)
 
 
 def plain(tensor: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ go through operations of `torch.library`: see `traced.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.recording import RECORDING, check_no_tape
@@ -16,7 +16,7 @@ from difftile.interop.plan import Plan, Plans
 from difftile.substrate import current_session
 from difftile.torch.call import Call, Tensors, Values, forward_ad
 from difftile.torch.functions import Recorded, Transformed
-from difftile.torch.layouts import layout_of, plain
+from difftile.torch.layouts import layout_of, on_current_stream, plain
 from difftile.torch.library import Tensor, torch
 from difftile.torch.straight import Straight, launched
 from difftile.torch.traced import Traced, kinds_of, numbers_in
@@ -119,7 +119,7 @@ class TorchOp:
         needed = False
         key: list[Any] = []
         for one in tensors:
-            kind: Any = type(one)
+            kind = cast(object, one.__class__)
             if (kind is not Plain and kind is not Parameter) or not one.is_contiguous():
                 return None
             needs = recorded and one.requires_grad
@@ -242,7 +242,8 @@ class TorchOp:
                         f"{operation.title(k)} is overwritten, and shares memory with "
                         f"'{operation.names[j]}'; pass a clone() of one of them."
                     )
-        plan.run([one.data_ptr() for one in given], (), constants)
+        with on_current_stream(given[0]):
+            plan.run([one.data_ptr() for one in given], (), constants)
         for k in overwritten:
             if given[k] is not tensors[k]:
                 tensors[k].copy_(given[k])

@@ -14,7 +14,7 @@ from difftile.interop.direct import Direct, DirectAdjoint
 from difftile.interop.plan import Plan
 from difftile.torch.call import Call, Planner, Tensors, Values
 from difftile.torch.functions import Pulled, spread
-from difftile.torch.layouts import TORCH_DTYPES, plain
+from difftile.torch.layouts import TORCH_DTYPES, on_current_stream, plain
 from difftile.torch.library import Tensor, torch
 
 
@@ -50,6 +50,7 @@ class Straight:
             self.adjoint = plan.linear(wanted).direct_adjoint(direct)
         self.read: Sequence[int] = () if self.adjoint is None else self.adjoint.outputs
         device = tensors[0].device
+        self._on_host = plan.session.on_host
         self._made = [(one.shape, TORCH_DTYPES[one.dtype], device) for one in plan.outputs or ()]
 
     def arguments(self, constants: Values) -> Arguments | None:
@@ -74,7 +75,12 @@ class Straight:
     def run(self, values: Arguments, tensors: Tensors) -> list[Tensor]:
         """Launch; return the results."""
         results = [torch.empty(s, dtype=t, device=d) for s, t, d in self._made]
-        self.direct.run(values, [x.data_ptr() for x in tensors], [y.data_ptr() for y in results])
+        given = [x.data_ptr() for x in tensors], [y.data_ptr() for y in results]
+        if self._on_host:
+            self.direct.run(values, *given)
+        else:
+            with on_current_stream(tensors[0]):
+                self.direct.run(values, *given)
         return results
 
     def pull(
@@ -93,13 +99,17 @@ class Straight:
         saved = [x if x.is_contiguous() else plain(x) for x in saved]
         seeds = [None if g is None else plain(g) for g in cotangents]
         bars = [torch.empty_like(x) if w else None for x, w in zip(saved, wanted, strict=False)]
-        self.adjoint.run(
-            values,
+        given = (
             [x.data_ptr() for x in saved[:count]],
             [y.data_ptr() for y in saved[count:]],
             [None if g is None else g.data_ptr() for g in seeds],
             [None if b is None else b.data_ptr() for b in bars],
         )
+        if self._on_host:
+            self.adjoint.run(values, *given)
+        else:
+            with on_current_stream(saved[0]):
+                self.adjoint.run(values, *given)
         return bars
 
 

@@ -705,3 +705,120 @@ def test_compiled_by_inductor() -> None:
 def test_a_function_that_returns_fields_is_not_compiled() -> None:
     f = dt.torch.op(wave, ("a", "b"))
     assert "name the results" in refusal(f.overload)
+
+
+cuda = pytest.mark.gpu
+
+
+@pytest.fixture
+def on_cuda() -> Any:
+    """A session on CUDA, where tensors of the test are as well."""
+    if not torch.cuda.is_available():
+        pytest.skip("torch sees no CUDA device")
+    dt.init(arch="cuda")
+    yield "cuda"
+    torch.cuda.synchronize()
+    dt.init(arch="cpu")
+
+
+def on(device: Any, *tensors: Any) -> list[Any]:
+    return [one.detach().to(device).requires_grad_() for one in tensors]
+
+
+@cuda
+def test_on_a_device_gradients_are_those_of_the_host(on_cuda: Any) -> None:
+    dt.init(arch="cpu")
+    expected: list[Any] = []
+    for f in (stepped, rolled):
+        x, v, k = arrays()
+        y, w = f(x, v, k, h=0.1)
+        expected.append(torch.autograd.grad((y * w).sum(), (x, v, k)))
+    dt.init(arch="cuda")
+    for f, theirs in zip((stepped, rolled), expected, strict=True):
+        x, v, k = on(on_cuda, *arrays())
+        y, w = f(x, v, k, h=0.1)
+        assert y.device == x.device
+        for _ in range(2):
+            found = torch.autograd.grad((y * w).sum(), (x, v, k), retain_graph=True)
+            torch.testing.assert_close([one.cpu() for one in found], list(theirs))
+    x, v, k = on(on_cuda, *arrays())
+    assert torch.autograd.gradcheck(lambda *a: rolled(*a, n=2), (x, v, k))
+    assert torch.autograd.gradgradcheck(lambda *a: rolled(*a, n=2), (x, v, k))
+    assert refusal(squared, torch.ones(3)) == (
+        "square: 'x' is in memory of the host, and fields are on a device; move the array there, "
+        "or call dt.init(arch='cpu')."
+    )
+
+
+@cuda
+@pytest.mark.parametrize("f", [stepped, rolled], ids=["one launch", "launches"])
+def test_on_a_device_nothing_waits(on_cuda: Any, f: Any) -> None:
+    x, v, k = on(on_cuda, *arrays())
+    optimiser = torch.optim.SGD([x, v, k], lr=1e-4)
+
+    def train(count: int) -> None:
+        for _ in range(count):
+            y, w = f(x, v, k, h=0.1)
+            optimiser.zero_grad()
+            (y.sum() + w.sum()).backward()
+            optimiser.step()
+
+    train(10)
+    torch.cuda.synchronize()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        train(1000)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=activities) as profile:
+        train(20)
+    names = {event.key for event in profile.key_averages()}
+    waits = {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cuStreamSynchronize"}
+    calls = sum(e.count for e in profile.key_averages() if e.key in waits)
+    assert calls <= 2, names  # the profiler itself waits at its end
+
+
+@cuda
+@pytest.mark.parametrize("f", [stepped, rolled], ids=["one launch", "launches"])
+@pytest.mark.parametrize(
+    "count", [200, pytest.param(10_000, marks=pytest.mark.slow)], ids=["200", "10,000"]
+)
+def test_on_a_device_memory_stays_flat(on_cuda: Any, f: Any, count: int) -> None:
+    x, v, k = on(on_cuda, *arrays())
+
+    def run(count: int) -> tuple[int, int, int]:
+        for _ in range(count):
+            y, w = f(x, v, k, h=0.1)
+            (y.sum() + w.sum()).backward()
+            x.grad = v.grad = k.grad = None
+        torch.cuda.synchronize()
+        pool = dt.zeros(1).buffer.pool
+        return torch.cuda.memory_allocated(), pool.kept, pool.held
+
+    run(50)
+    before = run(50)
+    assert run(count) == before
+
+
+@cuda
+@pytest.mark.parametrize("f", [stepped, rolled], ids=["one launch", "launches"])
+def test_on_streams_of_torch(on_cuda: Any, f: Any) -> None:
+    n = 1 << 20
+    x, v = (torch.linspace(0, 1, n, device=on_cuda, dtype=F64) for _ in range(2))
+    k = torch.tensor(0.7, device=on_cuda, dtype=F64)
+    expected = f(x * 3, v, k, h=0.1)[0] * 2
+    torch.cuda.synchronize()
+    stream = torch.cuda.Stream()
+    for _ in range(20):
+        with torch.cuda.stream(stream):
+            busy = x
+            for _ in range(20):
+                busy = busy * 1.0
+            z = (busy * 3).requires_grad_()
+            y = f(z, v, k, h=0.1)[0] * 2
+            (slope,) = torch.autograd.grad(y.sum(), z)
+            total = y.sum() + slope.sum()
+        torch.cuda.current_stream().wait_stream(stream)
+        assert torch.equal(y, expected)
+        assert torch.isfinite(total)
