@@ -58,6 +58,53 @@ def test_taichi_does_not_search_for_what_is_around_a_kernel(
     assert not searched
 
 
+def test_methods_of_plain_taichi_are_methods_and_nothing_else_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    searched: list[object] = []
+    search = kernel_impl.inspect.getframeinfo
+
+    def noted(frame: object) -> object:
+        searched.append(frame)
+        return search(frame)
+
+    monkeypatch.setattr(kernel_impl.inspect, "getframeinfo", noted)
+
+    @ti.kernel
+    def function(): ...
+
+    @ti.func
+    def seven():
+        return 7
+
+    assert not searched
+
+    @ti.data_oriented
+    class Base:
+        @ti.kernel
+        def run(self):
+            self.found[None] = self.one() + seven()
+
+        @ti.func
+        def one(self):
+            return 1
+
+    class Derived(Base):
+        def __init__(self) -> None:
+            self.found = ti.field(ti.i32, shape=())
+
+        @ti.kernel
+        def run_again(self):
+            self.found[None] += self.one()
+
+    assert len(searched) == 3
+    assert [Base.__dict__["run"]._is_classkernel, function._is_classkernel] == [True, False]
+    derived = Derived()
+    derived.run()
+    derived.run_again()
+    assert derived.found[None] == 9
+
+
 def test_taichi_is_as_before_after_an_error() -> None:
     before = state()
     with pytest.raises(ZeroDivisionError), reading_emitted_source() as config:

@@ -11,3 +11,6 @@ os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
 os.environ.setdefault("TI_SKIP_VERSION_CHECK", "ON")
 with caches_named():
     importlib.import_module("taichi")
+
+# Before the functions of Taichi's language beside this module, which start sooner with it.
+importlib.import_module("difftile.substrate.taichi.methods")

@@ -34,7 +34,6 @@ from difftile.substrate.taichi import (
 )
 from difftile.substrate.taichi.names import dtype_of
 from difftile.substrate.taichi.reading import (
-    defining_emitted_source,
     reading_emitted_source,
     without_fast_math,
 )
@@ -240,8 +239,7 @@ def _built(emitted: Emitted) -> Generator[Any]:
         namespace[name] = ti.types.ndarray(dtype=dtype_of(type_.element), ndim=type_.ndim)
     noted: list[Any] = impl.get_runtime().kernels
     try:
-        with defining_emitted_source():
-            exec(compile(text, file, "exec", dont_inherit=True), namespace)
+        exec(compile(text, file, "exec", dont_inherit=True), namespace)
         yield namespace[emitted.name]._primal
     finally:
         noted[:] = [one for one in noted if one.func.__code__.co_filename != file]

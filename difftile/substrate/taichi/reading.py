@@ -5,7 +5,7 @@ Taichi's library that it calls are Taichi's to read. For each of their nodes, Ta
 line and marks the place, in case of an error, and cuts the text out of the file again at each call.
 Emitted source has no errors that a user should see, and the library does not change.
 
-Four functions of Taichi are therefore replaced, once, when this module is imported. The
+Three functions of Taichi are therefore replaced, once, when this module is imported. The
 replacements are Taichi's own functions except in a thread that compiles emitted source, so that
 kernels that users write for Taichi itself keep their messages, in other threads too.
 
@@ -48,16 +48,14 @@ _LARGEST_SEARCHED = 768  # expressions among which equal ones are looked for
 
 
 class _Now(threading.local):
-    """The state of a thread: it defines or reads emitted source, and leaves out places."""
+    """The state of a thread: it reads emitted source, and leaves out places."""
 
-    defines = False
     reads = False
     no_places = False
 
 
 _NOW = _Now()
 _taichis_lines = kernel_impl.getsourcelines
-_taichis_inside_class = kernel_impl._inside_class
 _context: Any = ASTTransformerContext
 _taichis_place = _context.get_pos_info
 _taichis_transform = kernel_impl.transform_tree
@@ -78,11 +76,6 @@ def _lines(function: Any) -> tuple[list[str], int]:
     lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
     after = [k for k, line in enumerate(lines) if k > 0 and line.startswith("@")]
     return lines[: after[0] if after else None], code.co_firstlineno
-
-
-def _inside_class(level_of_class_stackframe: int) -> bool:
-    """Tell whether a kernel is a method, for which Taichi searches all modules."""
-    return not _NOW.defines and _taichis_inside_class(level_of_class_stackframe + 1)
 
 
 def _place(context: Any, node: Any) -> str:
@@ -128,7 +121,6 @@ _library_definition = functools.cache(_parsed)
 
 kernel_impl.getsourcelines = _lines
 kernel_impl.transform_tree = _transform
-kernel_impl._inside_class = _inside_class
 _context.get_pos_info = _place
 
 
@@ -165,13 +157,3 @@ def without_fast_math() -> Iterator[None]:
         yield
     finally:
         config.fast_math = before
-
-
-@contextmanager
-def defining_emitted_source() -> Iterator[None]:
-    """While this is open, Taichi takes kernels of this thread for functions and not for methods."""
-    _NOW.defines = True
-    try:
-        yield
-    finally:
-        _NOW.defines = False
