@@ -271,13 +271,10 @@ class Foreign:
 
     def refer(self, run: Reference) -> None:
         cell = run.at[self.name]
-        before = cell.array.copy()
-        where = ... if self.index is None else self.index
-        if cell.used or not run.taped:
-            cell.array[where] = self.values
-        else:  # the gradient is that of what the tape finds
-            cell.array[where] += self.values - cell.array[where].real
-        changed = not np.array_equal(before.real, cell.array.real)
+        before = cell.array.real.copy()
+        # The gradient is that of what the tape finds, or nothing that the tape knows has changed.
+        cell.array.real[... if self.index is None else self.index] = self.values
+        changed = not np.array_equal(before, cell.array.real)
         cell.overwritten |= run.taped and cell.used and changed
 
 
@@ -579,7 +576,8 @@ def refer(
     for action in program.actions:
         action.refer(run)
     for cell in cells.values():
-        if cell.overwritten and cell.written_at >= 0 and cell.name in GRADED:
+        ends = cell.written_at >= 0 or cell.name in program.separate
+        if cell.overwritten and ends and cell.name in GRADED:
             raise Refused(cell.name)
     block = {name: cell.array.copy() for name, cell in cells.items()}
     run.taped = False

@@ -146,13 +146,19 @@ class Storage:
         now = self.buffer
         return now is kept or (now.is_shared and now.has_contents_of(kept.unpacked()))
 
-    def restore(self, kept: Buffer) -> None:
+    def restore(self, kept: Buffer, mark: object = None) -> None:
         """Go back to the contents that a record keeps in some buffer.
+
+        Args:
+            kept: The buffer.
+            mark: The mark of the contents when they were kept; see `Contents.mark`.
 
         Raises:
             TapeError: Others have changed memory that is not written here.
         """
         if self.holds(kept):
+            if self.memory.is_shared:
+                self.memory.contents.go_back(mark)
             return
         if self.read_only:
             raise TapeError(
@@ -165,6 +171,8 @@ class Storage:
             if self.memory.pins:
                 self.renew(copy=False)
             self.memory.copy_from(kept.unpacked())
+            if self.memory.is_shared:
+                self.memory.contents.go_back(mark)
         else:
             self.move(kept)
 

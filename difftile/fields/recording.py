@@ -289,7 +289,7 @@ def as_read(field: Field, where: Where, values: Any) -> Any:
         return values
     found = track(values, frozenset((read,)))
     if type(found) is TrackedFloat and isinstance(where, tuple):
-        version = field.storage.buffer.contents.version
+        version = field.storage.buffer.contents.mark()
         found.origin = Origin(
             weakref.ref(recording.recorder), found.plain, weakref.ref(field), where, version
         )

@@ -431,7 +431,7 @@ class OpaqueWrites:
                 keeps = Keeps.NOTHING if moved else Keeps.BEFORE
             return replace(use, writes=moved, keeps=keeps)
         if moved:
-            storage.restore(self.before[storage])
+            storage.restore(self.before[storage], self._marks[storage])
             raise LaunchError(
                 f"'{use.name}' is written by {self._name} when it is run again, and was not at "
                 "first: on a tape with a limit, and in a checkpoint, what it does must follow from "
@@ -491,7 +491,10 @@ def closed(keeping: set[Storage]) -> Generator[None]:
         keeping: The memory that the work may change even where it is some field's gradient.
     """
     run_pending()
-    guarded = {storage: keep(storage) for storage in _gradients() - keeping}
+    guarded = {
+        storage: (keep(storage), storage.memory.contents.mark())
+        for storage in _gradients() - keeping
+    }
     graded = {storage: storage.graded for storage in keeping}
     pool = current_session().pool
     replays, peak, token = TAPES.replays, pool.peak, object()
@@ -507,8 +510,8 @@ def closed(keeping: set[Storage]) -> Generator[None]:
             if storage.graded is not field:
                 storage.graded = field
                 GRADIENTS.epoch += 1
-        for storage, buffer in guarded.items():
-            storage.restore(buffer)
+        for storage, (buffer, mark) in guarded.items():
+            storage.restore(buffer, mark)
             unpin(buffer)
 
 

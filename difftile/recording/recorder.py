@@ -74,9 +74,9 @@ class StepRecorder(Recorder, ABC):
     def shares(self, field: Field) -> None:
         """Hear that others are given the memory of a field, which they may write from then on."""
         if self.misses(field.storage):
-            self.watched().meet(field, others=True)
+            self.shared_fields().meet(field, others=True)
 
-    def watched(self) -> SharedFields:
+    def shared_fields(self) -> SharedFields:
         """Return the fields used so far whose memory others may write."""
         if self._shared is None:
             self._shared = SharedFields()
@@ -87,7 +87,7 @@ class StepRecorder(Recorder, ABC):
         fields = tuple(fields)
         for field in fields:
             if field.storage.memory.is_shared:
-                self.watched().meet(field)
+                self.shared_fields().meet(field)
         if self._shared:
             for field in self._shared.changed(fields):
                 self.changed(field)

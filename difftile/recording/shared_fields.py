@@ -11,22 +11,23 @@ from collections.abc import Iterable
 from difftile.diagnostics import TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
-from difftile.fields.field import Field, Storage, make
+from difftile.fields.field import Field, Storage
 from difftile.fields.recording import Where
 from difftile.recording.steps import HostWrite
+from difftile.substrate import Buffer, keep, unpin
 
 
 class SharedFields:
     """The shared fields that a recorder has used, and what they held after the last use."""
 
     def __init__(self) -> None:
-        self._held: dict[Storage, Field] = {}
+        self._held: dict[Storage, Buffer] = {}
 
     def __bool__(self) -> bool:
         return bool(self._held)
 
-    def __contains__(self, field: Field) -> bool:
-        return field.storage in self._held
+    def __del__(self) -> None:
+        unpin(*self._held.values())
 
     def meet(self, field: Field, *, others: bool = False) -> None:
         """Remember what a field holds before its first use, if others may write it.
@@ -51,9 +52,7 @@ class SharedFields:
                     f"{other.memory.shape}, are over the same memory of others, and a tape would "
                     "take them for two. Share it once, and take views of that field."
                 )
-        memory = storage.memory
-        self._held[storage] = make(memory.element, memory.shape)
-        self._note(storage)
+        self._held[storage] = keep(storage)
 
     def changed(self, fields: Iterable[Field]) -> list[Field]:
         """Return those of some fields that others have written since the last use."""
@@ -61,32 +60,35 @@ class SharedFields:
         return [
             one
             for storage, one in found.items()
-            if not storage.memory.has_contents_of(self._held[storage].buffer)
+            if not storage.memory.has_contents_of(self._held[storage])
         ]
 
     def used(self, fields: Iterable[Field]) -> None:
         """Remember what fields hold after a step has written them."""
-        for field in fields:
-            if field.storage in self._held:
-                self._note(field.storage)
+        for storage in {one.storage for one in fields}:
+            held = self._held.get(storage)
+            if held is not None:
+                self._held[storage] = keep(storage)
+                unpin(held)
 
     def about_to_write(self, field: Field, where: Where, values: HostArray) -> None:
         """Remember what a field will hold after a write from Python that is about to happen."""
         held = self._held.get(field.storage)
-        if held is not None:
-            HostWrite(held.under(field.shape), where, values).run_again(None)
+        if held is None:
+            return
+        fresh = held.empty_like()
+        fresh.copy_from(held)
+        stand = Field(field.element, held.shape, Storage(fresh))
+        HostWrite(stand.under(field.shape), where, values).run_again(None)
+        fresh.pins += 1
+        self._held[field.storage] = field.storage.memory.contents.copy = fresh
+        unpin(held)
 
     def about_to_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Remember what a field will hold after a copy that is about to happen."""
-        if target.base in self:
+        if target.base.storage in self._held:
             base, window = source.base, source.window
             values = base.buffer.array()
             self.about_to_write(
                 target.base, target.window, values if window is None else window.of(values)
             )
-
-    def _note(self, storage: Storage) -> None:
-        held = self._held[storage]
-        buffer = held.fresh_if_pinned(keep=False)
-        buffer.copy_from(storage.memory)
-        storage.memory.contents.copy = buffer  # records that keep the contents share it

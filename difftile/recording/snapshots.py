@@ -16,21 +16,23 @@ class Snapshot:
     Of memory that others may write it has a copy.
     """
 
-    __slots__ = ("held", "position")
+    __slots__ = ("_marks", "held", "position")
 
     def __init__(self, position: int) -> None:
         self.position = position
         self.held: dict[Storage, Buffer] = {}
+        self._marks: dict[Storage, object] = {}
 
     def hold(self, storage: Storage) -> None:
         """Keep the present contents of a field."""
         run_pending()
         self.held[storage] = keep(storage)
+        self._marks[storage] = storage.memory.contents.mark()
 
     def restore(self) -> None:
         """Restore the contents of the fields."""
         for storage, buffer in self.held.items():
-            storage.restore(buffer)
+            storage.restore(buffer, self._marks.get(storage))
 
     def release(self) -> None:
         """Let go of the contents."""

@@ -143,7 +143,12 @@ def is_followed(number: TrackedFloat) -> bool:
 def _read_again(origin: Origin) -> Field | None:
     """Return a copy of an element that was read; None if it may have been written since."""
     source = None if origin.source is None else origin.source()
-    if source is None or source.storage.buffer.contents.version is not origin.version:
+    if source is None:
+        return None
+    contents = source.storage.buffer.contents
+    if not contents.is_unwritten_since(origin.version):
+        return None
+    if contents.is_uncertain and source.buffer.read_at(origin.where) != origin.value:
         return None
     if not origin.where:
         cell = number_field(source.element)

@@ -204,7 +204,13 @@ class Tape(StepRecorder):
         shared, self._shared = self._shared, None
         self._peak = self._pool.peak - self._base
         if kind is None and shared:
-            for field in shared.changed(one for one in self._written.values() if one.has_grads):
+            # A gradient may come in with respect to what these hold at the end.
+            ends = [
+                one
+                for one in self._cleared
+                if one.storage in self._written or one.grad_in not in (None, one.grad_out)
+            ]
+            for field in shared.changed(ends):
                 self.release()
                 self.changed(field)
         if kind is not None:
@@ -481,7 +487,7 @@ class Tape(StepRecorder):
         storage, origin = field.storage, field.origin
         self._touched.add(storage)
         if storage.memory.is_shared:
-            self.watched().meet(field)
+            self.shared_fields().meet(field)
         twin = storage.graded and storage.graded()
         # A launch may read or write the gradient of a field that has not been met yet.
         owner = storage.gradient_of and storage.gradient_of()

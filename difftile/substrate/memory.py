@@ -166,8 +166,18 @@ class Contents:
         """Return an object by which `is_unwritten_since` remembers this moment."""
         if not self.sharers:
             return self.version
-        self.known = _Unwritten(None)
+        if not isinstance(self.known, _Unwritten):
+            self.known = _Unwritten(None)
         return self.known
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether others may write, or might since the session wrote last."""
+        return isinstance(self.known, _Unwritten)
+
+    def go_back(self, mark: object) -> None:
+        """Note that a shared block was given the contents that it had at a moment."""
+        self.known = mark if isinstance(mark, _Unwritten) else _Unwritten(mark)
 
     def is_unwritten_since(self, mark: object) -> bool:
         """Tell whether the session has written nothing since a moment; of others it is unknown."""

@@ -147,7 +147,8 @@ def _copy_of(shared: Buffer) -> Buffer:
     copy = shared.contents.copy
     if (
         copy is not None
-        and (copy.pins or copy.owners)
+        and copy.pins
+        and not copy.owners  # once it was free, it may be any field's
         and copy.packed is None
         and copy.shape == shared.shape
         and copy.has_contents_of(shared)
