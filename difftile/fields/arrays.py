@@ -111,6 +111,11 @@ def _shared(array: Any, dtype: Any) -> ArrayLike:
             "A masked array is not shared, since its mask would be ignored. Pass its values, "
             "x.filled(0), and the mask as another array."
         )
+    if any(kind.__name__ == "Tracer" for kind in type(array).__mro__):
+        raise FieldError(
+            "JAX is tracing the array, which has no memory here. Make the function an operation: "
+            "dt.jax.op(f, ...)."
+        )
     if getattr(array, "is_deleted", bool)():
         raise FieldError("The array was deleted or donated, and has no memory any more.")
     block = block_of(array)

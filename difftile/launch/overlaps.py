@@ -58,8 +58,8 @@ def check_apart(fields: Iterable[Field]) -> None:
     for group in _groups(list(shared)):
         first, second = (shared[storage] for storage in group[:2])
         raise LaunchError(
-            f"{first!r} and {second!r} have memory in common, and one of them is taken from "
-            "outside: pass both as arguments, or parts of one field."
+            f"{first!r} and {second!r} have memory in common. Pass parts of one field, or copy one "
+            "of them."
         )
 
 

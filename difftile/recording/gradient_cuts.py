@@ -99,10 +99,19 @@ class Cuts:
         if found is not None:
             name, span = found
             self.told = True
-            warn_of_field(name or reader, span, "gradient", "has none and is read again", 6)
+            why, foreign = "has none and is read again", storage.memory.lender is not None
+            warn_of_field(name or reader, span, "gradient", why, 6, foreign=foreign)
 
 
-def warn_of_field(name: str, span: Span | None, what: str, why: str, stacklevel: int) -> None:
+def warn_of_field(
+    name: str,
+    span: Span | None,
+    what: str,
+    why: str,
+    stacklevel: int,
+    *,
+    foreign: bool = False,
+) -> None:
     """Warn that a gradient or tangent is cut, because a field has no buffer for it.
 
     Args:
@@ -111,8 +120,11 @@ def warn_of_field(name: str, span: Span | None, what: str, why: str, stacklevel:
         what: What is cut.
         why: What about the field cuts it.
         stacklevel: How far up the user's line is.
+        foreign: Whether the field is over memory of an array, which may stand for it.
     """
     labels = [] if span is None else [Label(span, f"written here, without a {what}")]
     title = f"The {what} is cut: field '{name}' {why}."
     hint = f"make it with grad=True, or {name} = {name}.with_grads()."
+    if foreign:
+        hint = f"for an array pass a field with a gradient: dt.from_dlpack({name}, grad=True)."
     warnings.warn(GradientCut(render(title, labels, (), hint)), stacklevel=stacklevel)

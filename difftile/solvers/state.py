@@ -11,10 +11,12 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.array_like import ArrayLike
+from difftile.fields.arrays import field_of, is_array
 from difftile.fields.create import empty_like, zeros_like
 from difftile.fields.field import Field, scratch
 from difftile.fields.structs import Member, StructField
 from difftile.ir.types import Type, is_float
+from difftile.launch.overlaps import check_apart
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti
 
@@ -129,13 +131,14 @@ def state_of(given: Any, what: str) -> State:
     """Return a user's fields as a state.
 
     Args:
-        given: A field, a field of structs, or a sequence of those.
+        given: A field, an array of another library, a field of structs, or a sequence of those.
         what: The name of the argument in errors.
 
     Raises:
         FieldError: One is not a field of floats, or two share their memory.
     """
     members = cast("Sequence[Any]", given) if isinstance(given, (tuple, list)) else (given,)
+    members = [_over(member, what) if is_array(member) else member for member in members]
     for member in members:
         if not isinstance(member, (Field, StructField)):
             raise FieldError(f"{what} is a field, or a tuple of fields, not {member!r}.")
@@ -147,7 +150,19 @@ def state_of(given: Any, what: str) -> State:
             raise FieldError(f"{what} is made of floats, and {leaf!r} holds integers.")
     if len({leaf.storage for leaf in state.leaves}) < len(state.leaves):
         raise FieldError(f"{what} has two fields with the same memory; give each its own.")
+    check_apart(state.leaves)
     return state
+
+
+def _over(array: object, what: str) -> Field:
+    """Return the field over the memory of an array, where the solution will be."""
+    found = field_of(array)
+    if not isinstance(found, Field):
+        raise FieldError(
+            f"{what} is an array with gaps between its elements. Copy it: np.ascontiguousarray(x); "
+            "the solution is in the copy."
+        )
+    return found
 
 
 def _like(member: Member, *, grad: bool) -> Member:

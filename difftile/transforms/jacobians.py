@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from difftile.fields.array_kinds import kind_among
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
@@ -115,7 +116,7 @@ def hessian(f: Callable[..., Tree], argnums: Argnums = 0, *, chunk: int | None =
                 for row, out in enumerate(stretch.inputs):
                     blocks[row, column][:, cells] = found[out].reshape(len(directions), -1).T
         linear.release()
-        return stretch.nested(stretch.nested(row) for row in blocks.rows())
+        return stretch.nested(stretch.nested(row) for row in _of_kind(stretch, blocks.rows()))
 
     return second
 
@@ -139,6 +140,12 @@ class _Blocks:
             yield [block.reshape((*outer, *inner)) for block, inner in pairs]
 
 
+def _of_kind(stretch: Stretch, rows: Iterable[list[Array]]) -> list[list[Any]]:
+    """Return blocks as arrays of the library whose arrays the arguments are; else of NumPy."""
+    make = kind_among(leaf.given for leaf in stretch.leaves)
+    return [row if make is None else [*map(make, row)] for row in rows]
+
+
 def _jacobian(
     f: Callable[..., Tree],
     argnums: Argnums,
@@ -156,7 +163,7 @@ def _jacobian(
 
         if RECORDING.get().recorder is None:
             linear = stretch.run()
-            rows: list[list[Any]] = filled(linear, stretch.outputs)
+            rows: list[list[Any]] = _of_kind(stretch, filled(linear, stretch.outputs))
             linear.release()
             value = stretch.value
         else:

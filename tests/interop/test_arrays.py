@@ -410,6 +410,24 @@ def test_custom_ops_take_arrays_where_they_declare_fields() -> None:
     npt.assert_array_equal(x, [3] * 3)
 
 
+@dt.kernel
+def toward(y, out, target):
+    for i in y:
+        out[i] = 0.5 * (y[i] + target[i])
+
+
+def test_solvers_work_in_arrays() -> None:
+    y, target = np.zeros(3), np.arange(3.0)
+    result = dt.fixed_point(toward, y, args=(target,), tol=1e-12)
+    assert result.converged
+    npt.assert_allclose(y, target, atol=1e-10)
+    with pytest.raises(dt.FieldError, match="with gaps"):
+        dt.fixed_point(toward, np.zeros(6)[::2], args=(target,))
+    x = np.zeros(4)
+    with pytest.raises(dt.LaunchError, match="memory in common"):
+        dt.fixed_point(toward, (x[1:], x[:-1]), args=(target,))
+
+
 def test_explicit_derivatives_and_reports() -> None:
     x, y = dt.ones(3, ti.f64, grad=True), np.ones(3)
     x.grad.fill(1.0)

@@ -169,13 +169,22 @@ def meaning_of(value: object) -> Meaning | None:
         return VectorMeaning((value.n, value.m)[: value.ndim])
     if isinstance(value, (ti.Field, ti.MatrixField, ti.Ndarray)):
         return Refused("A Taichi field", "make it a difftile field: 'dt.field' or 'dt.from_numpy'.")
-    module = getattr(type(value), "__module__", "")
-    if module == "numpy" and type(value).__name__ == "ndarray":
-        return Refused("A NumPy array", "make it a field: 'dt.from_numpy(array)'.")
+    library = _ARRAYS.get(type(value).__module__.partition(".")[0])
+    if library is not None and hasattr(type(value), "__dlpack__"):
+        advice = "pass it as an argument, or make it a field: 'dt.from_dlpack(array)'."
+        return Refused(library, advice)
     package = (getattr(value, "__module__", None) or "").partition(".")[0]
     if package == "taichi" and callable(value):
         return HostOnly("it is not part of the kernel language.")
     return None
+
+
+_ARRAYS = {
+    "numpy": "A NumPy array",
+    "torch": "A tensor",
+    **dict.fromkeys(("jax", "jaxlib"), "A JAX array"),
+    "cupy": "A CuPy array",
+}
 
 
 def value_type(value: Any) -> Type | None:
