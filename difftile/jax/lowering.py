@@ -90,9 +90,3 @@ def _callback(call: Call, batches: tuple[Shape, ...]) -> Any:
 
 def _with(batch: Shape, one: Signature) -> Signature:
     return Signature(one.dtype, (*batch, *one.shape))
-
-
-def forget() -> None:
-    """Forget which targets there are: programs that are compiled later get others."""
-    _target.cache_clear()
-    _callback.cache_clear()
