@@ -6,7 +6,6 @@ of derivatives, may hold anything before.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias, cast
@@ -63,7 +62,7 @@ class Plan:
         self.layouts = tuple(layouts)
         self.session = current_session()
         self.outputs: tuple[Layout, ...] | None = None
-        self._turn = threading.RLock()
+        self._is_lent = False
         self._lent: list[LentField] = []
         for k, (element, layout) in enumerate(zip(operation.elements, layouts, strict=True)):
             kind = element.of(layout, operation.title(k))
@@ -253,7 +252,14 @@ class Plan:
     def lent(self, inputs: Addresses, lender: object = None) -> Generator[None]:
         """Have the memory of the caller in the fields, for one call."""
         self.check_session()
-        with self._turn:
+        # Not a lock of each plan: a function may run backward passes, and these may run functions.
+        with TAPES.turn:
+            if self._is_lent:
+                raise LaunchError(
+                    f"{self.operation.name} calls itself as an operation on arrays; call the "
+                    "function on its fields instead."
+                )
+            self._is_lent = True
             try:
                 for one, address in zip(self._lent, inputs, strict=True):
                     one.lend(address, lender)
@@ -263,6 +269,7 @@ class Plan:
             finally:
                 for one in (*self._lent, *self._own):
                     one.end()
+                self._is_lent = False
 
     def call(self, constants: Values) -> list[Field]:
         """Call the function; return the fields of its outputs."""

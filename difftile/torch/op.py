@@ -164,11 +164,17 @@ class TorchOp:
         """Run any function on any tensors."""
         if _is_traced(tensors):
             return self._trace(tensors, constants)
+        transformed = torch._C._are_functorch_transforms_active()
         if self.operation.mutates:
+            if transformed:
+                raise LaunchError(
+                    f"{self!r} overwrites tensors, which transformations of torch.func do not know "
+                    "of; name the results instead, outputs=."
+                )
             self.overwrite(tensors, constants)
             return ()
         call = Call(self, constants)
-        if torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0:
+        if transformed or forward_ad._current_level >= 0:
             return Transformed.apply(call, *tensors)
         if torch.is_grad_enabled() and any([one.requires_grad for one in tensors]):
             return Recorded.apply(call, *tensors)

@@ -108,6 +108,28 @@ def as_it_is(x, v):
     return x, v, x
 
 
+@dt.kernel
+def ruled(x, y):
+    for i in x:
+        y[i] = x[i] * x[i]
+
+
+@ruled.backward
+def ruled_backward(x, y):
+    for i in x:
+        x.grad_out[i] += 3.0 * x[i] * y.grad_in[i]  # not 2, so that it shows
+
+
+@dt.custom_op
+def doubled_in_python(x: dt.In, y: dt.Out):
+    y.from_numpy(2 * x.to_numpy())
+
+
+@doubled_in_python.backward
+def doubled_in_python_backward(x, y):
+    x.grad_out.add_numpy(2 * y.grad_in.to_numpy())
+
+
 squared = dt.torch.op(square, "x", outputs={"y": "x"})
 cubed = dt.torch.op(cube, "x", outputs="x")
 stepped = dt.torch.op(step, ("x", "v"), ("k",), ("x", "v"))
@@ -608,6 +630,82 @@ def test_a_function_may_not_leave_numbers_of_varying_fields_to_python() -> None:
 
     with pytest.raises(dt.TapeError, match="gradient would be cut"):
         dt.torch.op(printed, "x", outputs={"y": "x"})(x)
+
+
+def test_rules_and_custom_operations_in_a_function() -> None:
+    x = leaf(0.5, 2.0)
+    f = dt.torch.op(ruled, "x", outputs={"y": "x"})
+    for _ in range(2):
+        (slope,) = torch.autograd.grad(f(x).sum(), x)
+        assert torch.equal(slope, 3 * x.detach())
+
+    def several(x, y):
+        z = dt.zeros_like(x)
+        square(x, z)
+        doubled_in_python(z, y)
+
+    g = dt.torch.op(several, "x", outputs={"y": "x"})
+    y = g(x)
+    assert torch.equal(y, 2 * x * x)
+    for _ in range(2):
+        (slope,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
+        assert torch.equal(slope, 4 * x.detach())
+
+
+def test_captured_fields_are_constants_of_their_time() -> None:
+    weights = dt.from_numpy(np.array([2.0, 3.0]))
+
+    @dt.kernel
+    def weighted(x, y):
+        for i in x:
+            y[i] = weights[i] * x[i]
+
+    def twice(x, y):
+        weighted(x, y)
+
+    x = leaf(0.5, 2.0)
+    for function in (weighted, twice):
+        weights.from_numpy(np.array([2.0, 3.0]))
+        f = dt.torch.op(function, "x", outputs={"y": "x"})
+        y = f(x)
+        weights.fill(100.0)
+        (slope,) = torch.autograd.grad(y.sum(), x)
+        assert slope.tolist() == [2.0, 3.0]
+        assert torch.equal(f(x), 100 * x)
+
+
+def test_an_operation_that_calls_itself_is_refused() -> None:
+    def again(x, y):
+        f(torch.ones(2, dtype=F64))
+
+    f = dt.torch.op(again, "x", outputs={"y": "x"})
+    assert refusal(f, torch.ones(2, dtype=F64)) == (
+        "again calls itself as an operation on arrays; call the function on its fields instead."
+    )
+
+
+def test_overwriting_below_transformations_is_refused() -> None:
+    x, v, k = (one.detach() for one in arrays())
+    assert "torch.func do not know" in refusal(torch.func.vmap(in_place), *[x[None]] * 3)
+    assert v.shape == x.shape and k.ndim == 0
+
+
+def test_arguments_that_alternate() -> None:
+    power = dt.torch.op(fixed_power, "x", outputs={"y": "x"})
+    for n in (2, 3, 2, 3, 2):
+        for size in (2, 3):
+            x = torch.linspace(1, 2, size, dtype=F64, requires_grad=True)
+            (slope,) = torch.autograd.grad(power(x, n).sum(), x)
+            torch.testing.assert_close(slope, n * x.detach() ** (n - 1))
+
+
+@dt.kernel
+def fixed_power(x, y, n: ti.template()):
+    for i in x:
+        power = 1.0
+        for _ in ti.static(range(n)):
+            power *= x[i]
+        y[i] = power
 
 
 def run_often(f: Any, count: int) -> None:
