@@ -1,7 +1,7 @@
 """Fields as arrays for JAX, and its arrays as the contents of fields.
 
-Arrays of JAX never change, and fields do: both ways copy. On the host the copy is an array of
-NumPy, which compiled functions of JAX take at less cost than one of their own.
+Arrays of JAX never change, and fields do: both ways copy. The copies are arrays of NumPy, which
+compiled functions of JAX take at less cost than arrays of their own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import numpy as np
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.foreign import from_dlpack
 from difftile.fields.recording import note_read
 from difftile.ir.types import numpy_dtype, scalar_of
 from difftile.jax.library import jax
@@ -39,19 +38,13 @@ def array_of(value: ArrayLike, name: str) -> Array:
         )
     note_read(value.base)
     window, buffer = value.window, value.base.buffer
-    if buffer.device is None or window is not None:
-        values = buffer.array() if window is None else window.of(buffer.array())
-        return np.array(values)
-    return jax.numpy.array(jax.numpy.from_dlpack(value.base.detach()), copy=True)
+    return np.array(buffer.array() if window is None else window.of(buffer.array()))
 
 
 def write_array(target: ArrayLike, array: Array) -> None:
     """Set the contents of a field from an array of its shape."""
     dtype = numpy_dtype(scalar_of(target.element))
-    if target.base.buffer.device is None:
-        target.from_numpy(np.asarray(array).astype(dtype, copy=False))
-    else:
-        target.copy_from(from_dlpack(array.astype(dtype), target.element))
+    target.from_numpy(np.asarray(array).astype(dtype, copy=False))
 
 
 def add_array(target: ArrayLike, array: Array) -> None:

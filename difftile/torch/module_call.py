@@ -26,6 +26,7 @@ from difftile.runtime.tape import Tape
 from difftile.torch.graphs import graph_nbytes, other_leaves
 from difftile.torch.library import Tensor, torch
 from difftile.torch.module_state import CallState, changed_since
+from difftile.torch.parameters import FieldParameter
 from difftile.torch.tensors import add_tensor, as_scalar, tensor_of, tensor_over, write_tensor
 from difftile.transforms.trees import mapped
 
@@ -134,7 +135,27 @@ class ModuleCall(ForeignCall[Evaluation]):
                 "its parameters are constants, call it in 'with torch.no_grad():'."
             )
         self.has_parameters = self._derivatives.of_parameters and bool(first.varying)
+        if self.has_parameters:
+            self._refuse_fields(first)
         return self.has_parameters
+
+    def _refuse_fields(self, first: Evaluation) -> None:
+        """Refuse parameters that are fields; asked once for inputs of the same shapes.
+
+        Raises:
+            LaunchError: There is one, whose gradient would be the tape's and torch's at once.
+        """
+        key = self._key(first)
+        if key in self._wrapped.seen:
+            return
+        if any(
+            isinstance(one, FieldParameter) for one in other_leaves(first.outputs, first.inputs)
+        ):
+            raise LaunchError(
+                f"{self.title} uses a tensor that dt.torch.parameters has made of a field. Pass "
+                "the field itself as an argument, so that the tape knows of it."
+            )
+        self._wrapped.seen.add(key)
 
     def is_array(self, value: object) -> bool:
         """Tell whether a value is a tensor."""
@@ -197,12 +218,15 @@ class ModuleCall(ForeignCall[Evaluation]):
 
     def _graph_nbytes(self, found: Evaluation) -> int:
         """Return what a graph keeps; calls with inputs of the same shapes are taken to be alike."""
-        key = tuple((one.dtype, one.shape, one.requires_grad) for one in found.inputs)
+        key = self._key(found)
         known = self._wrapped.graph_nbytes.get(key)
         if known is None:
             known = graph_nbytes(found.outputs, found.inputs)
             self._wrapped.graph_nbytes[key] = known
         return known
+
+    def _key(self, found: Evaluation) -> object:
+        return tuple((one.dtype, one.shape, one.requires_grad) for one in found.inputs)
 
     # Derivatives
 

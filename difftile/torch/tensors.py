@@ -14,12 +14,14 @@ def tensor_over(value: ArrayLike) -> Tensor:
     """Return what a field holds as a tensor; components of vectors are trailing axes.
 
     The tensor of a whole field is the memory of the field, for as long as it holds these contents.
-    That of a part is a copy, and so is that of memory of others, who may write it or take it back.
+    That of a part is a copy, and so is that of memory of others, who may write it or take it back,
+    and that of memory of a device, by way of the host.
     """
     note_read(value.base)
     window, buffer = value.window, value.base.buffer
-    if window is not None:
-        return torch.from_numpy(np.array(window.of(buffer.array())))
+    if window is not None or buffer.device is not None:
+        values = buffer.array() if window is None else np.array(window.of(buffer.array()))
+        return torch.from_numpy(values).to("cpu" if buffer.device is None else "cuda")
     if buffer.is_shared or buffer.lender is not None:
         return torch.from_numpy(buffer.read())
     return torch.from_numpy(buffer.array())

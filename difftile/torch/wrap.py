@@ -30,6 +30,7 @@ class Wrapped:
         self.modules = modules_of(function)
         self.buffers = ChangingBuffers()
         self.graph_nbytes: dict[object, int] = {}
+        self.seen: set[object] = set()  # forms of inputs for which the graph was looked at
         self.name: str = getattr(function, "__name__", type(function).__name__)
         self.signature = Signature(function, repr(self))
 

@@ -197,6 +197,16 @@ def test_arrays_among_the_arguments_are_constants_of_the_call() -> None:
     close(x.grad, 2 * START**3)
 
 
+def test_what_others_write_later_falsifies_no_gradient() -> None:
+    array = START.copy()
+    x, loss = dt.from_dlpack(array, grad=True), zeros()
+    with dt.Tape() as tape:
+        add_squares(dt.jax.wrap(lambda x: x**3)(x), loss)
+    array *= 5.0
+    tape.backward(loss)
+    close(x.grad, 6 * START**5)
+
+
 def test_functions_without_jit_and_with_keys() -> None:
     def noisy(key: Any, x: Any) -> Any:
         return x * jax.random.normal(key, x.shape)

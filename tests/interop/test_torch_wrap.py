@@ -7,6 +7,7 @@ import gc
 import importlib
 import threading
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -617,6 +618,63 @@ def test_gradcheck_takes_a_module() -> None:
 
     dt.gradcheck(run)
     dt.gradcheck(run, memory=4000)
+
+
+def test_what_torch_writes_later_falsifies_no_gradient() -> None:
+    tensor = torch.tensor(START)
+    x, loss = dt.from_dlpack(tensor, grad=True), zeros()
+    w = dt.torch.wrap(lambda x: x**3)
+    for limits in ({}, {"snapshots": 3}):
+        x.from_numpy(START)
+        with dt.Tape(**limits) as tape:
+            add_squares(w(x), loss)
+        tensor.mul_(5.0)
+        tape.backward(loss)
+        close(x.grad.to_numpy(), 6 * START**5)
+    close(tensor.numpy(), 5 * START)
+    with dt.Tape(loss):
+        w(x, out=x)
+        add_squares(x, loss)
+    close(tensor.numpy(), (5 * START) ** 3)  # and writes of ours arrive
+    close(x.grad.to_numpy(), 6 * (5 * START) ** 5)
+
+
+def test_parameters_that_are_fields_are_arguments() -> None:
+    k, loss = dt.from_numpy(START, grad=True), zeros()
+    (p,) = dt.torch.parameters(k)
+    with pytest.raises(dt.LaunchError, match="Pass the field itself as an argument"):
+        with dt.Tape(loss):
+            add_squares(dt.torch.wrap(lambda x: x * p)(dt.from_numpy(START)), loss)
+    with dt.Tape(loss):
+        add_squares(dt.torch.wrap(lambda x, k: x * k)(dt.from_numpy(START), k), loss)
+    close(p.grad.numpy(), 2 * START**3)
+
+
+@pytest.fixture
+def on_cuda() -> Iterator[None]:
+    """Let fields be on the GPU, in this test."""
+    try:
+        dt.init(arch="cuda")
+    except dt.FieldError as error:
+        dt.init(arch="cpu")
+        pytest.skip(f"no CUDA device: {error}")
+    yield
+    dt.init(arch="cpu")
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("on_cuda")
+def test_modules_on_the_gpu() -> None:
+    net = network()
+    value, grad = torch_rollout(net, 10)
+    grads = taken_grads(net)
+    for limits in ({}, {"snapshots": 3}):
+        found, x_grad, _ = rollout(dt.torch.wrap(net.cuda()), 10, **limits)
+        close(found, value, 1e-10)
+        close(x_grad, grad, 1e-10)
+        for one, other in zip(net.parameters(), grads, strict=True):
+            close(one.grad.cpu().numpy(), other, 1e-10)
+        net.zero_grad()
 
 
 def test_a_copy_of_a_module_is_another_one() -> None:
