@@ -835,6 +835,7 @@ def run(
                 small = shortest(program)
                 report(f"program {number}: {said}\n  shortest: {fails(small)}\n  {small}")
                 break
+    SHARING.clear()
     return wrong
 
 

@@ -491,13 +491,14 @@ def closed(keeping: set[Storage]) -> Generator[None]:
         keeping: The memory that the work may change even where it is some field's gradient.
     """
     run_pending()
+    pool = current_session().pool
+    peak = pool.peak
     guarded = {
         storage: (keep(storage), storage.memory.contents.mark())
         for storage in _gradients() - keeping
     }
     graded = {storage: storage.graded for storage in keeping}
-    pool = current_session().pool
-    replays, peak, token = TAPES.replays, pool.peak, object()
+    replays, token = TAPES.replays, object()
     TAPES.holders.add(token)
     try:
         with Recording(observer=RECORDING.get().observer):
@@ -505,7 +506,6 @@ def closed(keeping: set[Storage]) -> Generator[None]:
     finally:
         TAPES.holders.discard(token)
         TAPES.replays = replays
-        pool.peak = max(peak, pool.kept)  # what the work kept meanwhile is its own affair
         for storage, field in graded.items():
             if storage.graded is not field:
                 storage.graded = field
@@ -513,6 +513,7 @@ def closed(keeping: set[Storage]) -> Generator[None]:
         for storage, (buffer, mark) in guarded.items():
             storage.restore(buffer, mark)
             unpin(buffer)
+        pool.peak = max(peak, pool.kept)  # what the work kept meanwhile is its own affair
 
 
 def _gradients() -> set[Storage]:

@@ -27,7 +27,12 @@ class SharedFields:
         return bool(self._held)
 
     def __del__(self) -> None:
-        unpin(*self._held.values())
+        self.release()
+
+    def release(self) -> None:
+        """Forget all fields."""
+        held, self._held = self._held, {}
+        unpin(*held.values())
 
     def meet(self, field: Field, *, others: bool = False) -> None:
         """Remember what a field holds before its first use, if others may write it.

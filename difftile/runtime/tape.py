@@ -201,16 +201,11 @@ class Tape(StepRecorder):
             if observer is not None and kind is None:
                 for step, _ in self._history.steps():
                     step.observe(observer)
-        shared, self._shared = self._shared, None
         self._peak = self._pool.peak - self._base
-        if kind is None and shared:
-            # A gradient may come in with respect to what these hold at the end.
-            ends = [
-                one
-                for one in self._cleared
-                if one.storage in self._written or one.grad_in not in (None, one.grad_out)
-            ]
-            for field in shared.changed(ends):
+        if self._shared is not None:
+            found = self._changed_at_the_end() if kind is None else []
+            self._shared.release()
+            for field in found:
                 self.release()
                 self.changed(field)
         if kind is not None:
@@ -218,6 +213,15 @@ class Tape(StepRecorder):
         elif self.loss is not None:
             self._check_number(self.loss)
             self.backward(self.loss)
+
+    def _changed_at_the_end(self) -> list[Field]:
+        """Return the fields that others have overwritten, and for which a gradient may come in."""
+        ends = [
+            one
+            for one in self._cleared
+            if one.storage in self._written or one.grad_in not in (None, one.grad_out)
+        ]
+        return [] if self._shared is None else self._shared.changed(ends)
 
     def __repr__(self) -> str:
         state = "open" if self._open else "done" if self._done else "recorded"
