@@ -19,13 +19,10 @@ from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
 from difftile.launch.binding import Binding, Environment, Kept, Slot
 from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.substrate import Buffer, Terms
+from difftile.substrate import Buffer
 
 Addresses: TypeAlias = Sequence[int]
 Some: TypeAlias = Sequence[int | None]
-
-_NOBODY = object()
-_LENT = Terms.LENT
 
 
 class _Memory(Environment):
@@ -290,12 +287,12 @@ class DirectAdjoint:
                 bar = kind.empty_like()
                 taken.append(bar)
             else:
-                bar = Buffer.lent(kind, address, _NOBODY, _LENT)
+                bar = Buffer.passing(kind, address)
             seed = None if j is None else cotangents[j]
             if seed is None:
                 clear(bar)
             else:
-                copy(bar, Buffer.lent(kind, seed, _NOBODY, _LENT))
+                copy(bar, Buffer.passing(kind, seed))
             memory.append(bar)
         if self._binding is not None:
             self._binding.launch(values, memory)
@@ -306,9 +303,9 @@ class DirectAdjoint:
 def _lent(kinds: Sequence[Buffer], addresses: Addresses, used: Iterable[int]) -> list[Any]:
     """Return memory of the caller as buffers, and None in the other places."""
     memory: list[Any] = [None] * len(kinds)
-    lent = Buffer.lent
+    passing = Buffer.passing
     for place in used:
-        memory[place] = lent(kinds[place], addresses[place], _NOBODY, _LENT)
+        memory[place] = passing(kinds[place], addresses[place])
     return memory
 
 

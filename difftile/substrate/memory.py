@@ -279,6 +279,26 @@ class Buffer:
             made.device = over_device(made.element, made.shape, address)
         return made
 
+    @staticmethod
+    def passing(kind: Buffer, address: int) -> Buffer:
+        """Return a buffer of memory that others have lent for one launch.
+
+        It has no more than a launch looks at, and nobody owns, pins or frees it.
+
+        Args:
+            kind: A buffer of the same kind and session.
+            address: Where the memory begins; the elements follow each other without gaps.
+        """
+        made: Buffer = object.__new__(Buffer)
+        made.shape, made.nbytes, made.address = kind.shape, kind.nbytes, address
+        made.contents = Contents()
+        made.packed = made.device = None
+        over_device = kind.pool.device_array_over
+        if over_device is not None:
+            made._array = None
+            made.device = over_device(kind.element, kind.shape, address)
+        return made
+
     def __getattr__(self, name: str) -> Any:
         """Make what launches on lent memory do without, when it is asked for."""
         if name == "_reshaped":
