@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from difftile.compile.adjoint_plan import AdjointPlan, make_plans
 from difftile.compile.arguments import Arguments, field_at
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
@@ -12,7 +13,7 @@ from difftile.fields.recording import RECORDING, Where
 from difftile.fields.tracked import HostRead, Reads, reads_in
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.linearization.sweep import Active, record_launch, varying_uses
+from difftile.linearization.sweep import Active, varying_uses
 from difftile.recording.host_reads import ConstantNumber, computed_by_python, result_of
 from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
@@ -37,6 +38,7 @@ class AdjointRecorder(StepRecorder):
         self.records: list[StepRecord] = []
         self.touched: set[Storage] = set()
         self._active = Active(wanted)
+        self._plans: dict[tuple[PreparedLaunch, int, bool], list[AdjointPlan]] = {}
         self._identity = object()
         self._returned: dict[str, HostRead] = {}
         self._token = object()
@@ -46,17 +48,30 @@ class AdjointRecorder(StepRecorder):
         """Tell whether a write from another thread into this memory would falsify the records."""
         return storage in self.touched
 
+    def plans(self, launch: PreparedLaunch) -> list[AdjointPlan]:
+        """Return how the stages of a launch are recorded, as things stand."""
+        constant, active = RECORDING.get().constant, self._active
+        key = launch, len(active.storages), constant  # no memory leaves those that vary
+        plans = self._plans.get(key)
+        if plans is None:
+            step = Launch(launch, launch.values, [])
+            self.touched |= {one.storage for one in step.fields}
+            grads = active.along(step) if constant else active.launched(step)
+            plans = self._plans[key] = make_plans(launch.code, grads, constant=constant)
+        return plans
+
     def record(self, step: TapeStep) -> object:
         """Run a step and record it, unless Python itself is about to write."""
-        self.touched |= {one.storage for one in step.fields}
-        constant = RECORDING.get().constant
         match step:
             case Launch():
-                grads = self._active.along(step) if constant else self._active.launched(step)
-                self.records += record_launch(step, grads, constant=constant)
+                for plan in step.plans:
+                    if plan.ownership is not None:
+                        plan.ownership.check(step.values)
+                step.run(self.records)
             case Opaque():
                 return self._opaque(step)
             case HostStep():
+                self.touched |= {one.storage for one in step.fields}
                 passed = self._active.wrote(step)
                 if passed is not None:
                     self.records.append(passed)
