@@ -70,7 +70,8 @@ def _primitive(kind: str) -> Any:
 
 def _now(*operands: Any, call: Call, batch: int) -> list[Any]:
     """Run a call on arrays, outside of any transformation: as a compiled program of its own."""
-    return _compiled(call, batch)(*operands)
+    with jax.disable_jit(False):
+        return _compiled(call, batch)(*operands)
 
 
 @cache

@@ -426,6 +426,45 @@ def test_copies_and_pickles_are_the_op():
     assert "step" not in repr(step) and "swing" in repr(step)
 
 
+def test_without_compiled_programs():
+    args = row(), row(), jnp.float32(0.5)
+    with jax.disable_jit():
+        found = jax.value_and_grad(scalar(step), ALL)(*args)
+    same(found, jax.value_and_grad(scalar(swing_ref), ALL)(*args))
+
+
+@dt.kernel
+def pick(x, at, y, count):
+    for i in at:
+        y[i] = 2.0 * x[at[i]]
+        count[None] += at[i]
+
+
+def test_indices_of_every_type():
+    op = dt.jax.op(pick, ("x", "at"), outputs={"y": lambda x, at: at, "count": ()})
+    x = row()
+    for dtype in (jnp.uint8, jnp.int8, jnp.int16, jnp.uint32, jnp.int32):
+        at = jnp.asarray([3, 0], dtype)
+        nothing = np.zeros(at.shape, jax.dtypes.float0)
+        (y, count), (y_dot, count_dot) = jax.jvp(op, (x, at), (x, nothing))
+        same((y, y_dot), (2 * x[at], 2 * x[at]))
+        assert count == 3 and count_dot == 3 * 0
+
+
+def test_results_that_follow_from_some_arguments_only():
+    op = dt.jax.op(lambda x, v: (x, dt.ones((2,))), ("x", "v"))
+    args = row(), row()
+    ones = jnp.ones(2)
+    for n in (0, 1, (0, 1)):
+        for of in (jax.grad, jax.hessian):
+            agree(lambda f, n=n, of=of: of(scalar(f), n), *args, op=op, ref=lambda x, v: (x, ones))
+
+
+def test_no_elements_in_a_batch():
+    found = jax.vmap(step, (0, None, None))(jnp.ones((0, 5)), row(), 1.0)
+    assert [one.shape for one in found] == [(0, 5), (0, 5)]
+
+
 # What is refused
 
 
@@ -472,6 +511,37 @@ def test_a_tape_does_not_record_an_op():
     x = dt.zeros((), grad=True)
     with pytest.raises(TapeError, match="<JAX op swing"), dt.Tape(x):
         step(row(), row(), 1.0)
+
+
+@dt.kernel
+def sum_of_squares(x, total):
+    for i in x:
+        total[None] += x[i] * x[i]
+
+
+def test_an_op_in_a_step_of_a_tape():
+    """The reverse of the tape waits for the op, which XLA runs on a thread of its own."""
+    eye = jnp.eye(400)
+
+    @jax.jit
+    def busy(x):
+        found = eye
+        for _ in range(3):
+            found = found @ eye
+        return found @ x
+
+    def later(x):
+        return jax.jit(step)(busy(x), x, 2.0)[0]
+
+    x, total = dt.from_numpy(np.linspace(0, 1, 400, dtype=np.float32), grad=True), dt.zeros(())
+    total = total.with_grads()
+    with dt.Tape(total):
+        sum_of_squares(dt.jax.wrap(later)(x), total)
+
+    def ref(x):
+        return jnp.sum(swing_ref(x, x, 2.0)[0] ** 2)
+
+    same(jnp.asarray(x.grad.to_numpy()), jax.grad(ref)(jnp.asarray(x.to_numpy())), 1e-4)
 
 
 def test_errors_while_a_program_runs(way: str):
@@ -579,3 +649,61 @@ def test_other_sessions_and_other_devices(tmp_path: Path):
         env={**os.environ, **flags},
     )
     assert done.stdout == "done\n", done.stderr
+
+
+# CUDA
+
+
+@pytest.fixture(scope="module")
+def cuda() -> Iterator[None]:
+    """Start difftile on CUDA, and on the CPU again for the tests that follow."""
+    try:
+        jax.devices("cuda")
+        dt.init(arch="cuda")
+    except (RuntimeError, dt.FieldError) as error:
+        dt.init(arch="cpu")
+        pytest.skip(f"no CUDA device: {error}")
+    yield
+    dt.init(arch="cpu")
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_every_kind_of_call_on_cuda():
+    args = row(), row(), jnp.float32(0.7)
+    assert "difftile_call" in jax.jit(step).lower(*args).as_text()
+    agree(each(OF_ONE), *args)
+    agree(of_batches(OF_ONE["tangents"]), *args)
+    agree(of_batches(lambda f: jax.grad(scalar(f), ALL)), *args)
+    agree(each(OF_TWO), *args, rtol=1e-4)
+    agree(rollout, *args)
+    before = jax.tree.map(np.array, args)
+    same(jax.jit(relaxed, static_argnums=2)(args[0], args[2], 3), relax_ref(args[0], args[2], 3))
+    same(args, before)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_launches_and_streams_of_XLA_wait_for_each_other_on_cuda():
+    eye = jnp.eye(4096)
+
+    @partial(jax.jit, static_argnums=2)
+    def chain(x, v, f):
+        for _ in range(5):
+            x = eye @ (eye @ x)  # takes far longer than a launch
+            x, v = f(x, v, jnp.float32(0.5))
+            v = eye @ v
+        return x, v
+
+    x, v = row(4096), row(4096)
+    for _ in range(10):
+        same(chain(x, v, step), chain(x, v, swing_ref), 1e-3)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_arrays_on_the_host_are_refused_on_cuda():
+    host = jax.devices("cpu")[0]
+    x, v = jax.device_put((row(), row()), host)
+    with jax.default_device(host), pytest.raises(LaunchError, match="in memory of the host"):
+        step(x, v, jax.device_put(jnp.float32(1.0), host))
