@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import weakref
 
 import numpy as np
@@ -118,3 +120,155 @@ def test_a_field_that_is_guarded_leaves_before_it_is_written():
 def test_memory_that_is_not_shared_is_refused_by_name(make, text):
     with pytest.raises(dt.FieldError, match=text):
         dt.from_dlpack(make())
+
+
+@dt.kernel
+def grow(x, y):
+    for i in x:
+        y[i] += x[i] * x[i]
+        x[i] *= 2.0
+
+
+def test_a_tape_keeps_what_a_launch_overwrites_in_shared_memory():
+    a = np.array([1.0, 2.0], np.float32)
+    x, y = dt.from_dlpack(a, grad=True), dt.zeros(2, grad=True)
+    for limit in (None, 400):
+        a[:] = [1.0, 2.0]
+        y.fill(0.0)
+        with dt.Tape(memory=limit) as tape:
+            for _ in range(3):
+                grow(x, y)
+        assert a.tolist() == [8, 16] and x.storage.memory.address == a.ctypes.data
+        a[:] = 100.0  # after the block
+        tape.backward({y: 1.0})
+        assert x.grad.to_numpy().tolist() == [2 * (1 + 4 + 16), 4 * (1 + 4 + 16)]
+        assert a.tolist() == [100, 100]
+
+
+def test_what_others_write_into_constants_on_a_tape_is_run_again():
+    a = np.array([1.0, 2.0], np.float32)
+    c = dt.from_dlpack(a)
+    x, y = dt.ones(2, grad=True), dt.zeros(2, grad=True)
+    for limit in ({}, {"snapshots": 3}):
+        x.fill(1.0)
+        with dt.Tape(**limit) as tape:
+            for number in range(12):
+                a[:] = number
+                scale(x, c, y)
+        tape.backward({y: 1.0})
+        assert x.grad.to_numpy().tolist() == [66, 66]
+
+
+@dt.kernel
+def scale(x, c, y):
+    for i in x:
+        y[i] += c[i] * x[i]
+
+
+def test_steps_with_shared_memory_run_one_by_one():
+    x, y = dt.ones(2, grad=True), dt.zeros(2, grad=True)
+    a = np.asarray(y, copy=False)
+    with dt.Tape() as tape:
+        for _ in dt.steps(20):
+            double(x, y)
+            double(y, x)
+    assert a.tolist() == y.to_numpy().tolist() == [2.0**39, 2.0**39]
+    tape.backward({x: 1.0})
+    assert x.grad.to_numpy().tolist() == [2.0**40, 2.0**40]
+
+
+@dt.custom_op
+def halve(x, y):
+    np.asarray(y, copy=False)[...] = 0.5 * np.asarray(x, copy=False)
+
+
+@halve.backward
+def _(x, y):
+    x.grad_out.add_numpy(0.5 * y.grad_in.to_numpy())
+
+
+def test_custom_ops_may_compute_in_the_memory_of_fields():
+    a = np.array([0.0, 2.0], np.float32)
+    for x in (dt.from_dlpack(a, grad=True), dt.from_numpy(a, grad=True)):
+        y = dt.full(2, 7.0, grad=True)
+        for _ in range(2):
+            with dt.Tape() as tape:
+                halve(x, y)
+                double(y, y)
+            tape.backward({y: 1.0})
+            assert y.to_numpy().tolist() == [0, 2]
+            assert x.grad.to_numpy().tolist() == [1, 1]
+
+
+def test_memory_goes_back_after_many_exchanges():
+    a, x = np.ones(1000, np.float32), dt.ones(1000)
+    pool = x.storage.memory.pool
+    before = None
+    for number in range(10_000):
+        y = dt.from_dlpack(a.view())  # another object each time
+        b = np.from_dlpack(x)
+        if number == 100:
+            gc.collect()
+            before = pool.held, len(gc.get_objects())
+    del y, b
+    gc.collect()
+    assert before is not None
+    assert pool.held <= before[0] and len(gc.get_objects()) < before[1] + 100
+    assert not x.storage.memory.is_shared
+
+
+def test_one_array_gives_fields_that_know_of_each_other():
+    a = np.ones(3, np.float32)
+    x, y = dt.from_dlpack(a), dt.from_dlpack(a)
+    assert x.storage is y.storage
+    a.flags.writeable = False
+    z = dt.from_dlpack(a)
+    assert z.storage is not x.storage and z.storage.read_only
+
+
+def test_a_part_of_a_tensor_is_shared():
+    torch = pytest.importorskip("torch")
+    t = torch.arange(12.0).reshape(4, 3)
+    x = dt.from_dlpack(t[1:3], ti.math.vec3)
+    x[0] = [7, 8, 9]
+    assert t[1].tolist() == [7, 8, 9]
+    back = torch.from_dlpack(x)
+    back[1] = 0.0
+    assert t[2].tolist() == [0, 0, 0] and x[1].tolist() == [0, 0, 0]
+    with pytest.raises(dt.FieldError, match="bfloat16"):
+        dt.from_dlpack(t.bfloat16())
+    with pytest.raises(dt.FieldError, match="requires grad"):
+        dt.from_dlpack(t.requires_grad_())
+
+
+def test_arrays_of_jax_are_read_only():
+    jnp = pytest.importorskip("jax.numpy")
+    j = jnp.arange(3.0)
+    x, y = dt.from_dlpack(j), dt.zeros(3)
+    double(x, y)
+    assert jnp.from_dlpack(y).tolist() == [0, 2, 4]
+    with pytest.raises(dt.FieldError, match="read-only"):
+        x.fill(1.0)
+    with pytest.raises(dt.DifftileError, match="read-only"):
+        double(y, x)
+    with pytest.raises(ValueError, match="read-only"):
+        np.asarray(x, copy=False)[0] = 1.0
+    assert j.tolist() == [0, 1, 2]
+
+
+def test_arrays_outlive_the_session():
+    text = (
+        "import numpy as np, difftile as dt\n"
+        "x = dt.full(100000, 3.0)\n"
+        "a, b = np.from_dlpack(x), np.asarray(x, copy=False)\n"
+        "y = dt.from_dlpack(np.ones(1000, np.float32))\n"
+        "dt.init(arch='cpu')\n"
+        "others = [dt.full(100000, 4.0) for _ in range(3)]\n"
+        "assert np.all(a == 3) and np.all(b == 3)\n"
+        "a[:] = 5\n"
+        "assert np.all(others[0].to_numpy() == 4)\n"
+        "del x, y, a\n"
+        "assert np.all(b == 5)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
