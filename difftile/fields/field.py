@@ -657,10 +657,12 @@ def clear_grads(field: ArrayLike) -> None:
         buffer = gradient.base.storage.buffer
         if buffer.zeros or buffer.pool is not current_session().pool:
             continue
-        if isinstance(gradient, Field):
+        if not isinstance(gradient, Field):
+            gradient.clear()
+        elif buffer.pins:
             gradient.fresh_if_pinned(keep=False).fill(0.0)
         else:
-            gradient.clear()
+            buffer.fill(0.0)
 
 
 def make(element: Type, shape: tuple[int, ...]) -> Field:

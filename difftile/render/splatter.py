@@ -142,10 +142,11 @@ class Splatter:
         Raises:
             FieldError: The fields do not fit one another, or the cameras the images.
         """
-        stage = self._stage_for(cameras, coloured(self, gaussians, cameras))
+        colours = coloured(self, gaussians, cameras)
+        stage = self._stage_for(cameras, colours)
         stage.poses.set(cameras)
         degree = last_band(gaussians, self.sh_degree, self)
-        features = getattr(gaussians, "features", None)
+        features = None if colours is getattr(gaussians, "sh0", None) else colours
         see(
             gaussians.means,
             gaussians.scales,

@@ -385,7 +385,7 @@ class _NativeLists:
             self._counts, self._masks = zeros(n * 5 // 4, I32), zeros(n * 5 // 4, U32)
         counted = self._counts.buffer, self._masks.buffer, self._seen.buffer
         run["count_tiles"](*shapes, n, *image, exact, *counted, self._lengths.buffer)
-        total = int(self._lengths.to_numpy().sum())
+        total = int(self._lengths.buffer.read().sum())
         _check_length(n, total)
         if total > order.shape[0]:
             return total

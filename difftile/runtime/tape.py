@@ -122,6 +122,8 @@ class Tape(StepRecorder):
         self._token = object()
         self._touched: set[Storage] = set()
         self._cleared: set[Field] = set()
+        self._met: set[Field] = set()  # since fields were last given other gradients
+        self._met_at = -1
         self._mark = object()
         self._epoch = -1
         self._open = False
@@ -488,10 +490,16 @@ class Tape(StepRecorder):
 
     def meet(self, field: Field) -> None:
         """Set the gradients of a field to zero when the tape meets the field."""
-        storage, origin = field.storage, field.origin
-        self._touched.add(storage)
+        storage = field.storage
         if storage.memory.is_shared:
             self.shared_fields().meet(field)
+        if self._met_at != GRADIENTS.epoch:
+            self._met_at, self._met = GRADIENTS.epoch, set()
+        elif field in self._met:
+            return
+        self._met.add(field)
+        self._touched.add(storage)
+        origin = field.origin
         twin = storage.graded and storage.graded()
         # A launch may read or write the gradient of a field that has not been met yet.
         owner = storage.gradient_of and storage.gradient_of()
