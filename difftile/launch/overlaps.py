@@ -16,12 +16,6 @@ from difftile.fields.foreign import shared_field
 from difftile.fields.strides import Strided, strided
 from difftile.fields.view import View
 from difftile.fields.window import Window, whole
-from difftile.substrate import Buffer
-
-
-def overlaps(one: Buffer, other: Buffer) -> bool:
-    """Tell whether two blocks of memory have bytes in common."""
-    return one.address < other.address + other.nbytes and other.address < one.address + one.nbytes
 
 
 def together(values: Sequence[object]) -> list[object]:

@@ -22,6 +22,7 @@ class SharedFields:
 
     def __init__(self) -> None:
         self._held: dict[Storage, Buffer] = {}
+        self._written: set[Storage] = set()
 
     def __bool__(self) -> bool:
         return bool(self._held)
@@ -42,22 +43,31 @@ class SharedFields:
             others: Whether others are about to be given its memory.
 
         Raises:
-            TapeError: It has memory in common with another one, whose writes it would miss.
+            TapeError: It has memory in common with one that was written, and would miss that.
         """
         storage = field.storage
         if storage in self._held or not (others or storage.memory.is_shared):
             return
-        low = storage.memory.address
-        high = low + storage.memory.nbytes
         for other in self._held:
-            start = other.memory.address
-            if low < start + other.memory.nbytes and start < high:
-                raise TapeError(
-                    f"{field!r} and a field of {other.memory.element}, shape "
-                    f"{other.memory.shape}, are over the same memory of others, and a tape would "
-                    "take them for two. Share it once, and take views of that field."
-                )
+            if other in self._written and other.memory.meets(storage.memory):
+                raise _taken_for_two(storage, other)
+        if others:
+            self._written.add(storage)
         self._held[storage] = keep(storage)
+
+    def writes(self, fields: Iterable[Field]) -> None:
+        """Hear of fields that a step is about to write.
+
+        Raises:
+            TapeError: One has memory in common with another one, which would miss that.
+        """
+        for storage in {one.storage for one in fields}:
+            if storage not in self._held or storage in self._written:
+                continue
+            for other in self._held:
+                if other is not storage and other.memory.meets(storage.memory):
+                    raise _taken_for_two(storage, other)
+            self._written.add(storage)
 
     def changed(self, fields: Iterable[Field]) -> list[Field]:
         """Return those of some fields that others have written since the last use."""
@@ -70,6 +80,8 @@ class SharedFields:
 
     def used(self, fields: Iterable[Field]) -> None:
         """Remember what fields hold after a step has written them."""
+        fields = tuple(fields)
+        self.writes(fields)
         for storage in {one.storage for one in fields}:
             held = self._held.get(storage)
             if held is not None:
@@ -78,6 +90,7 @@ class SharedFields:
 
     def about_to_write(self, field: Field, where: Where, values: HostArray) -> None:
         """Remember what a field will hold after a write from Python that is about to happen."""
+        self.writes((field,))
         held = self._held.get(field.storage)
         if held is None:
             return
@@ -97,3 +110,14 @@ class SharedFields:
             self.about_to_write(
                 target.base, target.window, values if window is None else window.of(values)
             )
+
+
+def _taken_for_two(one: Storage, other: Storage) -> TapeError:
+    shown = " and ".join(
+        f"a field of {memory.element}, shape {memory.shape},"
+        for memory in (one.memory, other.memory)
+    )
+    return TapeError(
+        f"{shown[0].upper()}{shown[1:]} are over the same memory of others, and one of them is "
+        "written: a tape would take them for two. Share it once, and take views of that field."
+    )

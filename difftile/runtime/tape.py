@@ -487,6 +487,8 @@ class Tape(StepRecorder):
             _check_twin(field_at(values, k))
         for field in launch.fields():
             self.meet(field)
+        if self._shared:
+            self._shared.writes(field_at(values, k) for k in launch.code.writes)
 
     def meet(self, field: Field) -> None:
         """Set the gradients of a field to zero when the tape meets the field."""

@@ -318,6 +318,13 @@ class Buffer:
         """Whether others may write here at any time."""
         return self.contents.sharers > 0
 
+    def meets(self, other: Buffer) -> bool:
+        """Tell whether two blocks have bytes in common."""
+        return (
+            self.address < other.address + other.nbytes
+            and other.address < self.address + self.nbytes
+        )
+
     def has_contents_of(self, other: Buffer) -> bool:
         """Tell whether all bits are the same as those of a buffer of the same kind."""
         one, two = (

@@ -373,6 +373,31 @@ def test_arrays_are_constants_of_a_tape() -> None:
         k[:] = [1.0, 2.0, 3.0]
 
 
+def test_slices_that_overlap_on_one_tape() -> None:
+    data, w = np.arange(10.0), dt.ones(4, ti.f64, grad=True)
+    for memory in (None, "1MB"):
+        loss = dt.zeros((), ti.f64, grad=True)
+        with dt.Tape(loss, memory=memory):
+            for k in range(6):
+                energy(w, data[k : k + 4], loss)
+        npt.assert_allclose(w.grad.to_numpy(), sum(data[k : k + 4] for k in range(6)))
+    for launches in ((0, 1), (1, 0)):
+        with pytest.raises(dt.TapeError, match="would take them for two"), dt.Tape():
+            for k in launches:
+                if k:
+                    step(data[1:5], np.ones(4), 1.0)
+                else:
+                    energy(w, data[:4], loss)
+    table = np.arange(12.0).reshape(4, 3)
+    wanted = table[:, 1] + table[:, 2] + (table[:, 1] + table[:, 2])
+    with dt.Tape(loss):  # parts with gaps are parts of one field
+        energy(w, table[:, 1], loss)
+        energy(w, table[:, 2], loss)
+        step(table[:, 1], table[:, 2], 1.0)
+        energy(w, table[:, 1], loss)
+    npt.assert_allclose(w.grad.to_numpy(), wanted)
+
+
 def test_gradients_do_not_pass_by_an_array_in_silence() -> None:
     x, between = dt.ones(3, ti.f64, grad=True), np.zeros(3)
     loss = dt.zeros((), ti.f64, grad=True)
