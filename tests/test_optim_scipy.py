@@ -169,6 +169,36 @@ def test_numbers_that_kernels_return() -> None:
     np.testing.assert_allclose(x.to_numpy(), 1.0, atol=1e-6)
 
 
+def test_checkpoints_loops_of_steps_and_rows() -> None:
+    """Steps of other kinds are differentiated twice as well."""
+
+    @dt.kernel
+    def pull(place, weight, loss):
+        for i in place:
+            loss[None] += (place[i].norm_sqr() - weight[i]) ** 2 + (weight[i] - 1.0) ** 2
+
+    rows = dt.Rows(
+        place=dt.from_numpy(np.ones((3, 2)), dt.vec(2, ti.f64)),
+        weight=dt.from_numpy(np.array([2.0, 3.0, 4.0])),
+    )
+    loss = dt.zeros((), ti.f64)
+
+    @dt.checkpoint
+    def again() -> None:
+        pull(rows.place, rows.weight, loss)
+
+    def f() -> dt.Field:
+        loss.fill(0.0)
+        again()
+        for _ in dt.steps(3):
+            pull(rows.place, rows.weight, loss)
+        return loss
+
+    result = dt.optim.scipy_minimize(f, rows, method="trust-ncg", tol=1e-6)
+    assert result.success and result.fun < 1e-12
+    np.testing.assert_allclose(rows.weight.to_numpy(), 1.0, atol=1e-6)
+
+
 def test_a_loss_that_is_not_finite_is_too_far() -> None:
     @dt.kernel
     def barrier(x, loss):
