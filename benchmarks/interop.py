@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(", ".join(f"{name} {of}" for name, of in libraries().items()))
     found: dict[str, dict[str, dict[str, float]]] = {}
     for group in options.groups or GROUPS:
-        print(f"\n{GROUPS[group]:44}{'alone':>9}{'bridged':>9}{'more':>9}  [us]")
+        print(f"\n{GROUPS[group]:54}{'alone':>9}{'bridged':>9}{'more':>9}  [us]")
         try:
             rows: Mapping[str, Row] = rows_of(group)
             one_thread()
@@ -105,11 +105,11 @@ def calls_within(clock: Timed, seconds: float) -> int:
 def lines_of(row: Row, times: Microseconds) -> list[str]:
     """Return the lines of a row: the bridge, and each of its peers."""
     more = median(b - a for a, b in zip(times["alone"], times["bridged"], strict=True))
-    line = f"{row.title:44}{median(times['alone']):9.1f}{median(times['bridged']):9.1f}{more:9.1f}"
+    line = f"{row.title:54}{median(times['alone']):9.1f}{median(times['bridged']):9.1f}{more:9.1f}"
     if row.most is not None:
         line += f" {'<=' if more <= row.most else '> '} {row.most:g}"
     peers = [name for name in times if name not in ("alone", "bridged")]
-    return [line, *(f"  {name:51}{median(times[name]):9.1f}" for name in peers)]
+    return [line, *(f"  {name:61}{median(times[name]):9.1f}" for name in peers)]
 
 
 def libraries() -> dict[str, str]:

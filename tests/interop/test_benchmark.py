@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -52,3 +53,8 @@ def test_a_missing_library_is_named_and_the_rest_is_measured(
     said = capsys.readouterr().out
     assert "not measured: torch is not installed" in said
     assert "a call" in said
+
+
+def test_each_module_of_rows_is_a_group() -> None:
+    folder = Path(interop.__file__).parent / "interop_rows"
+    assert {file.stem for file in folder.glob("[!_]*.py")} - {"row"} <= set(interop.GROUPS)
