@@ -17,6 +17,7 @@ from difftile.diagnostics import Label, LaunchError, Span, render
 from difftile.fields.array_like import ArrayLike, check_is_field
 from difftile.fields.create import element_type
 from difftile.fields.field import Field, fields_with_grads, make
+from difftile.fields.recording import RECORDING
 from difftile.ir.types import (
     Scalar,
     Type,
@@ -27,6 +28,7 @@ from difftile.ir.types import (
 )
 from difftile.recording.access_observer import RefusingObserver, observed_by
 from difftile.recording.opaque import Keeps, OpaqueStep, Use, closed, watched
+from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.runtime.operands import FieldOperand, stand_in, uses_of
 from difftile.runtime.source_location import caller, span_of
@@ -91,7 +93,16 @@ class ForeignCall(OpaqueStep, Generic[R]):
             writes.uses()
         self._first: R | None = first
         self._make_fields(result, first)
-        super().__init__(name, self._uses(), kind=self.kind)
+        self._is_recorded = RECORDING.get().recorder is not None
+        super().__init__(name, self._uses() if self._is_recorded else (), kind=self.kind)
+
+    def perform(self) -> Any:
+        """Run the call, as a step of the open tape if there is one; return the result."""
+        if self._is_recorded:
+            perform(self)
+        else:
+            self.run()
+        return self.result
 
     # What the library says
 

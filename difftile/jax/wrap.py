@@ -11,7 +11,6 @@ from difftile.interop.signature import Signature
 from difftile.jax.derivatives import Derivatives
 from difftile.jax.form import Form
 from difftile.jax.function_call import FunctionCall
-from difftile.recording.perform import perform
 
 
 class Wrapped:
@@ -54,9 +53,7 @@ class Wrapped:
             StepsError: The call is in the body of `dt.steps`.
         """
         self.signature.announce(args, kwargs)
-        call = FunctionCall(self, args, kwargs, out)
-        perform(call)
-        return call.result
+        return FunctionCall(self, args, kwargs, out).perform()
 
     def derivatives(self, form: Form) -> Derivatives:
         """Return the function and its derivatives for one form of arguments."""

@@ -8,7 +8,6 @@ from typing import Any
 
 from difftile.diagnostics import LaunchError
 from difftile.interop.signature import Signature
-from difftile.recording.perform import perform
 from difftile.torch.module_call import Derivatives, ModuleCall
 from difftile.torch.module_state import ChangingBuffers, modules_of
 
@@ -57,9 +56,7 @@ class Wrapped:
             StepsError: The call is in the body of `dt.steps`.
         """
         self.signature.announce(args, kwargs)
-        call = ModuleCall(self, args, kwargs, out, Derivatives.wanted())
-        perform(call)
-        return call.result
+        return ModuleCall(self, args, kwargs, out, Derivatives.wanted()).perform()
 
 
 def wrap(function: Callable[..., Any] | None = None, *, dtype: Any = None) -> Any:
