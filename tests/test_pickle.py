@@ -405,6 +405,7 @@ PUBLIC: dict[str, Callable[[], None]] = {
     "GradCheck": lambda: same_report(dt.gradcheck(square, (dt.ones(3, ti.f64),))),
     "RuleCheck": lambda: same_report(dt.RuleCheck("f", None, False, (), ())),
     "LBFGS": same_minimum,
+    "Constraint": lambda: same_report(optim.Constraint(same_report, -1.0, [1.0, 2.0])),
     "AlphaSplats": same_alpha_splats,
     "Cameras": lambda: same_drawing(render.Splatter),
     "Ellipsoids": lambda: same_drawing(render.Ellipsoids),

@@ -8,6 +8,7 @@ the same arrays finds its launch prepared.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeGuard
@@ -153,11 +154,11 @@ def _window(array: Any, block: Block, dtype: Any) -> View:
     ):
         strides = tuple(stride // size for stride in block.strides[:outer])
         part = Strided(block.address, as_shape(block.shape[:outer]), strides, itemsize)
-        for address, shape in part.grids(*_memory_of(array, part)):
+        for address, shape in (*part.grids(*_memory_of(array, part)), *_owner_of(array, inner)):
             window = part.window_in(address, shape)
             if window is not None:
                 return View(_base(element, shape, address, block), window)
-    copy = "np.ascontiguousarray(x)" if is_numpy(array) else "x.contiguous()"
+    copy = "x.contiguous()" if hasattr(array, "untyped_storage") else "np.ascontiguousarray(x)"
     raise FieldError(
         f"An array of shape {block.shape} and strides {block.strides} is no part of a field: no "
         f"slices of one give it. Copy it: {copy}; what a kernel writes is in the copy."
@@ -186,7 +187,21 @@ def _memory_of(array: Any, part: Strided) -> tuple[int, int]:
     if hasattr(array, "untyped_storage"):
         memory = array.untyped_storage()
         return int(memory.data_ptr()), int(memory.data_ptr() + memory.nbytes())
+    if hasattr(getattr(array, "data", None), "ptr"):  # of CuPy
+        owner = array if array.base is None else array.base
+        return int(owner.data.ptr), int(owner.data.ptr + owner.nbytes)
     return part.bounds
+
+
+def _owner_of(array: Any, inner: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield the array of NumPy that another one is a part of: address, and shape in elements."""
+    owner = array
+    while is_numpy(owner) and is_numpy(owner.base):
+        owner = owner.base
+    if is_numpy(owner) and owner.dtype == array.dtype and owner.flags.c_contiguous:
+        outer = owner.ndim - len(inner)
+        if outer >= 0 and owner.shape[outer:] == inner:
+            yield owner.__array_interface__["data"][0], owner.shape[:outer]
 
 
 # Arrays of the host, where fields are on a device

@@ -28,7 +28,8 @@ class SharedFields:
         return bool(self._held)
 
     def __del__(self) -> None:
-        self.release()
+        if unpin is not None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends
+            self.release()
 
     def release(self) -> None:
         """Forget all fields."""

@@ -157,35 +157,20 @@ def test_random_strides_are_those_of_numpy() -> None:
     @dt.kernel
     def count(x):
         for i, j, k in x:
-            x[i, j, k] += 100.0 * i + 10.0 * j + k
+            x[i, j, k] += 100.0 * i + 10.0 * j + k + 1.0
 
-    shared = 0
+    rng = np.random.default_rng(5)
     for _ in range(60):
-        shape = tuple(int(n) for n in RNG.integers(1, 6, 3))
-        base = np.zeros(shape)
-        index = []
-        for n in shape:
-            start, stop = sorted(int(k) for k in RNG.integers(0, n + 1, 2))
-            way = int(RNG.choice([-2, -1, 1, 2]))
-            index.append(slice(start, max(stop, start + 1)))
-            index[-1] = slice(*index[-1].indices(n)) if way > 0 else index[-1]
-        array = base[tuple(index)]
-        array = array[tuple(slice(None, None, int(RNG.choice([-2, -1, 1, 2]))) for _ in shape)]
-        array = array.transpose([int(k) for k in RNG.permutation(3)])
+        base = np.zeros(tuple(rng.integers(1, 7, 3)))
+        starts = [int(rng.integers(0, n)) for n in base.shape]
+        array = base[tuple(slice(start, None) for start in starts)]
+        array = array[tuple(slice(None, None, int(rng.choice([-2, -1, 1, 2]))) for _ in starts)]
+        array = array.transpose(rng.permutation(3))
+        count(array)
         i, j, k = np.indices(array.shape)
-        numbers = 100.0 * i + 10.0 * j + k
-        if not array.size:
-            continue
-        try:
-            count(array)
-        except dt.LaunchError as error:
-            assert "Copy it" in str(error)
-            npt.assert_array_equal(base, 0)
-            continue
-        shared += 1
+        numbers = 100.0 * i + 10.0 * j + k + 1.0
         npt.assert_array_equal(array, numbers)
         assert base.sum() == numbers.sum()  # and nothing else was written
-    assert shared > 40
 
 
 # Memory in common
