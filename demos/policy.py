@@ -33,7 +33,7 @@ HIDDEN = 32
 RATE, LAST_RATE, CLIP_NORM = 0.01, 0.0005, 1.0
 FRAME_EVERY = 20  # steps
 SHOVE = 3.0  # [m/s]
-VIEW = (0.05, -0.1, 1.35, 0.55)
+VIEW = (0.05, -0.1, 1.35, 1.05)
 
 vec2 = ti.math.vec2
 
@@ -283,7 +283,7 @@ def view(walker: Walker, options: argparse.Namespace) -> dt.viewer.App:
         for which, width in ((robot.actuation == 0, 2.0), (robot.actuation > 0, 5.0)):
             app.lines(places, edges=robot.springs[which], colour=colours[which], width=width)
         app.points(places, colour="#e6e9ed", radius=4.0)
-        app.text((0.02, 0.82), f"after {app.steps} gradients   t = {t * walker.h:.2f} s")
+        app.text((0.1, 0.98), f"after {app.steps} gradients   t = {t * walker.h:.2f} s")
 
     @app.reset
     def forget() -> None:
