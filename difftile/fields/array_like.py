@@ -12,7 +12,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError
 from difftile.fields.arithmetic import Arithmetic
 from difftile.fields.exchange import as_array, as_contents
-from difftile.fields.export import dlpack_of, shared_array
+from difftile.fields.export import cuda_interface, device_of, dlpack_of, shared_array
 from difftile.fields.recording import RECORDING, note_read, note_write
 from difftile.fields.window import Window
 from difftile.ir.types import Type, shape_of
@@ -109,6 +109,8 @@ class ArrayLike(Shaped, Arithmetic, ABC):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         """Return a copy of the contents, or with `copy=False` an array over the memory."""
         if copy is False:
+            if self.__dlpack_device__() != (1, 0):
+                raise ValueError(f"{self!r} is in memory of a device, which NumPy would copy.")
             shared = shared_array(self)
             if dtype is not None and np.dtype(dtype) != shared.dtype:
                 raise ValueError(f"{self!r} holds {shared.dtype}, not {dtype}, without a copy.")
@@ -127,11 +129,16 @@ class ArrayLike(Shaped, Arithmetic, ABC):
         """Return the memory for `from_dlpack` of another library, without a copy."""
         if dl_device not in (None, self.__dlpack_device__()):
             raise BufferError(f"{self!r} is on device {self.__dlpack_device__()}.")
-        return dlpack_of(self, max_version, copy)
+        return dlpack_of(self, max_version, copy, stream)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return the device of the memory, as DLPack numbers it."""
-        return (1, 0)
+        return device_of(self)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The memory for libraries on CUDA that do not know DLPack."""
+        return cuda_interface(self)
 
     def from_numpy(self, values: npt.ArrayLike) -> None:
         """Set the contents from an array of the same shape; any strides will do.

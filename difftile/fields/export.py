@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from difftile.diagnostics import FieldError
 from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording
-from difftile.substrate import Buffer, capsule_of
+from difftile.ir.types import numpy_dtype, scalar_of, shape_of
+from difftile.substrate import BACKEND, LAUNCHES, Buffer, Terms, capsule_of, let_wait
 
 if TYPE_CHECKING:
     from difftile.fields.array_like import ArrayLike
+    from difftile.fields.field import Field
 
 
 class _Export:
@@ -30,7 +33,6 @@ class _Export:
     __slots__ = ("__array_interface__", "_is_shared", "_lender", "buffer")
 
     def __init__(self, buffer: Buffer, *, read_only: bool) -> None:
-        values = buffer.array()
         self._is_shared = not read_only
         if self._is_shared:
             buffer.contents.share()
@@ -38,8 +40,8 @@ class _Export:
         self._lender = buffer.lender  # alive as long as the array, whatever becomes of the field
         self.__array_interface__ = {
             "data": (buffer.address, read_only),
-            "shape": values.shape,
-            "typestr": values.dtype.str,
+            "shape": (*buffer.shape, *shape_of(buffer.element)),
+            "typestr": numpy_dtype(scalar_of(buffer.element)).str,
             "version": 3,
         }
 
@@ -53,8 +55,10 @@ class _Export:
 def shared_array(part: ArrayLike) -> npt.NDArray[Any]:
     """Return an array over the memory of a field, or of a part of one.
 
+    Of memory of a device it is one that nobody reads, for its address and its strides.
+
     Raises:
-        BufferError: The memory is not on the host.
+        BufferError: The memory is of a device that shares none.
     """
     base = part.base
     run_pending()
@@ -64,19 +68,76 @@ def shared_array(part: ArrayLike) -> npt.NDArray[Any]:
     if recording.observer is not None:
         recording.observer.read(base)
     storage = base.storage
-    if base.buffer.device is not None:
-        raise BufferError(f"{part!r} is in memory of a device; copy it with x.to_numpy().")
     read_only = storage.read_only
     if not read_only:
         for recorder in list(Recording.open):
             recorder.shares(base)
         base.fresh_if_pinned(keep=True)  # records need the memory that the field has now
+    if storage.memory.device is not None and storage.memory.lender is None:
+        _outlive_the_session(base)
     whole = np.asarray(_Export(base.buffer, read_only=read_only))
     return whole if part.window is None else part.window.of(whole)
 
 
-def dlpack_of(part: ArrayLike, max_version: tuple[int, int] | None, copy: bool | None) -> Any:
-    """Return the memory of a field, or of a part of one, as a DLPack capsule."""
+def _outlive_the_session(field: Field) -> None:
+    """Let a field go on in memory of the device that does not end with the session.
+
+    Raises:
+        BufferError: The device has none that others could use.
+    """
+    old = field.storage.buffer
+    try:
+        address, owner = BACKEND.shareable_memory(old.nbytes)
+    except FieldError as error:
+        raise BufferError(str(error)) from None
+    fresh = Buffer.lent(old, address, owner, Terms.LENT)
+    fresh.copy_from(old)
+    field.storage.move(fresh)
+
+
+def device_of(part: ArrayLike) -> tuple[int, int]:
+    """Return the device of the memory, as DLPack numbers it: the CPU, or the GPU of CUDA."""
+    return (1, 0) if part.base.buffer.device is None else (2, 0)
+
+
+def dlpack_of(
+    part: ArrayLike, max_version: tuple[int, int] | None, copy: bool | None, stream: Any
+) -> Any:
+    """Return the memory of a field, or of a part of one, as a DLPack capsule.
+
+    Args:
+        part: The field or the part.
+        max_version: The latest version of the protocol that the consumer knows.
+        copy: Whether to return a copy, in memory of the host.
+        stream: The stream of CUDA on which the consumer goes on; -1 where it waits by itself.
+    """
     if copy:
         return capsule_of(np.array(part.to_numpy()), None, max_version)
-    return capsule_of(shared_array(part), None, max_version)
+    array = shared_array(part)
+    device = part.base.buffer.device
+    if device is None:
+        return capsule_of(array, None, max_version)
+    _ = device.handle  # with a fill that has waited
+    if stream is not None and stream > LAUNCHES:
+        let_wait(stream, LAUNCHES)
+    return capsule_of(array, 0, max_version)
+
+
+def cuda_interface(part: ArrayLike) -> dict[str, Any]:
+    """Return the memory as `__cuda_array_interface__` describes it; it is shared from now on.
+
+    Raises:
+        AttributeError: The memory is on the host.
+    """
+    if part.base.buffer.device is None:
+        raise AttributeError("fields on the CPU have no __cuda_array_interface__")
+    array = shared_array(part)
+    part.base.storage.exports = array  # nobody says when the other side is done
+    return {
+        "data": (array.__array_interface__["data"][0], not array.flags.writeable),
+        "shape": array.shape,
+        "strides": array.strides,
+        "typestr": array.dtype.str,
+        "stream": LAUNCHES,
+        "version": 3,
+    }

@@ -98,11 +98,13 @@ class Storage:
         rows: The rows that they belong to.
         is_scratch: Whether an operation of the library keeps the memory for itself.
         read_only: Whether the memory belongs to others who rely on what it holds.
+        exports: An array over the memory that lives as long as the field.
     """
 
     __slots__ = (
         "__weakref__",
         "_fields",
+        "exports",
         "graded",
         "gradient_of",
         "is_scratch",
@@ -119,6 +121,7 @@ class Storage:
         self.gradient_of: weakref.ref[Field] | None = None
         self.rows: weakref.ref[Rows] | None = None
         self.read_only = False
+        self.exports: object = None
         self._fields: dict[weakref.ref[Field], None] = {}
 
     def __del__(self) -> None:

@@ -236,6 +236,9 @@ class Backend:
         vector_math: The functions that may be polynomials.
         devices: Starts and ends.
         memory: Makes memory of a device, for elements of a type in a shape, with any contents.
+        lent_memory: Makes an array of memory of the device that others have lent, by its address.
+        shareable_memory: Allocates bytes of the device that outlive the session: the address, and
+            what keeps them.
         compile: Compiles emitted source.
         native: Kernels for devices with warps, by name; each stands for kernels of the language.
         desktop: Opens a window with a title, a width and a height [px]; raises RuntimeError where
@@ -247,6 +250,8 @@ class Backend:
     vector_math: VectorMath
     devices: Devices
     memory: Callable[[Type, tuple[int, ...]], DeviceArray]
+    lent_memory: Callable[[Type, tuple[int, ...], int], DeviceArray]
+    shareable_memory: Callable[[int], tuple[int, object]]
     compile: Compile
     native: Mapping[str, NativeKernel]
     desktop: Callable[[str, int, int], Desktop]

@@ -517,6 +517,8 @@ class Buffer:
         self.zeros = False
         if self._array is None:
             self._on_device.fill(number)
+            if self.contents.sharers:
+                _ = self._on_device.handle  # others look without asking for it
         else:
             self._array.fill(number)
         self.zeros = number == 0  # only now: Ctrl+C may come before
@@ -529,6 +531,8 @@ class Buffer:
             self.zeros = False
             if self._array is None:
                 self._on_device.clear(box)
+                if self.contents.sharers:
+                    _ = self._on_device.handle
             else:
                 self._array[tuple(slice(*ends) for ends in box)] = 0
 

@@ -104,7 +104,7 @@ def start_session(
         session = Session(
             number=next(_numbers),
             backend=BACKEND,
-            pool=Pool(None if device.on_host else BACKEND.memory),
+            pool=Pool(None) if device.on_host else Pool(BACKEND.memory, BACKEND.lent_memory),
             on_host=device.on_host,
             threads=device.threads,
             float_type=scalar,

@@ -272,3 +272,35 @@ def test_arrays_outlive_the_session():
     )
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.gpu
+def test_memory_of_a_gpu_is_shared_with_tensors():
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("torch sees no CUDA device")
+    dt.init(arch="cuda")
+    try:
+        t = torch.arange(6.0, device="cuda").reshape(2, 3)
+        x, y = dt.from_dlpack(t, ti.math.vec3, grad=True), dt.zeros(2, ti.math.vec3, grad=True)
+        with dt.Tape() as tape:
+            double(x, y)
+            double(y, x)
+        assert t.flatten().tolist() == [0, 4, 8, 12, 16, 20]
+        t.zero_()
+        tape.backward({y: 1.0})
+        assert np.all(x.grad.to_numpy() == 2)
+        u = torch.from_dlpack(y)
+        assert u.is_cuda and u.tolist() == [[0, 2, 4], [6, 8, 10]]
+        u += 1
+        assert y[1].tolist() == [7, 9, 11]
+        with torch.cuda.stream(torch.cuda.Stream()):
+            double(x, y)
+            assert torch.from_dlpack(y).sum().item() == 0
+        assert torch.as_tensor(y, device="cuda").data_ptr() == u.data_ptr()
+        with pytest.raises(ValueError, match="memory of a device"):
+            np.asarray(y, copy=False)
+        dt.init(arch="cuda")
+        assert u.sum().item() == 0  # lives on
+    finally:
+        dt.init(arch="cpu")

@@ -7,6 +7,7 @@ from difftile.substrate.spellings import SPELLINGS, Call
 from difftile.substrate.taichi import device, names
 from difftile.substrate.taichi.desktop import GuiWindow
 from difftile.substrate.taichi.launcher import CompiledKernel
+from difftile.substrate.taichi.lent import LentArray, shareable
 from difftile.substrate.taichi.native.kernels import KERNELS
 from difftile.substrate.taichi.ndarrays import Ndarray
 from difftile.substrate.vector_functions import FUNCTIONS, LIMITS
@@ -20,6 +21,8 @@ TAICHI = Backend(
     ),
     devices=device,
     memory=Ndarray,
+    lent_memory=LentArray,
+    shareable_memory=shareable,
     compile=CompiledKernel,
     native=KERNELS,
     desktop=GuiWindow,

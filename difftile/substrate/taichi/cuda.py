@@ -34,6 +34,8 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuMemsetD2D8_v2": (_ADDRESS, _SIZE, ctypes.c_ubyte, _SIZE, _SIZE),
     "cuMemsetD2D16_v2": (_ADDRESS, _SIZE, ctypes.c_ushort, _SIZE, _SIZE),
     "cuMemsetD2D32_v2": (_ADDRESS, _SIZE, ctypes.c_uint, _SIZE, _SIZE),
+    "cuMemAlloc_v2": (ctypes.POINTER(_ADDRESS), _SIZE),
+    "cuMemFree_v2": (_ADDRESS,),
     "cuMemcpyDtoH_v2": (_HOST, _ADDRESS, _SIZE),
     "cuMemcpyHtoD_v2": (_ADDRESS, _HOST, _SIZE),
     "cuMemcpyHtoDAsync_v2": (_ADDRESS, _HOST, _SIZE, _STREAM),
@@ -166,6 +168,44 @@ class Driver:
             self._functions["cuGetErrorString"](code, ctypes.byref(text))
             reason = (text.value or b"no text").decode(errors="replace")
             raise RuntimeError(f"CUDA error {code}, {reason}, in {name}")
+
+
+def memory_at(address: int, nbytes: int) -> Memory | None:
+    """Return memory that begins at an address of the session's device; None elsewhere."""
+    driver = _driver() if impl.current_cfg().arch == ti.cuda else None
+    return None if driver is None else Memory(driver, address, nbytes)
+
+
+class Allocation:
+    """Memory of the driver, which lives as long as this does, whatever becomes of Taichi.
+
+    Args:
+        driver: The driver.
+        nbytes: The size of the memory.
+    """
+
+    __slots__ = ("_driver", "address")
+
+    def __init__(self, driver: Driver, nbytes: int) -> None:
+        found = ctypes.c_uint64()
+        driver.enter()
+        driver.call("cuMemAlloc_v2", ctypes.byref(found), nbytes)
+        self._driver = driver
+        self.address = found.value
+
+    def __del__(self) -> None:
+        self._driver.enter()
+        self._driver.call("cuMemFree_v2", self.address)
+
+
+def allocate(nbytes: int) -> Allocation | None:
+    """Return memory that Taichi does not free when a session ends; None without CUDA.
+
+    Raises:
+        RuntimeError: The memory is not there.
+    """
+    driver = _driver() if impl.current_cfg().arch == ti.cuda else None
+    return None if driver is None else Allocation(driver, nbytes)
 
 
 def let_wait(waiting: int, stream: int) -> None:

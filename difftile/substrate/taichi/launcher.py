@@ -154,7 +154,13 @@ class TaichiKernel:
         for place, is_float, arg in zip(self._places, self._is_float, args, strict=True):
             if isinstance(arg, Buffer):
                 device: Any = arg.device  # which memory of this session has here
-                set_array(place, device.handle)
+                if arg.address:  # not of Taichi, which asks the driver where it is
+                    shape = arg.shape or self._least_shape
+                    context.set_arg_external_array_with_shape(
+                        place, arg.address, arg.nbytes, shape, 0
+                    )
+                else:
+                    set_array(place, device.handle)
             elif is_float:
                 context.set_arg_float(place, arg)
             else:
