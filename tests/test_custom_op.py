@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -620,3 +622,39 @@ def test_torch_inside_of_an_operation() -> None:
     tape.backward({y: START})
     values = y.to_numpy()
     np.testing.assert_allclose(x.grad.to_numpy(), values * (START - np.sum(values * START)))
+
+
+@dt.custom_op
+def wait(x: dt.In, y: dt.Out):
+    time.sleep(0.0005)  # other threads go on
+    y.from_numpy(np.tanh(x.to_numpy()))
+
+
+@wait.backward
+def _(x, y):
+    x.grad_out.add_numpy(y.grad_in.to_numpy() / np.cosh(x.to_numpy()) ** 2)
+
+
+def test_an_operation_leaves_the_gradients_of_other_threads_alone() -> None:
+    def gradient() -> Any:
+        x, y = dt.full(3, 0.3, ti.f64, grad=True), dt.zeros(3, ti.f64, grad=True)
+        with dt.Tape() as tape:
+            for _ in range(4):
+                wait(x, y)
+                x.copy_from(y)
+        tape.backward({x: 1.0})
+        return x.grad.to_numpy()
+
+    expected, found = gradient(), []
+
+    def work() -> None:
+        found.extend(gradient() for _ in range(25))
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(found) == 75
+    for one in found:
+        np.testing.assert_allclose(one, expected)

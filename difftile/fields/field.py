@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import threading
 import weakref
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,32 @@ class Gradients:
 
 
 GRADIENTS = Gradients()
+
+
+class GradientGuard:
+    """Hears which gradients other threads change while a thread keeps all of them as they are.
+
+    Attributes:
+        others: The memory of those gradients, which is theirs.
+    """
+
+    open: ClassVar[weakref.WeakSet[GradientGuard]] = weakref.WeakSet()
+    """The guards of all threads."""
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+        self.others: set[Storage] = set()
+
+    @staticmethod
+    def changes(gradients: Iterable[Storage]) -> None:
+        """Tell the guards of other threads that this one changes the memory of some gradients."""
+        here = threading.get_ident()
+        with LOCK:
+            for guard in list(GradientGuard.open):
+                if guard._thread != here:
+                    guard.others.update(gradients)
+
+
 _with_grads: weakref.WeakSet[Field] = weakref.WeakSet()
 
 
@@ -654,6 +681,8 @@ def zero_grads(fields: ArrayLike | Iterable[ArrayLike] | None = None) -> None:
 def clear_grads(field: ArrayLike) -> None:
     """Set the gradients of a field to zero, if they belong to this session."""
     into, out = field.grad_in, field.grad_out
+    if GradientGuard.open:
+        GradientGuard.changes({one.base.storage for one in (into, out) if one is not None})
     for gradient in (out,) if into is out else (into, out):
         if gradient is None:
             continue

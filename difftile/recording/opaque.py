@@ -18,14 +18,14 @@ import numpy as np
 
 from difftile.diagnostics import LaunchError, Span, TapeError
 from difftile.fields.exchange import HostArray
-from difftile.fields.field import GRADIENTS, Field, Storage, fields_with_grads
+from difftile.fields.field import GRADIENTS, Field, GradientGuard, Storage, fields_with_grads
 from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
 from difftile.recording.steps import Derivatives, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
-from difftile.substrate import Buffer, Pool, current_session, keep, unpin
+from difftile.substrate import LOCK, Buffer, Pool, current_session, keep, unpin
 
 if TYPE_CHECKING:
     from difftile.recording.replayed_fields import ReverseContext
@@ -493,9 +493,11 @@ def closed(keeping: set[Storage]) -> Generator[None]:
     run_pending()
     pool = current_session().pool
     peak = pool.peak
+    guard = GradientGuard()
+    GradientGuard.open.add(guard)
     guarded = {
         storage: (keep(storage), storage.memory.contents.mark())
-        for storage in _gradients() - keeping
+        for storage in _gradients() - keeping - TAPES.works_on()
     }
     graded = {storage: storage.graded for storage in keeping}
     replays, token = TAPES.replays, object()
@@ -511,8 +513,11 @@ def closed(keeping: set[Storage]) -> Generator[None]:
                 storage.graded = field
                 GRADIENTS.epoch += 1
         for storage, (buffer, mark) in guarded.items():
-            storage.restore(buffer, mark)
+            with LOCK:
+                if storage not in guard.others and storage not in TAPES.works_on():
+                    storage.restore(buffer, mark)
             unpin(buffer)
+        GradientGuard.open.discard(guard)
         pool.peak = max(peak, pool.kept)  # what the work kept meanwhile is its own affair
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
-from difftile.fields.field import Field, Storage, make
+from difftile.fields.field import Field, GradientGuard, Storage, make
 from difftile.fields.recording import Where
 from difftile.fields.window import Window
 from difftile.ir.derived import After, Before
@@ -90,6 +90,7 @@ class Replay:
         self.private = private
         self.room = room
         self._work: dict[Storage, Field] = {}
+        self.changed: set[Storage] = set()  # the memory of the fields' gradients
         self._own: list[tuple[Field, Field]] = []  # fields, and gradients that are not theirs
         self._adjoints: dict[tuple[AdjointPlan, PreparedLaunch], Binding] = {}
 
@@ -104,6 +105,10 @@ class Replay:
         """Choose the gradient of a field to work on."""
         grad_in, grad_out = field.grad_in, field.grad_out
         shared = grad_in is grad_out
+        if not self.private:
+            self.changed |= {one.storage for one in (grad_in, grad_out) if one is not None}
+            if GradientGuard.open:
+                GradientGuard.changes(self.changed)
         if self.private:
             work = make(field.element, field.shape)
             work.buffer.fill(0.0)
@@ -219,6 +224,7 @@ class Replay:
 
     def finish(self) -> None:
         """Add the gradients in buffers of the pass to those of the fields."""
+        GradientGuard.changes(self.changed)
         for field, work in self._own:
             seeds_alone = field.grad_in is field.grad_out and field.storage in self.seeds
             if field.grad_out is not None and not seeds_alone:

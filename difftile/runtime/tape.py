@@ -9,6 +9,7 @@ whole. Fields hold their final values all along.
 from __future__ import annotations
 
 import math
+import threading
 import time
 import warnings
 from collections.abc import (
@@ -626,11 +627,13 @@ class Tape(StepRecorder):
             self._trace = Trace(self._history.steps())
         finished = False
         with TAPES.turn:
+            outer = TAPES.pass_of
             base = self._pool.peak = self._pool.kept
             try:
                 self._replay(seeds, retain, keep=keep, progress=progress or self.progress)
                 finished = True
             finally:
+                TAPES.pass_of = outer
                 self._peak = max(self._peak, self._pool.peak - base + self.nbytes)
                 if not (keep and finished):
                     self.release()
@@ -687,6 +690,7 @@ class Tape(StepRecorder):
         accumulate = self.accumulate or TAPES.replays != self._replays
         TAPES.replays += 1
         replay = Replay(self._written, accumulate, room=self._history.room)
+        TAPES.pass_of = TAPES.pass_of or (threading.get_ident(), replay.changed)
         for field, seed in seeds.items():
             add_seed(replay.gradient(field.base), field, seed)
         for field in self._written.values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -273,6 +274,27 @@ def test_memory_is_flat_and_nothing_compiles_twice() -> None:
         rollout(w, params, 3, fresh=True)
     assert count() <= before + 2
     assert [one.value._cache_size() for one in w._known.values()] == compiled == [1]
+
+
+def test_threads_have_tapes_of_their_own() -> None:
+    expected = jax.grad(loss_of_jax, 1)(PARAMS, jnp.array(START), 5)
+    failures: list[BaseException] = []
+    w = dt.jax.wrap(policy)
+
+    def work() -> None:
+        try:
+            params = dt.jax.fields(PARAMS)
+            for _ in range(5):
+                close(rollout(w, params, 5)[1], expected)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert not failures
 
 
 def test_trees_go_both_ways() -> None:

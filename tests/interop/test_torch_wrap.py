@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import importlib
+import threading
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -577,6 +578,34 @@ def test_memory_is_flat_over_many_tapes() -> None:
         gc.enable()
     assert held <= before + 40  # no cycles: all goes without the collector
     assert count() <= before + 2
+
+
+def test_threads_have_tapes_of_their_own() -> None:
+    nets = [network(seed=k) for k in range(2)]
+    expected = []
+    for net in nets:
+        torch_rollout(net, 10)
+        expected.append(taken_grads(net))
+    failures: list[BaseException] = []
+
+    def work(net: Any) -> None:
+        try:
+            w = dt.torch.wrap(net)
+            for _ in range(5):
+                net.zero_grad()
+                rollout(w, 10)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(net,)) for net in nets]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert not failures
+    for net, grads in zip(nets, expected, strict=True):
+        for one, other in zip(taken_grads(net), grads, strict=True):
+            close(one, other)
 
 
 def test_gradcheck_takes_a_module() -> None:
