@@ -253,7 +253,7 @@ class Plan:
         """Have the memory of the caller in the fields, for one call."""
         self.check_session()
         # Not a lock of each plan: a function may run backward passes, and these may run functions.
-        with TAPES.turn:
+        with TAPES.turn.private():
             if self._is_lent:
                 raise LaunchError(
                     f"{self.operation.name} calls itself as an operation on arrays; call the "
@@ -426,7 +426,7 @@ class Linear:
         if isinstance(kept, KeptNumbers):
             kept.adjoint.run(kept.values, inputs, outputs, cotangents, bars)
             return
-        with TAPES.turn, Recording():
+        with TAPES.turn.private(), Recording():
             replay = self._replay_for(kept.recorder)
             for one, address in zip(kept.results, cotangents, strict=True):
                 if address is not None and is_float(one.element):
@@ -490,7 +490,7 @@ class Linear:
             try:
                 plan.check(results, constants)
                 seeds = self._seeds(results, cotangents)
-                with TAPES.turn, Recording():
+                with TAPES.turn.private(), Recording():
                     if seeds and along:
                         found = push_pull(stretch, along, seeds, {}, self._wanted)[1]
                     else:
@@ -539,7 +539,7 @@ class Linear:
                     self._seeds(results, cotangents),
                     self._seeds(results, seed_tangents),
                 )
-                with TAPES.turn, Recording():
+                with TAPES.turn.private(), Recording():
                     found = push_pull(stretch, along, seeds, seed_dots, self._wanted)[1]
                     for one, address in zip(plan.inputs, dots, strict=True):
                         if address is not None:

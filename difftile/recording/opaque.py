@@ -503,7 +503,7 @@ def closed(keeping: set[Storage]) -> Generator[None]:
     replays, token = TAPES.replays, object()
     TAPES.holders.add(token)
     try:
-        with Recording(observer=RECORDING.get().observer):
+        with Recording(observer=RECORDING.get().observer), TAPES.turn.lent():
             yield
     finally:
         TAPES.holders.discard(token)

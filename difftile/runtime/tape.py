@@ -626,7 +626,7 @@ class Tape(StepRecorder):
         if self._times is not None:
             self._trace = Trace(self._history.steps())
         finished = False
-        with TAPES.turn:
+        with TAPES.turn.whole():
             outer = TAPES.pass_of
             base = self._pool.peak = self._pool.kept
             try:

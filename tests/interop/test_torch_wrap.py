@@ -608,6 +608,62 @@ def test_threads_have_tapes_of_their_own() -> None:
             close(one, other)
 
 
+def test_an_operation_in_a_module_is_reversed_on_a_thread_of_torch() -> None:
+    """Autograd has a thread for each device, for which a backward pass of a tape waits."""
+    doubled = dt.torch.op(_doubled_square, inputs=("x",))
+
+    class Elsewhere(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            x = x.detach().requires_grad_()
+            with torch.enable_grad():
+                ctx.ends = x, doubled(x)
+            return ctx.ends[1].detach()
+
+        @staticmethod
+        def backward(ctx: Any, bar: Any) -> Any:
+            x, y = ctx.ends
+            found: list[Any] = []
+            worker = threading.Thread(
+                target=lambda: found.extend(torch.autograd.grad(y, x, bar)), daemon=True
+            )
+            worker.start()
+            worker.join(60)
+            return found[0]
+
+    wrapped = dt.torch.wrap(Elsewhere.apply)
+    x = dt.from_numpy(np.arange(3.0), grad=True)
+    total = dt.zeros((), ti.f64, grad=True)
+    with dt.Tape(total):
+        _add_up(wrapped(x), total)
+    assert x.grad.to_numpy().tolist() == [0.0, 4.0, 8.0]
+
+
+@dt.kernel
+def _double(x, y):
+    for i in x:
+        y[i] = 2.0 * x[i]
+
+
+@dt.kernel
+def _square(x, y):
+    for i in x:
+        y[i] = x[i] ** 2
+
+
+@dt.kernel
+def _add_up(x, total):
+    for i in x:
+        total[None] += x[i]
+
+
+def _doubled_square(x: Any) -> Any:
+    y, z = dt.zeros_like(x), dt.zeros_like(x)
+    _square(x, y)
+    _double(y, z)
+    return z
+
+
 def test_gradcheck_takes_a_module() -> None:
     net = network()
     w = dt.torch.wrap(net)
