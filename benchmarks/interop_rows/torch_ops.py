@@ -31,6 +31,11 @@ def rollout(x, v, k, h: float):
         swing(x, v, k, h)
 
 
+def run(x, v, k):
+    for _ in dt.steps(1000):
+        swing(x, v, k, 0.01)
+
+
 class ByHand(torch.autograd.Function):
     """What one writes in torch alone: the cost of a function of its own."""
 
@@ -48,6 +53,7 @@ class ByHand(torch.autograd.Function):
 squared = dt.torch.op(square, "x", outputs={"y": "x"})
 swung = dt.torch.op(swing, ("x", "v"), ("k",), ("x", "v"))
 rolled = dt.torch.op(rollout, ("x", "v"), ("k",), ("x", "v"))
+ran = dt.torch.op(run, ("x", "v"), ("k",), ("x", "v"))
 
 
 def forward() -> Sides:
@@ -103,9 +109,34 @@ def forward_of(bridged: Any, alone: Any) -> Sides:
     return Sides(timed(lambda: alone(*fields, 0.0)), timed(lambda: bridged(x, v, k, 0.0)))
 
 
+def steps() -> Sides:
+    """A loop over `dt.steps` and its backward pass, beside the same on a tape."""
+    x, v = (torch.linspace(0, 1, 1000, requires_grad=True) for _ in range(2))
+    k = torch.tensor(0.5, requires_grad=True)
+    start = [one.detach().numpy() for one in (x, v, k)]
+    fields = [dt.from_numpy(one, grad=True) for one in start]
+    bar = np.ones(1000, np.float32)
+
+    def taped() -> None:
+        for field, one in zip(fields, start, strict=True):
+            field.from_numpy(one)
+        with dt.Tape() as tape:
+            run(*fields)
+        tape.backward({fields[0]: bar})
+
+    def pulled() -> Any:
+        return torch.autograd.grad(ran(x, v, k)[0], (x, v, k), torch.from_numpy(bar))
+
+    taped()
+    for one, field in zip(pulled(), fields, strict=True):
+        assert np.allclose(one.numpy(), field.grad.to_numpy(), rtol=1e-4)
+    return Sides(timed(taped), timed(pulled))
+
+
 ROWS = {
     "forward": Row("a kernel, forward", forward, most=15.0),
     "backward": Row("a kernel, backward", backward, most=30.0),
     "in place": Row("a kernel in place of 3 tensors, forward", lambda: forward_of(swung, swing)),
     "launches": Row("10 launches of 3 tensors, forward", lambda: forward_of(rolled, rollout)),
+    "steps": Row("1,000 steps as one program, and backward", steps),
 }

@@ -26,6 +26,9 @@ Where: TypeAlias = "tuple[int, ...] | Window | None"
 class Recorder:
     """An open tape, or another listener, as fields see it; by default nothing is recorded."""
 
+    takes_runs: ClassVar[bool] = False
+    """Whether it takes the launches of loops over `dt.steps` as one program, by `run`."""
+
     def meet(self, field: Field) -> None:
         """Hear that Python is about to read or write a field."""
 

@@ -13,10 +13,12 @@ from difftile.fields.recording import RECORDING, Where
 from difftile.fields.tracked import HostRead, Reads, reads_in
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.launch.run import Run
 from difftile.linearization.sweep import Active, varying_uses
 from difftile.recording.host_reads import ConstantNumber, computed_by_python, result_of
 from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
+from difftile.recording.runs import MOST_OF_A_PART, RunStep, fused_step
 from difftile.recording.steps import HostStep, Launch, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
 
@@ -33,6 +35,8 @@ class AdjointRecorder(StepRecorder):
         records: The records of the steps.
         touched: The memory that the steps read or write.
     """
+
+    takes_runs = True
 
     def __init__(self, wanted: Collection[Field]) -> None:
         self.records: list[StepRecord] = []
@@ -60,9 +64,34 @@ class AdjointRecorder(StepRecorder):
             plans = self._plans[key] = make_plans(launch.code, grads, constant=constant)
         return plans
 
+    def run(self, run: Run) -> str | None:
+        """Run launches as one program and record that; return why it is not possible, or None."""
+        planned, varying = self._planned(run), {j for j, _ in run.varying}
+        step = fused_step(run, planned)
+        if isinstance(step, str):
+            return step
+        for j, plans in enumerate(planned):
+            owned = [plan.ownership for plan in plans if plan.ownership is not None]
+            for t in range(run.count if j in varying else 1) if owned else ():
+                for one in owned:
+                    one.check(run.values_at(j, t))
+        self._record(step)
+        return None
+
+    def _planned(self, run: Run) -> list[list[AdjointPlan]]:
+        """Return how the launches of a period are recorded, with all that varies in some period."""
+        while True:
+            varying = len(self._active.storages)
+            planned = [self.plans(launch) for launch in run.launches]
+            if len(self._active.storages) == varying:
+                return planned
+
     def record(self, step: TapeStep) -> object:
         """Run a step and record it, unless Python itself is about to write."""
         match step:
+            case RunStep():
+                for part in step.parts(MOST_OF_A_PART, fused=True):
+                    part.run(self.records)
             case Launch():
                 for plan in step.plans:
                     if plan.ownership is not None:

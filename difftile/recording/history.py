@@ -21,7 +21,7 @@ from difftile.fields.window import Window
 from difftile.launch.patch import Patch, box_of, patch_of
 from difftile.recording.budget import LOG_BYTES, as_text
 from difftile.recording.run import Run
-from difftile.recording.runs import RunStep
+from difftile.recording.runs import MOST_OF_A_PART, RunStep
 from difftile.recording.schedule import make_schedule
 from difftile.recording.snapshots import Snapshot, Snapshots
 from difftile.recording.steps import HostWrite, Launch, StepRecord, TapeStep, record_stage
@@ -32,7 +32,6 @@ Limit: TypeAlias = Callable[[int], float]
 
 _FIRST_STRIDE = 8  # launches between snapshots, before any had to be dropped
 _BESIDE_LOGS = 0.75  # of the budget, where launches have logs
-_MOST_OF_A_PART = 1 << 26  # bytes that a part of a run saves: packed ones need them again
 _SHARE_OF_A_RUN = 1 / 32  # of the budget, for what a part of a run saves
 
 
@@ -103,7 +102,7 @@ class FullHistory:
         if self._region is not None:
             return self._region.record(step)
         if isinstance(step, RunStep):
-            for part in step.parts(_MOST_OF_A_PART, fused=True):
+            for part in step.parts(MOST_OF_A_PART, fused=True):
                 self._add(part) if isinstance(part, RunStep) else self.record(part)
             return None
         if isinstance(step, Launch):

@@ -19,6 +19,7 @@ from difftile.recording.steps import (
 )
 from difftile.substrate import Buffer, current_session, pack, unpin
 
+MOST_OF_A_PART = 1 << 26  # bytes that a part of a run saves: packed ones need them again
 _FEWEST_PERIODS = 4  # of a part; shorter ones are launched one by one
 
 

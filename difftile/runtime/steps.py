@@ -31,7 +31,6 @@ from difftile.launch.run import Run
 from difftile.runtime.body_trace import Trace, TracedLaunch
 from difftile.runtime.perform_run import perform_run
 from difftile.runtime.python_state import State, state_of_call, state_of_frame
-from difftile.runtime.tape import Tape
 from difftile.substrate import current_session
 
 _LONGEST = 8
@@ -233,9 +232,9 @@ def _is_inner(count: int) -> bool:
 def _may_trace() -> bool:
     """Tell whether nobody has to see each launch on its own."""
     recording = RECORDING.get()
-    is_open = recording.recorder is not None or recording.observer is not None
-    is_plain_tape = isinstance(recording.recorder, Tape) and recording.observer is None
-    return (is_plain_tape or not is_open) and not current_session().debug
+    recorder = recording.recorder
+    takes_runs = recorder is None or recorder.takes_runs
+    return takes_runs and recording.observer is None and not current_session().debug
 
 
 def _fields_of(bodies: Sequence[Body]) -> set[Field]:

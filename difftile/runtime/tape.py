@@ -97,6 +97,8 @@ class Tape(StepRecorder):
             field to be diagnosed has no gradient.
     """
 
+    takes_runs = True
+
     def __init__(
         self,
         loss: ArrayLike | None = None,

@@ -14,6 +14,7 @@ import taichi as ti
 import difftile as dt
 from difftile.interop.operation import Layout, Operation
 from difftile.interop.plan import Plan, Plans
+from difftile.interop.recorder import AdjointRecorder
 from difftile.launch.streams import STREAMS
 
 Arrays = Sequence[Any]
@@ -163,6 +164,56 @@ CASES = [
     "inputs as they are",
     "vectors and matrices",
 ]
+
+
+@dt.kernel
+def follow(x, y, z, t: float):
+    for i in x:
+        z[i] = z[i] + y[i] * z[i]
+        y[i] = t * x[i] + 0.5 * y[i]
+
+
+def delayed(x, z, steps):
+    """Run steps in which z varies with x only from the second one on."""
+    y = dt.zeros_like(x)
+    for t in steps(20):
+        follow(x, y, z, 0.01 * t)
+
+
+def swapped(x, z, steps):
+    """Run steps in which two fields exchange their roles."""
+    y = dt.zeros_like(x)
+    one, other = x, y
+    for _ in steps(20):
+        follow(one, other, z, 0.01)
+        one, other = other, one
+
+
+@pytest.mark.parametrize("function", [delayed, swapped])
+def test_a_loop_of_steps_is_one_program_in_both_directions(
+    function: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reasons: list[str | None] = []
+    run = AdjointRecorder.run
+
+    def noted(self: AdjointRecorder, launches: Any) -> str | None:
+        reasons.append(run(self, launches))
+        return reasons[-1]
+
+    monkeypatch.setattr(AdjointRecorder, "run", noted)
+    found: list[list[Any]] = []
+    for steps in (dt.steps, range):
+        operation = Operation(function, ("x", "z"), outputs=("x", "z"))
+        f = Numbers(operation, (random(5, 0), random(5, 1)), (steps,))
+        kept, outputs = f.keep()
+        seeds = [random(5, 2), random(5, 3)]
+        bars = f.pull(kept, seeds)
+        np.testing.assert_array_equal(bars[0], f.pull(kept, seeds)[0])  # and once more
+        found.append([*outputs, *bars])
+    assert reasons
+    assert set(reasons) == {None}
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", CASES)
