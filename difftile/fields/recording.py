@@ -26,6 +26,9 @@ Where: TypeAlias = "tuple[int, ...] | Window | None"
 class Recorder:
     """An open tape, or another listener, as fields see it; by default nothing is recorded."""
 
+    is_private: ClassVar[bool] = False
+    """Whether any field may carry derivatives here, and not those that have gradients."""
+
     takes_runs: ClassVar[bool] = False
     """Whether it takes the launches of loops over `dt.steps` as one program, by `run`."""
 

@@ -22,10 +22,10 @@ from difftile.fields.tracked import TrackedFloat
 from difftile.interop.direct import Direct, DirectAdjoint
 from difftile.interop.lent import LentField, buffer_at, copy_out
 from difftile.interop.operation import Layout, Operation
-from difftile.interop.recorder import AdjointRecorder
 from difftile.ir.types import is_float, numpy_dtype, scalar_of, shape_of
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.streams import STREAMS
+from difftile.linearization.adjoint_recorder import AdjointRecorder
 from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pullback import Pullback
 from difftile.linearization.pushforward import Pushforward

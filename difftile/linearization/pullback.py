@@ -42,6 +42,8 @@ class Pullback(StepRecorder):
         of_tape: A record of a tape holds this, which is used in reverse there and nowhere else.
     """
 
+    is_private = True
+
     def __init__(self, function: Callable[[], object], *, of_tape: bool = False) -> None:
         # A tape writes small parts of kept memory in place, and back in reverse, where it alone
         # keeps any.

@@ -25,6 +25,8 @@ class Pushforward(StepRecorder):
         tangents: For each field that varies the tangent of its present contents.
     """
 
+    is_private = True
+
     def __init__(self, tangents: Mapping[Field, HostArray]) -> None:
         self._identity = object()
         self._returned: dict[str, HostRead] = {}

@@ -48,7 +48,8 @@ class ContinuousAdjoint(OpaqueStep):
         self._problem = problem
         self._parameters, self._scratch = fields_of(problem)
         # Inside a pullback, the pullback decides which fields carry derivatives.
-        self._all = isinstance(RECORDING.get().recorder, Pullback)
+        recorder = RECORDING.get().recorder
+        self._all = recorder is not None and recorder.is_private
         y = [Use(leaf, True, True, Keeps.AFTER, "y") for leaf in problem.y.leaves]
         out = () if problem.out is None else problem.out.leaves
         super().__init__(

@@ -89,7 +89,8 @@ class ImplicitRule(OpaqueStep):
         self._solve = solve
         self._strict = strict
         # Inside a pullback, the pullback decides which fields carry derivatives.
-        self._all = isinstance(RECORDING.get().recorder, Pullback)
+        recorder = RECORDING.get().recorder
+        self._all = recorder is not None and recorder.is_private
         own = {leaf.storage for leaf in (*function.x.leaves, *function.out.leaves)}
         touched, written = _touched(function)
         if any(leaf.storage in written for leaf in function.x.leaves):

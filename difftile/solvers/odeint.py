@@ -12,8 +12,6 @@ from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
 from difftile.ir.types import F64, is_float, scalar_of
-from difftile.linearization.pullback import Pullback
-from difftile.linearization.pushforward import Pushforward
 from difftile.recording.perform import perform
 from difftile.solvers.continuous import ContinuousAdjoint
 from difftile.solvers.integrator import Integrator, OdeResult
@@ -122,9 +120,9 @@ def odeint(
     if recorder is not None and adjoint == "continuous":
         result = perform(ContinuousAdjoint(problem)).result
     else:
-        # In a pullback or pushforward any field may carry derivatives.
-        private = isinstance(recorder, (Pullback, Pushforward))
-        if recorder is not None and any(e is not None and (private or e.has_grads) for e in ends):
+        if recorder is not None and any(
+            e is not None and (recorder.is_private or e.has_grads) for e in ends
+        ):
             raise LaunchError(
                 "dt.odeint: the discrete adjoint takes times for constants, and t0 or t1 is a "
                 "field that may vary. Use adjoint='continuous', or pass a number: t1[None]."

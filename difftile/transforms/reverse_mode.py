@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from difftile.fields.field import Field
-from difftile.fields.recording import RECORDING
+from difftile.fields.recording import RECORDING, Recording
+from difftile.linearization.adjoint_recorder import AdjointRecorder
 from difftile.recording.perform import perform
 from difftile.recording.work_fields import copied
 from difftile.transforms.nested import NestedCall
@@ -60,10 +61,12 @@ def value_and_grad(f: Callable[..., Tree], argnums: Argnums = 0, *, has_aux: boo
     def both(*args: Tree, **kwargs: Any) -> tuple[Tree, Tree]:
         stretch = Stretch(f, args, argnums, has_aux=has_aux, kwargs=kwargs)
         if RECORDING.get().recorder is None:
-            linear = stretch.run()
-            bars = linear.pull({stretch.number(): 1.0}, stretch.inputs)
-            found = [copied(bars[field]) for field in stretch.inputs]
-            linear.release()
+            recorder = AdjointRecorder(stretch.inputs)
+            with Recording(recorder, observer=RECORDING.get().observer):
+                stretch.call()
+            gradient = recorder.pull({stretch.number(): 1.0})
+            recorder.release()
+            found = [gradient(field) for field in stretch.inputs]
             value = stretch.value
         else:
             call = NestedCall(stretch)

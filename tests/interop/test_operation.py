@@ -14,7 +14,7 @@ import taichi as ti
 import difftile as dt
 from difftile.interop.operation import Layout, Operation
 from difftile.interop.plan import Plan, Plans
-from difftile.interop.recorder import AdjointRecorder
+from difftile.linearization.adjoint_recorder import AdjointRecorder
 from difftile.launch.streams import STREAMS
 
 Arrays = Sequence[Any]
@@ -58,6 +58,26 @@ def rollout(x, v, k, n=3, h=0.1):
 def fused(x, v, k):
     for _ in dt.steps(12):
         step(x, v, k, 0.1)
+
+
+@dt.kernel
+def balance(y, r, x, k):
+    for i in y:
+        r[i] = y[i] + k[None] * ti.sin(y[i]) - x[i]
+
+
+@dt.kernel
+def apply(y, r, x):
+    for i in y:
+        n = y.shape[0]
+        r[i] = (2.0 + x[i]) * y[i] - 0.5 * (y[(i + 1) % n] + y[(i + n - 1) % n])
+
+
+def solved(x, v, k):
+    y, z = dt.zeros_like(x), dt.zeros_like(x)
+    dt.root(balance, y, args=(x, k), tol=1e-13, adjoint_tol=1e-13)
+    dt.linear_solve(apply, v, z, args=(y,), tol=1e-14)
+    return y, z
 
 
 def checkpointed(x, v, k):
@@ -142,6 +162,7 @@ def made_of(name: str) -> Numbers:
         "checkpoint": lambda: Numbers(
             Operation(checkpointed, ("x", "v"), ("k",), outputs), (x, v, k)
         ),
+        "solvers": lambda: Numbers(Operation(solved, ("x", "v"), ("k",)), (x, v, k)),
         "func": lambda: Numbers(Operation(wave, ("a", "b")), (x, v)),
         "returned fields": lambda: Numbers(Operation(made, ("x", "k")), (x, k)),
         "inputs as they are": lambda: Numbers(Operation(passed_on, ("x", "v")), (x, v)),
@@ -159,6 +180,7 @@ CASES = [
     "several launches",
     "dt.steps",
     "checkpoint",
+    "solvers",
     "func",
     "returned fields",
     "inputs as they are",

@@ -586,7 +586,7 @@ def test_states_and_times_that_are_none() -> None:
     y = dt.ones(3, ti.f64)
     for state, message in (
         (dt.zeros(3, ti.i32), "holds integers"),
-        (np.ones(3), "The state is a field, or a tuple of fields, not"),
+        (1.0, "The state is a field, or a tuple of fields, not"),
         ((y, y.view(3, 1)), "The state has two fields with the same memory; give each its own."),
         ((), "this one is empty"),
     ):

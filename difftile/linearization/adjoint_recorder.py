@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 from difftile.compile.adjoint_plan import AdjointPlan, make_plans
 from difftile.compile.arguments import Arguments, field_at
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import RECORDING, Where
@@ -18,7 +19,9 @@ from difftile.linearization.sweep import Active, varying_uses
 from difftile.recording.host_reads import ConstantNumber, computed_by_python, result_of
 from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
+from difftile.recording.replay import Replay
 from difftile.recording.runs import MOST_OF_A_PART, RunStep, fused_step
+from difftile.recording.seeds import Seed, add_seed
 from difftile.recording.steps import HostStep, Launch, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
 
@@ -36,6 +39,7 @@ class AdjointRecorder(StepRecorder):
         touched: The memory that the steps read or write.
     """
 
+    is_private = True
     takes_runs = True
 
     def __init__(self, wanted: Collection[Field]) -> None:
@@ -157,6 +161,20 @@ class AdjointRecorder(StepRecorder):
         if reads and is_float(field.element) and not RECORDING.get().constant:
             raise computed_by_python(field, reads)
         return super().host_write(field, where, values)
+
+    def pull(self, seeds: Mapping[ArrayLike, Seed]) -> Callable[[Field], Field]:
+        """Pull cotangents back; return a function that returns those of fields before the steps.
+
+        Args:
+            seeds: For each output the cotangent of its contents after the steps: a field, an array
+                of its shape, or a number for all elements.
+        """
+        replay = Replay((), accumulate=False, private=True)
+        for output, seed in seeds.items():
+            add_seed(replay.gradient(output.base), output, seed)
+        for record in reversed(self.records):
+            replay.reverse(record)
+        return replay.gradient
 
     def release(self) -> None:
         """Let go of all contents."""
