@@ -7,10 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from difftile.fields.field import Field
-from difftile.fields.recording import RECORDING, Recording
-from difftile.linearization.adjoint_recorder import AdjointRecorder
+from difftile.fields.recording import RECORDING
 from difftile.recording.perform import perform
-from difftile.recording.work_fields import copied
 from difftile.transforms.nested import NestedCall
 from difftile.transforms.nested_steps import CotangentStep
 from difftile.transforms.stretch import Argnums, Stretch
@@ -61,11 +59,9 @@ def value_and_grad(f: Callable[..., Tree], argnums: Argnums = 0, *, has_aux: boo
     def both(*args: Tree, **kwargs: Any) -> tuple[Tree, Tree]:
         stretch = Stretch(f, args, argnums, has_aux=has_aux, kwargs=kwargs)
         if RECORDING.get().recorder is None:
-            recorder = AdjointRecorder(stretch.inputs)
-            with Recording(recorder, observer=RECORDING.get().observer):
-                stretch.call()
-            gradient = recorder.pull({stretch.number(): 1.0})
-            recorder.release()
+            records = stretch.recorded()
+            gradient = records.pull({stretch.number(): 1.0})
+            records.release()
             found = [gradient(field) for field in stretch.inputs]
             value = stretch.value
         else:
@@ -99,12 +95,12 @@ def vjp(f: Callable[..., Tree], *args: Tree, has_aux: bool = False) -> Any:
     """
     stretch = Stretch(f, args, tuple(range(len(args))), has_aux=has_aux, kwargs={})
     if RECORDING.get().recorder is None:
-        linear = stretch.run()
+        records = stretch.recorded()
         outputs, value = stretch.outputs, stretch.value
 
         def pulled(seeds: list[Any]) -> list[Field]:
-            bars = linear.pull(dict(zip(outputs, seeds, strict=True)), stretch.inputs)
-            return [copied(bars[field]) for field in stretch.inputs]
+            gradient = records.pull(dict(zip(outputs, seeds, strict=True)))
+            return [gradient(field) for field in stretch.inputs]
     else:
         call = NestedCall(stretch)
         call.keep()

@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 from difftile.diagnostics import LaunchError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, make
-from difftile.fields.recording import RECORDING
+from difftile.fields.recording import RECORDING, Recording
 from difftile.fields.tracked import TrackedFloat
 from difftile.ir.types import is_float
+from difftile.linearization.adjoint_recorder import AdjointRecorder
 from difftile.linearization.pullback import Pullback
 from difftile.runtime.number_flow import field_of
 from difftile.runtime.number_operations import value
@@ -77,6 +78,13 @@ class Stretch:
     def run(self) -> Pullback:
         """Run the function on the current contents of its arguments, ready to be differentiated."""
         return Pullback(self.call)
+
+    def recorded(self) -> AdjointRecorder:
+        """Run the function likewise, for cotangents of its arguments alone."""
+        recorder = AdjointRecorder(self.inputs)
+        with Recording(recorder, observer=RECORDING.get().observer):
+            self.call()
+        return recorder
 
     def call(self) -> None:
         """Run the function."""

@@ -14,8 +14,8 @@ import taichi as ti
 import difftile as dt
 from difftile.interop.operation import Layout, Operation
 from difftile.interop.plan import Plan, Plans
-from difftile.linearization.adjoint_recorder import AdjointRecorder
 from difftile.launch.streams import STREAMS
+from difftile.linearization.adjoint_recorder import AdjointRecorder
 
 Arrays = Sequence[Any]
 
@@ -293,8 +293,8 @@ def test_second_derivatives_agree_with_differences_of_first_ones(name: str) -> N
 
     for ours, theirs in zip(bars, slopes(0.0), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-8)
-    moved = f.outputs()
-    f.plan.push(*map(addresses, (f.arrays, along, f.outputs(), moved)), f.constants)
+    values, moved = f.outputs(), f.outputs()
+    f.plan.push(*map(addresses, (f.arrays, along, values, moved)), f.constants)
     for ours, theirs in zip(dots, moved, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)
     both_ways = [np.full_like(a, 7) for a in f.arrays]
