@@ -40,7 +40,8 @@ OPTIONAL = {
     "scikit-image": _Optional("the photographs that demos begin with", "demo"),
     "imageio-ffmpeg": _Optional('app.run(record="run.mp4")', "video"),
     "viser": _Optional('dt.viewer.App(backend="web")', "viewer"),
-    "torch": _Optional('return_type("torch"), and peers of benchmarks'),
+    "torch": _Optional("dt.torch, and peers of benchmarks", "torch"),
+    "jax": _Optional("dt.jax, and peers of benchmarks", "jax"),
 }
 
 

@@ -248,6 +248,12 @@ def no_grad() -> Generator[None]:
         yield
 
 
+def may_vary(field: Field) -> bool:
+    """Tell whether derivatives may pass to a field that is about to be used."""
+    recorder = RECORDING.get().recorder
+    return field.has_grads or (recorder is not None and recorder.is_private)
+
+
 def note_read(field: Field) -> None:
     """Tell recorder and observer, if there are any, that Python is about to read a field."""
     run_pending()

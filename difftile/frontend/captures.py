@@ -139,7 +139,8 @@ def default_values(function: PythonFunction) -> dict[str, Any]:
     """Return the default of each parameter that has one."""
     code, defaults = function.__code__, function.__defaults__ or ()
     names = code.co_varnames[: code.co_argcount]
-    values = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+    # From the end; other libraries set more defaults than the code has parameters.
+    values = dict(zip(reversed(names), reversed(defaults), strict=False))
     return values | (function.__kwdefaults__ or {})
 
 

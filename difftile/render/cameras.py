@@ -12,7 +12,7 @@ import numpy.typing as npt
 from difftile.compile.func import func
 from difftile.diagnostics import FieldError, counted
 from difftile.fields.create import from_numpy, mat, vec, zeros
-from difftile.fields.recording import RECORDING
+from difftile.fields.recording import RECORDING, may_vary
 from difftile.ir.types import scalar_of
 from difftile.render.checks import check_size
 from difftile.runtime.kernel import kernel
@@ -153,6 +153,11 @@ class Cameras:
     def has_grads(self) -> bool:
         """Whether poses or intrinsics have gradients."""
         return self.twist.has_grads or self.intrinsics.has_grads
+
+    @property
+    def may_vary(self) -> bool:
+        """Whether derivatives may pass to poses or intrinsics."""
+        return may_vary(self.twist) or may_vary(self.intrinsics)
 
     def __repr__(self) -> str:
         return f"<{counted(len(self), 'camera')} of {self.width}x{self.height} pixels>"

@@ -166,7 +166,7 @@ class Splatter:
             self.eps2d,
             self.antialiased,
             degree,
-            cameras.has_grads,
+            cameras.may_vary,
             len(cameras) == 1,
             current_session().warps,
             stage.radii,
@@ -240,7 +240,7 @@ class Splatter:
         return self._stage
 
     def _stage_for(self, cameras: Cameras, colours: Field) -> _SplatterFields:
-        wanted = (len(cameras), len(colours), colours.element, cameras.has_grads)
+        wanted = (len(cameras), len(colours), colours.element, cameras.may_vary)
         if self._stage is None or self._stage.made_for != wanted:
             with scratch():
                 self._stage = _SplatterFields(*wanted, self)

@@ -10,7 +10,7 @@ from typing import Any
 from difftile.diagnostics import LaunchError, NotConverged, did_you_mean
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
-from difftile.fields.recording import RECORDING
+from difftile.fields.recording import RECORDING, may_vary
 from difftile.ir.types import F64, is_float, scalar_of
 from difftile.recording.perform import perform
 from difftile.solvers.continuous import ContinuousAdjoint
@@ -120,9 +120,7 @@ def odeint(
     if recorder is not None and adjoint == "continuous":
         result = perform(ContinuousAdjoint(problem)).result
     else:
-        if recorder is not None and any(
-            e is not None and (recorder.is_private or e.has_grads) for e in ends
-        ):
+        if recorder is not None and any(e is not None and may_vary(e) for e in ends):
             raise LaunchError(
                 "dt.odeint: the discrete adjoint takes times for constants, and t0 or t1 is a "
                 "field that may vary. Use adjoint='continuous', or pass a number: t1[None]."

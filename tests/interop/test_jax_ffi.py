@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import gc
+import signal
 import subprocess
 import sys
 import textwrap
@@ -149,7 +150,12 @@ def test_an_interrupt_before_the_first_line_is_an_error(monkeypatch: pytest.Monk
     call = functools.partial(handler, ctypes.addressof(frame))
     ignored: list[Any] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda one: ignored.append(one.exc_type))
-    _, error = list(map(functools.partial.__call__, (interrupt, call)))
+    # Processes in the background of a shell ignore the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        _, error = list(map(functools.partial.__call__, (interrupt, call)))
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert ignored == [KeyboardInterrupt] and kept
     assert (error, created) == (1, [b"KeyboardInterrupt"])
 

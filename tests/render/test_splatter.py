@@ -234,3 +234,38 @@ def test_cameras_one_by_one_within_little_memory() -> None:
         scale = np.abs(known).max()
         np.testing.assert_allclose(once[name], known, atol=1e-12 * scale, err_msg=name)
         np.testing.assert_allclose(little[name], many[name], atol=1e-11 * scale, err_msg=name)
+
+
+@dt.kernel
+def _weighed(image, weights, total):
+    for c, i, j in image:
+        total[None] += image[c, i, j].dot(weights[c, i, j])
+
+
+def test_transformations_reach_what_has_no_gradients():
+    """A transformation decides itself what varies: the means, and the poses of cameras."""
+    values, poses = scene()
+    rng = np.random.default_rng(5)
+    weights = rng.normal(size=(2, HEIGHT, WIDTH, 3))
+    nothing = Picture(weights, np.zeros(weights.shape[:3]), np.zeros(weights.shape[:3]), None, None)
+    _, known = Setup(values, poses).run(nothing)
+    setup = Setup(values, poses)
+    fixed = Cameras(poses, values["intrinsics"], WIDTH, HEIGHT, dtype=ti.f64)
+    splatter = Splatter(WIDTH, HEIGHT, background=setup.splatter.background, far=FAR)
+    ours = dt.from_numpy(weights, dt.vec(3, ti.f64))
+
+    def loss(means: Any, twist: Any) -> Any:
+        setup.gaussians["means"].copy_from(means)
+        fixed.twist.copy_from(twist)
+        total = dt.zeros((), ti.f64)
+        _weighed(splatter(setup.gaussians, fixed).image, ours, total)
+        return total
+
+    given = [
+        dt.from_numpy(values["means"], dt.vec(3, ti.f64)),
+        dt.from_numpy(values["twist"], dt.vec(6, ti.f64)),
+    ]
+    for _ in range(2):  # the second frame finds cameras that have not moved
+        for name, gradient in zip(("means", "twist"), dt.grad(loss, (0, 1))(*given), strict=True):
+            scale = np.abs(known[name]).max()
+            np.testing.assert_allclose(gradient.to_numpy(), known[name], rtol=0, atol=1e-9 * scale)
