@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from difftile.compile.adjoint_plan import AdjointPlan, make_plans
 from difftile.compile.arguments import Arguments
 from difftile.compile.stage import Renamed
 from difftile.fields.field import Field
+from difftile.interop.lent import Addresses, Some
 from difftile.interop.operation import Operation
 from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
 from difftile.launch.binding import Binding, Environment, Kept, Slot
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.substrate import Buffer
-
-Addresses: TypeAlias = Sequence[int]
-Some: TypeAlias = Sequence[int | None]
 
 
 class _Memory(Environment):

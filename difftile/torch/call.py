@@ -6,8 +6,9 @@ import importlib
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
 
+from difftile.interop.linear import Kept, KeptNumbers
 from difftile.interop.operation import Layout
-from difftile.interop.plan import Kept, KeptNumbers, Plan
+from difftile.interop.plan import Plan
 from difftile.launch.streams import STREAMS
 from difftile.torch.layouts import TORCH_DTYPES, on_current_stream, plain
 from difftile.torch.library import Tensor, torch

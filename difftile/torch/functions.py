@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from difftile.diagnostics import LaunchError
-from difftile.interop.plan import KeptNumbers
+from difftile.interop.linear import KeptNumbers
 from difftile.torch.call import Call, Some, Tensors
 from difftile.torch.library import Tensor, torch
 

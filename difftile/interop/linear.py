@@ -1,0 +1,283 @@
+"""The derivatives of an operation for arrays of certain layouts, on memory of the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from difftile.compile.arguments import Arguments
+from difftile.fields.array_like import ArrayLike
+from difftile.fields.exchange import HostArray
+from difftile.fields.field import Field, Storage
+from difftile.fields.recording import Recording
+from difftile.interop.direct import Direct, DirectAdjoint
+from difftile.interop.lent import Addresses, Placing, Some, Values, buffer_at, copy_out
+from difftile.ir.types import is_float
+from difftile.linearization.adjoint_recorder import AdjointRecorder
+from difftile.linearization.forward_over_reverse import push_pull
+from difftile.linearization.pullback import Pullback
+from difftile.linearization.tangents import push
+from difftile.recording.replay import Replay
+from difftile.recording.tapes import TAPES
+
+if TYPE_CHECKING:
+    from difftile.interop.plan import Plan
+
+
+class Linear:
+    """An operation with derivatives along some of its arrays.
+
+    Args:
+        plan: The operation.
+        wanted: Which arrays these are.
+    """
+
+    def __init__(self, plan: Plan, wanted: tuple[bool, ...]) -> None:
+        self._plan = plan
+        self._wanted = [
+            one for one, is_wanted in zip(plan.inputs, wanted, strict=True) if is_wanted
+        ]
+        self._chosen = wanted
+        self._replay: tuple[set[Storage], Replay] | None = None
+        self._adjoint: tuple[Direct, DirectAdjoint | None] | None = None
+
+    def forward(
+        self,
+        inputs: Addresses,
+        outputs: Addresses | Placing,
+        constants: Values,
+        lender: object,
+    ) -> Kept | KeptNumbers:
+        """Run the function; return what `pull` reads, with the lender of the inputs."""
+        plan = self._plan
+        adjoint, values = self._direct(constants)
+        if adjoint is not None:
+            adjoint.check(values)
+            adjoint.direct.run(values, inputs, plan.placed(outputs))
+            return KeptNumbers(adjoint, values)
+        with plan.lent(inputs, lender):
+            recorder = AdjointRecorder(self._wanted)
+            with Recording(recorder):
+                results = plan.call(constants)
+            plan.deliver(results, outputs, constants)
+        return Kept(recorder, results)
+
+    def pull(
+        self,
+        kept: Kept | KeptNumbers | None,
+        inputs: Addresses,
+        cotangents: Some,
+        bars: Some,
+        constants: Values,
+        position: int | None = None,
+        outputs: Addresses = (),
+    ) -> None:
+        """Pull cotangents of the outputs back to the arrays.
+
+        Args:
+            kept: The result of `forward`; None: the function runs once more.
+            inputs: The arrays.
+            cotangents: Those of the outputs that have one.
+            bars: Where those of the arrays go, where they are wanted.
+            constants: The other arguments.
+            position: That of the streams of random numbers before the function has run.
+            outputs: Those of the outputs that `forward` says are to be kept.
+        """
+        plan = self._plan
+        plan.check_session()
+        if kept is None:
+            with plan.streams(position):
+                adjoint, values = self._direct(constants)
+            if adjoint is not None:
+                adjoint.check(values)
+                adjoint.run_again(values, inputs, cotangents, bars)
+                return
+            with plan.lent(inputs):
+                recorder = AdjointRecorder(self._wanted)
+                with plan.streams(position), Recording(recorder):
+                    results = plan.call(constants)
+            try:
+                plan.check(results, constants)
+                self.pull(Kept(recorder, results), inputs, cotangents, bars, constants)
+            finally:
+                recorder.release()
+            return
+        if isinstance(kept, KeptNumbers):
+            kept.adjoint.run(kept.values, inputs, outputs, cotangents, bars)
+            return
+        with TAPES.turn.private(), Recording():
+            replay = self._replay_for(kept.recorder)
+            for one, address in zip(kept.results, cotangents, strict=True):
+                if address is not None and is_float(one.element):
+                    replay.gradient(one).buffer.add(buffer_at(one, address))
+            for record in reversed(kept.recorder.records):
+                replay.reverse(record)
+            for one, address in zip(plan.inputs, bars, strict=True):
+                if address is not None:
+                    copy_out(replay.gradient(one), address)
+
+    def _direct(self, constants: Values) -> tuple[DirectAdjoint | None, Arguments]:
+        """Return the adjoint of the function as one launch and its arguments, if it is one."""
+        direct, values = self._plan.direct(constants)
+        return None if direct is None else self.direct_adjoint(direct), values
+
+    def direct_adjoint(self, direct: Direct) -> DirectAdjoint | None:
+        """Return the adjoint of a launch; None if it reads more than inputs and outputs."""
+        known = self._adjoint
+        if known is None or known[0] is not direct:
+            known = self._adjoint = direct, direct.adjoint(self._chosen)
+        return known[1]
+
+    def _replay_for(self, recorder: AdjointRecorder) -> Replay:
+        """Return the memory of gradients, which is that of the last pass for the same fields."""
+        if self._replay is not None and self._replay[0] == recorder.touched:
+            self._replay[1].clear()
+        else:
+            self._replay = set(recorder.touched), Replay((), accumulate=False, private=True)
+        return self._replay[1]
+
+    def second(
+        self,
+        inputs: Addresses,
+        cotangents: Some,
+        directions: Some,
+        bars: Some,
+        dots: Some,
+        constants: Values,
+        position: int | None = None,
+    ) -> None:
+        """Pull cotangents of what `pull` returns back to its arguments.
+
+        By symmetry the derivative of <w, J^T s> along the arrays is that of J^T s in the direction
+        w (Griewank and Walther, Evaluating Derivatives, 2nd ed., chapter 5), and along s it is J w.
+
+        Args:
+            inputs: The arrays.
+            cotangents: s, those of the outputs that have one.
+            directions: w, the cotangents of the arrays' cotangents that have one.
+            bars: Where the derivatives along the arrays go, where they are wanted.
+            dots: Where those along the cotangents go, where they are wanted.
+            constants: The other arguments.
+            position: That of the streams of random numbers before the function has run.
+        """
+        plan = self._plan
+        results: list[Field] = []
+        with plan.lent(inputs):
+            along = plan.arrays(directions)
+            with plan.streams(position):
+                stretch = Pullback(lambda: results.extend(plan.call(constants)))
+            try:
+                plan.check(results, constants)
+                seeds = self._seeds(results, cotangents)
+                with TAPES.turn.private(), Recording():
+                    if seeds and along:
+                        found = push_pull(stretch, along, seeds, {}, self._wanted)[1]
+                    else:
+                        found = dict.fromkeys(self._wanted)
+                    for one, address in zip(plan.inputs, bars, strict=True):
+                        if address is not None:
+                            _set(one, address, found[one])
+                    floats = [one for one in results if is_float(one.element)]
+                    moved = push(stretch, along, floats) if along else {}
+                    for one, address in zip(results, dots, strict=True):
+                        if address is not None:
+                            _set(one, address, moved.get(one))
+            finally:
+                stretch.release()
+
+    def push_pull(
+        self,
+        inputs: Addresses,
+        cotangents: Some,
+        tangents: Some,
+        seed_tangents: Some,
+        dots: Some,
+        constants: Values,
+        position: int | None = None,
+    ) -> None:
+        """Push tangents through `pull`.
+
+        Args:
+            inputs: The arrays.
+            cotangents: Those of the outputs that have one.
+            tangents: Those of the arrays that have one.
+            seed_tangents: Those of the cotangents that have one.
+            dots: Where the tangents of the arrays' cotangents go, where they are wanted.
+            constants: The other arguments.
+            position: That of the streams of random numbers before the function has run.
+        """
+        plan = self._plan
+        results: list[Field] = []
+        with plan.lent(inputs):
+            along = plan.arrays(tangents)
+            with plan.streams(position):
+                stretch = Pullback(lambda: results.extend(plan.call(constants)))
+            try:
+                plan.check(results, constants)
+                seeds, seed_dots = (
+                    self._seeds(results, cotangents),
+                    self._seeds(results, seed_tangents),
+                )
+                with TAPES.turn.private(), Recording():
+                    found = push_pull(stretch, along, seeds, seed_dots, self._wanted)[1]
+                    for one, address in zip(plan.inputs, dots, strict=True):
+                        if address is not None:
+                            copy_out(found[one], address)
+            finally:
+                stretch.release()
+
+    def _seeds(self, results: Sequence[Field], addresses: Some) -> dict[ArrayLike, HostArray]:
+        """Return the cotangents of outputs, added up where a field is several of them."""
+        seeds: dict[ArrayLike, HostArray] = {}
+        for one, address in zip(results, addresses, strict=True):
+            if address is not None and is_float(one.element):
+                found = buffer_at(one, address).read()
+                seeds[one] = seeds[one] + found if one in seeds else found
+        return seeds
+
+
+class Kept:
+    """What the reverse of one call reads.
+
+    Args:
+        recorder: The records.
+        results: The fields of the outputs.
+    """
+
+    __slots__ = ("recorder", "results")
+
+    outputs: Sequence[int] = ()
+
+    def __init__(self, recorder: AdjointRecorder, results: list[Field]) -> None:
+        self.recorder = recorder
+        self.results = results
+
+
+class KeptNumbers:
+    """What the reverse of one launch reads besides inputs and outputs.
+
+    Args:
+        adjoint: The adjoint of the launch.
+        values: The arguments of the launch.
+    """
+
+    __slots__ = ("adjoint", "values")
+
+    def __init__(self, adjoint: DirectAdjoint, values: Arguments) -> None:
+        self.adjoint = adjoint
+        self.values = values
+
+    @property
+    def outputs(self) -> Sequence[int]:
+        """The numbers of the outputs that are read as well."""
+        return self.adjoint.outputs
+
+
+def _set(like: Field, address: int, values: Field | HostArray | None) -> None:
+    """Set memory of the caller, to zeros if there is nothing."""
+    if isinstance(values, Field):
+        copy_out(values, address)
+    elif values is None:
+        buffer_at(like, address).fill(0.0)
+    else:
+        buffer_at(like, address).write(values)
