@@ -580,7 +580,7 @@ def test_whole_writes_are_launches(runs):
 # Where all steps run in Python
 
 
-def test_other_recorders_see_every_launch(runs):
+def test_tangents_see_every_launch_and_gradients_do_not(runs):
     def energy(x):
         v, loss = dt.zeros_like(x), dt.zeros((), ti.f64)
         for t in dt.steps(9):
@@ -596,8 +596,12 @@ def test_other_recorders_see_every_launch(runs):
         return loss
 
     x = dt.from_numpy(np.linspace(1, 2, 3))
-    assert np.array_equal(dt.grad(energy)(x).to_numpy(), dt.grad(plain)(x).to_numpy())
+    dots = [dt.jvp(f, x, np.ones(3))[1].to_numpy() for f in (energy, plain)]
+    assert np.array_equal(*dots)
     assert not runs
+    bars = [dt.grad(f)(x).to_numpy() for f in (energy, plain)]
+    np.testing.assert_allclose(*bars, rtol=1e-13)
+    assert runs == [(1, 7)]  # which a gradient records as a whole
 
 
 def test_gradcheck_of_a_loop(runs):
