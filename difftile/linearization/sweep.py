@@ -132,12 +132,10 @@ class Sweep(ABC):
 
 def record_launch(step: Launch, grads: tuple[bool, ...], *, constant: bool) -> list[StepRecord]:
     """Launch a kernel and return its records for some fields with derivatives."""
-    plans = make_plans(step.prepared.code, grads, constant=constant)
-    for plan in plans:
-        if plan.ownership is not None:
-            plan.ownership.check(step.values)
+    planned = replace(step, plans=make_plans(step.prepared.code, grads, constant=constant))
+    planned.check()
     records: list[StepRecord] = []
-    Launch(step.prepared, step.values, plans).run(records)
+    planned.run(records)
     return records
 
 

@@ -112,6 +112,14 @@ class RunStep(TapeStep):
         """Tell whether a launch gives an output values that vary."""
         return any(launch.passes_to(outputs) for launch in self.period)
 
+    def check(self) -> None:
+        """Check the launches as `Launch.check` does; those that are all alike once."""
+        varying = {j for j, _ in self.run_.varying}
+        for j, launch in enumerate(self.period):
+            if any(plan.ownership is not None for plan in launch.plans):
+                for t in range(self.run_.count if j in varying else 1):
+                    Launch(launch.prepared, self.run_.values_at(j, t), launch.plans).check()
+
     def launches(self) -> Iterator[Launch]:
         """Yield the launches one by one."""
         for period in range(self.run_.count):

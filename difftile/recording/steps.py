@@ -229,6 +229,16 @@ class Launch(TapeStep):
         """The hidden fields of the kernel."""
         return self.prepared.code.temps
 
+    def check(self) -> None:
+        """Check a launch that is going to be recorded.
+
+        Raises:
+            Race: A gradient would have to pass through stores of different iterations that meet.
+        """
+        for plan in self.plans:
+            if plan.ownership is not None:
+                plan.ownership.check(self.values)
+
     def observe(self, observer: AccessObserver) -> None:
         """Tell an observer of the fields that the launch reads and writes."""
         seen = self.prepared.seen

@@ -407,10 +407,7 @@ class Tape(StepRecorder):
         if isinstance(step, str):
             self._unfused[names_of(run)] = step
             return step
-        varying = {j for j, _ in run.varying}
-        for j, plans in enumerate(planned):
-            for t in range(run.count if j in varying else 1) if plans.ownership else ():
-                plans.check(run.values_at(j, t))
+        step.check()
         for launch, values, plans in zip(run.launches, run.values, planned, strict=True):
             if launch.met is not self._mark or self._epoch != GRADIENTS.epoch:
                 self._meet_all(launch, values)

@@ -1,0 +1,72 @@
+"""A recorder that knows beforehand which fields vary, whatever gradients these have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from difftile.compile.arguments import Arguments, field_at
+from difftile.fields.exchange import HostArray
+from difftile.fields.field import Field
+from difftile.fields.recording import RECORDING, Where
+from difftile.fields.tracked import HostRead, Reads, reads_in
+from difftile.ir.types import is_float
+from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.linearization.sweep import Active
+from difftile.recording.host_reads import ConstantNumber, computed_by_python, result_of
+from difftile.recording.recorder import StepRecorder
+
+
+class PrivateRecorder(StepRecorder):
+    """Follows the values that Python reads from fields that vary.
+
+    Args:
+        active: The memory that varies, as steps go on.
+    """
+
+    is_private = True
+
+    def __init__(self, active: Active) -> None:
+        self.active = active
+        self._identity = object()
+        self._returned: dict[str, HostRead] = {}
+
+    def host_read(self, field: Field, where: Where) -> HostRead | None:
+        """Return a read from Python of a field that varies."""
+        return HostRead(self._identity, repr(field)) if self._varies(field) else None
+
+    def result(self, launch: PreparedLaunch, values: Arguments, position: int) -> HostRead | None:
+        """Return a read of a result of a launch that varies."""
+        name = launch.code.name
+        read = self._returned.setdefault(name, HostRead(self._identity, result_of(name)))
+        return read if self._varies(field_at(values, position)) else None
+
+    def _varies(self, field: Field) -> bool:
+        return field in self.active and is_float(field.element)
+
+    def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
+        """Return those of some reads that are of fields that vary."""
+        return [read for read in reads if read.recorder is self._identity]
+
+    def takes_constant(self, number: ConstantNumber, reads: Reads) -> None:
+        """Warn that a number which varies is taken for a constant."""
+        if varying := self.varying(reads):
+            number.warn(varying)
+
+    def carries_into(self, field: Field) -> bool:
+        """Tell whether derivatives pass to numbers that Python writes into a field."""
+        return is_float(field.element)
+
+    def follows(self, launch: PreparedLaunch, position: int) -> bool:
+        """Tell that derivatives pass to results of launches."""
+        return True
+
+    def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
+        """Record a write from Python that is about to happen.
+
+        Raises:
+            TapeError: The values were computed from fields that vary.
+        """
+        reads = self.varying(reads_in(values))
+        if reads and is_float(field.element) and not RECORDING.get().constant:
+            raise computed_by_python(field, reads)
+        return super().host_write(field, where, values)
