@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from difftile.compile.arguments import Arguments
@@ -161,29 +162,21 @@ class Linear:
             position: That of the streams of random numbers before the function has run.
         """
         plan = self._plan
-        results: list[Field] = []
-        with plan.lent(inputs):
-            along = plan.arrays(directions)
-            with plan.streams(position):
-                stretch = Pullback(lambda: results.extend(plan.call(constants)))
-            try:
-                plan.check(results, constants)
-                seeds = self._seeds(results, cotangents)
-                with TAPES.turn.private(), Recording():
-                    if seeds and along:
-                        found = push_pull(stretch, along, seeds, {}, self._wanted)[1]
-                    else:
-                        found = dict.fromkeys(self._wanted)
-                    for one, address in zip(plan.inputs, bars, strict=True):
-                        if address is not None:
-                            _set(one, address, found[one])
-                    floats = [one for one in results if is_float(one.element)]
-                    moved = push(stretch, along, floats) if along else {}
-                    for one, address in zip(results, dots, strict=True):
-                        if address is not None:
-                            _set(one, address, moved.get(one))
-            finally:
-                stretch.release()
+        along = plan.arrays(directions)
+        with self._stretch(inputs, constants, position) as (stretch, results):
+            seeds = self._seeds(results, cotangents)
+            if seeds and along:
+                found = push_pull(stretch, along, seeds, {}, self._wanted)[1]
+            else:
+                found = dict.fromkeys(self._wanted)
+            for one, address in zip(plan.inputs, bars, strict=True):
+                if address is not None:
+                    _set(one, address, found[one])
+            floats = [one for one in results if is_float(one.element)]
+            moved = push(stretch, along, floats) if along else {}
+            for one, address in zip(results, dots, strict=True):
+                if address is not None:
+                    _set(one, address, moved.get(one))
 
     def push_pull(
         self,
@@ -207,22 +200,29 @@ class Linear:
             position: That of the streams of random numbers before the function has run.
         """
         plan = self._plan
+        along = plan.arrays(tangents)
+        with self._stretch(inputs, constants, position) as (stretch, results):
+            seeds = self._seeds(results, cotangents)
+            seed_dots = self._seeds(results, seed_tangents)
+            found = push_pull(stretch, along, seeds, seed_dots, self._wanted)[1]
+            for one, address in zip(plan.inputs, dots, strict=True):
+                if address is not None:
+                    copy_out(found[one], address)
+
+    @contextmanager
+    def _stretch(
+        self, inputs: Addresses, constants: Values, position: int | None
+    ) -> Generator[tuple[Pullback, list[Field]]]:
+        """Run the function for second derivatives; give its launches and its results."""
+        plan = self._plan
         results: list[Field] = []
         with plan.lent(inputs):
-            along = plan.arrays(tangents)
             with plan.streams(position):
                 stretch = Pullback(lambda: results.extend(plan.call(constants)))
             try:
                 plan.check(results, constants)
-                seeds, seed_dots = (
-                    self._seeds(results, cotangents),
-                    self._seeds(results, seed_tangents),
-                )
                 with TAPES.turn.private(), Recording():
-                    found = push_pull(stretch, along, seeds, seed_dots, self._wanted)[1]
-                    for one, address in zip(plan.inputs, dots, strict=True):
-                        if address is not None:
-                            copy_out(found[one], address)
+                    yield stretch, results
             finally:
                 stretch.release()
 
