@@ -157,15 +157,20 @@ class _Last(torch.autograd.Function):
 
     text = ""
 
+    def __init_subclass__(cls) -> None:
+        def refuse(ctx: Any, *_: Any) -> Any:
+            raise LaunchError(f"{ctx.name}: {cls.text}")
+
+        def vmap(info: Any, in_dims: Any, call: Call, *args: Any) -> Any:
+            return _for_each(cls, info, in_dims, call, *args)
+
+        cls.backward = cls.jvp = staticmethod(refuse)
+        cls.vmap = staticmethod(vmap)
+
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         """Keep nothing."""
         ctx.name = repr(inputs[0].op)
-
-    @classmethod
-    def refuse(cls, ctx: Any) -> Any:
-        """Refuse a derivative."""
-        raise LaunchError(f"{ctx.name}: {cls.text}")
 
 
 class PulledTwice(_Last):
@@ -181,21 +186,6 @@ class PulledTwice(_Last):
         first, second = given[:count], given[count:middle]
         return tuple(call.second(wanted, first, second, given[middle:]))
 
-    @staticmethod
-    def backward(ctx: Any, *_: Any) -> Any:
-        """Refuse third derivatives."""
-        PulledTwice.refuse(ctx)
-
-    @staticmethod
-    def jvp(ctx: Any, *_: Any) -> Any:
-        """Refuse third derivatives."""
-        PulledTwice.refuse(ctx)
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, call: Call, *args: Any) -> Any:
-        """Run for each entry of a batch."""
-        return _for_each(PulledTwice, info, in_dims, call, *args)
-
 
 class Pushed(_Last):
     """Tangents of the results."""
@@ -206,21 +196,6 @@ class Pushed(_Last):
     def forward(call: Call, count: int, *given: Any) -> Any:
         """Push tangents."""
         return tuple(call.push(given[:count], given[count:]))
-
-    @staticmethod
-    def backward(ctx: Any, *_: Any) -> Any:
-        """Refuse reverse over forward mode."""
-        Pushed.refuse(ctx)
-
-    @staticmethod
-    def jvp(ctx: Any, *_: Any) -> Any:
-        """Refuse forward over forward mode."""
-        Pushed.refuse(ctx)
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, call: Call, *args: Any) -> Any:
-        """Run for each entry of a batch."""
-        return _for_each(Pushed, info, in_dims, call, *args)
 
 
 class PushedPull(_Last):
@@ -233,18 +208,3 @@ class PushedPull(_Last):
         """Push tangents through the pulling back."""
         dots = given[middle : middle + count], given[middle + count :]
         return tuple(call.push_pull(wanted, given[:count], given[count:middle], *dots))
-
-    @staticmethod
-    def backward(ctx: Any, *_: Any) -> Any:
-        """Refuse third derivatives."""
-        PushedPull.refuse(ctx)
-
-    @staticmethod
-    def jvp(ctx: Any, *_: Any) -> Any:
-        """Refuse third derivatives."""
-        PushedPull.refuse(ctx)
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, call: Call, *args: Any) -> Any:
-        """Run for each entry of a batch."""
-        return _for_each(PushedPull, info, in_dims, call, *args)
