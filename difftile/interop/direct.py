@@ -200,7 +200,7 @@ class DirectAdjoint:
         plan: How it is recorded.
         inputs: The positions of the inputs among the parameters.
         outputs: Those of the outputs.
-        wanted: Which inputs cotangents are wanted for.
+        wanted: Which inputs take cotangents.
 
     Attributes:
         outputs: The numbers of the outputs that the adjoint reads.
@@ -270,7 +270,7 @@ class DirectAdjoint:
             inputs: The inputs.
             outputs: The outputs that are read.
             cotangents: Those of the outputs that have one.
-            bars: Where those of the inputs go, where they are wanted.
+            bars: Where those of the inputs go, where requested.
         """
         addresses = [*inputs, *[0] * len(self.direct.outputs)]
         for j, address in zip(self.outputs, outputs, strict=True):

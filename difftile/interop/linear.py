@@ -79,7 +79,7 @@ class Linear:
             kept: The result of `forward`; None: the function runs once more.
             inputs: The arrays.
             cotangents: Those of the outputs that have one.
-            bars: Where those of the arrays go, where they are wanted.
+            bars: Where those of the arrays go, where requested.
             constants: The other arguments.
             position: That of the streams of random numbers before the function has run.
             outputs: Those of the outputs that `forward` says are to be kept.
@@ -156,8 +156,8 @@ class Linear:
             inputs: The arrays.
             cotangents: s, those of the outputs that have one.
             directions: w, the cotangents of the arrays' cotangents that have one.
-            bars: Where the derivatives along the arrays go, where they are wanted.
-            dots: Where those along the cotangents go, where they are wanted.
+            bars: Where the derivatives along the arrays go, where requested.
+            dots: Where those along the cotangents go, where requested.
             constants: The other arguments.
             position: That of the streams of random numbers before the function has run.
         """
@@ -195,7 +195,7 @@ class Linear:
             cotangents: Those of the outputs that have one.
             tangents: Those of the arrays that have one.
             seed_tangents: Those of the cotangents that have one.
-            dots: Where the tangents of the arrays' cotangents go, where they are wanted.
+            dots: Where the tangents of the arrays' cotangents go, where requested.
             constants: The other arguments.
             position: That of the streams of random numbers before the function has run.
         """

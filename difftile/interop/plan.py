@@ -177,8 +177,8 @@ class Plan:
         Args:
             inputs: The arrays.
             tangents: Those of the arrays that have one.
-            outputs: The results, where they are wanted.
-            dots: Their tangents, where they are wanted.
+            outputs: The results, where requested.
+            dots: Their tangents, where requested.
             constants: The other arguments.
             position: That of the streams of random numbers before the function has run.
         """

@@ -24,10 +24,10 @@ from difftile.recording.tapes import TAPES
 class AdjointRecorder(PrivateRecorder):
     """Records the steps of a function for the cotangents of fields that are known beforehand.
 
-    A `Pullback` learns later which cotangents are wanted, and runs its steps twice for that.
+    A `Pullback` learns later which cotangents it has to find, and runs its steps twice for that.
 
     Args:
-        wanted: The fields whose cotangents are wanted.
+        wanted: The fields to return cotangents for.
 
     Attributes:
         records: The records of the steps.

@@ -195,7 +195,7 @@ class Pullback(StepRecorder):
         Args:
             seeds: For each output the cotangent of its contents after the function: a field, an
                 array of its shape, or a number for all elements.
-            wrt: The fields whose cotangents are wanted.
+            wrt: The fields to return cotangents for.
 
         Returns:
             For each of `wrt` a field with its cotangent, good until the next call for the same

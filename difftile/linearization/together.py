@@ -37,7 +37,7 @@ def pushed(
         linear: The launches of the function.
         tangents: For each input that varies the tangents of its contents before, one after the
             other along the first axis.
-        outputs: The fields whose tangents are wanted.
+        outputs: The fields to return tangents for.
     """
     width = _width(tangents)
     if width > 1:
@@ -58,7 +58,7 @@ def pulled(
         linear: The launches of the function.
         seeds: For each output the cotangents of its contents after, one after the other along the
             first axis.
-        wrt: The fields whose cotangents are wanted.
+        wrt: The fields to return cotangents for.
     """
     width = _width(seeds)
     if width > 1:
@@ -86,7 +86,7 @@ def curved(
         tangents: For each input that varies the tangents of its contents before, one after the
             other along the first axis.
         seeds: For each output the cotangent of its contents after.
-        wrt: The fields whose cotangents are wanted.
+        wrt: The fields to return cotangents for.
     """
     width = _width(tangents)
     if width > 1:

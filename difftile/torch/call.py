@@ -102,10 +102,10 @@ class Call:
         cotangents: Some,
         outputs: Tensors = (),
     ) -> Tensors:
-        """Return the cotangents of the tensors that are wanted.
+        """Return the cotangents of the requested tensors.
 
         Args:
-            wanted: The tensors whose cotangents are wanted.
+            wanted: Which tensors to return cotangents of.
             kept: The result of `record`; None: the function runs once more.
             tensors: The tensors of the call.
             cotangents: Those of its results that have one.
@@ -145,7 +145,7 @@ class Call:
     def second(
         self, wanted: tuple[bool, ...], tensors: Tensors, cotangents: Some, directions: Some
     ) -> Some:
-        """Return the cotangents of the tensors that are wanted, and of the cotangents, of `pull`.
+        """Return the cotangents of the requested tensors, and of the cotangents, of `pull`.
 
         Args:
             wanted: The tensors whose cotangents `pull` returned.

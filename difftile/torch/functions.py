@@ -12,12 +12,12 @@ from difftile.torch.library import Tensor, torch
 
 
 def _floats(tensors: Tensors, needed: Sequence[bool]) -> tuple[bool, ...]:
-    """Return which tensors derivatives are wanted for."""
+    """Return which tensors need derivatives."""
     return tuple([n and x.is_floating_point() for n, x in zip(needed, tensors, strict=True)])
 
 
 def spread(wanted: Sequence[bool], found: Some) -> list[Tensor | None]:
-    """Return what was found for those that are wanted, and None for the others."""
+    """Return what was found for the chosen tensors, and None for the others."""
     each = iter(found)
     return [next(each) if one else None for one in wanted]
 
@@ -37,7 +37,7 @@ class Recorded(torch.autograd.Function):
         ctx.kept = None
         ctx.wanted = wanted = _floats(tensors, ctx.needs_input_grad[1:])
         if torch._C._autograd._top_saved_tensors_default_hooks(True) is not None:
-            # Whoever saves tensors elsewhere, or computes them again, wants nothing kept here.
+            # Hooks that save or recompute tensors themselves expect nothing to be kept here.
             ctx.save_for_backward(*tensors)
             return tuple(call.run(tensors))
         results, kept = call.record(wanted, tensors)

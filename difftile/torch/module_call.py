@@ -75,7 +75,7 @@ class Evaluation:
     Args:
         inputs: The tensors of the fields, in the order of the operands.
         outputs: The tensors of the result, in the number type of their fields.
-        nbytes: The bytes that the graph keeps, beside the fields; 0 where nobody counts them.
+        nbytes: The bytes that the graph keeps besides fields; 0 where they are not counted.
     """
 
     inputs: list[Tensor]

@@ -30,7 +30,7 @@ def modules_of(function: object) -> tuple[Module, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Buffer:
-    """A tensor that a module keeps beside its parameters, such as the statistics of a norm."""
+    """A tensor of a module that is no parameter, such as the statistics of a norm."""
 
     owner: Module
     name: str

@@ -25,7 +25,7 @@ class Straight:
         op: The operation.
         plan: Its plan.
         direct: The launch.
-        wanted: The tensors that cotangents are wanted for; None where nothing is recorded.
+        wanted: Which tensors take cotangents; None where nothing is recorded.
         tensors: The tensors of a call.
 
     Attributes:
