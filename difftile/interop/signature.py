@@ -1,7 +1,8 @@
-"""The signature of a function of another library's arrays."""
+"""Functions of another library's arrays as functions of fields, and their signatures."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -55,3 +56,30 @@ class Signature:
                 what = f"the argument '{name}' of {self._shown}"
                 given = ConstantNumber(what, f"pass the field dt.value({name})", name)
                 recording.recorder.takes_constant(given, reads)
+
+
+class WrappedFunction:
+    """A function of another library's arrays that takes and returns fields.
+
+    Args:
+        function: The function.
+        dtype: The element types of the fields that it returns: None, one for all, or in the
+            structure of the result.
+    """
+
+    def __init__(self, function: Callable[..., Any], dtype: Any) -> None:
+        self.function = function
+        self.dtype = dtype
+        self.name: str = getattr(function, "__name__", type(function).__name__)
+        self.signature = Signature(function, repr(self))
+
+    def __repr__(self) -> str:
+        return f"<wrapped {self.name}>"
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Return the function as a method of an object."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """Call the function; on an open tape the call is recorded."""
+        raise NotImplementedError

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from difftile.diagnostics import LaunchError
-from difftile.interop.signature import Signature
+from difftile.interop.signature import WrappedFunction
 from difftile.jax.derivatives import Derivatives
 from difftile.jax.form import Form
 from difftile.jax.function_call import FunctionCall
 
 
-class Wrapped:
+class Wrapped(WrappedFunction):
     """A function of JAX arrays that takes and returns fields.
 
     Fields among the arguments, in any pytree, arrive as arrays; the components of vectors are a
@@ -23,19 +23,9 @@ class Wrapped:
     """
 
     def __init__(self, function: Callable[..., Any], dtype: Any, *, jit: bool) -> None:
-        self.function = function
-        self.dtype = dtype
+        super().__init__(function, dtype)
         self._jit = jit
         self._known: dict[Form, Derivatives] = {}
-        self.name: str = getattr(function, "__name__", type(function).__name__)
-        self.signature = Signature(function, repr(self))
-
-    def __repr__(self) -> str:
-        return f"<wrapped {self.name}>"
-
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        """Return the function as a method of an object."""
-        return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Call the function; on an open tape the call is recorded.

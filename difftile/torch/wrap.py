@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from difftile.diagnostics import LaunchError
-from difftile.interop.signature import Signature
+from difftile.interop.signature import WrappedFunction
 from difftile.torch.module_call import Derivatives, ModuleCall
 from difftile.torch.module_state import ChangingBuffers, modules_of
 
 
-class Wrapped:
+class Wrapped(WrappedFunction):
     """A torch module, or a function of tensors, that takes and returns fields.
 
     Fields among the arguments, also in tuples, lists, dicts and fields of structs, arrive as
@@ -24,21 +24,11 @@ class Wrapped:
     """
 
     def __init__(self, function: Callable[..., Any], dtype: Any) -> None:
-        self.function = function
-        self.dtype = dtype
+        super().__init__(function, dtype)
         self.modules = modules_of(function)
         self.buffers = ChangingBuffers()
         self.graph_nbytes: dict[object, int] = {}
         self.seen: set[object] = set()  # forms of inputs for which the graph was looked at
-        self.name: str = getattr(function, "__name__", type(function).__name__)
-        self.signature = Signature(function, repr(self))
-
-    def __repr__(self) -> str:
-        return f"<wrapped {self.name}>"
-
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        """Return the function as a method of an object."""
-        return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Call the module; on an open tape the call is recorded.
