@@ -1,7 +1,8 @@
 """Training of splats in torch around gsplat's rasterisation, with the numbers of `Trainer`.
 
 Rates, schedules, losses and the order of the views are ours; gaussians come and go by gsplat's
-`DefaultStrategy`. SSIM is two separable convolutions in torch, with windows within the image.
+`DefaultStrategy`, with the resets of opacities that its version 1.5.3 leaves out. SSIM is two
+separable convolutions in torch, with windows within the image.
 """
 
 from __future__ import annotations
@@ -135,6 +136,22 @@ class GsplatTrainer:
         if growing:
             self.strategy.step_post_backward(
                 self.params, self.optimisers, self.state, self.step, info, packed=False
+            )
+            self._reset()
+
+    def _reset(self) -> None:
+        """Reset opacities where the strategy is to do so.
+
+        gsplat 1.5.3 never does (its issue 797: `step % self.reset_every == 0 & step > 0` is false
+        for all steps). A second reset after that of another version changes nothing.
+        """
+        given = self.strategy
+        if self.step < given.refine_stop_iter and self.step % given.reset_every == 0:
+            gsplat.strategy.ops.reset_opa(
+                params=self.params,
+                optimizers=self.optimisers,
+                state=self.state,
+                value=2.0 * given.prune_opa,
             )
 
     def __len__(self) -> int:
