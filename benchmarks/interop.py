@@ -5,7 +5,8 @@ the difference, with the largest that is acceptable after '<=' or '>'. Then come
 writes without the bridge. Sides take turns in one process, on one thread of the CPU, and the
 figures are medians over the turns (of the difference in each turn, which is why it is not exactly
 that of the medians). Arrays are small, so that overhead is what is measured. Each row compares
-the results of its sides before it is timed.
+the results of its sides before it is timed. With `--arch cuda`, arrays are on a GPU and a side is
+timed until the GPU has finished; JAX's rows wait after each call.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ GROUPS = {
     "arguments": "arrays as arguments",
     "exchange": "memory shared with others",
 }
+ON_A_DEVICE = ("torch_ops", "jax_ops")  # the others are about memory of the host
 LONG = 0.02  # seconds of a turn of one side
 
 Microseconds: TypeAlias = dict[str, list[float]]  # by side, one for each turn
@@ -44,15 +46,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--groups", nargs="+", choices=GROUPS, metavar="GROUP", help=", ".join(GROUPS)
     )
+    parser.add_argument("--arch", choices=("cpu", "cuda"), default="cpu", help="default: %(default)s")
     parser.add_argument("--turns", type=positive_int, help="default: 15, and 3 with --quick")
     parser.add_argument("--quick", action="store_true", help="few and short turns")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write microseconds")
     options = parser.parse_args(argv)
     turns = options.turns or (3 if options.quick else 15)
-    dt.init(arch="cpu", cpu_max_num_threads=1)
+    if options.arch == "cuda":
+        dt.init(arch="cuda")
+    else:
+        dt.init(arch="cpu", cpu_max_num_threads=1)
     print(", ".join(f"{name} {of}" for name, of in libraries().items()))
     found: dict[str, dict[str, dict[str, float]]] = {}
-    for group in options.groups or GROUPS:
+    for group in options.groups or (GROUPS if options.arch == "cpu" else ON_A_DEVICE):
         print(f"\n{GROUPS[group]:54}{'alone':>9}{'bridged':>9}{'more':>9}  [us]")
         try:
             rows: Mapping[str, Row] = rows_of(group)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import difftile as dt
-from benchmarks.interop_rows.row import Row, Sides, timed
+from benchmarks.interop_rows.row import Row, Sides, device, timed, wait
 
 jax: Any = importlib.import_module("jax")
 jnp: Any = jax.numpy
@@ -33,9 +33,14 @@ def _values(size: int) -> tuple[Any, Any]:
     return np.linspace(0, 1, size, dtype=np.float32), np.float32(0.7)
 
 
+def _arrays(*values: Any) -> list[Any]:
+    platform = jax.devices("cpu" if device() == "cpu" else "gpu")[0]
+    return [jax.device_put(one, platform) for one in values]
+
+
 def _forward(size: int) -> Sides:
     x, k = _values(size)
-    jx, jk = jnp.asarray(x), jnp.asarray(k)
+    jx, jk = _arrays(x, k)
     fx, fk, fy = dt.from_numpy(x), dt.from_numpy(k), dt.zeros(size)
     hx, hk, hy = dt.from_numpy(x), dt.from_numpy(k), dt.zeros(size)
 
@@ -44,6 +49,10 @@ def _forward(size: int) -> Sides:
         hk.from_numpy(np.asarray(k))
         damp(hx, hk, hy)
         return hy.to_numpy()
+
+    def alone() -> None:
+        damp(fx, fk, fy)
+        wait()
 
     def by_hand(x: Any, k: Any) -> Any:
         return jax.pure_callback(on_host, jax.ShapeDtypeStruct(x.shape, x.dtype), x, k)
@@ -54,7 +63,7 @@ def _forward(size: int) -> Sides:
     for found in (op(jx, jk), callback(jx, jk), peer(jx, jk)):
         assert np.allclose(found, fy.to_numpy())
     return Sides(
-        alone=timed(lambda: damp(fx, fk, fy)),
+        alone=timed(alone),
         bridged=timed(lambda: op(jx, jk).block_until_ready()),
         peers={
             "pure_callback by hand": timed(lambda: callback(jx, jk).block_until_ready()),
@@ -65,7 +74,7 @@ def _forward(size: int) -> Sides:
 
 def _gradient(size: int) -> Sides:
     x, k = _values(size)
-    jx, jk = jnp.asarray(x), jnp.asarray(k)
+    jx, jk = _arrays(x, k)
     op = dt.jax.op(damp, "x", "k", outputs={"y": "x"})
     by_op = jax.jit(jax.grad(lambda x, k: jnp.sum(op(x, k)), (0, 1)))
     peer = jax.jit(jax.grad(lambda x, k: jnp.sum(damp_ref(x, k)), (0, 1)))
@@ -76,6 +85,7 @@ def _gradient(size: int) -> Sides:
         with dt.Tape() as tape:
             damp(fx, fk, fy)
         tape.backward({fy: 1.0})
+        wait()
 
     alone()
     for found, other, own in zip(by_op(jx, jk), peer(jx, jk), (fx.grad, fk.grad), strict=True):

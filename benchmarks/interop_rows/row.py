@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import taichi as ti
+
+from difftile.substrate import current_session
 
 # Makes that many calls and returns the seconds that they took.
 Timed: TypeAlias = Callable[[int], float]
@@ -44,8 +49,22 @@ class Row:
     most: float | None = None
 
 
+def device() -> str:
+    """Return the name of the device that fields are on, as PyTorch writes it."""
+    return "cpu" if current_session().on_host else "cuda"
+
+
+def wait() -> None:
+    """Wait for the work that a device has been given; on the CPU there is none."""
+    if device() == "cuda":
+        ti.sync()
+        torch: Any = sys.modules.get("torch")
+        if torch is not None:
+            torch.cuda.synchronize()
+
+
 def timed(call: Callable[[], object], before: Callable[[], object] | None = None) -> Timed:
-    """Return the clock of a call.
+    """Return the clock of a call. On a device the clock stops when the work of all calls is done.
 
     Args:
         call: What is timed.
@@ -57,12 +76,15 @@ def timed(call: Callable[[], object], before: Callable[[], object] | None = None
             started = time.perf_counter()
             for _ in range(calls):
                 call()
+            wait()
             return time.perf_counter() - started
         spent = 0.0
         for _ in range(calls):
             before()
+            wait()
             started = time.perf_counter()
             call()
+            wait()
             spent += time.perf_counter() - started
         return spent
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import difftile as dt
-from benchmarks.interop_rows.row import Row, Sides, timed
+from benchmarks.interop_rows.row import Row, Sides, device, timed
 
 torch: Any = importlib.import_module("torch")
 
@@ -58,10 +58,10 @@ ran = dt.torch.op(run, ("x", "v"), ("k",), ("x", "v"))
 
 def forward() -> Sides:
     """A kernel of one input, with a graph for backward."""
-    x = torch.linspace(0, 1, 1000, requires_grad=True)
-    ours, y = dt.from_numpy(x.detach().numpy()), dt.zeros(1000)
+    x = torch.linspace(0, 1, 1000, requires_grad=True, device=device())
+    ours, y = dt.from_numpy(x.detach().cpu().numpy()), dt.zeros(1000)
     square(ours, y)
-    assert np.array_equal(squared(x).detach().numpy(), y.to_numpy())
+    assert np.array_equal(squared(x).detach().cpu().numpy(), y.to_numpy())
     return Sides(
         timed(lambda: square(ours, y)),
         timed(lambda: squared(x)),
@@ -71,17 +71,17 @@ def forward() -> Sides:
 
 def backward() -> Sides:
     """The backward pass of that, beside the launch of the same adjoint as a kernel."""
-    x = torch.linspace(0, 1, 1000, requires_grad=True)
-    bar = torch.ones(1000)
+    x = torch.linspace(0, 1, 1000, requires_grad=True, device=device())
+    bar = torch.ones(1000, device=device())
     y, other = squared(x), ByHand.apply(x)
-    fields = [dt.from_numpy(one.detach().numpy()) for one in (x, bar)]
+    fields = [dt.from_numpy(one.detach().cpu().numpy()) for one in (x, bar)]
     x_bar = dt.zeros(1000)
 
     def pulled() -> Any:
         return torch.autograd.grad(y, x, bar, retain_graph=True)[0]
 
     adjoint(*fields, x_bar)
-    assert np.array_equal(pulled().numpy(), x_bar.to_numpy())
+    assert np.array_equal(pulled().cpu().numpy(), x_bar.to_numpy())
     return Sides(
         timed(lambda: adjoint(*fields, x_bar)),
         timed(pulled),
@@ -101,19 +101,19 @@ def adjoint(x, y_bar, x_bar):
 
 def forward_of(bridged: Any, alone: Any) -> Sides:
     """A function of two arrays that it overwrites, and of a number."""
-    x, v = (torch.linspace(0, 1, 1000, requires_grad=True) for _ in range(2))
-    k = torch.tensor(0.5, requires_grad=True)
-    fields = [dt.from_numpy(one.detach().numpy()) for one in (x, v, k)]
+    x, v = (torch.linspace(0, 1, 1000, requires_grad=True, device=device()) for _ in range(2))
+    k = torch.tensor(0.5, requires_grad=True, device=device())
+    fields = [dt.from_numpy(one.detach().cpu().numpy()) for one in (x, v, k)]
     y, _ = bridged(x, v, k, 0.0)
-    assert np.array_equal(y.detach().numpy(), fields[0].to_numpy())
+    assert np.array_equal(y.detach().cpu().numpy(), fields[0].to_numpy())
     return Sides(timed(lambda: alone(*fields, 0.0)), timed(lambda: bridged(x, v, k, 0.0)))
 
 
 def steps() -> Sides:
     """A loop over `dt.steps` and its backward pass, beside the same on a tape."""
-    x, v = (torch.linspace(0, 1, 1000, requires_grad=True) for _ in range(2))
-    k = torch.tensor(0.5, requires_grad=True)
-    start = [one.detach().numpy() for one in (x, v, k)]
+    x, v = (torch.linspace(0, 1, 1000, requires_grad=True, device=device()) for _ in range(2))
+    k = torch.tensor(0.5, requires_grad=True, device=device())
+    start = [one.detach().cpu().numpy() for one in (x, v, k)]
     fields = [dt.from_numpy(one, grad=True) for one in start]
     bar = np.ones(1000, np.float32)
 
@@ -125,11 +125,11 @@ def steps() -> Sides:
         tape.backward({fields[0]: bar})
 
     def pulled() -> Any:
-        return torch.autograd.grad(ran(x, v, k)[0], (x, v, k), torch.from_numpy(bar))
+        return torch.autograd.grad(ran(x, v, k)[0], (x, v, k), torch.from_numpy(bar).to(device()))
 
     taped()
     for one, field in zip(pulled(), fields, strict=True):
-        assert np.allclose(one.numpy(), field.grad.to_numpy(), rtol=1e-4)
+        assert np.allclose(one.cpu().numpy(), field.grad.to_numpy(), rtol=1e-4)
     return Sides(timed(taped), timed(pulled))
 
 

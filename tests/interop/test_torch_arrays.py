@@ -99,16 +99,17 @@ def test_numbers_that_fields_lack() -> None:
 def test_tensors_of_a_gpu() -> None:
     dt.init(arch="cuda")
     x = torch.zeros(1000, device="cuda")
-    v = torch.arange(1000.0, device="cuda")
+    v = torch.arange(1000.0, device="cuda") / 1024  # sines of large numbers are less accurate there
+    numbers = v.cpu().numpy()
     for _ in range(3):
         step(x, v, 0.5)
-    npt.assert_array_equal(x.cpu().numpy(), 1.5 * np.arange(1000.0, dtype=np.float32))
+    npt.assert_array_equal(x.cpu().numpy(), 1.5 * numbers)
     found = wave(x, v)
     assert found.device.type == "cuda"
-    npt.assert_allclose(found.cpu(), (torch.sin(x) * v).cpu(), rtol=1e-4, atol=1e-3)
+    npt.assert_allclose(found.cpu(), (torch.sin(x) * v).cpu(), rtol=1e-5, atol=1e-6)
     host = np.ones(1000, np.float32)
     step(host, v, 1.0)  # copied in, and back
-    npt.assert_array_equal(host, 1 + np.arange(1000.0, dtype=np.float32))
+    npt.assert_array_equal(host, 1 + numbers)
     table = torch.zeros(4, 6, device="cuda")
     places(table[1:, ::2])
     npt.assert_array_equal(table[1:, ::2].cpu().numpy()[2], [20, 21, 22])
