@@ -10,7 +10,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint style types suite format docs pages clean
+.PHONY: help demo test lint style types suite format docs pages dist clean
 
 help: ## print this help
 	@echo "usage: make TARGET [PYTHON=python3.12] [DEMO=name] [ARGS='arguments of the demo or of pytest']"
@@ -48,6 +48,11 @@ docs pages: $(VENV)/installed-docs
 	    $(if $(filter pages,$@),-D plot_gallery=0) . build/docs
 	@echo "build/docs/docs/index.html"
 
+dist: $(VENV)/installed-dist ## build and check an sdist and a wheel
+	@rm -rf dist
+	@$(BIN)/python -m build --outdir dist . >build/dist.log 2>&1 || { tail -20 build/dist.log; false; }
+	@$(BIN)/twine check --strict dist/*
+
 clean: ## remove .venv, build products, caches and the output of demos
 	rm -rf $(VENV) build docs/gallery dist out *.egg-info .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -71,6 +76,12 @@ $(VENV)/installed-dev: $(VENV)/created pyproject.toml
 	@touch $@ $(VENV)/installed
 
 # Separate from the stamp of `test`, which does not need these packages.
+$(VENV)/installed-dist: $(VENV)/created pyproject.toml
+	@echo "installing difftile and the tools of a release into $(VENV)"
+	@$(PIP_INSTALL) '.[dist]'
+	@mkdir -p build
+	@touch $@ $(VENV)/installed
+
 $(VENV)/installed-docs: $(VENV)/created pyproject.toml
 	@echo "installing difftile and its documentation tools into $(VENV)"
 	@$(PIP_INSTALL) '.[docs]'

@@ -46,7 +46,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--groups", nargs="+", choices=GROUPS, metavar="GROUP", help=", ".join(GROUPS)
     )
-    parser.add_argument("--arch", choices=("cpu", "cuda"), default="cpu", help="default: %(default)s")
+    parser.add_argument(
+        "--arch", choices=("cpu", "cuda"), default="cpu", help="default: %(default)s"
+    )
     parser.add_argument("--turns", type=positive_int, help="default: 15, and 3 with --quick")
     parser.add_argument("--quick", action="store_true", help="few and short turns")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write microseconds")

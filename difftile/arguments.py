@@ -63,6 +63,18 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {' '.join(message.split())}\n")
 
 
+def split_at_name(argv: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
+    """Split arguments into the options before the first name, that name, and the rest.
+
+    The rest belongs to the command or demo of that name. `argparse` has ``REMAINDER`` for this,
+    which is undocumented since Python 3.9 because it mishandles options.
+    """
+    for position, word in enumerate(argv):
+        if not word.startswith("-"):
+            return list(argv[:position]), word, list(argv[position + 1 :])
+    return list(argv), None, []
+
+
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
     """Return the end of an error message about an unknown word.
 

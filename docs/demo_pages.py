@@ -15,7 +15,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from PIL import Image, ImageOps
 os.environ.setdefault("TI_LOG_LEVEL", "error")  # Taichi would log that stdout is captured
 
 import difftile as dt  # first, so that its output on import is not on a page
+from difftile.commands.demo import find_demos
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "build" / "examples"  # read by sphinx-gallery
@@ -79,9 +79,8 @@ MOVING = ".gif", ".webp"
 def examples() -> dict[str, str]:
     """Return the names and texts of the files from which sphinx-gallery makes pages."""
     found = {"GALLERY_HEADER.rst": HEADER}
-    for demo in entry_points(group="difftile.demos"):
-        if demo.module.startswith("demos."):
-            found[f"{demo.module.removeprefix('demos.')}.py"] = _example(demo.name, demo.module)
+    for name, file in find_demos(ROOT).items():
+        found[file.name] = _example(name, f"demos.{file.stem}")
     return found
 
 
@@ -249,15 +248,15 @@ def illustrated(text: str, pages: Path) -> str:
     """Return the text of the gallery with links to the existing pages and pictures."""
     if (pages / "index.rst").exists():
         text = text.replace("\n\n", "\n\n[The gallery in pictures](gallery/index.rst).\n\n", 1)
-    for demo in entry_points(group="difftile.demos"):
-        stem = demo.module.removeprefix("demos.")
+    for name, file in find_demos(ROOT).items():
+        stem = file.stem
         if not (pages / f"{stem}.rst").exists():
             continue
         found = f"[Pictures, output and program](gallery/{stem}.rst)\n\n"
         if any(pages.glob(f"images/{stem}_*")):
             thumbnail = f"gallery/images/thumb/sphx_glr_{stem}_thumb.png"
-            found = f"[![{demo.name}]({thumbnail})](gallery/{stem}.rst)\n\n{found}"
-        pattern = rf"^(## (?:[\w-]+ and )?{demo.name}(?: and [\w-]+)?\n\n)"
+            found = f"[![{name}]({thumbnail})](gallery/{stem}.rst)\n\n{found}"
+        pattern = rf"^(## (?:[\w-]+ and )?{name}(?: and [\w-]+)?\n\n)"
         text = re.sub(pattern, rf"\1{found}", text, flags=re.MULTILINE)
     return text
 

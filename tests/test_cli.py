@@ -5,13 +5,14 @@ import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint, EntryPoints, version
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 import difftile.arguments
 import difftile.cli
+import difftile.commands.demo
 from difftile.arguments import Parser, did_you_mean, positive_float, positive_int
 from difftile.cli import main
 from tests.complaints import complaint
@@ -36,26 +37,24 @@ def main(argv=None):
 
 @pytest.fixture
 def demos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Demos in place of the installed ones: a good one, a broken one, and two that are missing."""
-    package = tmp_path / "cli_demos"
+    """Demos in place of those of the checkout: a good one and a broken one."""
+    package = tmp_path / "demos"
     package.mkdir()
+    (tmp_path / "scenes").mkdir()
     (package / "__init__.py").touch()
     (package / "pendulum.py").write_text(DEMO, encoding="utf-8")
     (package / "broken.py").write_text('"""Break."""\nraise ImportError\n', encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    rows = {
-        "pendulum": "cli_demos.pendulum",
-        "broken": "cli_demos.broken",
-        "missing": "cli_demos.nowhere",
-        "orphan": "no_such_package.demo",
-    }
-    found = EntryPoints(
-        EntryPoint(name, f"{module}:main", "difftile.demos") for name, module in rows.items()
-    )
-    monkeypatch.setattr(difftile.cli, "entry_points", lambda group: found.select(group=group))
+    kept = {name: sys.modules.pop(name) for name in own_modules()}
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(difftile.commands.demo, "gallery", lambda: tmp_path)
     yield
-    for name in [name for name in sys.modules if name.partition(".")[0] == "cli_demos"]:
+    for name in own_modules():
         del sys.modules[name]
+    sys.modules.update(kept)
+
+
+def own_modules() -> list[str]:
+    return [name for name in sys.modules if name.partition(".")[0] == "demos"]
 
 
 @pytest.mark.usefixtures("demos")
@@ -132,19 +131,16 @@ def test_list_shows_first_lines_in_order_and_imports_no_demo(
 ) -> None:
     assert main(["demo", "--list"]) == 0
     assert capsys.readouterr() == (
-        "broken    Break.\n"
-        "missing   (not found: cli_demos.nowhere)\n"
-        "orphan    (not found: no_such_package.demo)\n"
-        "pendulum  Swing a pendulum.\n",
+        "broken    Break.\npendulum  Swing a pendulum.\n",
         "",
     )
-    assert "cli_demos.pendulum" not in sys.modules
+    assert "demos.pendulum" not in sys.modules
 
 
 def test_list_without_demos_prints_nothing(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(difftile.cli, "entry_points", lambda group: EntryPoints())
+    monkeypatch.setattr(difftile.commands.demo, "gallery", lambda: tmp_path)
     assert main(["demo", "--list"]) == 0
     assert capsys.readouterr() == ("", "")
 
@@ -183,10 +179,10 @@ def test_help_goes_to_stdout(capsys: pytest.CaptureFixture[str], argv: list[str]
 def test_an_interrupted_demo_ends_without_a_traceback(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(group: str) -> EntryPoints:
+    def interrupt() -> Path:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(difftile.cli, "entry_points", interrupt)
+    monkeypatch.setattr(difftile.commands.demo, "gallery", interrupt)
     assert main(["demo", "--list"]) == 130
     assert capsys.readouterr() == ("", "")
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from difftile.commands.demo import find_demos, gallery
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -32,27 +34,10 @@ def test_the_command_is_installed(pyproject: dict[str, Any]) -> None:
     assert callable(command.load())
 
 
-def test_every_demo_is_installed_and_can_be_loaded(pyproject: dict[str, Any]) -> None:
-    declared = pyproject["project"]["entry-points"]["difftile.demos"]
-    installed = {demo.name: demo for demo in entry_points(group="difftile.demos")}
-    assert declared.items() <= {name: demo.value for name, demo in installed.items()}.items()
-    for name in declared:
-        assert callable(installed[name].load())
-
-
-def test_every_module_of_demos_is_a_demo(pyproject: dict[str, Any]) -> None:
-    modules = {path.stem for path in (ROOT / "demos").glob("[!_]*.py")}
-    assert pyproject["project"]["entry-points"]["difftile.demos"] == {
-        module.replace("_", "-"): f"demos.{module}:main" for module in modules
-    }
-
-
-def test_every_demo_is_in_the_table_of_the_gallery_and_described_below(
-    pyproject: dict[str, Any],
-) -> None:
+def test_every_demo_is_in_the_table_of_the_gallery_and_described_below() -> None:
     page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
     headings = re.findall(r"^## (.*)", page, re.MULTILINE)
-    for name in pyproject["project"]["entry-points"]["difftile.demos"]:
+    for name in find_demos(gallery()):
         assert f"| [`{name}`](#" in page
         assert any(name in heading.split() for heading in headings)
 

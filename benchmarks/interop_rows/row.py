@@ -10,7 +10,9 @@ from typing import Any, TypeAlias
 
 import taichi as ti
 
-from difftile.substrate import current_session
+import difftile as dt
+
+_CUDA = 2  # as DLPack numbers kinds of devices
 
 # Makes that many calls and returns the seconds that they took.
 Timed: TypeAlias = Callable[[int], float]
@@ -51,16 +53,15 @@ class Row:
 
 def device() -> str:
     """Return the name of the device that fields are on, as PyTorch writes it."""
-    return "cpu" if current_session().on_host else "cuda"
+    return "cuda" if dt.zeros(()).__dlpack_device__()[0] == _CUDA else "cpu"
 
 
 def wait() -> None:
     """Wait for the work that a device has been given; on the CPU there is none."""
-    if device() == "cuda":
-        ti.sync()
-        torch: Any = sys.modules.get("torch")
-        if torch is not None:
-            torch.cuda.synchronize()
+    ti.sync()
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        torch.cuda.synchronize()
 
 
 def timed(call: Callable[[], object], before: Callable[[], object] | None = None) -> Timed:
