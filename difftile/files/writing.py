@@ -33,6 +33,8 @@ def whole(path: Path) -> Generator[BinaryIO]:
     try:
         with part.open("xb") as file:
             yield file
+            file.flush()
+            os.fsync(file.fileno())  # or a loss of power could leave the name with no contents
         os.replace(part, path)
     except BaseException:  # also an interruption
         part.unlink(missing_ok=True)

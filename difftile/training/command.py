@@ -20,7 +20,7 @@ transforms_train.json of a synthetic Blender scene.
 """
 _RESULTS = """\
 Writes point_cloud.ply, metrics.json, held_out.png, curve.png, and checkpoints/, which --resume
-continues from, into the folder given by --out. Ctrl-C saves a checkpoint and ends.
+continues from, into the folder given by --out. Whatever ends a run, a checkpoint is saved.
 """
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import signal
 import sys
 import time
 from collections.abc import Mapping
@@ -31,12 +30,14 @@ from difftile.launch.start import init
 from difftile.training.initial import splats_of
 from difftile.training.options import Options
 from difftile.training.plots import save_curve, save_strip
-from difftile.training.run_checkpoint import Checkpoint, latest, read, save
+from difftile.training.run_checkpoint import Checkpoint, fault_of, latest, read, save, step_of
+from difftile.training.signals import Signals
 from difftile.training.trainer import Trainer
 
 _INTERRUPTED = 130  # the exit code that a shell reports for a program ended by SIGINT
 _FAILED = 1
 _MAY_CHANGE = ("steps",)  # options that may differ when a run is resumed
+_KEEPING = 50  # seconds of training for each second of keeping states
 _MEASURED = 1000  # the approximate number of times that loss and PSNR are recorded
 
 
@@ -48,7 +49,8 @@ def run(given: Mapping[str, Any], parser: Parser) -> int:
         parser: The parser, which reports mistakes.
 
     Returns:
-        The exit code: 0, 1 if training failed, 130 if it was interrupted.
+        The exit code: 0, 1 if training failed, or that of the signal which ended it: 130 for
+        Ctrl-C, 143 for SIGTERM, 129 for SIGHUP.
 
     Raises:
         SystemExit: With code 2: the data set or the folder is invalid.
@@ -75,12 +77,33 @@ def run(given: Mapping[str, Any], parser: Parser) -> int:
     except (DifftileError, OSError) as error:
         parser.error(str(error))
     try:
-        whole = session.train(given["save_every"])
-        session.finish(pictures=not given["no_pictures"], whole=whole)
-    except (DifftileError, OSError) as error:
-        print(f"{parser.prog}: error: {' '.join(str(error).split())}", file=sys.stderr)
+        code = session.train(given["save_every"])
+        try:
+            session.finish(pictures=not given["no_pictures"], whole=not code)
+        except Exception as error:
+            error.add_note("the steps are saved, and --resume writes the results")
+            raise
+    except KeyboardInterrupt as error:
+        print(f"{parser.prog}: interrupted{_said(error)}", file=sys.stderr)
+        return _INTERRUPTED
+    except (DifftileError, OSError, MemoryError) as error:
+        print(f"{parser.prog}: error{_said(error)}", file=sys.stderr)
         return _FAILED
-    return 0 if whole else _INTERRUPTED
+    return code
+
+
+def _said(error: BaseException) -> str:
+    """Return an error and its notes as the end of a line."""
+    notes = [" ".join(note.split()) for note in getattr(error, "__notes__", ())]
+    said = "; ".join(filter(None, [_plain(error), *notes]))
+    return f": {said}" if said else ""
+
+
+def _plain(error: BaseException) -> str:
+    """Return the message of an error in one line."""
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    return " ".join(str(error).split()).rstrip(".")
 
 
 def _before(
@@ -104,29 +127,6 @@ def _before(
 
 
 @final
-class _Interruption:
-    """Defers Ctrl-C to the end of a step, from which a run can be resumed; a second one is not.
-
-    Attributes:
-        wanted: Whether Ctrl-C was pressed.
-    """
-
-    def __init__(self) -> None:
-        self.wanted = False
-
-    def __enter__(self) -> _Interruption:
-        self._before = signal.signal(signal.SIGINT, self._press)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
-
-    def _press(self, *_: object) -> None:
-        self.wanted = True
-        signal.signal(signal.SIGINT, self._before)
-
-
-@final
 class _Session:
     """A run with its folder.
 
@@ -145,6 +145,9 @@ class _Session:
         self._names = [view.name for view in self._trainer.views]
         self._history: list[tuple[float, ...]] = []
         self._seconds = 0.0
+        self._failed = False  # whether the present state is of no use
+        self._kept: Checkpoint | None = None  # the last good state
+        self._keep_from = 0.0  # the time of the next one [s]
         if before is not None:
             if [*before.views] != self._names:
                 raise DatasetError(
@@ -163,39 +166,91 @@ class _Session:
             self._history = [tuple(row) for row in before.history.tolist()]
             self._seconds = before.seconds
 
-    def train(self, save_every: int) -> bool:
-        """Make the remaining steps; return whether all were made without an interruption."""
+    def train(self, save_every: int) -> int:
+        """Make the remaining steps, and save a checkpoint however they end.
+
+        Returns:
+            0, or the exit code of the signal that ended the run.
+        """
+        with Signals() as signals:
+            try:
+                self._advance(save_every, signals)
+                self.save()
+            except BaseException as error:
+                error.add_note(self._rescue())
+                raise
+        trainer, steps = self._trainer, self._options.steps
+        if trainer.step >= steps:
+            return 0
+        print(f"interrupted after {trainer.step} of {steps} steps; --resume continues")
+        return signals.code
+
+    def _advance(self, save_every: int, signals: Signals) -> None:
         trainer, steps = self._trainer, self._options.steps
         each = max(1, steps // _MEASURED)
         began = time.perf_counter() - self._seconds
         bar = tqdm(total=steps, initial=min(trainer.step, steps), unit="step", desc="train")
-        with bar, _Interruption() as interruption:
-            while trainer.step < steps and not interruption.wanted:
+        with bar:
+            while trainer.step < steps and not signals.code:
                 trainer.advance()
                 bar.update()
                 self._seconds = time.perf_counter() - began
                 if trainer.step % each == 0 or trainer.step == steps:
                     loss, decibels = trainer.loss, trainer.psnr
                     if not math.isfinite(loss):
-                        raise SolverError(
-                            f"the loss of step {trainer.step} is {loss}; --resume goes on from the "
-                            "latest checkpoint."
-                        )
+                        self._failed = True
+                        raise SolverError(f"the loss of step {trainer.step} is {loss}")
                     count = len(trainer.gaussians)
                     self._history.append((trainer.step, loss, decibels, count))
                     bar.set_postfix_str(f"loss {loss:.4f}, {decibels:.1f} dB, {count} gaussians")
+                    self._keep()
                 if trainer.step % save_every == 0:
                     self.save()
-        self.save()
-        if trainer.step < steps:
-            print(f"interrupted after {trainer.step} of {steps} steps; --resume continues")
-        return trainer.step >= steps
+
+    def _keep(self) -> None:
+        """Keep the state in memory of the host, for a run that fails in the middle of a step."""
+        began = time.perf_counter()
+        if began >= self._keep_from:
+            checkpoint = self._checkpoint()
+            if fault_of(checkpoint.state) is None:
+                self._kept = checkpoint
+            now = time.perf_counter()
+            self._keep_from = now + _KEEPING * (now - began)
 
     def save(self) -> None:
-        """Write a checkpoint."""
-        history = np.array(self._history, np.float64).reshape(-1, 4)
+        """Write a checkpoint.
+
+        Raises:
+            SolverError: The state has numbers that are not finite.
+        """
+        checkpoint = self._checkpoint()
+        fault = fault_of(checkpoint.state)
+        if fault is not None:
+            self._failed = True
+            raise SolverError(f"the state after step {self._trainer.step} {fault}")
+        save(self._out, checkpoint)
+
+    def _checkpoint(self) -> Checkpoint:
         state = self._trainer.state_dict()
-        save(self._out, Checkpoint(self._options, self._names, self._seconds, history, state))
+        history = np.array(self._history, np.float64).reshape(-1, 4)
+        return Checkpoint(self._options, self._names, self._seconds, history, state)
+
+    def _rescue(self) -> str:
+        """Save the last good state of a run that has failed; return a note for its error."""
+        failed = ""
+        try:
+            good = None if self._failed or not self._trainer.whole else self._checkpoint()
+            if good is None or fault_of(good.state) is not None:
+                good = self._kept
+            last = latest(self._out)
+            if good is not None and good.step > (step_of(last) if last is not None else 0):
+                save(self._out, good)
+        except Exception as error:  # whatever keeps the state from being read or written
+            failed = f"no checkpoint could be written ({_plain(error)}); "
+        last = latest(self._out)
+        if last is None:
+            return f"{failed}there is no checkpoint to resume from"
+        return f"{failed}--resume continues from step {step_of(last)}, {last}"
 
     def finish(self, *, pictures: bool, whole: bool) -> None:
         """Write splats, metrics and pictures.

@@ -46,6 +46,30 @@ class Checkpoint:
     state: dict[str, npt.NDArray[Any]]
     path: Path | None = None
 
+    @property
+    def step(self) -> int:
+        """The number of steps made."""
+        return int(self.state["step"])
+
+
+def step_of(path: Path) -> int:
+    """Return the number of steps that a checkpoint has by its name."""
+    digits = path.stem.removeprefix("step_")
+    return int(digits) if digits.isdecimal() else 0
+
+
+def fault_of(arrays: Arrays) -> str | None:
+    """Return a description of a number that single precision does not hold, or None."""
+    for name, array in arrays.items():
+        if array.dtype.kind != "f":
+            continue
+        with np.errstate(over="ignore"):  # infinite then
+            good = np.isfinite(array.astype(np.float32, copy=False))
+        if not good.all():
+            at = tuple(int(k) for k in np.argwhere(~good)[0])
+            return f"has {array[at]:g} in {shown(name)} at index {at}"
+    return None
+
 
 def latest(folder: Path) -> Path | None:
     """Return the latest checkpoint of the run in a folder, or None."""
@@ -62,7 +86,7 @@ def save(folder: Path, checkpoint: Checkpoint) -> Path:
     The file appears under its name when it is whole, so an interruption leaves no partial one. Only
     the latest of the earlier checkpoints is kept.
     """
-    path = folder / _FOLDER / f"step_{int(checkpoint.state['step']):08d}.npz"
+    path = folder / _FOLDER / f"step_{checkpoint.step:08d}.npz"
     path.parent.mkdir(parents=True, exist_ok=True)
     for part in path.parent.glob(f"*{PART}"):  # of a run that was killed while it wrote
         part.unlink()
@@ -123,15 +147,9 @@ def _check_state(path: Path, arrays: Arrays) -> None:
     step = arrays.get("step")
     if step is None or step.dtype.kind not in "iu" or step.shape or not 0 <= int(step) < 2**32:
         raise DatasetError(path, "has no number 'step'", "a whole number from 0")
-    for name, array in arrays.items():
-        if array.dtype.kind != "f":
-            continue
-        with np.errstate(over="ignore"):  # infinite then
-            bad = np.argwhere(~np.isfinite(array.astype(np.float32)))
-        if len(bad):
-            at = tuple(int(k) for k in bad[0])
-            found = f"has {array[at]:g} in {shown(name)} at index {at}"
-            raise DatasetError(path, found, "finite numbers in single precision")
+    found = fault_of(arrays)
+    if found is not None:
+        raise DatasetError(path, found, "finite numbers in single precision")
 
 
 def _colour(value: Value) -> tuple[float, float, float]:

@@ -67,6 +67,9 @@ class Trainer:
         data: The data set.
         options: The options of the run.
 
+    Attributes:
+        whole: Whether the latest step has ended; False after an error in the midst of its changes.
+
     Raises:
         DatasetError: All views are held out.
     """
@@ -79,6 +82,7 @@ class Trainer:
             )
         self.options = options
         self.step = 0
+        self.whole = True
         self.held_out = range(len(train), len(train) + len(held_out))
         self.training = range(len(train))
         self.gaussians = first_gaussians(data, options)
@@ -136,10 +140,12 @@ class Trainer:
                 self.strategy.penalty(self.gaussians, self._loss)
         tape.backward(self._loss)
         self._latest = k
+        self.whole = False
         self.optimiser.step()
         self.step += 1
         if self.strategy is not None:
             self.strategy.after_step(self.step, self.gaussians, splatter)
+        self.whole = True
 
     def _next(self) -> int:
         """Return the view of the next step."""
@@ -193,7 +199,16 @@ class Trainer:
     # Saving
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
-        """Return, as arrays by name, all that later steps depend on except data set and options."""
+        """Return, as arrays by name, all that later steps depend on except data set and options.
+
+        Raises:
+            LaunchError: An error has ended the latest step in the midst of its changes.
+        """
+        if not self.whole:
+            raise LaunchError(
+                f"Trainer: an error has ended step {self.step} in the midst of its changes, and "
+                "the state is of no use. Load an earlier one by load_state_dict()."
+            )
         parts = {
             "gaussians": self.gaussians.to_numpy(),
             "optimiser": self.optimiser.state_dict(),
@@ -243,7 +258,7 @@ class Trainer:
                         f"{len(self.gaussians)} gaussians."
                     )
             self.strategy.load_state_dict(parts["strategy"])
-        self.step = int(step)
+        self.step, self.whole = int(step), True
 
 
 def _padding(splatter: Splatter) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -73,13 +74,13 @@ def busy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Trainer, "__init__", made)
 
 
-def interrupted_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Press Ctrl-C in the middle of a step."""
+def interrupted_at(step: int, monkeypatch: pytest.MonkeyPatch, number: int = signal.SIGINT) -> None:
+    """Press Ctrl-C, or send another signal, in the middle of a step."""
     advance = Trainer.advance
 
     def pressed(self: Trainer) -> None:
         if self.step == step - 1:
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), number)
         advance(self)
 
     monkeypatch.setattr(Trainer, "advance", pressed)
@@ -290,22 +291,180 @@ def test_runs_that_do_not_fit(
     assert line.endswith("Hint: remove it, to go on from the one before.")
 
 
-def test_a_run_that_fails_says_so(
+def last_line(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().err.splitlines()[-1]
+
+
+def broken_at(step: int, error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Raise an error in the midst of a step, after the optimiser has moved the gaussians."""
+    moved = dt.optim.Adam.step
+
+    def move(self: Any, *args: Any) -> None:
+        moved(self, *args)
+        calls.append(1)
+        if len(calls) == step:
+            raise error
+
+    calls: list[int] = []
+    monkeypatch.setattr(dt.optim.Adam, "step", move)
+
+
+@pytest.fixture(scope="module")
+def cloud(balls: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The splats of a run without a fault."""
+    with pytest.MonkeyPatch.context() as context:
+        context.setattr(run, "init", lambda **_: None)
+        busy(context)
+        out = tmp_path_factory.mktemp("whole")
+        assert train(balls["colmap-bin"], out, "--no-pictures") == 0
+    return (out / "point_cloud.ply").read_bytes()
+
+
+def goes_on(data: Path, out: Path, cloud: bytes) -> None:
+    assert train(data, out, "--resume", "--no-pictures") == 0
+    assert (out / "point_cloud.ply").read_bytes() == cloud
+
+
+ERRORS = [
+    (dt.SolverError("All gaussians have faded,\nand none is left."), 1, ": error: All gaussians"),
+    (MemoryError(), 1, ": error: out of memory; "),
+    (KeyboardInterrupt(), 130, ": interrupted: "),
+]
+
+
+@pytest.mark.parametrize(("error", "code", "start"), ERRORS)
+def test_a_run_that_fails_in_a_step_goes_on_from_its_last_good_state(
     balls: dict[str, Path],
+    cloud: bytes,
+    error: BaseException,
+    code: int,
+    start: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def broken(self: Trainer) -> None:
-        raise dt.SolverError("All gaussians have faded,\nand none is left.")
+    busy(monkeypatch)
+    monkeypatch.setattr(run, "_KEEPING", 0)
+    with monkeypatch.context() as context:
+        broken_at(6, error, context)
+        assert train(balls["colmap-bin"], tmp_path, "--no-pictures") == code
+    line = last_line(capsys)
+    assert line.startswith(f"difftile train{start}")
+    saved = tmp_path / "checkpoints" / "step_00000005.npz"
+    assert line.endswith(f"; --resume continues from step 5, {saved}".removeprefix("; "))
+    goes_on(balls["colmap-bin"], tmp_path, cloud)
 
-    monkeypatch.setattr(Trainer, "advance", broken)
-    assert train(balls["nerfstudio"], tmp_path) == 1
-    err = capsys.readouterr().err.splitlines()[-1]
-    assert err == "difftile train: error: All gaussians have faded, and none is left."
+
+def test_a_fault_of_the_program_is_shown_and_the_run_saved(
+    balls: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "_KEEPING", 0)
+    broken_at(3, RuntimeError("a bug"), monkeypatch)
+    with pytest.raises(RuntimeError, match="a bug") as caught:
+        train(balls["nerfstudio"], tmp_path)
+    assert "--resume continues from step 2," in caught.value.__notes__[0]
+
+
+def test_a_picture_that_turns_unreadable_ends_a_run_between_steps(
+    balls: dict[str, Path],
+    cloud: bytes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    busy(monkeypatch)
+    image = dt.datasets.View.image
+    order: list[int] = []
+
+    def read_picture(self: dt.datasets.View) -> Any:
+        order.append(1)
+        if len(order) == 4:
+            raise dt.DatasetError(self.path, "is cut off", "a whole picture")
+        return image(self)
+
+    with monkeypatch.context() as context:
+        context.setattr(dt.datasets.View, "image", read_picture)
+        context.setattr("difftile.training.trainer._AHEAD", 1)
+        assert train(balls["colmap-bin"], tmp_path, "--no-pictures") == 1
+    line = last_line(capsys)
+    assert "is cut off" in line
+    assert "--resume continues from step 3, " in line
+    goes_on(balls["colmap-bin"], tmp_path, cloud)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize(("number", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
+def test_signals_end_a_run_between_steps(
+    balls: dict[str, Path],
+    cloud: bytes,
+    number: str,
+    code: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    busy(monkeypatch)
+    with monkeypatch.context() as context:
+        interrupted_at(5, context, getattr(signal, number))
+        assert train(balls["colmap-bin"], tmp_path, "--no-pictures") == code
+    assert latest(tmp_path) == tmp_path / "checkpoints" / "step_00000005.npz"
+    goes_on(balls["colmap-bin"], tmp_path, cloud)
+
+
+def test_a_full_disk_is_one_line(
+    balls: dict[str, Path],
+    cloud: bytes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    busy(monkeypatch)
+    savez = np.savez
+
+    def write(file: Any, **arrays: Any) -> None:
+        savez(file, **{name: arrays[name] for name in ("allow_pickle", "about")})
+        if arrays["step"] > 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        file.seek(0)
+        savez(file, **arrays)
+
+    with monkeypatch.context() as context:
+        context.setattr(np, "savez", write)
+        assert train(balls["colmap-bin"], tmp_path, "--no-pictures", "--save-every", "2") == 1
+    line = last_line(capsys)
+    full = "[Errno 28] No space left on device"
+    assert line.startswith(f"difftile train: error: {full}; no checkpoint could be written ({full}")
+    assert "; --resume continues from step 2, " in line
+    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["step_00000002.npz"]
+    goes_on(balls["colmap-bin"], tmp_path, cloud)
 
 
 def test_a_loss_that_is_not_finite_ends_a_run(
+    balls: dict[str, Path],
+    cloud: bytes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    busy(monkeypatch)
+    monkeypatch.setattr(run, "_KEEPING", 0)
+    advance = Trainer.advance
+
+    def broken(self: Trainer) -> None:
+        advance(self)
+        if self.step == 3:
+            self._loss.fill(np.nan)
+            self.gaussians.means.fill(np.nan)
+
+    with monkeypatch.context() as context:
+        context.setattr(Trainer, "advance", broken)
+        assert train(balls["colmap-bin"], tmp_path, "--no-pictures") == 1
+    line = last_line(capsys)
+    assert line.startswith("difftile train: error: the loss of step 3 is nan; --resume continues")
+    assert "from step 2, " in line
+    goes_on(balls["colmap-bin"], tmp_path, cloud)
+
+
+def test_no_state_with_numbers_that_are_not_finite_is_saved(
     balls: dict[str, Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -315,13 +474,31 @@ def test_a_loss_that_is_not_finite_ends_a_run(
 
     def broken(self: Trainer) -> None:
         advance(self)
-        if self.step == 3:
-            self._loss.fill(np.nan)
+        if self.step == STEPS:
+            self.gaussians.scales.fill(np.inf)
 
+    monkeypatch.setattr(run, "_KEEPING", 0)
     monkeypatch.setattr(Trainer, "advance", broken)
     assert train(balls["nerfstudio"], tmp_path) == 1
-    err = capsys.readouterr().err.splitlines()[-1]
-    assert err.startswith("difftile train: error: the loss of step 3 is nan; --resume goes on")
+    line = last_line(capsys)
+    assert "the state after step 9 has inf in 'gaussians.scales' at index (0, 0); --res" in line
+    assert read(latest(tmp_path) or tmp_path).step == 8
+
+
+def test_the_state_in_the_midst_of_a_step_is_refused(
+    balls: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = Trainer(load(balls["nerfstudio"]), Options(points=10, sh_degree=0))
+    trainer.advance()
+    state = trainer.state_dict()
+    with monkeypatch.context() as context:
+        broken_at(1, MemoryError(), context)
+        with pytest.raises(MemoryError):
+            trainer.advance()
+    with pytest.raises(dt.LaunchError, match="in the midst of its changes"):
+        trainer.state_dict()
+    trainer.load_state_dict(state)
+    assert trainer.state_dict()["step"] == 1
 
 
 def test_help_starts_nothing() -> None:
