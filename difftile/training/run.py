@@ -18,6 +18,7 @@ from difftile.arguments import Parser
 from difftile.datasets.dataset import Dataset
 from difftile.datasets.files import write_splats
 from difftile.datasets.load import load
+from difftile.datasets.verify import verify
 from difftile.diagnostics import (
     DatasetError,
     DifftileError,
@@ -69,7 +70,8 @@ def run(given: Mapping[str, Any], parser: Parser) -> int:
             background=options.background,
             allow_outside=given["allow_outside"],
         )
-        print("; ".join((f"found {data.found}", *data.notes)))
+        print("\n  ".join((f"found {data.found}", *data.notes)))
+        verify(data, progress=True)
         more = {} if given["threads"] is None else {"cpu_max_num_threads": given["threads"]}
         init(arch=given["arch"], seed=options.seed, **more)
         out.mkdir(parents=True, exist_ok=True)
