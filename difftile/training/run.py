@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, final
 
 import numpy as np
-from tqdm import tqdm
 
 from difftile.arguments import Parser
 from difftile.datasets.dataset import Dataset
@@ -28,6 +27,7 @@ from difftile.diagnostics import (
 )
 from difftile.files.writing import write_bytes
 from difftile.launch.start import init
+from difftile.progress import progress_bar
 from difftile.training.initial import splats_of
 from difftile.training.options import Options
 from difftile.training.plots import save_curve, save_strip
@@ -191,7 +191,7 @@ class _Session:
         trainer, steps = self._trainer, self._options.steps
         each = max(1, steps // _MEASURED)
         began = time.perf_counter() - self._seconds
-        bar = tqdm(total=steps, initial=min(trainer.step, steps), unit="step", desc="train")
+        bar = progress_bar(total=steps, initial=min(trainer.step, steps), unit="step", desc="train")
         with bar:
             while trainer.step < steps and not signals.code:
                 trainer.advance()
