@@ -454,7 +454,7 @@ def test_a_binding_that_breaks_is_shown(what: str) -> None:
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_what_is_not_finite_is_left_out(bad: float) -> None:
-    option = dt.full((), bad)
+    option = dt.zeros(())
     for components in (2, 3):
         places = np.random.default_rng(0).random((5, components), np.float32)
         places[2] = bad
@@ -468,7 +468,9 @@ def test_what_is_not_finite_is_left_out(bad: float) -> None:
         app.mesh(places, [[0, 1, 2]])
         app.text((bad,) * components, "nowhere")
         app.slider("s", bind=option, min=0.1, max=1.0, log=True)
+        option[None] = 1.0
         app.choice("c", ["a", "b"], bind=option)
+        option[None] = bad
         app.plot("x", bad)
         app.run(frames=3, events=[KeyDown("g"), KeyDown("f", 1), MouseMove(300, 300, 1)])
         assert app.error is None
@@ -562,6 +564,16 @@ def canvas() -> Canvas:
         (lambda: null().slider("a", bind=3, min=0, max=1), "bind is a field of one element"),
         (lambda: null().choice("a", []), "no options"),
         (lambda: null().choice("a", ["b"], value="c"), "not 'c'"),
+        (
+            lambda: null().choice("show", ["a", 2], bind=(SimpleNamespace(mode="c"), "mode")),
+            "'show' is bound to 'c', which is not one of the options 'a', 2; set the attribute to",
+        ),
+        (
+            lambda: null().choice("show", ["a", "b"], bind=dt.full((), 2, dtype=ti.i32)),
+            "'show' is bound to an element that holds 2; it holds the index of an option, one of "
+            r"0 \('a'\), 1 \('b'\)",
+        ),
+        (lambda: null().choice("show", ["a", "b"], bind=dt.full((), np.nan)), "that holds nan;"),
         (lambda: null().handle(bind=dt.zeros(())), "two or three numbers"),
         (lambda: null().handle(colour="nothing"), "is not a colour"),
         (lambda: canvas().image(np.zeros((0, 3))), "has no pixels"),
