@@ -35,7 +35,11 @@ def __getattr__(name: str) -> Any:
         return sorted(_homes().keys() - _NEED_OTHERS)
     module = _homes().get(name)
     if module is None:
-        raise AttributeError(f"module 'difftile' has no attribute '{name}'")
+        if name.startswith("_"):
+            raise AttributeError(f"module 'difftile' has no attribute '{name}'")
+        habits = importlib.import_module("difftile.habits")
+        hint = habits.attribute("difftile", name, _homes())
+        raise habits.missing("The module 'difftile'", name, hint)
     if module == "difftile":  # a package, used whole: `dt.optim.Adam`
         return importlib.import_module(f"difftile.{name}")
     if module.startswith("difftile.fields"):

@@ -393,6 +393,10 @@ class DatasetError(DifftileError, ValueError):
         super().__init__(render(f"{_shown_path(self.path)}: {said}.", (), (), hint))
 
 
+class UnknownName(DifftileError, AttributeError):
+    """An attribute that an object of difftile does not have."""
+
+
 class LaunchError(DifftileError, TypeError):
     """Arguments that do not fit the kernel they are passed to."""
 

@@ -229,7 +229,8 @@ def test_every_error_is_on_its_page_as_it_is_raised() -> None:
         if isinstance(of, type) and issubclass(of, kinds)
     }
     assert set(re.findall(r"^### (\w+)$", page, re.MULTILINE)) == named - {"DifftileError"}
-    wrong = "".join(file.read_text("utf-8") for file in (ROOT / "tests" / "wrong").glob("*.txt"))
+    programs = [*(ROOT / "tests" / "wrong").glob("*.txt"), ROOT / "tests/newcomer/habits.txt"]
+    wrong = "".join(file.read_text("utf-8") for file in programs)
     shown = re.findall(r"```python fragment\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)
     assert shown
     for program, error in shown:

@@ -5,7 +5,6 @@ from difftile.datasets.files import read_splats, write_splats
 from difftile.datasets.images import read_image
 from difftile.datasets.load import load
 from difftile.datasets.splats import Splats
-from difftile.datasets.verify import verify
 
 __all__ = [
     "Dataset",
@@ -15,6 +14,5 @@ __all__ = [
     "load",
     "read_image",
     "read_splats",
-    "verify",
     "write_splats",
 ]

@@ -15,6 +15,7 @@ from difftile.fields.exchange import as_array, as_contents
 from difftile.fields.export import cuda_interface, device_of, dlpack_of, shared_array
 from difftile.fields.recording import RECORDING, note_read, note_write
 from difftile.fields.window import Window
+from difftile.habits import taught
 from difftile.ir.types import Type, shape_of
 from difftile.substrate import dtype_of
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from difftile.fields.field import Field
 
 
+@taught("field", "A field")
 class Shaped:
     """A field of any kind, as Python sees its shape."""
 

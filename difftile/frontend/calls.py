@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, did_you_mean
 from difftile.frontend.atomic_calls import ATOMICS
+from difftile.frontend.captures import look_up
 from difftile.frontend.changes import method_of
 from difftile.frontend.construct import (
     bit_cast_call,
@@ -31,7 +34,7 @@ from difftile.frontend.convert import (
 )
 from difftile.frontend.derivatives import compared_call, derivative_call, derivative_of
 from difftile.frontend.field_views import size_of
-from difftile.frontend.foreign import instead
+from difftile.frontend.foreign import instead, spelled
 from difftile.frontend.indexing import attribute_of
 from difftile.frontend.inline import Argument, inline
 from difftile.frontend.items import (
@@ -131,9 +134,19 @@ def call(cx: Context, node: ast.Call, name: str) -> Item:
         case Compared(function):
             return compared_call(cx, node, function)
         case HostOnly(hint):
-            raise _not_callable(cx, node, hint)
+            raise _not_callable(cx, node, spelled(_written(node, target)[1]) or hint)
         case _:
-            raise _not_callable(cx, node, instead(target.value))
+            hint = instead(target.value, *_written(node, target))
+            raise _not_callable(cx, node, hint)
+
+
+def _written(node: ast.Call, target: Static) -> tuple[str, str]:
+    """Return the package that a called function is reached through, and its name there."""
+    if target.path is None or not isinstance(node.func, ast.Attribute):
+        return "", ""
+    root = look_up(replace(target.path, steps=target.path.steps[:1]))
+    package = root.__name__.partition(".")[0] if isinstance(root, ModuleType) else ""
+    return package, node.func.attr
 
 
 def _not_callable(cx: Context, node: ast.Call, hint: str) -> CallMismatch:

@@ -1,4 +1,7 @@
-"""Python objects that cannot be called in a kernel, and hints about replacements."""
+"""Python objects that cannot be called in a kernel, and hints about replacements.
+
+`habits` has the names of other libraries; here are Python's own, and objects of any kind.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,12 @@ from collections.abc import Iterable
 from types import FunctionType
 from typing import Any
 
+from difftile.diagnostics import did_you_mean
+from difftile.habits import FUNCTIONS, LANGUAGE, LIBRARIES, OF_KERNELS
+from difftile.ops.table import NAMED
+
 _FROM_PYTHON = "call it from Python, before or after the launch."
 _TYPES = "types are known while compiling; test them in Python."
-_SIZES = "write 'ti.Vector([...])' for a few numbers, and pass many as a field."
 
 
 def _each(module: str, names: Iterable[str], hint: str) -> dict[tuple[str, str], str]:
@@ -24,12 +30,35 @@ _KNOWN: dict[tuple[str, str], str] = {
     **_each("builtins", ("input", "open", "exec", "eval"), _FROM_PYTHON),
     **_each("builtins", ("list", "tuple", "dict", "set"), "write a tuple, or 'ti.Vector([...])'."),
     **_each("builtins", ("map", "filter", "reversed"), "write an explicit 'for' loop."),
-    **_each("numpy", ("array", "asarray", "zeros", "ones", "full", "empty"), _SIZES),
 }
 
+_OURS = ("ti", "ti.math", "dt", "math")
 
-def instead(value: Any) -> str:
-    """Return a hint about a Python object that is called in a kernel."""
+
+def spelled(name: str) -> str | None:
+    """Return the hint about a function that other libraries know by a name, or None."""
+    if name in FUNCTIONS:
+        return FUNCTIONS[name]
+    found = (f"{module}.{name}" for module in _OURS if f"{module}.{name}" in NAMED)
+    ours = next(found, None)
+    return None if ours is None else f"write '{ours}'."
+
+
+def attribute_hint(module: str, name: str, known: Iterable[str]) -> str | None:
+    """Return the hint about a name that a module does not have, in a kernel."""
+    package = module.partition(".")[0]
+    habit = spelled(name) if package in (*LANGUAGE, *LIBRARIES) else None
+    return habit or did_you_mean(name, sorted(known))
+
+
+def instead(value: Any, library: str = "", called: str = "") -> str:
+    """Return a hint about a Python object that is called in a kernel.
+
+    Args:
+        value: The object.
+        library: The package that it was reached through: `torch` for `torch.nn.functional.relu`.
+        called: Its name there.
+    """
     name = getattr(value, "__name__", "it")
     module = (getattr(value, "__module__", None) or "").partition(".")[0]
     owner = type(getattr(value, "__self__", None)).__module__
@@ -38,12 +67,15 @@ def instead(value: Any) -> str:
         return known
     if isinstance(value, (bool, int, float, str)):
         return "numbers and texts are not functions."
+    package = library or module
+    if package in LIBRARIES:
+        return spelled(called or name) or OF_KERNELS
+    if package in LANGUAGE and package != "difftile":
+        return spelled(called or name) or "it is not part of the kernel language."
     if "random" in (module, *owner.split(".")):
         return "draw with 'dt.rand()', 'dt.randn()' or 'dt.randint(low, high)'."
-    if isinstance(value, type) and module == "numpy":
-        return "cast with 'ti.cast(value, type)', such as 'ti.cast(x, ti.f32)'."
-    if module == "numpy" or type(value).__module__.startswith("numpy"):
-        return "use the functions of 'ti' and 'ti.math', such as 'ti.sin'."
+    if type(value).__module__.startswith("numpy"):
+        return spelled(called or name) or OF_KERNELS
     if module in ("difftile", "time"):
         return _FROM_PYTHON
     if isinstance(value, type):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import replace
+from types import ModuleType
 
 from difftile.diagnostics import (
     KernelError,
@@ -23,6 +24,7 @@ from difftile.frontend.components import (
 )
 from difftile.frontend.context import Context
 from difftile.frontend.field_views import element_of, size_of
+from difftile.frontend.foreign import attribute_hint
 from difftile.frontend.items import (
     Element,
     FieldRef,
@@ -200,7 +202,10 @@ def attribute_of(cx: Context, node: ast.Attribute, item: Item, name: str = "") -
             missing = object()
             found = getattr(value, node.attr, missing)
             if found is missing:
-                raise _undefined(cx, node, item, [n for n in dir(value) if not n.startswith("_")])
+                known = [n for n in dir(value) if not n.startswith("_")]
+                is_module = isinstance(value, ModuleType)
+                hint = attribute_hint(value.__name__, node.attr, known) if is_module else None
+                raise _undefined(cx, node, item, known, hint)
             return captured(cx, found, None if path is None else path.then("attribute", node.attr))
         case _:
             raise _undefined(cx, node, item)

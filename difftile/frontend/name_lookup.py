@@ -21,6 +21,7 @@ from difftile.frontend.captures import (
 from difftile.frontend.context import Context
 from difftile.frontend.field_views import hidden, size_of, view_of
 from difftile.frontend.items import FieldRef, FieldShape, Item, Record, Static, Tuple, Unbound
+from difftile.habits import MODULES
 from difftile.ir.nodes import Array, Const, Var
 from difftile.ir.types import FLOATS, I32, Vector, promote, scalar_of
 from difftile.ops.vocabulary import (
@@ -62,7 +63,8 @@ def lookup(cx: Context, node: ast.Name) -> Item:
         )
     if value is MISSING:
         known = [*cx.env, *code.co_freevars, *function.__globals__]
-        raise UndefinedName(cx.span(node), node.id, hint=did_you_mean(node.id, known))
+        hint = MODULES.get(node.id) or did_you_mean(node.id, known)
+        raise UndefinedName(cx.span(node), node.id, hint=hint)
     return captured(cx, value, path)
 
 

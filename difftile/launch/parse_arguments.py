@@ -54,7 +54,7 @@ from difftile.launch.open_arguments import (
 )
 from difftile.launch.overlaps import together
 from difftile.launch.prepared_launch import NumberSlot
-from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, OpName, StructName, TypeName
+from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, OpName, Refused, StructName, TypeName
 from difftile.substrate import Session
 
 _I32_LIMIT = 2**31
@@ -313,12 +313,16 @@ def _number_or_static(
                 raise LaunchError(f"{kernel!r}: '{name}' = {arg} does not fit 32 bits.")
             return arg, "int"
     simple = isinstance(arg, (FunctionType, str, int, float, type(None)))
-    if simple or isinstance(meaning_of(arg), (OpName, FuncMeaning, TypeName, StructName)):
+    meaning = meaning_of(arg)
+    if simple or isinstance(meaning, (OpName, FuncMeaning, TypeName, StructName)):
         return StaticArgument(arg), ("known", key_of(arg))
     shown = type(arg)
     followed = issubclass(shown, tuple) or kind == "template" or is_data_oriented(arg)
     if followed:
         return StaticArgument(arg, followed=True), ("object", type(arg))
+    if isinstance(meaning, Refused):
+        what = meaning.what[:1].lower() + meaning.what[1:]
+        raise LaunchError(f"{kernel!r}: '{name}' is {what}; {meaning.hint}")
     hint = "pass a field, a number or a func"
     if isinstance(arg, dict):
         hint = "make it a struct with ti.Struct()"

@@ -26,9 +26,11 @@ class Composite(NamedTuple):
 _SCALAR = {
     "mix": Composite(("x", "y", "t"), "x * (1 - t) + y * t", "ti.math.mix"),
     "fract": Composite(("x",), "x - floor(x)", "ti.math.fract"),
-    "trunc": Composite(("x",), "select(x < 0, ceil(x), floor(x))", "math.trunc"),
-    "fmod": Composite(("x", "y"), "x - y * trunc(x / y)", "math.fmod"),
-    "copysign": Composite(("x", "y"), "select(y < 0, -abs(x), abs(x))", "math.copysign"),
+    "trunc": Composite(("x",), "select(x < 0, ceil(x), floor(x))", "math.trunc np.trunc"),
+    "fmod": Composite(("x", "y"), "x - y * trunc(x / y)", "math.fmod np.fmod"),
+    "copysign": Composite(
+        ("x", "y"), "select(y < 0, -abs(x), abs(x))", "math.copysign np.copysign"
+    ),
     "saturate": Composite(("x",), "clamp(x, 0, 1)"),
     "hermite": Composite(("t",), "t * t * (3 - 2 * t)"),
     "smoothstep": Composite(
@@ -36,11 +38,15 @@ _SCALAR = {
     ),
     "step": Composite(("edge", "x"), "select(x < edge, zeros(x), ones(x))", "ti.math.step"),
     "exp2": Composite(("x",), "exp(x * 0.69314718055994530942)"),
-    "radians": Composite(("x",), "x * 0.017453292519943295769", "ti.math.radians math.radians"),
-    "degrees": Composite(("x",), "x * 57.295779513082320877", "ti.math.degrees math.degrees"),
+    "radians": Composite(
+        ("x",), "x * 0.017453292519943295769", "ti.math.radians math.radians np.radians np.deg2rad"
+    ),
+    "degrees": Composite(
+        ("x",), "x * 57.295779513082320877", "ti.math.degrees math.degrees np.degrees np.rad2deg"
+    ),
     # exp(x) - exp(-x) loses its digits near 0.
-    "sinh": Composite(("x",), "tanh(x) * cosh(x)", "math.sinh"),
-    "cosh": Composite(("x",), "0.5 * (exp(x) + exp(-x))", "math.cosh"),
+    "sinh": Composite(("x",), "tanh(x) * cosh(x)", "math.sinh np.sinh"),
+    "cosh": Composite(("x",), "0.5 * (exp(x) + exp(-x))", "math.cosh np.cosh"),
     "square": Composite(("x",), "x * x"),
     "softplus": Composite(("x", "beta"), "log1pexp(beta * x) / beta", "dt.softplus"),
     # The sign of the denominator is kept, 0 counts as positive; where eps stands in for the

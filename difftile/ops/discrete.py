@@ -32,9 +32,9 @@ LOGIC = (
     Op("and", np.logical_and, logical),
     Op("or", np.logical_or, logical),
     Op("not", np.logical_not, logical),
-    Op("isnan", np.isnan, predicate, names="ti.math.isnan math.isnan"),
-    Op("isinf", np.isinf, predicate, names="ti.math.isinf math.isinf"),
-    Op("isfinite", np.isfinite, predicate, names="math.isfinite"),
+    Op("isnan", np.isnan, predicate, names="ti.math.isnan math.isnan np.isnan"),
+    Op("isinf", np.isinf, predicate, names="ti.math.isinf math.isinf np.isinf"),
+    Op("isfinite", np.isfinite, predicate, names="math.isfinite np.isfinite"),
 )
 
 INTEGER = (
@@ -65,7 +65,7 @@ CHOICE = (
         masks=True,
         kinks="all to the side that was taken",
         jvp="select(a, b_dot, c_dot)",
-        names="ti.select",
+        names="ti.select np.where",
     ),
 )
 

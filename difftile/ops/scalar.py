@@ -58,7 +58,7 @@ ROWS = (
         (_WIDE, _POSITIVE),
         singular=True,
         kinks="at a jump the slopes of the piece that starts there; not finite at a divisor of 0",
-        names="ti.math.mod",
+        names="ti.math.mod np.mod",
     ),
     Op(
         "pow",
@@ -86,7 +86,7 @@ ROWS = (
         masks=True,
         kinks="half to each where neither is larger",
         tie="a == b",
-        names="ti.max max",
+        names="ti.max max np.fmax",
     ),
     Op(
         "min",
@@ -100,7 +100,7 @@ ROWS = (
         masks=True,
         kinks="half to each where neither is smaller",
         tie="a == b",
-        names="ti.min min",
+        names="ti.min min np.fmin",
     ),
     Op(
         "clamp",
@@ -126,11 +126,18 @@ ROWS = (
         masks=True,
         kinks="0 at 0",
         tie="a == 0",
-        names="ti.abs math.fabs abs",
+        names="ti.abs math.fabs abs np.abs np.fabs",
     ),
-    Op("sin", np.sin, real, ("z_bar * cos(a)",), (_WIDE,), names="ti.sin math.sin"),
-    Op("cos", np.cos, real, ("-z_bar * sin(a)",), (_WIDE,), names="ti.cos math.cos"),
-    Op("tan", np.tan, real, ("z_bar * (1 + z * z)",), ((-1.2, 1.2),), names="ti.tan math.tan"),
+    Op("sin", np.sin, real, ("z_bar * cos(a)",), (_WIDE,), names="ti.sin math.sin np.sin"),
+    Op("cos", np.cos, real, ("-z_bar * sin(a)",), (_WIDE,), names="ti.cos math.cos np.cos"),
+    Op(
+        "tan",
+        np.tan,
+        real,
+        ("z_bar * (1 + z * z)",),
+        ((-1.2, 1.2),),
+        names="ti.tan math.tan np.tan",
+    ),
     Op(
         "asin",
         np.arcsin,
@@ -139,7 +146,7 @@ ROWS = (
         (_UNIT,),
         singular=True,
         kinks="infinite at -1 and 1",
-        names="ti.asin math.asin",
+        names="ti.asin math.asin np.arcsin",
     ),
     Op(
         "acos",
@@ -149,9 +156,9 @@ ROWS = (
         (_UNIT,),
         singular=True,
         kinks="infinite at -1 and 1",
-        names="ti.acos math.acos",
+        names="ti.acos math.acos np.arccos",
     ),
-    Op("atan", np.arctan, real, ("z_bar / (1 + a * a)",), (_WIDE,), names="math.atan"),
+    Op("atan", np.arctan, real, ("z_bar / (1 + a * a)",), (_WIDE,), names="math.atan np.arctan"),
     Op(
         "atan2",
         meaning.arctan2,
@@ -160,9 +167,11 @@ ROWS = (
         (_WIDE, _WIDE),
         singular=True,
         kinks="NaN at (0, 0)",
-        names="ti.atan2 math.atan2",
+        names="ti.atan2 math.atan2 np.arctan2",
     ),
-    Op("tanh", np.tanh, real, ("z_bar * (1 - z * z)",), (_WIDE,), names="ti.tanh math.tanh"),
+    Op(
+        "tanh", np.tanh, real, ("z_bar * (1 - z * z)",), (_WIDE,), names="ti.tanh math.tanh np.tanh"
+    ),
     Op(
         "sigmoid",
         meaning.sigmoid,
@@ -180,7 +189,7 @@ ROWS = (
         (_WIDE,),
         singular=True,  # it overflows: at 89 in f32
         kinks="infinite where the value overflows",
-        names="ti.exp math.exp",
+        names="ti.exp math.exp np.exp",
     ),
     Op(
         "expm1",
@@ -190,7 +199,7 @@ ROWS = (
         (_WIDE,),
         singular=True,
         kinks="infinite where the value overflows",
-        names="math.expm1 dt.expm1",
+        names="math.expm1 dt.expm1 np.expm1",
     ),
     Op(
         "log1pexp",
@@ -207,7 +216,7 @@ ROWS = (
         (_POSITIVE,),
         singular=True,
         kinks="infinite at 0",
-        names="ti.log math.log",
+        names="ti.log math.log np.log",
     ),
     Op(
         "log2",
@@ -217,7 +226,7 @@ ROWS = (
         (_POSITIVE,),
         singular=True,
         kinks="infinite at 0",
-        names="ti.math.log2 math.log2",
+        names="ti.math.log2 math.log2 np.log2",
     ),
     Op(
         "log10",
@@ -227,7 +236,7 @@ ROWS = (
         (_POSITIVE,),
         singular=True,
         kinks="infinite at 0",
-        names="math.log10",
+        names="math.log10 np.log10",
     ),
     Op(
         "log1p",
@@ -237,7 +246,7 @@ ROWS = (
         ((-0.8, 2.0),),
         singular=True,
         kinks="infinite at -1",
-        names="math.log1p dt.log1p",
+        names="math.log1p dt.log1p np.log1p",
     ),
     Op(
         "logit",
@@ -258,7 +267,7 @@ ROWS = (
         singular=True,  # NaN for negative numbers
         kinks="0 at 0",
         tie="a == 0",
-        names="ti.sqrt math.sqrt",
+        names="ti.sqrt math.sqrt np.sqrt",
     ),
     Op(
         "rsqrt",
@@ -284,8 +293,15 @@ def is_exact(program: Program) -> bool:
 # No formula: they cut the gradient, which is reported where one was wanted.
 PIECEWISE_CONSTANT = (
     Op("sign", meaning.sign, elementwise, domain=(_WIDE,), kinks="0", names="ti.math.sign"),
-    Op("floor", meaning.floor, real, domain=(_WIDE,), kinks="0", names="ti.floor math.floor"),
-    Op("ceil", meaning.ceil, real, domain=(_WIDE,), kinks="0", names="ti.ceil math.ceil"),
+    Op(
+        "floor",
+        meaning.floor,
+        real,
+        domain=(_WIDE,),
+        kinks="0",
+        names="ti.floor math.floor np.floor",
+    ),
+    Op("ceil", meaning.ceil, real, domain=(_WIDE,), kinks="0", names="ti.ceil math.ceil np.ceil"),
     Op("round", meaning.rounded, real, domain=(_WIDE,), kinks="0", names="ti.round round"),
     # Not constant: the user cuts it here.
     Op("stop_grad", meaning.stop_grad, real, domain=(_WIDE,), kinks="0, by its meaning"),

@@ -14,6 +14,7 @@ from difftile.fields.exchange import as_integer
 from difftile.fields.field import zero_grads
 from difftile.fields.recording import check_no_tape
 from difftile.fields.rows import Change, rows_of
+from difftile.habits import taught
 from difftile.ir.types import shape_of
 from difftile.optim.line_search import search
 from difftile.optim.objective import Objective, Point
@@ -30,6 +31,7 @@ from difftile.solvers.vectors import Vector, read
 
 
 @final
+@taught("optimiser", "An optimiser")
 class LBFGS:
     """Minimises a loss that is the same function throughout, in few evaluations.
 

@@ -17,6 +17,7 @@ from difftile.fields.create import zeros
 from difftile.fields.field import Field, zero_grads
 from difftile.fields.recording import check_no_tape
 from difftile.fields.rows import Change, rows_of
+from difftile.habits import taught
 from difftile.ir.types import (
     F16,
     F32,
@@ -72,6 +73,7 @@ class Shared(TypedDict, total=False):
     nonfinite: str
 
 
+@taught("optimiser", "An optimiser")
 class Optimiser(ABC):
     """Moves fields against their gradients, in one launch a step for fields of one precision.
 

@@ -21,6 +21,7 @@ from difftile.diagnostics import IndexOutOfRange, LaunchError, did_you_mean
 from difftile.fields.field import Field
 from difftile.fields.pending import PENDING, run_pending
 from difftile.fields.recording import RECORDING, Recording
+from difftile.habits import taught
 from difftile.ir.nodes import Array
 from difftile.ir.types import Type, is_float
 from difftile.launch.captured import captured
@@ -47,6 +48,7 @@ from difftile.runtime.ruled_launch import RuledLaunch, rule_arguments
 from difftile.substrate import LOCK, Native, Session, current_session, raise_first
 
 
+@taught("kernel", "A kernel")
 class Kernel(ByName):
     """A kernel: call it with fields and numbers to launch it.
 

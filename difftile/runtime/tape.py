@@ -49,6 +49,7 @@ from difftile.fields.field import GRADIENTS, Field, Storage, clear_grads
 from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording, Where
 from difftile.fields.tracked import HostRead, Reads
+from difftile.habits import taught
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.run import Run
 from difftile.recording.budget import as_text, parse_memory
@@ -68,6 +69,7 @@ from difftile.substrate import current_session, failed
 Progress = Callable[[int, int], object]
 
 
+@taught("tape", "A tape")
 class Tape(StepRecorder):
     """Records the launches of its `with` block and computes gradients.
 

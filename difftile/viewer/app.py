@@ -365,7 +365,6 @@ class App(ControlsApi):
         def collect() -> None:
             nonlocal shown
             shown = self._canvas.begin()
-            self._canvas.add_permanent()
             if self._draw is not None:
                 self._draw()
             if self._backdrop is not None:

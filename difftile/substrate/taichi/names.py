@@ -7,6 +7,7 @@ import math
 from types import ModuleType
 from typing import Any, cast
 
+import numpy as np
 import numpy.typing as npt
 import taichi as ti
 from taichi.lang.matrix import MatrixType, VectorType
@@ -23,6 +24,7 @@ from difftile.ir.types import (
     Struct,
     Type,
     Vector,
+    numpy_dtype,
 )
 from difftile.ops.table import NAMED
 from difftile.ops.vocabulary import (
@@ -45,7 +47,13 @@ _DTYPES: dict[Scalar, Any] = {
 
 _TI = ti.math
 
-_MODULES: dict[str, Any] = {"": builtins, "math": math, "ti": ti, "ti.math": ti.math}
+_MODULES: dict[str, Any] = {
+    "": builtins,
+    "math": math,
+    "np": np,
+    "ti": ti,
+    "ti.math": ti.math,
+}
 
 
 _OPS = [
@@ -78,6 +86,7 @@ _SPECIAL: list[tuple[Any, str]] = [
     ),
     (ti.loop_config, "loop_config"),
     (math.hypot, "hypot"),
+    (np.hypot, "hypot"),
     (ti.random, "rand"),
     (ti.randn, "randn"),
     (ti.Vector.zero, "zero"),
@@ -105,6 +114,7 @@ _TYPES: list[tuple[Any, Type | None]] = [
     (builtins.float, None),
     (builtins.int, I32),
     (builtins.bool, BOOL),
+    *((numpy_dtype(scalar).type, scalar) for scalar in SCALARS.values()),
 ]
 
 _REFUSED: list[tuple[Any, str, str]] = [
