@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 import taichi as ti
-from tqdm import tqdm
 
 import difftile as dt
 from demos.support.convergence import orders, save_convergence
 from demos.support.options import make_parser, start
 from demos.support.surfaces import Ball, Drape, save_drape_animation, save_drape_strip
 from difftile.arguments import positive_float, positive_int
+from difftile.progress import progress_bar
 from scenes.cloth import ClothScene, find_hinges, make_cloth
 
 STRETCH, SHEAR = 40.0, 8.0  # of springs [N/m]
@@ -224,7 +224,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     shape = *cloth.scene.cloth.shape, 3
     frames = [cloth.x.to_numpy().reshape(shape)]
-    with tqdm(range(options.steps), "falling", unit="step") as bar:
+    with progress_bar(range(options.steps), desc="falling", unit="step") as bar:
         try:
             for _ in bar:
                 cloth.step()

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import taichi as ti
-from tqdm import tqdm
 
 import difftile as dt
 from demos.support.equilibrium import Measured, save_comparison, save_strips
 from demos.support.options import make_parser, start
 from demos.support.pictures import save_loss_curve
 from difftile.arguments import positive_int
+from difftile.progress import progress_bar
 from scenes.hanging_strip import HangingStrip, make_strip
 
 LARGEST_TURN = 0.05  # by which an angle of the rest shape changes at once [rad]
@@ -235,7 +235,7 @@ def compare(strip: Strip, steps: int) -> list[Measured]:
     counts = sorted({max(1, steps * part // COUNTS) for part in range(1, COUNTS + 1)})
     runs = [(by_rule, steps), *((by_iterations, count) for count in counts)]
     found = []
-    for method, count in tqdm(runs, "measuring both gradients", unit="gradient"):
+    for method, count in progress_bar(runs, desc="measuring both gradients", unit="gradient"):
         tries = []
         for _ in range(TRIES):  # the first one compiles
             strip.straighten()
@@ -273,7 +273,7 @@ def fit(strip: Strip, steps: int, iterations: int) -> tuple[list[float], np.ndar
     n = strip.scene.columns
     bend, losses, best = np.zeros(n), [], np.zeros(n)
     inverse, old = np.eye(n), None  # of the Hessian; angles and gradient of the iteration before
-    with tqdm(range(iterations + 1), "bending the rest shape", unit="step") as bar:
+    with progress_bar(range(iterations + 1), desc="bending the rest shape", unit="step") as bar:
         try:
             for _ in bar:
                 strip.bend.from_numpy(bend)

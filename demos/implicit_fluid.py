@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import taichi as ti
-from tqdm import tqdm
 
 import difftile as dt
 from demos.support.fluids import (
@@ -26,6 +25,7 @@ from demos.support.options import make_parser, start
 from demos.support.pictures import save_loss_curve
 from demos.support.training import check, print_check, train, write
 from difftile.arguments import positive_int
+from difftile.progress import progress_bar
 from scenes.implicit_fluid import Box, make_box
 
 vec2 = ti.math.vec2
@@ -229,7 +229,7 @@ def measure(fluid: Fluid) -> Measured:
 def compare(box: Box, parameters: dict[str, np.ndarray]) -> list[Measured]:
     """Return gradients with pressures by conjugate gradients, and by ever more of Jacobi."""
     found = []
-    for relaxations in tqdm((None, *JACOBI), "comparing", unit="gradient"):
+    for relaxations in progress_bar((None, *JACOBI), desc="comparing", unit="gradient"):
         fluid = Fluid(box, relaxations)
         write(fluid, parameters)
         found.append(measure(fluid))

@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import taichi as ti
-from tqdm import tqdm
 
 import difftile as dt
 from demos.support.newton import Descent, save_arm, save_descents
 from demos.support.options import make_parser, start
 from difftile.arguments import positive_int
+from difftile.progress import progress_bar
 from scenes.spring_arm import SpringArm, make_arm
 
 LARGEST_CHANGE = 0.2  # of a rest length at once, relative to it
@@ -143,7 +143,7 @@ def descend(
     value_and_gradient = dt.value_and_grad(arm.loss)
     found, share = Descent(label, arm.scene.lengths), 1.0
     started = time.perf_counter()
-    with tqdm(range(iterations + 1), label, unit="step") as bar:
+    with progress_bar(range(iterations + 1), desc=label, unit="step") as bar:
         try:
             for iteration in bar:
                 loss, gradient = value_and_gradient(found.lengths)

@@ -49,7 +49,7 @@ ALLOWED: dict[str, set[str]] = {
     "textures": _LANGUAGE,
     "render": _LANGUAGE | {"textures"},
     "datasets": {"diagnostics", "files"},
-    "training": _LANGUAGE | {"arguments", "datasets", "files", "optim", "render"},
+    "training": _LANGUAGE | {"arguments", "datasets", "files", "optim", "progress", "render"},
     # Apps show fields, regardless of their origin.
     "viewer": _RUNNING,
     "__init__": {
@@ -74,6 +74,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     # The command line stands apart: it answers without starting Taichi.
     "arguments": set(),
+    "progress": set(),
     "cli": {"arguments"},
     "commands": _LANGUAGE | {"arguments", "files"},
     "__main__": {"cli"},
@@ -81,7 +82,7 @@ ALLOWED: dict[str, set[str]] = {
 # The folders next to the library. `difftile` stands for its public API.
 ALLOWED_OUTSIDE: dict[str, set[str]] = {
     "scenes": set(),
-    "demos": {"difftile", "difftile.arguments", "scenes", "demos"},
+    "demos": {"difftile", "difftile.arguments", "difftile.progress", "scenes", "demos"},
     "benchmarks": {"difftile", "difftile.arguments", "scenes", "demos", "benchmarks", "tests"},
 }
 

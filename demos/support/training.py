@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
-from tqdm import tqdm
 
 import difftile as dt
+from difftile.progress import progress_bar
 
 
 class Simulation(Protocol):
@@ -135,7 +135,7 @@ def _learn(
     first = read(simulation)
     losses, best, kept = [], first, 0
     started = time.perf_counter()
-    with tqdm(total=total, desc=label, unit="run") as bar:
+    with progress_bar(total=total, desc=label, unit="run") as bar:
 
         def measure() -> dt.Field:
             nonlocal best, kept

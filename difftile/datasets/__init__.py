@@ -5,6 +5,7 @@ from difftile.datasets.files import read_splats, write_splats
 from difftile.datasets.images import read_image
 from difftile.datasets.load import load
 from difftile.datasets.splats import Splats
+from difftile.datasets.verify import verify
 
 __all__ = [
     "Dataset",
@@ -14,5 +15,6 @@ __all__ = [
     "load",
     "read_image",
     "read_splats",
+    "verify",
     "write_splats",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -10,10 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from difftile.datasets.images import picture_size, read_picture
+from difftile.datasets.images import read_picture
 from difftile.datasets.splats import Floats
 from difftile.diagnostics import DatasetError
-from difftile.files.inside import Folder
 
 Doubles: TypeAlias = npt.NDArray[np.float64]
 Colour: TypeAlias = tuple[float, float, float]
@@ -78,12 +76,19 @@ class View:
             DatasetError: The file cannot be read, or its size has changed.
         """
         colours = read_picture(self.path, self.background, self.downscale)
-        if colours.shape != (self.height, self.width, 3):
-            height, width = colours.shape[:2]
+        self.check_size(colours.shape[1], colours.shape[0])
+        return colours
+
+    def check_size(self, width: int, height: int) -> None:
+        """Check the size of the picture, after it is scaled down.
+
+        Raises:
+            DatasetError: Another size than when the data set was loaded.
+        """
+        if (width, height) != (self.width, self.height):
             raise DatasetError(
                 self.path, f"is {width} x {height}", f"{self.width} x {self.height} pixels"
             )
-        return colours
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,72 +156,3 @@ class Dataset:
             out = [bool(every) and k % every == 0 for k in range(len(self.views))]
         pairs = [*zip(self.views, out, strict=True)]
         return tuple(v for v, o in pairs if not o), tuple(v for v, o in pairs if o)
-
-
-def smaller(
-    inside: Folder, picture: Path, folder: Path, downscale: int, by: Path
-) -> tuple[Path, int]:
-    """Return an existing smaller file of an image, and the remaining factor.
-
-    Args:
-        inside: The folder of all files.
-        picture: The file of the full image.
-        folder: The folder of images; images of half the size are in `images_2` next to `images`.
-        downscale: The factor of pixels along each axis.
-        by: The file that names the image, for errors.
-    """
-    small = folder.with_name(f"{folder.name}_{downscale}")
-    if downscale > 1 and picture.is_relative_to(folder):
-        name = picture.relative_to(folder)
-        if os.path.exists(small / name):
-            return inside.within(small, str(name), by, "the name of a smaller picture"), 1
-    return picture, downscale
-
-
-def sized_view(
-    name: str,
-    path: Path,
-    world_to_camera: Doubles,
-    intrinsics: Doubles,
-    size: tuple[int, int] | None,
-    *,
-    background: Colour,
-    downscale: int,
-    held_out: bool | None = None,
-) -> View:
-    """Return a view with intrinsics scaled to its image.
-
-    `intrinsics` are for images of `size`, or of the actual size if None. See `View` for the other
-    arguments.
-
-    Raises:
-        DatasetError: The image is missing, or has another aspect ratio than its camera.
-    """
-    width, height = picture_size(path)
-    across, down = size or (width, height)
-    # The size of a reduced image is rounded to whole pixels on each axis.
-    if abs(across * height - down * width) > max(across, down):
-        raise DatasetError(
-            path,
-            f"is {width} x {height}",
-            f"{across} x {down} pixels, as its camera says, or a multiple of that",
-        )
-    shape = width // downscale, height // downscale
-    if not all(shape):
-        raise DatasetError(path, f"is {width} x {height}", f"{downscale} pixels along each axis")
-    scale = np.array([width / across, height / down]) / downscale
-    lens = intrinsics * np.tile(scale, 2)
-    if not (are_numbers(lens) and (lens[:2] >= LEAST_FOCAL).all()):
-        raise DatasetError(
-            path, f"is {width} x {height} for a camera of {across} x {down}", "nearer sizes"
-        )
-    return View(
-        name,
-        path,
-        world_to_camera,
-        lens,
-        *shape,
-        background=background,
-        downscale=downscale,
-        held_out=held_out,
-    )

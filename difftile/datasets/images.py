@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -21,18 +22,64 @@ _FORMATS = ("PNG", "JPEG", "MPO", "WEBP", "TIFF", "BMP", "PPM", "GIF", "JPEG2000
 # byte: deflate reaches at most 1032, and photographs much less.
 _FREE, _PACKED = 2**25, 1032
 _WIDE = 65535  # the largest number of 16 bits
+_ORIENTATION = 0x0112  # the tag of EXIF
+# Modes of Pillow whose conversion to RGB cannot fail.
+_PLAIN = ("1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "YCbCr")
 # Without logging handlers Pillow's messages on broken files would go to stderr.
 logging.getLogger("PIL").addHandler(logging.NullHandler())
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The header of an image.
+
+    Args:
+        width: [pixels]
+        height: [pixels]
+        turned: Whether EXIF says that the pixels are to be turned or mirrored for display.
+    """
+
+    width: int
+    height: int
+    turned: bool
+
+
+def read_header(path: Path) -> Header:
+    """Return the header of an image.
+
+    Raises:
+        DatasetError: The file is missing, not an image, or claims an impossible size.
+    """
+    with open_picture(path) as image:
+        try:
+            turned = "exif" in image.info and image.getexif().get(_ORIENTATION, 1) != 1
+        except Exception:  # broken EXIF says nothing
+            turned = False
+        return Header(*image.size, turned)
 
 
 def picture_size(path: Path) -> tuple[int, int]:
     """Return the width and height of an image, from its header.
 
     Raises:
-        DatasetError: The file is missing, not an image, or claims an impossible size.
+        DatasetError: See `read_header`.
     """
-    with open_picture(path) as image:
-        return image.size
+    header = read_header(path)
+    return header.width, header.height
+
+
+def check_picture(path: Path) -> tuple[int, int]:
+    """Decode an image; return its width and height.
+
+    Raises:
+        DatasetError: `read_picture` cannot read the file.
+    """
+    with open_picture(path) as image, understood(path, "a whole picture"):
+        image.load()
+        if image.mode in _PLAIN:
+            return image.size
+    height, width, _ = read_picture(path, (0.0, 0.0, 0.0)).shape
+    return width, height
 
 
 def read_picture(path: Path, background: tuple[float, float, float], downscale: int = 1) -> Floats:

@@ -11,7 +11,8 @@ import numpy as np
 from difftile.datasets.colmap import Reconstruction, intrinsics_of, pose_of
 from difftile.datasets.colmap_binary import read_binary
 from difftile.datasets.colmap_text import read_text
-from difftile.datasets.dataset import Colour, Dataset, Points, View, sized_view, smaller
+from difftile.datasets.dataset import Colour, Dataset, Points
+from difftile.datasets.gather import Gathering
 from difftile.datasets.transforms import load_blender, load_transforms
 from difftile.diagnostics import DatasetError
 from difftile.files.inside import Folder
@@ -92,7 +93,7 @@ def _of_model(
     root = inside.root
     cameras, pictures = root / name, (root / name).with_name("images" + Path(name).suffix)
     intrinsics = {k: intrinsics_of(camera, cameras) for k, camera in model.cameras.items()}
-    views: list[View] = []
+    gathered = Gathering(inside, root / images, downscale, background)
     for image in sorted(model.images.values(), key=lambda image: image.name):
         if image.camera_id not in intrinsics:
             raise DatasetError(
@@ -102,22 +103,19 @@ def _of_model(
             )
         camera = model.cameras[image.camera_id]
         place = f"the name of image {image.id}"
-        picture = inside.within(root / images, image.name, pictures, place)
-        picture, left = smaller(inside, picture, root / images, downscale, pictures)
-        view = sized_view(
+        gathered.add(
             image.name,
-            picture,
+            inside.within(root / images, image.name, pictures, place),
+            pictures,
             pose_of(image, pictures),
-            intrinsics[image.camera_id],
+            lambda _, k=image.camera_id: intrinsics[k],
             (camera.width, camera.height),
-            background=background,
-            downscale=left,
         )
-        views.append(view)
-    if not views:
+    if not model.images:
         raise DatasetError(pictures, "has no images", "one at least")
+    views, remarks = gathered.finish(strays=True)
     cloud = model.cloud
     points, notes = Points(cloud.positions, np.asarray(cloud.colours / 255, np.float32)).kept()
     count = 0 if points is None else len(points)
     found = f"COLMAP's {name}, {len(views)} views, {count} points"
-    return Dataset(root, tuple(views), points, found, notes)
+    return Dataset(root, views, points, found, (*notes, *remarks))

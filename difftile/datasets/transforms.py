@@ -26,10 +26,8 @@ from difftile.datasets.dataset import (
     View,
     are_numbers,
     is_size,
-    sized_view,
-    smaller,
 )
-from difftile.datasets.images import picture_size
+from difftile.datasets.gather import Gathering
 from difftile.datasets.ply import read_ply
 from difftile.diagnostics import DatasetError
 from difftile.files.inside import Folder
@@ -51,7 +49,7 @@ def load_transforms(inside: Folder, path: Path, *, downscale: int, background: C
         DatasetError: The file is broken, a camera is not a pinhole, or an image is missing.
     """
     content = _parsed(inside, path)
-    views, frames = _views(inside, content, downscale, background)
+    views, frames, remarks = _views(inside, content, downscale, background, strays=True)
     if (names := content.get("test_filenames")) is not None:
         known, held = {view.name for view in views}, set[str]()
         for one in names.items("a list of names"):
@@ -62,7 +60,8 @@ def load_transforms(inside: Folder, path: Path, *, downscale: int, background: C
     points, notes = _points(inside, content)
     if any(frame.get("mask_path") for frame in frames):
         notes = (*notes, "masks are not used")
-    return Dataset(path.parent, views, points, f"{path.name}, {len(views)} views", notes)
+    found = f"{path.name}, {len(views)} views"
+    return Dataset(path.parent, views, points, found, (*notes, *remarks))
 
 
 def load_blender(inside: Folder, path: Path, *, downscale: int, background: Colour) -> Dataset:
@@ -72,16 +71,18 @@ def load_blender(inside: Folder, path: Path, *, downscale: int, background: Colo
         DatasetError: A file is broken, a camera is not a pinhole, or an image is missing.
     """
     parts: dict[str, tuple[View, ...]] = {}
+    notes: list[str] = []
     for file in (path, path.with_name("transforms_test.json")):
         if file == path or os.path.exists(file):
             content = _parsed(inside, file)
-            parts[file.name], _ = _views(inside, content, downscale, background)
+            parts[file.name], _, remarks = _views(inside, content, downscale, background)
+            notes += [f"{file.name}: {remark}" for remark in remarks]
     train, test = parts["transforms_train.json"], parts.get("transforms_test.json", ())
     if test:
         train = tuple(replace(view, held_out=False) for view in train)
         test = tuple(replace(view, held_out=True) for view in test)
     found = ", ".join(f"{name} with {len(views)} views" for name, views in parts.items())
-    return Dataset(path.parent, (*train, *test), None, found)
+    return Dataset(path.parent, (*train, *test), None, found, tuple(notes))
 
 
 def _parsed(inside: Folder, path: Path) -> Value:
@@ -92,14 +93,14 @@ def _parsed(inside: Folder, path: Path) -> Value:
 
 
 def _views(
-    inside: Folder, content: Value, downscale: int, background: Colour
-) -> tuple[tuple[View, ...], list[Value]]:
-    """Return the views, sorted by name, and their frames."""
+    inside: Folder, content: Value, downscale: int, background: Colour, *, strays: bool = False
+) -> tuple[tuple[View, ...], list[Value], tuple[str, ...]]:
+    """Return the views, sorted by name, their frames, and remarks; `strays`: see `Gathering`."""
     folder = content.path.parent
     frames = content.member("frames", _FRAMES).items(_FRAMES)
     if not frames:
         raise DatasetError(content.path, "has no 'frames'", _FRAMES)
-    views: list[View] = []
+    gathered = Gathering(inside, folder / "images", downscale, background)
     for frame in frames:
         lens = _Lens(content, frame)
         lens.check_pinhole()
@@ -111,20 +112,10 @@ def _views(
         original = next(tried)
         if not os.path.exists(original):
             original = next(filter(os.path.exists, tried), original)
-        size = lens.size() or picture_size(original)
-        picture, left = smaller(inside, original, folder / "images", downscale, content.path)
-        views.append(
-            sized_view(
-                name.text(),
-                picture,
-                _pose(frame.member("transform_matrix", "4 rows of 4 finite numbers")),
-                lens.intrinsics(size),
-                size,
-                background=background,
-                downscale=left,
-            )
-        )
-    return tuple(sorted(views, key=lambda view: view.name)), frames
+        pose = _pose(frame.member("transform_matrix", "4 rows of 4 finite numbers"))
+        gathered.add(name.text(), original, content.path, pose, lens.intrinsics, lens.size())
+    views, remarks = gathered.finish(strays=strays)
+    return tuple(sorted(views, key=lambda view: view.name)), frames, remarks
 
 
 class _Lens:

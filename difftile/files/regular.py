@@ -6,6 +6,7 @@ import io
 import os
 import reprlib
 import stat
+import threading
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -132,6 +133,36 @@ def _half_of_memory() -> int:
         return 2**33
 
 
+@final
+class _Silence:
+    """Suppresses warnings while any thread parses a file.
+
+    `warnings.catch_warnings` of several threads would restore each other's filters.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._caught = warnings.catch_warnings()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._users:
+                self._caught = warnings.catch_warnings()
+                self._caught.__enter__()
+                warnings.simplefilter("ignore")
+            self._users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                self._caught.__exit__(None, None, None)
+
+
+_SILENCE = _Silence()
+
+
 @contextmanager
 def understood(path: Path, expected: str, hint: str | None = None) -> Generator[None]:
     """Translate all errors of a library that parses a file, and suppress its warnings.
@@ -143,8 +174,7 @@ def understood(path: Path, expected: str, hint: str | None = None) -> Generator[
         DatasetError: In place of any other error.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with _SILENCE:
             yield
     except DatasetError:
         raise

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, final
 
 import numpy as np
-from tqdm import tqdm
 
 from difftile.arguments import Parser
 from difftile.datasets.dataset import Dataset
 from difftile.datasets.files import write_splats
 from difftile.datasets.load import load
+from difftile.datasets.verify import verify
 from difftile.diagnostics import (
     DatasetError,
     DifftileError,
@@ -27,6 +27,7 @@ from difftile.diagnostics import (
 )
 from difftile.files.writing import write_bytes
 from difftile.launch.start import init
+from difftile.progress import progress_bar
 from difftile.training.initial import splats_of
 from difftile.training.options import Options
 from difftile.training.plots import save_curve, save_strip
@@ -69,7 +70,8 @@ def run(given: Mapping[str, Any], parser: Parser) -> int:
             background=options.background,
             allow_outside=given["allow_outside"],
         )
-        print("; ".join((f"found {data.found}", *data.notes)))
+        print("\n  ".join((f"found {data.found}", *data.notes)))
+        verify(data, progress=True)
         more = {} if given["threads"] is None else {"cpu_max_num_threads": given["threads"]}
         init(arch=given["arch"], seed=options.seed, **more)
         out.mkdir(parents=True, exist_ok=True)
@@ -189,7 +191,7 @@ class _Session:
         trainer, steps = self._trainer, self._options.steps
         each = max(1, steps // _MEASURED)
         began = time.perf_counter() - self._seconds
-        bar = tqdm(total=steps, initial=min(trainer.step, steps), unit="step", desc="train")
+        bar = progress_bar(total=steps, initial=min(trainer.step, steps), unit="step", desc="train")
         with bar:
             while trainer.step < steps and not signals.code:
                 trainer.advance()

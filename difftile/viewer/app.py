@@ -365,6 +365,7 @@ class App(ControlsApi):
         def collect() -> None:
             nonlocal shown
             shown = self._canvas.begin()
+            self._canvas.add_permanent()
             if self._draw is not None:
                 self._draw()
             if self._backdrop is not None:

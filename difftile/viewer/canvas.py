@@ -7,14 +7,25 @@ from collections.abc import Callable
 import numpy as np
 
 from difftile.diagnostics import ViewerError
+from difftile.viewer.checks import (
+    as_array,
+    as_box,
+    as_indices,
+    as_number,
+    as_size,
+    calling_line,
+)
 from difftile.viewer.conversions import (
     Colour,
+    ColourMap,
     Data,
     as_bytes,
     as_colours,
     as_floats,
     as_positions,
+    colour_table,
     mapped,
+    refuse_large_integers,
     source_of,
 )
 from difftile.viewer.primitives import (
@@ -22,7 +33,6 @@ from difftile.viewer.primitives import (
     Box,
     Circles,
     Image,
-    Ints,
     Lines,
     Markers,
     Mesh,
@@ -35,7 +45,8 @@ class Canvas:
     """A collection of shapes.
 
     A shape that is added while a frame is drawn belongs to that frame. A shape that is added before
-    is permanent, and is made from the current contents of its fields for each frame.
+    is permanent, and is made from the current contents of its fields for each frame. Either way,
+    arguments that no shape can be made from raise `ViewerError` at the call.
 
     Args:
         view: The part of the plane that is shown at first: left, bottom, right, top; y is up.
@@ -43,23 +54,37 @@ class Canvas:
 
     def __init__(self, view: Box) -> None:
         self.view = view
-        self._permanent: list[Callable[[], Primitive]] = []
+        self._permanent: list[tuple[Callable[[], Primitive], str]] = []
         self._frame: list[Primitive] | None = None
 
     def begin(self) -> list[Primitive]:
-        """Begin a frame with the permanent shapes; the list grows as the frame is drawn."""
-        self._frame = [make() for make in self._permanent]
+        """Begin a frame; return the list of its shapes, which grows as the frame is drawn."""
+        self._frame = []
         return self._frame
+
+    def add_permanent(self) -> None:
+        """Add the permanent shapes to the frame.
+
+        Raises:
+            ViewerError: A shape cannot be made from its fields any more.
+        """
+        assert self._frame is not None
+        for make, line in self._permanent:
+            try:
+                self._frame.append(make())
+            except ViewerError as error:
+                raise ViewerError(f"{error}; the shape is added at {line}") from None
 
     def end(self) -> None:
         """End a frame: shapes that are added from now on are permanent."""
         self._frame = None
 
     def _add(self, make: Callable[[], Primitive]) -> None:
+        made = make()  # also if it is permanent: an error belongs to the line that has caused it
         if self._frame is None:
-            self._permanent.append(make)
+            self._permanent.append((make, calling_line(2)))
         else:
-            self._frame.append(make())
+            self._frame.append(made)
 
     def image(
         self,
@@ -67,7 +92,7 @@ class Canvas:
         *,
         low: float | None = None,
         high: float | None = None,
-        colours: str = "viridis",
+        colours: ColourMap = "viridis",
         box: Box | None = None,
         smooth: bool = False,
     ) -> None:
@@ -78,13 +103,23 @@ class Canvas:
                 or of numbers, shape (h, w), shown in a colour map. Row 0 is at the top.
             low: The number that gets the first colour; None for the least value.
             high: The number that gets the last colour; None for the greatest value.
-            colours: A colour map of matplotlib.
-            box: The position; None for the largest box with the same proportions in the view.
+            colours: A colour map of matplotlib, or the name of one.
+            box: The position: left, bottom, right, top; None for the largest box with the same
+                proportions in the view.
             smooth: Interpolate between pixels.
+
+        Raises:
+            ViewerError: The values are not an image, or another argument is invalid.
         """
+        least = None if low is None else as_number(low, "low")
+        most = None if high is None else as_number(high, "high")
+        if least is not None and most is not None and least > most:
+            raise ViewerError(f"low is at most high, not {least:g} and {most:g}")
+        table = colour_table(colours)
+        given = None if box is None else as_box(box, "box")
 
         def make() -> Image:
-            array = np.asarray(values)
+            array = as_array(values, "pixels")
             if array.ndim == 3 and array.shape[2] == 1:
                 array = array[..., 0]
             if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (3, 4)):
@@ -94,11 +129,12 @@ class Canvas:
             if array.size == 0:
                 raise ViewerError(f"an image of the shape {array.shape} has no pixels")
             if array.ndim == 2 and array.dtype != np.uint8:
-                pixels = mapped(array, low, high, colours)
+                pixels = mapped(array, least, most, table)
             else:
+                refuse_large_integers(array, "pixels")
                 pixels = as_bytes(array)
                 pixels = np.repeat(pixels[..., None], 3, 2) if array.ndim == 2 else pixels[..., :3]
-            place = box
+            place = given
             if place is None:
                 left, bottom, right, top = self.view
                 rows, columns = pixels.shape[:2]
@@ -118,11 +154,15 @@ class Canvas:
             colour: A name, "#rrggbb", three numbers from 0 to 1, one such triple each, or one
                 number each, shown in a colour map.
             radius: On the screen [px].
+
+        Raises:
+            ViewerError: An argument is invalid, or the numbers of elements do not fit.
         """
+        size = as_size(radius, "radius")
 
         def make() -> Markers:
             places = as_positions(positions)
-            return Markers(places, as_colours(colour, len(places)), radius, source_of(positions))
+            return Markers(places, as_colours(colour, len(places)), size, source_of(positions))
 
         self._add(make)
 
@@ -136,16 +176,18 @@ class Canvas:
             radii: One for all or one each, in the units of the centers.
             colour: As for `points`.
             outline: The width of the rings [px]; 0 for discs.
+
+        Raises:
+            ViewerError: An argument is invalid, or the numbers of elements do not fit.
         """
+        rim = as_size(outline, "outline")
 
         def make() -> Circles:
-            places, each = as_positions(centers), as_floats(radii).reshape(-1)
+            places, each = as_positions(centers), as_floats(radii, "radii").reshape(-1)
             if len(each) not in (1, len(places)):
                 raise ViewerError(f"{len(each)} radii do not fit {len(places)} circles")
             each = np.broadcast_to(each, len(places))
-            return Circles(
-                places, each, as_colours(colour, len(places)), outline, source_of(centers)
-            )
+            return Circles(places, each, as_colours(colour, len(places)), rim, source_of(centers))
 
         self._add(make)
 
@@ -166,20 +208,28 @@ class Canvas:
             edges: Pairs of indices, shape (m, 2); each pair joins two of the positions.
             colour: As for `points`.
             width: On the screen [px].
+
+        Raises:
+            ViewerError: An argument is invalid, or the numbers of elements do not fit.
         """
+        thickness = as_size(width, "width")
+        if ends is not None and edges is not None:
+            raise ViewerError("lines take either ends or edges")
 
         def make() -> Lines:
             places = as_positions(begins)
             if ends is not None:
                 first, last = places, as_positions(ends)
             elif edges is not None:
-                pairs = np.asarray(edges).reshape(-1, 2).astype(np.intp)
+                pairs = as_indices(edges, 2, len(places), "edges", "positions")
                 first, last = places[pairs[:, 0]], places[pairs[:, 1]]
             else:
                 first, last = places[:-1], places[1:]
             if first.shape != last.shape:
-                raise ViewerError(f"lines begin at {len(first)} positions and end at {len(last)}")
-            return Lines(first, last, as_colours(colour, len(first)), width)
+                raise ViewerError(
+                    f"lines begin at positions of the shape {first.shape} and end at {last.shape}"
+                )
+            return Lines(first, last, as_colours(colour, len(first)), thickness)
 
         self._add(make)
 
@@ -200,15 +250,20 @@ class Canvas:
             scale: A factor of the vectors.
             colour: As for `points`.
             width: Of the shafts on the screen [px].
+
+        Raises:
+            ViewerError: An argument is invalid, or the numbers of elements do not fit.
         """
+        factor, thickness = as_number(scale, "scale"), as_size(width, "width")
 
         def make() -> Arrows:
-            places, ways = as_positions(begins), as_positions(vectors) * np.float32(scale)
+            places, ways = as_positions(begins), as_positions(vectors) * np.float32(factor)
             if places.shape != ways.shape:
                 raise ViewerError(
-                    f"arrows begin at {len(places)} positions and have {len(ways)} vectors"
+                    f"arrows begin at positions of the shape {places.shape} and have vectors of "
+                    f"the shape {ways.shape}"
                 )
-            return Arrows(places, ways, as_colours(colour, len(places)), width)
+            return Arrows(places, ways, as_colours(colour, len(places)), thickness)
 
         self._add(make)
 
@@ -219,29 +274,38 @@ class Canvas:
             vertices: Positions as for `points`.
             faces: Three indices each, shape (m, 3).
             colour: As for `points`, one for all or one per face.
+
+        Raises:
+            ViewerError: An argument is invalid, or the numbers of elements do not fit.
         """
 
         def make() -> Mesh:
-            corners: Ints = np.asarray(faces).reshape(-1, 3).astype(np.int32)
-            places, colours = as_positions(vertices), as_colours(colour, len(corners))
-            if corners.size and not 0 <= corners.min() <= corners.max() < len(places):
-                raise ViewerError(
-                    f"faces of {len(places)} vertices have indices from 0 to {len(places) - 1}, "
-                    f"not from {corners.min()} to {corners.max()}"
-                )
-            return Mesh(places, corners, colours, source_of(vertices))
+            places = as_positions(vertices)
+            corners = as_indices(faces, 3, len(places), "faces", "vertices")
+            return Mesh(places, corners, as_colours(colour, len(corners)), source_of(vertices))
 
         self._add(make)
 
-    def text(self, at: Data, words: str, *, colour: Colour = "#e6e9ed", size: float = 13.0) -> None:
+    def text(
+        self, at: Data, words: object, *, colour: Colour = "#e6e9ed", size: float = 13.0
+    ) -> None:
         """Show text.
 
         Args:
             at: The upper left corner, two or three numbers.
-            words: The text.
+            words: The text, or an object that `str` turns into text.
             colour: As for `points`.
             size: Of the letters [px].
+
+        Raises:
+            ViewerError: `at` is not one position, or another argument is invalid.
         """
-        self._add(
-            lambda: Text(as_positions(at)[0], words, as_colours(colour, 1).reshape(-1, 3)[0], size)
-        )
+        letters = as_size(size, "size", zero=False)
+
+        def make() -> Text:
+            places = as_positions(at)
+            if len(places) != 1:
+                raise ViewerError(f"text stands at one position, not at {len(places)}")
+            return Text(places[0], str(words), as_colours(colour, 1).reshape(-1, 3)[0], letters)
+
+        self._add(make)

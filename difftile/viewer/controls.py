@@ -187,6 +187,8 @@ class Choice(Control):
         self.height = 24.0 + _ROW * len(self.options)
         if value is not None:
             self.value = value
+        elif bind is not None:
+            self._check_bound()
 
     @property
     def value(self) -> Any:
@@ -202,6 +204,23 @@ class Choice(Control):
         if value not in self.options:
             raise ViewerError(f"{self.label!r} has the options {self.options}, not {value!r}")
         self._binding.set(self.options.index(value) if self._binding.is_element else value)
+
+    def _check_bound(self) -> None:
+        """Raise an error if the bound value is not an option, which would show as another one."""
+        held, last = self._binding.get(), len(self.options) - 1
+        if self._binding.is_element:
+            if held not in range(last + 1):
+                known = ", ".join(f"{k} ({one!r})" for k, one in enumerate(self.options))
+                raise ViewerError(
+                    f"{self.label!r} is bound to an element that holds {held}; it holds the index "
+                    f"of an option, one of {known}"
+                )
+        elif held not in self.options:
+            raise ViewerError(
+                f"{self.label!r} is bound to {held!r}, which is not one of the options "
+                f"{', '.join(map(repr, self.options))}; set the attribute to one of them, or pass "
+                "`value`"
+            )
 
     def draw(self, area: Area, mouse: tuple[float, float] | None) -> list[Primitive]:
         """See `Control`."""

@@ -83,7 +83,8 @@ class ControlsApi:
             value: The initial option; None for the bound one, or else the first.
 
         Raises:
-            ViewerError: There are no options, or `bind` cannot be bound.
+            ViewerError: There are no options, `bind` cannot be bound, or the bound or initial value
+                is not an option.
         """
         control = Choice(label, options, bind, value=value)
         self._panel.controls.append(control)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Generator
+import zlib
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from PIL import Image, features
 
 from difftile.diagnostics import ViewerError
+from difftile.viewer.film_palette import FilmPalette, indices
+from difftile.viewer.primitives import Bytes
 
 
 class VideoWriter(Protocol):
     """A destination of pictures of one size."""
 
-    def add(self, image: npt.NDArray[np.uint8]) -> None:
+    def add(self, image: Bytes) -> None:
         """Append a picture, shape (height, width, 3)."""
         ...
 
@@ -54,7 +56,7 @@ def open_writer(path: str | Path, width: int, height: int, fps: float) -> VideoW
         return _Video(file, width, height, fps)
     if kind == ".webp" and not features.check("webp"):
         raise ViewerError("this Pillow was built without WebP: record a .gif or a folder")
-    return _Animation(file, fps)
+    return (_Gif if kind == ".gif" else _WebP)(file, fps)
 
 
 class _ImageSequence:
@@ -63,7 +65,7 @@ class _ImageSequence:
     def __init__(self, folder: Path) -> None:
         self._folder, self._count = folder, 0
 
-    def add(self, image: npt.NDArray[np.uint8]) -> None:
+    def add(self, image: Bytes) -> None:
         Image.fromarray(image).save(self._folder / f"frame_{self._count:05d}.png")
         self._count += 1
 
@@ -71,23 +73,53 @@ class _ImageSequence:
         pass
 
 
-class _Animation:
-    """A looping GIF or WebP; keeps all pictures until the end."""
+class _Gif:
+    """A looping GIF, whose palette is chosen at the end; keeps all pictures until then."""
+
+    def __init__(self, file: Path, fps: float) -> None:
+        self._file, self._fps = file, fps
+        self._palette = FilmPalette()
+        self._pictures: list[bytes] = []
+        self._shape = (0, 0, 0)
+
+    def add(self, image: Bytes) -> None:
+        self._palette.add(image)
+        self._pictures.append(zlib.compress(image.tobytes(), 1))
+        self._shape = image.shape
+
+    def close(self) -> None:
+        if not self._pictures:
+            return
+        palette, table = self._palette.choose()
+
+        def frames() -> Iterator[Image.Image]:
+            for picture in self._pictures:
+                image = np.frombuffer(zlib.decompress(picture), np.uint8).reshape(self._shape)
+                frame = Image.fromarray(indices(image, table))
+                frame.putpalette(palette.tobytes())
+                yield frame
+
+        _save_loop(frames(), self._file, self._fps, palette=palette.tobytes(), optimize=True)
+
+
+class _WebP:
+    """A looping WebP; keeps all pictures until the end."""
 
     def __init__(self, file: Path, fps: float) -> None:
         self._file, self._fps = file, fps
         self._frames: list[Image.Image] = []
 
-    def add(self, image: npt.NDArray[np.uint8]) -> None:
-        frame = Image.fromarray(image)
-        # A GIF has at most 256 colours, which also takes less memory until the end.
-        self._frames.append(frame.quantize(256) if self._file.suffix.lower() == ".gif" else frame)
+    def add(self, image: Bytes) -> None:
+        self._frames.append(Image.fromarray(image))
 
     def close(self) -> None:
         if self._frames:
-            first, *rest = self._frames
-            wait = round(1000 / self._fps)
-            first.save(self._file, save_all=True, append_images=rest, duration=wait, loop=0)
+            _save_loop(iter(self._frames), self._file, self._fps)
+
+
+def _save_loop(frames: Iterator[Image.Image], file: Path, fps: float, **options: Any) -> None:
+    wait, first = round(1000 / fps), next(frames)
+    first.save(file, save_all=True, append_images=frames, duration=wait, loop=0, **options)
 
 
 class _Video:
@@ -106,7 +138,7 @@ class _Video:
         )
         self._writer.send(None)  # pyright: ignore[reportArgumentType] - starts the generator
 
-    def add(self, image: npt.NDArray[np.uint8]) -> None:
+    def add(self, image: Bytes) -> None:
         self._writer.send(image.tobytes())
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
 
+import matplotlib.colors
 import numpy as np
 import pytest
 import taichi as ti
@@ -454,7 +455,7 @@ def test_a_binding_that_breaks_is_shown(what: str) -> None:
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_what_is_not_finite_is_left_out(bad: float) -> None:
-    option = dt.full((), bad)
+    option = dt.zeros(())
     for components in (2, 3):
         places = np.random.default_rng(0).random((5, components), np.float32)
         places[2] = bad
@@ -468,7 +469,9 @@ def test_what_is_not_finite_is_left_out(bad: float) -> None:
         app.mesh(places, [[0, 1, 2]])
         app.text((bad,) * components, "nowhere")
         app.slider("s", bind=option, min=0.1, max=1.0, log=True)
+        option[None] = 1.0
         app.choice("c", ["a", "b"], bind=option)
+        option[None] = bad
         app.plot("x", bad)
         app.run(frames=3, events=[KeyDown("g"), KeyDown("f", 1), MouseMove(300, 300, 1)])
         assert app.error is None
@@ -562,6 +565,16 @@ def canvas() -> Canvas:
         (lambda: null().slider("a", bind=3, min=0, max=1), "bind is a field of one element"),
         (lambda: null().choice("a", []), "no options"),
         (lambda: null().choice("a", ["b"], value="c"), "not 'c'"),
+        (
+            lambda: null().choice("show", ["a", 2], bind=(SimpleNamespace(mode="c"), "mode")),
+            "'show' is bound to 'c', which is not one of the options 'a', 2; set the attribute to",
+        ),
+        (
+            lambda: null().choice("show", ["a", "b"], bind=dt.full((), 2, dtype=ti.i32)),
+            "'show' is bound to an element that holds 2; it holds the index of an option, one of "
+            r"0 \('a'\), 1 \('b'\)",
+        ),
+        (lambda: null().choice("show", ["a", "b"], bind=dt.full((), np.nan)), "that holds nan;"),
         (lambda: null().handle(bind=dt.zeros(())), "two or three numbers"),
         (lambda: null().handle(colour="nothing"), "is not a colour"),
         (lambda: canvas().image(np.zeros((0, 3))), "has no pixels"),
@@ -575,6 +588,153 @@ def test_misuse_is_refused_in_one_line(make, said: str) -> None:
     with pytest.raises(dt.ViewerError, match=said) as caught:
         make()
     assert "\n" not in str(caught.value)
+
+
+PLACES = np.zeros((5, 2), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("add", "said"),
+    [
+        (lambda a: a.points(PLACES, colour="rde"), "'rde' is not a colour; did you mean 'red'?"),
+        (lambda a: a.points(PLACES, colour=7), "7 is not a colour; write '#4db6ac' or 'teal'"),
+        (
+            lambda a: a.points(PLACES, colour=(255, 0, 0)),
+            "a colour is three numbers from 0 to 1, or np.uint8, not (255, 0, 0)",
+        ),
+        (
+            lambda a: a.points(PLACES, colour=(0.0, np.nan, 0.0)),
+            "a colour is three numbers from 0 to 1, or np.uint8, not (0.0, nan, 0.0)",
+        ),
+        (
+            lambda a: a.points(PLACES, colour=np.full((5, 3), 200)),
+            "colours are floats from 0 to 1 or np.uint8, not int64 up to 200; convert bytes by "
+            "astype(np.uint8)",
+        ),
+        (
+            lambda a: a.points(PLACES, colour=["red", "blue"]),
+            "colours of the shape (2, 3) do not fit 5 shapes: pass one for all, or one for each",
+        ),
+        (lambda a: a.points(PLACES, radius=-1), "radius is at least 0, not -1"),
+        (lambda a: a.points(PLACES, radius=np.nan), "radius is a finite number, not nan"),
+        (
+            lambda a: a.points(PLACES, radius=np.ones(5)),
+            "radius is one number, not an array of the shape (5,)",
+        ),
+        (
+            lambda a: a.points(dt.zeros(5)),
+            "positions have two or three components, not the shape (5,)",
+        ),
+        (
+            lambda a: a.points(PLACES * 1j),
+            "positions are an array or a field of real numbers, not an array of complex64",
+        ),
+        (
+            lambda a: a.points([[0, 1], [2]]),
+            "positions are an array or a field; the rows differ in length",
+        ),
+        (lambda a: a.circles(PLACES, 0.1, outline="2"), "outline is one number, not '2'"),
+        (lambda a: a.circles(PLACES, [0.1, 0.2]), "2 radii do not fit 5 circles"),
+        (
+            lambda a: a.lines(PLACES, np.zeros((5, 3))),
+            "lines begin at positions of the shape (5, 2) and end at (5, 3)",
+        ),
+        (
+            lambda a: a.lines(PLACES, edges=[[0, 9]]),
+            "edges of 5 positions have indices from 0 to 4, not from 0 to 9",
+        ),
+        (
+            lambda a: a.lines(PLACES, edges=[[0, 0.5]]),
+            "edges are whole numbers, the indices of positions",
+        ),
+        (
+            lambda a: a.lines(PLACES, edges=[[0, 1, 2]]),
+            "edges have 2 indices each, not the shape (1, 3)",
+        ),
+        (lambda a: a.lines(PLACES, PLACES, edges=[[0, 1]]), "lines take either ends or edges"),
+        (lambda a: a.lines(PLACES, width=None), "width is one number, not None"),
+        (lambda a: a.arrows(PLACES, PLACES, scale=np.inf), "scale is a finite number, not inf"),
+        (
+            lambda a: a.mesh(PLACES, [[0, 1, 2, 3]]),
+            "faces have 3 indices each, not the shape (1, 4)",
+        ),
+        (
+            lambda a: a.mesh(PLACES, [[0, 1, np.nan]]),
+            "faces are whole numbers, the indices of vertices",
+        ),
+        (lambda a: a.text(PLACES, "here"), "text stands at one position, not at 5"),
+        (lambda a: a.text((0, 0), "here", size=0), "size is above 0, not 0"),
+        (
+            lambda a: a.image(np.zeros(5)),
+            "an image has the shape (h, w), (h, w, 3) or (h, w, 4), not (5,)",
+        ),
+        (
+            lambda a: a.image(PLACES, colours="magmma"),
+            "'magmma' is not a colour map of matplotlib; did you mean 'magma'?",
+        ),
+        (
+            lambda a: a.image(np.full((2, 2, 3), 255)),
+            "pixels are floats from 0 to 1 or np.uint8, not int64 up to 255; convert bytes by "
+            "astype(np.uint8)",
+        ),
+        (lambda a: a.image(PLACES, low=1, high=0), "low is at most high, not 1 and 0"),
+        (
+            lambda a: a.image(PLACES, box=(1, 1, 0, 0)),
+            "box is (left, bottom, right, top) in order, not (1, 1, 0, 0)",
+        ),
+        (
+            lambda a: a.image(PLACES, box=(0, 0, 1)),
+            "box is (left, bottom, right, top), not (0, 0, 1)",
+        ),
+    ],
+)
+def test_a_shape_that_cannot_be_made_is_an_error_at_its_line(add, said: str) -> None:
+    app = null()
+    with pytest.raises(dt.ViewerError) as caught:
+        add(app)
+    assert str(caught.value) == said
+    app.draw(lambda: add(app))
+    with pytest.raises(dt.ViewerError) as caught:
+        app.run(frames=1)
+    assert str(caught.value) == said
+    assert app.error is not None and f"ViewerError: {said}\nin <lambda>, line " in app.error
+
+
+def test_a_shape_that_becomes_invalid_names_the_line_that_added_it() -> None:
+    app = null()
+    faces = dt.zeros((1, 3), ti.i32)
+    app.text((0.5, 0.5), "before")
+    app.mesh(PLACES, faces, colour="red")
+    app.run(frames=1)
+    faces[0, 2] = 5
+    with pytest.raises(dt.ViewerError) as caught:
+        app.run(frames=1)
+    said = str(caught.value)
+    assert said.startswith(
+        "faces of 5 vertices have indices from 0 to 4, not from 0 to 5; the shape is added at "
+    )
+    assert said.endswith(': app.mesh(PLACES, faces, colour="red")') and "test_app.py" in said
+
+
+def test_three_numbers_are_a_colour_of_three_shapes_too() -> None:
+    pictures = []
+    for colour in ((1.0, 0.0, 0.0), "#f00", ["red"] * 3, np.array([[255, 0, 0]] * 3, np.uint8)):
+        app = null()
+        app.circles([[0.2, 0.2], [0.5, 0.5], [0.8, 0.8]], 0.1, colour=colour)
+        app.run(frames=1)
+        pictures.append(app.picture)
+    for other in pictures[1:]:
+        np.testing.assert_array_equal(pictures[0], other)
+
+
+def test_colour_maps_may_be_objects_and_of_any_length() -> None:
+    table = matplotlib.colors.ListedColormap(["#ff0000", "#00ff00", "#0000ff"])
+    app = null(view=(0.0, 0.0, 3.0, 2.0))
+    app.image([[0.0, 1.0, 2.0]], colours=table, box=(0.0, 0.0, 3.0, 2.0))
+    app.run(frames=1)
+    assert app.picture is not None
+    middle = app.picture[320, [120, 360, 600]]
+    np.testing.assert_array_equal(middle, 255 * np.eye(3))
 
 
 def test_the_environment_names_the_backend(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,52 @@
+"""The pictures of a data set, all decoded once before they are needed."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+from tqdm import tqdm
+
+from difftile.datasets.dataset import Dataset, View
+from difftile.datasets.faults import check_pictures
+from difftile.datasets.images import check_picture
+from difftile.diagnostics import DatasetError
+
+_THREADS = 8
+
+
+def verify(data: Dataset, *, progress: bool = False) -> None:
+    """Decode the pictures of all views, in several threads, and report all faulty ones together.
+
+    Args:
+        data: The data set.
+        progress: Whether to show a progress bar, if stderr is a terminal.
+
+    Raises:
+        DatasetError: Pictures cannot be read, or have other sizes than when the data set was
+            loaded; they are counted, and the first ten named.
+    """
+    by_path = {view.path: view for view in data.views}
+    faults: list[DatasetError] = []
+    pool = ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1))
+    hidden = None if progress else True  # None: hidden where stderr is no terminal
+    with tqdm(
+        total=len(by_path), unit="picture", desc="verify", leave=False, disable=hidden
+    ) as bar:
+        try:
+            for fault in pool.map(_fault_of, by_path.values()):
+                bar.update()
+                if fault is not None:
+                    faults.append(fault)
+        finally:  # also for Ctrl-C
+            pool.shutdown(cancel_futures=True)
+    check_pictures(data.folder, faults, len(by_path))
+
+
+def _fault_of(view: View) -> DatasetError | None:
+    try:
+        width, height = check_picture(view.path)
+        view.check_size(width // view.downscale, height // view.downscale)
+    except DatasetError as error:
+        return error
+    return None

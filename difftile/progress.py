@@ -1,0 +1,39 @@
+"""Progress bars, and the one place that decides whether there is a reader for them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from tqdm import tqdm
+
+
+def progress_bar(
+    *args: Any,
+    desc: str,
+    unit: str,
+    total: int | None = None,
+    initial: int = 0,
+) -> tqdm[Any]:
+    """A bar of tqdm on stderr, in a terminal or a notebook; elsewhere it shows nothing.
+
+    A bar rewrites its line, which fills log files and pipes with copies of it.
+
+    Args:
+        args: What to iterate over, if anything.
+        desc: The text before the bar.
+        unit: The name of one step.
+        total: The number of steps; None if it is unknown or the length of the iterable.
+        initial: The number of steps that are done already.
+    """
+    return tqdm(
+        *args, desc=desc, unit=unit, total=total, initial=initial, disable=not _has_reader()
+    )
+
+
+def _has_reader() -> bool:
+    """Return whether stderr is a terminal or the output of a notebook's cell."""
+    ipython = sys.modules.get("IPython")
+    if ipython is not None and hasattr(ipython.get_ipython(), "kernel"):
+        return True
+    return sys.stderr is not None and sys.stderr.isatty()  # pythonw.exe has no stderr

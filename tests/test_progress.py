@@ -1,0 +1,43 @@
+"""Progress bars show where there is a reader for them."""
+
+from __future__ import annotations
+
+import io
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from difftile.progress import progress_bar
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "kernel", "shown"),
+    [
+        (io.StringIO, False, False),
+        (io.StringIO, True, True),
+        (Terminal, False, True),
+    ],
+)
+def test_a_bar_shows_in_terminals_and_notebooks(
+    monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO], kernel: bool, shown: bool
+) -> None:
+    session = SimpleNamespace(kernel=object()) if kernel else None
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: session))
+    written = stream()
+    monkeypatch.setattr(sys, "stderr", written)
+    with progress_bar(range(3), desc="falling", unit="step") as bar:
+        assert list(bar) == [0, 1, 2]
+        bar.set_postfix(loss=0.5)
+    assert ("falling: 100%" in written.getvalue()) == shown
+    assert shown or not written.getvalue()
+
+
+def test_a_program_without_stderr_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    assert list(progress_bar(range(3), desc="falling", unit="step")) == [0, 1, 2]
