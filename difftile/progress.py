@@ -14,6 +14,8 @@ def progress_bar(
     unit: str,
     total: int | None = None,
     initial: int = 0,
+    leave: bool = True,
+    shown: bool = True,
 ) -> tqdm[Any]:
     """A bar of tqdm on stderr, in a terminal or a notebook; elsewhere it shows nothing.
 
@@ -25,9 +27,12 @@ def progress_bar(
         unit: The name of one step.
         total: The number of steps; None if it is unknown or the length of the iterable.
         initial: The number of steps that are done already.
+        leave: Keep the bar on the screen after the last step.
+        shown: Show the bar at all.
     """
+    hidden = not (shown and _has_reader())
     return tqdm(
-        *args, desc=desc, unit=unit, total=total, initial=initial, disable=not _has_reader()
+        *args, desc=desc, unit=unit, total=total, initial=initial, leave=leave, disable=hidden
     )
 
 

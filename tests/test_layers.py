@@ -48,7 +48,7 @@ ALLOWED: dict[str, set[str]] = {
     "interop": _LANGUAGE | {"transforms"},
     "textures": _LANGUAGE,
     "render": _LANGUAGE | {"textures"},
-    "datasets": {"diagnostics", "files"},
+    "datasets": {"diagnostics", "files", "progress"},
     "training": _LANGUAGE | {"arguments", "datasets", "files", "optim", "progress", "render"},
     # Apps show fields, regardless of their origin.
     "viewer": _RUNNING,

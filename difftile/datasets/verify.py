@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 
-from tqdm import tqdm
-
 from difftile.datasets.dataset import Dataset, View
 from difftile.datasets.faults import check_pictures
 from difftile.datasets.images import check_picture
 from difftile.diagnostics import DatasetError
+from difftile.progress import progress_bar
 
 _THREADS = 8
 
@@ -29,9 +28,8 @@ def verify(data: Dataset, *, progress: bool = False) -> None:
     by_path = {view.path: view for view in data.views}
     faults: list[DatasetError] = []
     pool = ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1))
-    hidden = None if progress else True  # None: hidden where stderr is no terminal
-    with tqdm(
-        total=len(by_path), unit="picture", desc="verify", leave=False, disable=hidden
+    with progress_bar(
+        total=len(by_path), unit="picture", desc="verify", leave=False, shown=progress
     ) as bar:
         try:
             for fault in pool.map(_fault_of, by_path.values()):

@@ -13,7 +13,9 @@ from PIL import Image
 
 from difftile.diagnostics import ViewerError
 from difftile.viewer.backends.base import Backend
-from difftile.viewer.backends.choose import choose
+from difftile.viewer.backends.choose import choose, is_free
+from difftile.viewer.backends.fallback import instead_of_window
+from difftile.viewer.backends.native_window import NoWindow
 from difftile.viewer.backends.null import NullBackend
 from difftile.viewer.canvas import Canvas
 from difftile.viewer.controls import Buttons, Key
@@ -44,7 +46,7 @@ class App(ControlsApi):
         size: Width and height of the pictures [px].
         backend: "window", "web" (with an address as in "web:port" or "web:host:port"), "null", or a
             backend; None for the name in the environment variable DIFFTILE_VIEWER, or else
-            "window".
+            "window", or "web" where no window can be opened.
         view: The part of the plane that is shown: left, bottom, right, top; y is up.
         speed: Steps per picture; None for as many as time allows.
         screenshots: The folder that the key `p` writes to.
@@ -77,6 +79,7 @@ class App(ControlsApi):
         super().__init__(self._course.attempt)
         self.title = title
         self._backend = choose(backend)
+        self._may_fall_back = is_free(backend)
         self._canvas = Canvas(view)
         self._folder = Path(screenshots)
         self._step: Callable[[], object] | None = None
@@ -87,9 +90,8 @@ class App(ControlsApi):
         self._frame: Frame | None = None
         self._recorder: VideoWriter | None = None
         self._running = False
-        elsewhere = self._backend.attach(self._panel, self._keys)
-        panel = None if elsewhere else self._panel
-        self._layout = Layout(size, view, panel, self._keys, self._backend.time)
+        self._layout = Layout(size, view, None, self._keys, self._time)
+        self._attach()
         self._layout.scene.handles = self._handles
         self._add_keys()
         self.image = self._canvas.image
@@ -241,17 +243,17 @@ class App(ControlsApi):
             raise ViewerError("the app runs already: do not call run() from a step or callback")
         if not fps > 0:
             raise ViewerError(f"fps is above 0, not {fps}")
-        null = isinstance(self._backend, NullBackend)
-        if frames is None and null:
+        if frames is None and isinstance(self._backend, NullBackend):
             if not events:
                 raise ViewerError("the null backend never closes: pass run(frames=...)")
             frames = max(event.frame for event in events) + 1
         if record is not None:
             self._recorder = open_writer(record, *self._layout.size, fps)
         self._running = True
-        self._course.watched = not null
         try:
-            self._backend.open(self.title, *self._layout.size)
+            self._open(is_recording=frames is not None and record is not None)
+            null = isinstance(self._backend, NullBackend)
+            self._course.watched = not null
             run(
                 self._backend,
                 self._course,
@@ -271,6 +273,24 @@ class App(ControlsApi):
                 self._recorder = None
         if self._course.failure is not None:
             raise self._course.failure
+
+    def _time(self) -> float:
+        return self._backend.time()
+
+    def _attach(self) -> None:
+        elsewhere = self._backend.attach(self._panel, self._keys)
+        self._layout.show_panel(None if elsewhere else self._panel)
+
+    def _open(self, *, is_recording: bool) -> None:
+        """Open the backend, or another one in the place of a window."""
+        try:
+            self._backend.open(self.title, *self._layout.size)
+        except NoWindow as missing:
+            if not self._may_fall_back:
+                raise
+            self._backend = instead_of_window(missing, is_recording=is_recording)
+            self._attach()
+            self._backend.open(self.title, *self._layout.size)
 
     def restart(self) -> None:
         """Reset the app, as the button and the key `r` do."""

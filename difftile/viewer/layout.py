@@ -60,6 +60,11 @@ class Layout:
         self._pointer: tuple[float, float] | None = None
         self._controls: Layer | None = None  # the panel in the last frame
 
+    def show_panel(self, panel: Panel | None) -> None:
+        """Show other controls from now on; None if the backend shows them itself."""
+        self._panel = panel
+        self.scene.area, self._controls = self._scene_area(), None
+
     def say(self, words: str) -> None:
         """Show a message for a while."""
         self._said = (words, self._clock() + _SAID)

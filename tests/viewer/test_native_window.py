@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from difftile.diagnostics import ViewerError
+from difftile.viewer.backends import native_window, painter
 from difftile.viewer.backends.native_window import WindowBackend
 from difftile.viewer.events import (
     Close,
@@ -156,3 +158,26 @@ def test_a_display_that_does_not_answer_or_has_other_colours_is_said(
         with pytest.raises(ViewerError, match="has 16 bits of colour, not 24"):
             WindowBackend().open("difftile test", WIDTH, HEIGHT)
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_painter_without_taichis_gui_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[object] = []
+
+    def fail(*_: object) -> None:
+        raise AttributeError("module 'taichi' has no attribute 'GUI'\nand more")
+
+    monkeypatch.setattr(painter, "join_app", lambda _: SimpleNamespace(send=sent.append))
+    monkeypatch.setattr(painter, "open_desktop", fail)
+    painter.main("0", "a test", "480", "320")
+    assert sent == ["Taichi's GUI does not start (module 'taichi' has no attribute 'GUI')"]
+
+
+def test_a_machine_without_x11_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise OSError(f"{name}: cannot open shared object file")
+
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr(native_window.ctypes, "CDLL", missing)
+    with pytest.raises(ViewerError, match="cannot open a window: libX11 is not installed; start"):
+        WindowBackend().open("difftile test", WIDTH, HEIGHT)

@@ -39,6 +39,17 @@ _BACKENDS = {
 }
 
 
+def is_free(wanted: str | Backend | None) -> bool:
+    """Return whether neither the program nor the environment names a backend."""
+    return wanted is None and not os.environ.get(VARIABLE)
+
+
+def is_installed(name: str) -> bool:
+    """Return whether the library that a backend needs is installed."""
+    library = _BACKENDS[name].library
+    return not library or importlib.util.find_spec(library) is not None
+
+
 def choose(wanted: str | Backend | None) -> Backend:
     """Return a backend that is not open yet.
 
@@ -59,7 +70,7 @@ def choose(wanted: str | Backend | None) -> Backend:
         )
     if address and not row.addressed:
         raise ViewerError(f"the viewer backend {name!r} takes no address; leave out {address!r}")
-    if row.library and importlib.util.find_spec(row.library) is None:
+    if not is_installed(name):
         raise ViewerError(
             f"the viewer backend {name!r} needs {row.library}: pip install 'difftile[{row.extra}]',"
             " or choose another backend (environment variable DIFFTILE_VIEWER)"

@@ -24,6 +24,17 @@ _PAINTER = "difftile.viewer.backends.painter"
 _DEPTH = 24  # bits of colour; `ti.GUI` knows no other format on X11
 
 
+class NoWindow(ViewerError):
+    """No window can be opened, for a reason such as "DISPLAY is not set"."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"cannot open a window: {reason}; start the program on a desktop (over ssh: "
+            "ssh -X), or use backend='web' or 'null' (environment variable DIFFTILE_VIEWER)"
+        )
+        self.reason = reason
+
+
 class WindowBackend(FlowControl[Event]):
     """A window on the desktop, of fixed size: it never reports a `Resize`."""
 
@@ -39,7 +50,7 @@ class WindowBackend(FlowControl[Event]):
         """See `Backend`.
 
         Raises:
-            ViewerError: `ti.GUI` cannot open a window on this display.
+            NoWindow: `ti.GUI` cannot open a window on this display.
         """
         missing = _missing_display()
         if missing is None:
@@ -49,10 +60,7 @@ class WindowBackend(FlowControl[Event]):
                 missing = f"the window process {ended}"
         if missing is not None:
             self.close()
-            raise ViewerError(
-                f"cannot open a window: {missing}; start the program on a desktop (over ssh: "
-                "ssh -X), or use backend='web' or 'null' (environment variable DIFFTILE_VIEWER)"
-            )
+            raise NoWindow(missing)
 
     def poll(self) -> list[Event]:
         """See `Backend`."""
@@ -90,7 +98,10 @@ def _missing_display() -> str | None:
     name = os.environ.get("DISPLAY", "")
     if not name:
         return "DISPLAY is not set"
-    xlib = ctypes.CDLL("libX11.so.6")
+    try:
+        xlib = ctypes.CDLL("libX11.so.6")
+    except OSError:
+        return "libX11 is not installed"
     xlib.XOpenDisplay.restype = ctypes.c_void_p
     display = ctypes.c_void_p(xlib.XOpenDisplay(name.encode()))
     if not display:

@@ -108,8 +108,9 @@ def main(connection: str, title: str, width: str, height: str) -> None:
     app = join_app(connection)
     try:
         desktop = open_desktop(title, int(width), int(height))
-    except RuntimeError as error:
-        app.send(str(error).splitlines()[0])
+    except Exception as error:  # Taichi may lack its GUI, or fail on this desktop
+        said = str(error).splitlines() or [type(error).__name__]
+        app.send(f"Taichi's GUI does not start ({said[0]})")
         return
     with suppress(EOFError, OSError):
         app.send(None)
