@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -52,6 +53,16 @@ def _shown_path(file: str) -> str:
     return file if relative.startswith("..") or file.startswith("<") else relative
 
 
+def place(file: str, line: int) -> str:
+    """Return the name of a line: 'File "a.py", line 3', or in a notebook 'Cell In[2], line 3'."""
+    if "IPython" in sys.modules:
+        shell = sys.modules["IPython"].get_ipython()
+        cell = shell and shell.compile.format_code_name(file)
+        if cell:
+            return f"{' '.join(cell)}, line {line}"
+    return f'File "{_shown_path(file)}", line {line}'
+
+
 def _frame(label: Label) -> list[str]:
     span = label.span
     number = str(span.line)
@@ -60,7 +71,7 @@ def _frame(label: Label) -> list[str]:
     padding = "".join("\t" if c == "\t" else " " for c in span.text[: span.column])
     carets = "^" * max(1, span.end_column - span.column)
     return [
-        f'  File "{_shown_path(span.file)}", line {span.line}',
+        f"  {place(span.file, span.line)}",
         f"  {number} | {span.text.rstrip()}",
         f"  {gutter} | {padding}{carets} {label.text}".rstrip(),
     ]
@@ -70,7 +81,7 @@ def located(span: Span | None) -> str:
     """Return a span in one line: the file, the number of the line and the source text."""
     if span is None:
         return "in code that difftile made"
-    return f'"{_shown_path(span.file)}", line {span.line}: {span.shown}'
+    return f"{place(span.file, span.line).removeprefix('File ')}: {span.shown}"
 
 
 def render(title: str, labels: Iterable[Label], notes: Iterable[str], hint: str | None) -> str:

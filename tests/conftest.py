@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from difftile.fields.recording import RECORDING
 from difftile.ir.types import F32
 from difftile.substrate import calibration, current_session
 from difftile.substrate import compile as compiling
+
+# A failing test shows where the library raised; tests/test_tracebacks.py has tests of the default.
+os.environ.setdefault("DIFFTILE_TRACEBACK", "full")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

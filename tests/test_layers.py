@@ -14,7 +14,7 @@ from difftile.substrate.spellings import SPELLINGS, Call, Method, Spelling
 ROOT = Path(__file__).parents[1]
 
 _COMPILER = {"diagnostics", "habits", "ir", "ops"}
-_RUNNING = _COMPILER | {"frontend", "passes", "ad", "interp", "substrate", "fields"}
+_RUNNING = _COMPILER | {"frontend", "passes", "ad", "interp", "substrate", "tracebacks", "fields"}
 
 _RECORDED = _RUNNING | {"compile", "launch", "fusion", "recording"}
 _LANGUAGE = _RECORDED | {"linearization", "diagnosis", "runtime"}
@@ -31,7 +31,8 @@ ALLOWED: dict[str, set[str]] = {
     "ad": _COMPILER | {"passes"},
     "interp": _COMPILER,
     "substrate": _COMPILER | {"passes"},
-    "fields": _COMPILER | {"substrate"},
+    "tracebacks": {"diagnostics"},
+    "fields": _COMPILER | {"substrate", "tracebacks"},
     "compile": _RUNNING,
     "launch": _RUNNING | {"compile"},
     "fusion": _RUNNING | {"compile", "launch"},

@@ -14,6 +14,7 @@ from difftile.compile.methods import check_class
 from difftile.diagnostics import LaunchError
 from difftile.ops.vocabulary import RuleMeaning, Rules
 from difftile.substrate import LOCK
+from difftile.tracebacks import boundary
 
 
 class Compiled(Protocol):
@@ -83,6 +84,7 @@ class Func(ByName):
             raise LaunchError(f"{self!r} is called only from kernels here.")
         return Calling.caller(self)
 
+    @boundary
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the func for each element of its arguments, in one launch.
 
@@ -104,6 +106,7 @@ class Func(ByName):
         """
         return self._caller(*args, **kwargs)
 
+    @boundary
     def bwds(self, *args: object, **kwargs: object) -> None:
         """Run the adjoint of one call, without a tape.
 
@@ -116,6 +119,7 @@ class Func(ByName):
         """
         self._caller.bwds(*args, **kwargs)
 
+    @boundary
     def fwds(self, *args: object, **kwargs: object) -> Any:
         """Call the func and push tangents through the call, without a tape.
 
@@ -214,6 +218,7 @@ def plain(function: object) -> FunctionType:
     return function
 
 
+@boundary
 def func(function: object = None, *, opaque: bool = False) -> Any:
     """Make a function callable from kernels; the decorator `@dt.func`.
 

@@ -6,6 +6,7 @@ import inspect
 from typing import Any, TypeVar
 
 from difftile.diagnostics import LaunchError
+from difftile.tracebacks import boundary
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -53,6 +54,7 @@ class BoundMethod:
         self._unbound = unbound
         self._instance = instance
 
+    @boundary
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the method; see `__call__` of kernels and of custom ops."""
         return self._unbound(self._instance, *args, **kwargs)
@@ -67,10 +69,12 @@ class BoundMethod:
         """The object."""
         return self._instance
 
+    @boundary
     def bwds(self, *args: object, **kwargs: object) -> None:
         """Run the adjoint of one call."""
         self._unbound.bwds(self._instance, *args, **kwargs)
 
+    @boundary
     def fwds(self, *args: object, **kwargs: object) -> Any:
         """Run the method and push tangents through the call."""
         return self._unbound.fwds(self._instance, *args, **kwargs)

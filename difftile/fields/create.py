@@ -33,6 +33,7 @@ from difftile.substrate import (
     methods_of,
     value_type,
 )
+from difftile.tracebacks import boundary
 
 
 class Creation:
@@ -77,6 +78,7 @@ def field(  # pyright: ignore[reportOverlappingOverload] - types of Taichi are A
 ) -> StructField: ...
 @overload
 def field(dtype: Any, shape: Shape, *, grad: bool = False) -> Field: ...
+@boundary
 def field(dtype: Any, shape: Shape, *, grad: bool = False) -> Field | StructField:
     """Return a field of zeros.
 
@@ -105,42 +107,50 @@ def _of_structs(dtype: StructType, members: dict[str, Member], grad: bool) -> St
     return made.with_grads() if grad else made
 
 
+@boundary
 def zeros(shape: Shape, dtype: Any = float, *, grad: bool = False) -> Field:
     """Return a field of zeros; see `field`."""
     return _filled(element_type(dtype), shape, 0, grad)
 
 
+@boundary
 def ones(shape: Shape, dtype: Any = float, *, grad: bool = False) -> Field:
     """Return a field of ones; see `field`."""
     return _filled(element_type(dtype), shape, 1, grad)
 
 
+@boundary
 def full(shape: Shape, value: npt.ArrayLike, dtype: Any = float, *, grad: bool = False) -> Field:
     """Return a field with one value in every element; see `field`."""
     return _filled(element_type(dtype), shape, value, grad)
 
 
+@boundary
 def empty(shape: Shape, dtype: Any = float, *, grad: bool = False) -> Field:
     """Return a field with any contents; its gradient, if asked for, is zero; see `field`."""
     made = _make(element_type(dtype), as_shape(shape))
     return made.with_grads() if grad else made
 
 
+@boundary
 def zeros_like(other: ArrayLike, *, grad: bool | None = None) -> Field:
     """Return a field of zeros like another, with a gradient if that has one or `grad` says so."""
     return _like(other, 0, grad)
 
 
+@boundary
 def ones_like(other: ArrayLike, *, grad: bool | None = None) -> Field:
     """Return a field of ones like another; see `zeros_like`."""
     return _like(other, 1, grad)
 
 
+@boundary
 def full_like(other: ArrayLike, value: npt.ArrayLike, *, grad: bool | None = None) -> Field:
     """Return a field with one value in every element, like another; see `zeros_like`."""
     return _like(other, value, grad)
 
 
+@boundary
 def empty_like(other: ArrayLike, *, grad: bool | None = None) -> Field:
     """Return a field with any contents, like another; see `zeros_like`."""
     wants_grad = _wants_grad(other, grad)
@@ -154,6 +164,7 @@ def from_numpy(
 ) -> StructField: ...
 @overload
 def from_numpy(values: npt.ArrayLike, dtype: Any = None, *, grad: bool = False) -> Field: ...
+@boundary
 def from_numpy(values: Any, dtype: Any = None, *, grad: bool = False) -> Field | StructField:
     """Return a field with a copy of an array; any strides will do.
 
@@ -226,11 +237,13 @@ def _wants_grad(other: ArrayLike, grad: bool | None) -> bool:
     return other.has_grads if grad is None else grad
 
 
+@boundary
 def vec(n: int, dtype: Any = float) -> Any:
     """Return the type of vectors of n numbers."""
     return dtype_of(Vector(_size(n), _number_type(dtype)))
 
 
+@boundary
 def mat(n: int, m: int, dtype: Any = float) -> Any:
     """Return the type of matrices of n rows and m columns."""
     return dtype_of(Matrix(_size(n), _size(m), _number_type(dtype)))

@@ -32,6 +32,7 @@ from difftile.ir.types import (
     shaped,
 )
 from difftile.substrate import LOCK, Buffer, current_session, pack, relieve
+from difftile.tracebacks import boundary
 
 if TYPE_CHECKING:
     from difftile.fields.rows import Rows
@@ -659,6 +660,7 @@ def _is_same(one: object, other: Field | None) -> bool:
     return one.storage is other.storage and one.shape == other.shape
 
 
+@boundary
 def zero_grads(fields: ArrayLike | Iterable[ArrayLike] | None = None) -> None:
     """Set the gradients of fields to zero.
 

@@ -14,6 +14,7 @@ from difftile.fields.field import Field, Storage
 from difftile.fields.pending import run_pending
 from difftile.ir.types import Type, numpy_dtype, scalar_from_numpy, scalar_of, shape_of
 from difftile.substrate import Block, Buffer, StructType, Terms, block_of, current_session
+from difftile.tracebacks import boundary
 
 # One storage for each memory that both sides write: two would not hear of each other's writes.
 _shared: weakref.WeakValueDictionary[tuple[int, Type, tuple[int, ...], bool], Storage] = (
@@ -21,6 +22,7 @@ _shared: weakref.WeakValueDictionary[tuple[int, Type, tuple[int, ...], bool], St
 )
 
 
+@boundary
 def from_dlpack(
     x: Any, dtype: Any = None, *, grad: bool = False, copy: bool | None = None
 ) -> Field:

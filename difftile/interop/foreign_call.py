@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from difftile.diagnostics import Label, LaunchError, Span, render
+from difftile.diagnostics import Label, LaunchError, Span, place, render
 from difftile.fields.array_like import ArrayLike, check_is_field
 from difftile.fields.create import element_type
 from difftile.fields.field import Field, fields_with_grads, make
@@ -335,7 +335,7 @@ class ForeignCall(OpaqueStep, Generic[R]):
             yield
         except Exception as error:
             file, line = self._where
-            note(error, f'In the {what} of {self.title}, called at File "{file}", line {line}.')
+            note(error, f"In the {what} of {self.title}, called at {place(file, line)}.")
             raise
 
 

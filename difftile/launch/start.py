@@ -7,8 +7,10 @@ from difftile.diagnostics import TapeError
 from difftile.fields.pending import check_fusing, run_pending, set_fusing
 from difftile.fields.recording import Recording
 from difftile.substrate import check_strategy, start_session
+from difftile.tracebacks import boundary, set_traceback
 
 
+@boundary
 def init(
     arch: str = "cpu",
     *,
@@ -19,6 +21,7 @@ def init(
     math: str = "polynomials",
     fuse: bool | str = True,
     scatter: str = "auto",
+    traceback: str | None = None,
     **options: object,
 ) -> None:
     """Start difftile, or start it anew: fields made before become invalid.
@@ -45,17 +48,21 @@ def init(
             from run to run; "copies" gives each thread a copy of the elements, and the sums are
             the same in every run; "serial" runs such loops on one thread. "auto" takes what is
             estimated to be fastest, from costs measured on this machine.
+        traceback: "short" hides the frames of the library in tracebacks of errors; "full" shows
+            them. By default the environment variable DIFFTILE_TRACEBACK decides, or else it is
+            "short".
         options: Passed on to `ti.init`, such as `cpu_max_num_threads` or `offline_cache`.
 
     Raises:
-        FieldError: The architecture or the type is unknown, or not there; or `math`, `fuse` or
-            `scatter` is something else.
+        FieldError: The architecture or the type is unknown, or not there; or `math`, `fuse`,
+            `scatter` or `traceback` is something else.
         TapeError: A tape is open.
     """
     if Recording.open:
         raise TapeError("dt.init() inside a tape would end the fields that it records.")
     check_fusing(fuse)
     check_strategy(scatter)
+    set_traceback(traceback)
     run_pending()
     start_session(arch, default_fp, seed, debug, fast_math, math, scatter, **options)
     set_fusing(fuse)

@@ -9,6 +9,7 @@ from difftile.compile.func import func
 from difftile.optim.optimiser import Optimiser, Rates, Shared, UpdateRule
 from difftile.optim.parameters import FieldsLike, PerField, number
 from difftile.substrate import ti
+from difftile.tracebacks import boundary
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -40,6 +41,7 @@ class _Adaptive(Optimiser):
     rule = UpdateRule(_adapt, ("mean", "square", "largest"), squares=("square", "largest"))
     _decoupled: bool
 
+    @boundary
     def __init__(
         self,
         fields: FieldsLike,

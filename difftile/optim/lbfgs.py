@@ -28,6 +28,7 @@ from difftile.optim.parameters import (
 from difftile.optim.saved import Wanted, restored
 from difftile.optim.update import first_not_finite
 from difftile.solvers.vectors import Vector, read
+from difftile.tracebacks import boundary
 
 
 @final
@@ -65,6 +66,7 @@ class LBFGS:
         LaunchError: An option is out of range.
     """
 
+    @boundary
     def __init__(
         self,
         fields: FieldsLike,
@@ -99,6 +101,7 @@ class LBFGS:
         vars(self).update({name: value for name, value in state.items() if name != "_rows"})
         follow_rows(self.parameters, self)
 
+    @boundary
     def step(self, f: Callable[[], Any]) -> float:
         """Make some iterations and return the loss at the point that the fields now hold.
 
@@ -200,6 +203,7 @@ class LBFGS:
             "turns": np.array(self._turns).reshape(-1, self._size),
         }
 
+    @boundary
     def load_state_dict(self, saved: Mapping[str, npt.ArrayLike]) -> None:
         """Continue from a state that `state_dict` returned, or `np.load` of it.
 

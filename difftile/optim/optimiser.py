@@ -41,6 +41,7 @@ from difftile.optim.parameters import (
 )
 from difftile.optim.saved import Wanted, restored
 from difftile.optim.update import first_not_finite, launches, move, norm
+from difftile.tracebacks import boundary
 
 Rate: TypeAlias = "float | Callable[[int], float]"
 Rates: TypeAlias = "Rate | PerField[Rate]"
@@ -104,6 +105,7 @@ class Optimiser(ABC):
 
     rule: ClassVar[UpdateRule]
 
+    @boundary
     def __init__(
         self,
         fields: FieldsLike,
@@ -179,6 +181,7 @@ class Optimiser(ABC):
         self._lr = lr
         self._rates: list[Rate] = rates
 
+    @boundary
     def step(self, *, visible: Field | None = None) -> bool:
         """Move all fields; return False if the step was skipped.
 
@@ -314,6 +317,7 @@ class Optimiser(ABC):
             arrays["missed"] = np.array([float(one.missed) for one in self.parameters])
         return {"rule": np.array(type(self).__name__), "steps": np.array(self.steps), **arrays}
 
+    @boundary
     def load_state_dict(self, saved: Mapping[str, npt.ArrayLike]) -> None:
         """Continue from a state that `state_dict` returned, or `np.load` of it.
 

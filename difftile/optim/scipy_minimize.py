@@ -15,6 +15,7 @@ from difftile.optim.objective import Objective
 from difftile.optim.parameters import FieldsLike, NamedParameter, of_each, parameters_of
 from difftile.runtime.scipy import scipy_module
 from difftile.solvers.vectors import Vector, joined, read, split
+from difftile.tracebacks import boundary
 
 _WHO = "dt.optim.scipy_minimize"
 _WITHOUT_GRADIENT = {"nelder-mead", "powell", "cobyla", "cobyqa"}
@@ -32,6 +33,7 @@ _NEEDS_SECOND = {"trust-ncg", "trust-krylov", "dogleg", "trust-exact"}
 Interval: TypeAlias = "tuple[npt.ArrayLike | None, npt.ArrayLike | None]"
 
 
+@boundary
 def scipy_minimize(
     f: Callable[[], Any],
     fields: FieldsLike,

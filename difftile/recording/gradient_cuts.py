@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 
 from difftile.compile.adjoint_plan import AdjointPlan
@@ -12,6 +11,7 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.ir.types import is_float
 from difftile.recording.opaque import Opaque
+from difftile.recording.user_line import warn_user
 
 
 class Cuts:
@@ -100,7 +100,7 @@ class Cuts:
             name, span = found
             self.told = True
             why, foreign = "has none and is read again", storage.memory.lender is not None
-            warn_of_field(name or reader, span, "gradient", why, 6, foreign=foreign)
+            warn_of_field(name or reader, span, "gradient", why, foreign=foreign)
 
 
 def warn_of_field(
@@ -108,7 +108,6 @@ def warn_of_field(
     span: Span | None,
     what: str,
     why: str,
-    stacklevel: int,
     *,
     foreign: bool = False,
 ) -> None:
@@ -119,7 +118,6 @@ def warn_of_field(
         span: Where it is written.
         what: What is cut.
         why: What about the field cuts it.
-        stacklevel: How far up the user's line is.
         foreign: Whether the field is over memory of an array, which may stand for it.
     """
     labels = [] if span is None else [Label(span, f"written here, without a {what}")]
@@ -127,4 +125,4 @@ def warn_of_field(
     hint = f"make it with grad=True, or {name} = {name}.with_grads()."
     if foreign:
         hint = f"for an array pass a field with a gradient: dt.from_dlpack({name}, grad=True)."
-    warnings.warn(GradientCut(render(title, labels, (), hint)), stacklevel=stacklevel)
+    warn_user(GradientCut(render(title, labels, (), hint)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -24,12 +23,14 @@ from difftile.fields.structs import Member, StructField
 from difftile.fields.tracked import TrackedFloat
 from difftile.frontend.mapping import Draw, Each, Form, How, IndexOf, Mapped, Whole
 from difftile.launch.open_arguments import fields_in, parts_of
+from difftile.recording.user_line import warn_user
 from difftile.runtime.inputs import as_input
 from difftile.runtime.kernel import Kernel
 from difftile.runtime.mapped import MappedBody, ResultTypes
 from difftile.runtime.number_flow import is_followed
 from difftile.runtime.outputs import CONVERSIONS, KINDS, Converted, as_arrays, fields_for
 from difftile.runtime.shapes import MappedArgument, call_shape, shown, spread
+from difftile.tracebacks import boundary
 
 RESULT = "_result"
 
@@ -140,6 +141,7 @@ class Caller:
 
     # Calls
 
+    @boundary
     def __call__(self, *args: object, _result: object = None, **kwargs: object) -> object:
         """Run the func for each element of its arguments; see `Func.__call__`."""
         kind = self._kind
@@ -152,6 +154,7 @@ class Caller:
         make = None if kind is not None else self._kind_of(args, kwargs)
         return self._given_back(launch, kind, make)
 
+    @boundary
     def bwds(self, *args: object, _result: object = None, **kwargs: object) -> None:
         """Run the adjoint of one call; see `Func.bwds`."""
         if _result is None:
@@ -162,6 +165,7 @@ class Caller:
         launch = self._prepare(args, kwargs, _result)
         launch.kernel.bwds(*launch.args)
 
+    @boundary
     def fwds(self, *args: object, _result: object = None, **kwargs: object) -> object:
         """Call the func and push tangents through the call; see `Func.fwds`."""
         launch = self._prepare(args, kwargs, _result)
@@ -328,7 +332,7 @@ class Caller:
                 f"{self!r} returns numbers that vary with fields that have gradients, and the tape "
                 "takes them for constants. Write 'return_type(\"field\")', which keeps them."
             )
-            warnings.warn(GradientCut(text), stacklevel=4)
+            warn_user(GradientCut(text))
         return launch.converted(CONVERSIONS[kind] if make is None else as_arrays(make))
 
 

@@ -8,6 +8,7 @@ from typing import ParamSpec, TypeVar
 
 from difftile.fields.recording import RECORDING
 from difftile.runtime.tape import Tape
+from difftile.tracebacks import boundary
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -24,6 +25,7 @@ def checkpoint(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """
 
     @functools.wraps(function)
+    @boundary
     def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         tape = RECORDING.get().recorder
         if not isinstance(tape, Tape):

@@ -24,6 +24,7 @@ from difftile.runtime.explicit import run_adjoint_of_step, run_tangents_of_step
 from difftile.runtime.host_op import HostCall, HostRule
 from difftile.runtime.operands import FieldOperand, operands_of
 from difftile.runtime.source_location import definition_of
+from difftile.tracebacks import boundary
 
 
 class CustomOp(ByName):
@@ -63,6 +64,7 @@ class CustomOp(ByName):
         rule = self.rules.get("backward")
         return rule is not None and rule.approximate
 
+    @boundary
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the operation; on an open tape it is recorded.
 
@@ -84,6 +86,7 @@ class CustomOp(ByName):
         step = self._step(args, kwargs, "backward", checked=recording.recorder is not None)
         return perform(step).value
 
+    @boundary
     def bwds(self, *args: object, **kwargs: object) -> None:
         """Run the backward of one call, without a tape; see `bwds` of kernels.
 
@@ -97,6 +100,7 @@ class CustomOp(ByName):
         self._refuse_tape("bwds")
         run_adjoint_of_step(repr(self), self._step(args, kwargs, "backward"))
 
+    @boundary
     def fwds(self, *args: object, **kwargs: object) -> Any:
         """Run the operation and push tangents through it, without a tape; see `fwds` of kernels.
 
@@ -243,6 +247,7 @@ class BoundOp(BoundMethod):
         return self._unbound.rules
 
 
+@boundary
 def custom_op(function: object) -> CustomOp:
     """Make a Python function over fields a step of tapes; the decorator `@dt.custom_op`.
 

@@ -139,7 +139,7 @@ def run_tangents(kernel: str, launch: PreparedLaunch, values: Arguments) -> None
     cuts = [cut for stage in code.stages for cut in stage.cuts(wanted).items()]
     for array, span in cuts:  # no adjoint has to exist for that
         why = "has no gradient buffer to hold it"
-        warn_of_field(array.name, span, "tangent", why, stacklevel=4)
+        warn_of_field(array.name, span, "tangent", why)
     dots = {k: _tangent_of(field) for k, field in graded.items()}
     push_tangents(code, values, dots)
     for k, field in graded.items():

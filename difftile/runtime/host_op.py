@@ -13,7 +13,15 @@ from typing import cast
 
 import numpy as np
 
-from difftile.diagnostics import Label, LaunchError, NotDifferentiable, Span, TapeError, render
+from difftile.diagnostics import (
+    Label,
+    LaunchError,
+    NotDifferentiable,
+    Span,
+    TapeError,
+    place,
+    render,
+)
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, fields_with_grads
 from difftile.fields.recording import RECORDING
@@ -266,7 +274,7 @@ class HostCall(OpaqueStep):
             yield
         except Exception as error:
             file, line = self._where
-            called = f', called at File "{file}", line {line}' if file else ""
+            called = f", called at {place(file, line)}" if file else ""
             add_note: Callable[[str], None] | None = getattr(error, "add_note", None)
             if add_note is not None:  # from Python 3.11 on
                 add_note(f"In the {self._kind} of {self.title}{called}.")

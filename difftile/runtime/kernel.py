@@ -46,6 +46,7 @@ from difftile.runtime.perform_run import check_not_missed
 from difftile.runtime.queue import QUEUE
 from difftile.runtime.ruled_launch import RuledLaunch, rule_arguments
 from difftile.substrate import LOCK, Native, Session, current_session, raise_first
+from difftile.tracebacks import boundary, shorten
 
 
 @taught("kernel", "A kernel")
@@ -115,68 +116,72 @@ class Kernel(ByName):
                 end.
             AssertionFailure: Under debug an assertion does not hold; the launch has run to its end.
         """
-        if (
-            PENDING.run is not None
-            and not kwargs
-            and len(args) == len(self._names)
-            and QUEUE.takes(self, args)
-        ):
-            return None
-        recording = RECORDING.get()
-        recorder, trace = recording.recorder, recording.trace
-        if trace is not None:
-            args, kwargs = trace.numbers(self._bind(args, kwargs)), {}
         try:
-            if recorder is not None and not (recording.constant or self._rules):
-                given = numbers_in_fields(args, kwargs, self._body.kinds, self._places)
-                launch, values = self._ready(*given)
-            else:
-                launch, values = self._ready(args, kwargs)
-        except HostArrays:
-            return self._call_with_copies(args, kwargs)
-        if trace is not None:
-            trace.launched(launch, values)
-        if launch.suspect is not None and launch.suspect(values):
-            launch.check(values)
-        if launch.exclusive:
-            LOCK.acquire()
-        try:
-            for one in launch.derived:
-                one.refresh()
-            if launch.code.streams:
-                launch.draw_anew(values)
-            if recorder is not None and (launch.tracked or launch.captured is not None):
-                note_constants(recorder, launch, values)
-            if recorder is not None and "backward" in self._rules:
-                run_pending()
-                perform(self._step("backward", launch, values, args, kwargs))
-            else:
-                calls = launch.calls = launch.calls + 1
-                if (
-                    calls > PENDING.hot
-                    and calls > launch.again
-                    and not self._rules
-                    and trace is None
-                    and QUEUE.offer(self, launch, values, recording)
-                ):
-                    return None
-                run = PENDING.run  # once: another thread may be done with them at any moment
-                if run is not None:
-                    run()
-                if recorder is None:
-                    if Recording.open or recording.observer is not None:
-                        self._announce(recording, launch, values)
-                    launch.run(values)
+            if (
+                PENDING.run is not None
+                and not kwargs
+                and len(args) == len(self._names)
+                and QUEUE.takes(self, args)
+            ):
+                return None
+            recording = RECORDING.get()
+            recorder, trace = recording.recorder, recording.trace
+            if trace is not None:
+                args, kwargs = trace.numbers(self._bind(args, kwargs)), {}
+            try:
+                if recorder is not None and not (recording.constant or self._rules):
+                    given = numbers_in_fields(args, kwargs, self._body.kinds, self._places)
+                    launch, values = self._ready(*given)
                 else:
-                    if len(Recording.open) > 1:
-                        self._announce(recording, launch, values)
-                    recorder.launch(launch, values)
-            if launch.session.debug:
-                raise_first()
-            return None if launch.code.result is None else returned(launch, values)
-        finally:
+                    launch, values = self._ready(args, kwargs)
+            except HostArrays:
+                return self._call_with_copies(args, kwargs)
+            if trace is not None:
+                trace.launched(launch, values)
+            if launch.suspect is not None and launch.suspect(values):
+                launch.check(values)
             if launch.exclusive:
-                LOCK.release()
+                LOCK.acquire()
+            try:
+                for one in launch.derived:
+                    one.refresh()
+                if launch.code.streams:
+                    launch.draw_anew(values)
+                if recorder is not None and (launch.tracked or launch.captured is not None):
+                    note_constants(recorder, launch, values)
+                if recorder is not None and "backward" in self._rules:
+                    run_pending()
+                    perform(self._step("backward", launch, values, args, kwargs))
+                else:
+                    calls = launch.calls = launch.calls + 1
+                    if (
+                        calls > PENDING.hot
+                        and calls > launch.again
+                        and not self._rules
+                        and trace is None
+                        and QUEUE.offer(self, launch, values, recording)
+                    ):
+                        return None
+                    run = PENDING.run  # once: another thread may be done with them at any moment
+                    if run is not None:
+                        run()
+                    if recorder is None:
+                        if Recording.open or recording.observer is not None:
+                            self._announce(recording, launch, values)
+                        launch.run(values)
+                    else:
+                        if len(Recording.open) > 1:
+                            self._announce(recording, launch, values)
+                        recorder.launch(launch, values)
+                if launch.session.debug:
+                    raise_first()
+                return None if launch.code.result is None else returned(launch, values)
+            finally:
+                if launch.exclusive:
+                    LOCK.release()
+        except Exception as error:
+            shorten(error)
+            raise
 
     def _call_with_copies(self, args: CallArgs, kwargs: CallKwargs) -> Any:
         """Launch on a device with arrays of the host among the arguments."""
@@ -187,6 +192,7 @@ class Kernel(ByName):
         copies.put_back()
         return found
 
+    @boundary
     def bwds(self, *args: object, **kwargs: object) -> None:
         """Run the adjoint of one launch, without a tape.
 
@@ -211,6 +217,7 @@ class Kernel(ByName):
             else:
                 run_adjoint(repr(self), launch, values)
 
+    @boundary
     def fwds(self, *args: object, **kwargs: object) -> None:
         """Launch the kernel and push tangents through the launch, without a tape.
 
@@ -277,6 +284,7 @@ class Kernel(ByName):
         """The rules of the kernel: 'backward', 'forward'."""
         return dict(self._rules)
 
+    @boundary
     def _with_rule(self, word: str, rule: object, approx: bool) -> Any:
         if rule is None:
             return functools.partial(self._with_rule, word, approx=approx)
@@ -455,6 +463,7 @@ class Kernel(ByName):
 
     # Looking inside
 
+    @boundary
     def source(self, mode: str = "forward") -> str:
         """Return the Taichi source of the latest specialisation.
 
@@ -482,6 +491,7 @@ class Kernel(ByName):
                 texts.append(adjoint.code.source())
         return "\n\n".join(texts if mode == "forward" else reversed(texts))
 
+    @boundary
     def explain(self, *args: object, **kwargs: object) -> str:
         """Return a report on the kernel's parameters and on the needs of its adjoint.
 
@@ -508,6 +518,7 @@ class Kernel(ByName):
         return explain(repr(self), self._launches.latest, codes)
 
 
+@boundary
 def kernel(function: object) -> Kernel:
     """Make a function a kernel; the decorator `@dt.kernel`.
 

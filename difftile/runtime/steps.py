@@ -32,6 +32,7 @@ from difftile.runtime.body_trace import Trace, TracedLaunch
 from difftile.runtime.perform_run import perform_run
 from difftile.runtime.python_state import State, state_of_call, state_of_frame
 from difftile.substrate import current_session
+from difftile.tracebacks import boundary, shorten
 
 _LONGEST = 8
 """The most steps of a period: fields may swap roles among so many."""
@@ -95,7 +96,11 @@ class _Loop:
 
     def __next__(self) -> int:
         frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-        return self._driver.advance(lambda: state_of_frame(frame))
+        try:
+            return self._driver.advance(lambda: state_of_frame(frame))
+        except Exception as error:
+            shorten(error)
+            raise
 
     def __del__(self) -> None:  # the loop has ended, be it by 'break', 'return' or an error
         self._driver.leave()
@@ -332,6 +337,7 @@ def steps(*bounds: int) -> Steps:
     return Steps(range(*given))
 
 
+@boundary
 def repeat(step: Callable[..., object], n: int) -> None:
     """Call a function n times, by a loop over `dt.steps(n)`.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import threading
 import time
-import warnings
 from collections.abc import (
     Callable,
     Container,
@@ -63,8 +62,10 @@ from difftile.recording.runs import RunRecord, fused_step, names_of
 from difftile.recording.seeds import Seed, add_seed, check_loss, checked_seeds
 from difftile.recording.steps import Launch, LaunchRecord, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
+from difftile.recording.user_line import warn_user
 from difftile.recording.work_fields import copied
 from difftile.substrate import current_session, failed
+from difftile.tracebacks import boundary
 
 Progress = Callable[[int, int], object]
 
@@ -101,6 +102,7 @@ class Tape(StepRecorder):
 
     takes_runs = True
 
+    @boundary
     def __init__(
         self,
         loss: ArrayLike | None = None,
@@ -157,6 +159,7 @@ class Tape(StepRecorder):
             "Pickle the fields, and run the 'with dt.Tape()' block again where they are loaded."
         )
 
+    @boundary
     def __enter__(self) -> Tape:
         run_pending()
         before = RECORDING.get()
@@ -187,6 +190,7 @@ class Tape(StepRecorder):
             raise
         return self
 
+    @boundary
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -287,6 +291,7 @@ class Tape(StepRecorder):
             lines.append(f"{counted(self.recomputed, 'launch', 'launches')} run again")
         return "\n".join(lines)
 
+    @boundary
     def visualize(self, path: str | Path) -> None:
         """Write a picture of what ran: fields, launches, what is kept, and times if measured.
 
@@ -571,6 +576,7 @@ class Tape(StepRecorder):
 
     # Replay
 
+    @boundary
     def backward(
         self,
         seeds: ArrayLike | Mapping[ArrayLike, Seed] | None = None,
@@ -640,7 +646,7 @@ class Tape(StepRecorder):
                     self.release()
         if self._report is not None and self._report.findings:
             text = "\n\n".join(finding.text for finding in self._report.findings)
-            warnings.warn(GradientWarning(text), stacklevel=3 if self.loss is not None else 2)
+            warn_user(GradientWarning(text))
 
     def _check_dependence(self, loss: ArrayLike) -> None:
         """Warn of a loss that depends on nothing, unless the diagnosis will say so."""
@@ -655,8 +661,7 @@ class Tape(StepRecorder):
                 "gradient."
             )
             hint = "dt.Tape(loss, diagnose=True) looks for the reason."
-            level = 4 if self.loss is not None else 3
-            warnings.warn(GradientCut(render(title, (), (), hint)), stacklevel=level)
+            warn_user(GradientCut(render(title, (), (), hint)))
 
     def _why_nothing(self, seeds: object) -> list[str]:
         """Return why there is nothing to differentiate, and let go of old values."""
@@ -667,6 +672,7 @@ class Tape(StepRecorder):
         self.release()
         return [finding.text for finding in self._report.findings]
 
+    @boundary
     def report(self) -> Report:
         """Return what the tape found in `backward`; its text says all of it.
 

@@ -15,10 +15,12 @@ from difftile.solvers.result import SolverResult, say_target
 from difftile.solvers.state import StateLike, state_of
 from difftile.solvers.stopping import Stopping
 from difftile.solvers.vectors import Vector, read, rounding
+from difftile.tracebacks import boundary
 
 _TARGETS = ("solution", "algorithm", "implementation")
 
 
+@boundary
 def fixed_point(
     g: Callable[..., object],
     x: StateLike,

@@ -39,10 +39,12 @@ from difftile.solvers.result import SolverResult
 from difftile.solvers.state import State, StateLike, state_of
 from difftile.solvers.stopping import Stopping
 from difftile.solvers.vectors import Vector, joined, read, rounding, split, write
+from difftile.tracebacks import boundary
 
 _METHODS: dict[str, Method] = {"cg": cg, "bicgstab": bicgstab, "gmres": gmres, "dense": dense}
 
 
+@boundary
 def linear_solve(
     apply: Callable[..., object],
     b: StateLike,

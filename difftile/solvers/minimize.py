@@ -28,12 +28,14 @@ from difftile.solvers.result import SolverResult
 from difftile.solvers.state import State, StateLike, state_of
 from difftile.solvers.stopping import Stopping
 from difftile.solvers.vectors import Vector, pick, read, rounding, split, write
+from difftile.tracebacks import boundary
 
 _SHORTEST = 1e-10  # the fraction of a step below which a line search gives up
 _DECREASE = 1e-4  # the least decrease of the energy, as a part of the one that its slope promises
 _ROUNDINGS = 16.0  # rounding errors by which a step may seem to raise the energy
 
 
+@boundary
 def minimize_implicit(
     energy: Callable[..., object],
     x: StateLike,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,16 +12,19 @@ from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, may_vary
 from difftile.ir.types import F64, is_float, scalar_of
 from difftile.recording.perform import perform
+from difftile.recording.user_line import warn_user
 from difftile.solvers.continuous import ContinuousAdjoint
 from difftile.solvers.integrator import Integrator, OdeResult
 from difftile.solvers.problem import Problem
 from difftile.solvers.state import State, StateLike, state_of
 from difftile.solvers.step_size import ErrorTolerance
 from difftile.solvers.tableaux import METHODS
+from difftile.tracebacks import boundary
 
 _ADJOINTS = ("discrete", "continuous")
 
 
+@boundary
 def odeint(
     rhs: Callable[..., object],
     y: StateLike,
@@ -131,7 +133,7 @@ def odeint(
             f"dt.odeint stopped at t = {result.t:.6g}, before {end:.6g}: {result!r}. Allow more "
             "steps, max_steps=..., or larger tolerances; the equation may be stiff."
         )
-        warnings.warn(NotConverged(text), stacklevel=2)
+        warn_user(NotConverged(text))
     return result
 
 

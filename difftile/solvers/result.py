@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from dataclasses import dataclass
 
 from difftile.diagnostics import NotConverged, SolverError, counted
+from difftile.recording.user_line import warn_user
 
 LOG = logging.getLogger("difftile.solvers")
 _said: set[str] = set()
@@ -54,7 +54,7 @@ class SolverResult:
             text = f"{self!r}. {advice}"
             if strict:
                 raise SolverError(text)
-            warnings.warn(NotConverged(text), stacklevel=3)
+            warn_user(NotConverged(text))
 
 
 def say_target(solver: str, target: str, other: str) -> None:

@@ -14,12 +14,14 @@ from difftile.solvers.result import SolverResult
 from difftile.solvers.state import StateLike, state_of
 from difftile.solvers.stopping import Stopping
 from difftile.solvers.vectors import Vector, read, rounding, write
+from difftile.tracebacks import boundary
 
 _SHORTEST = 1e-5  # the fraction of a Newton step below which a line search gives up
 _SOLVED = 0.5  # the relative residual of a step's system that makes it worth a line search
 _DECREASE = 1e-4  # the least decrease of |f|, as a part of the one that the linear model promises
 
 
+@boundary
 def root(
     f: Callable[..., object],
     x: StateLike,

@@ -16,8 +16,10 @@ from difftile.testing.probing import GradientTolerance, Prober
 from difftile.testing.shadow_fields import ShadowFields
 from difftile.testing.slopes import FIRST_STEP
 from difftile.testing.subject import subject_of
+from difftile.tracebacks import boundary
 
 
+@boundary
 def gradcheck(
     f: Callable[..., Any],
     fields: Any = (),

@@ -30,10 +30,12 @@ from difftile.testing.samples import draw_samples
 from difftile.testing.shadow_fields import ShadowFields
 from difftile.testing.slopes import FIRST_STEP
 from difftile.testing.subject import Subject, mapped_subject, subject_of
+from difftile.tracebacks import boundary
 
 _FEW = 4  # samples of a func that takes fields, which all of them share
 
 
+@boundary
 def check_rule(
     f: Any,
     *examples: Any,

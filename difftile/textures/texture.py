@@ -30,6 +30,7 @@ from difftile.textures.lookup import lookup, moved, nearby, texel
 from difftile.textures.mips import Levels
 from difftile.textures.texels import texels_of
 from difftile.textures.wraps import WRAPS
+from difftile.tracebacks import boundary
 
 MIPS = ("off", "nearest", "linear")
 AXES = ("image", "xy")
@@ -83,6 +84,7 @@ class Texture:
         FieldError: An argument is unknown, or does not fit the data.
     """
 
+    @boundary
     def __init__(
         self,
         data: Any,

@@ -12,6 +12,7 @@ from difftile.linearization.pushforward import Pushforward
 from difftile.linearization.tangents import push as push_tangents
 from difftile.recording.perform import perform
 from difftile.recording.work_fields import copied
+from difftile.tracebacks import boundary
 from difftile.transforms.nested import NestedCall
 from difftile.transforms.nested_steps import TangentStep
 from difftile.transforms.reverse_mode import grad
@@ -19,6 +20,7 @@ from difftile.transforms.stretch import Argnums, Stretch
 from difftile.transforms.trees import Tree, outputs_in, shown, with_outputs
 
 
+@boundary
 def jvp(f: Callable[..., Tree], primals: Tree, tangents: Tree, *, has_aux: bool = False) -> Any:
     """Run `f`, and push tangents of its arguments through it.
 
@@ -58,6 +60,7 @@ def jvp(f: Callable[..., Tree], primals: Tree, tangents: Tree, *, has_aux: bool 
     return (value, tangent, stretch.aux) if has_aux else (value, tangent)
 
 
+@boundary
 def linearize(f: Callable[..., Tree], *args: Tree) -> Any:
     """Run `f` and return its value and the function that pushes tangents through it.
 
@@ -94,6 +97,7 @@ def linearize(f: Callable[..., Tree], *args: Tree) -> Any:
             perform(step)
             return step.results
 
+    @boundary
     def push(*tangents: Tree) -> Tree:
         found = pushed(stretch.matched(tangents))
         return shown(with_outputs(value, iter(found)), stretch.leaves)
@@ -101,6 +105,7 @@ def linearize(f: Callable[..., Tree], *args: Tree) -> Any:
     return shown(value, stretch.leaves), push
 
 
+@boundary
 def hvp(
     f: Callable[..., Tree], primals: Tree, tangents: Tree, argnums: Argnums | None = None
 ) -> Any:

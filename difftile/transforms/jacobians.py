@@ -16,6 +16,7 @@ from difftile.linearization.batched_second import directions_within
 from difftile.linearization.pullback import Pullback
 from difftile.linearization.together import CHUNK, MEMORY, chunks, curved, pulled, pushed
 from difftile.recording.perform import perform
+from difftile.tracebacks import boundary
 from difftile.transforms.nested import NestedCall
 from difftile.transforms.nested_steps import JacobianStep
 from difftile.transforms.reverse_mode import grad
@@ -98,6 +99,7 @@ def hessian(f: Callable[..., Tree], argnums: Argnums = 0, *, chunk: int | None =
     """
 
     @functools.wraps(f)
+    @boundary
     def second(*args: Tree, **kwargs: Any) -> Tree:
         if RECORDING.get().recorder is not None:
             return jacfwd(grad(f, argnums), argnums)(*args, **kwargs)
@@ -153,6 +155,7 @@ def _jacobian(
     name: str,
 ) -> Any:
     @functools.wraps(f)
+    @boundary
     def jacobian(*args: Tree, **kwargs: Any) -> Tree:
         stretch = Stretch(f, args, argnums, kwargs=kwargs)
 

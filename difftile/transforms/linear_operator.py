@@ -15,10 +15,12 @@ from difftile.fields.field import Field, make
 from difftile.linearization.flat import Columns, FlatDerivative, FlatFields
 from difftile.linearization.together import CHUNK
 from difftile.runtime.scipy import scipy_module
+from difftile.tracebacks import boundary
 from difftile.transforms.stretch import Argnums, Stretch, refuse_nesting
 from difftile.transforms.trees import Tree, aligned, shown, with_outputs
 
 
+@boundary
 def linear_operator(
     f: Callable[..., Tree], *args: Tree, argnums: Argnums | None = None, chunk: int = CHUNK
 ) -> Any:
@@ -68,6 +70,7 @@ def linear_operator(
     )
 
 
+@boundary
 def hessian_operator(
     f: Callable[..., Tree], *args: Tree, argnums: Argnums | None = None, chunk: int = CHUNK
 ) -> Any:

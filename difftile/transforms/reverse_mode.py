@@ -9,6 +9,7 @@ from typing import Any
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
 from difftile.recording.perform import perform
+from difftile.tracebacks import boundary
 from difftile.transforms.nested import NestedCall
 from difftile.transforms.nested_steps import CotangentStep
 from difftile.transforms.stretch import Argnums, Stretch
@@ -40,6 +41,7 @@ def grad(f: Callable[..., Tree], argnums: Argnums = 0, *, has_aux: bool = False)
     both = value_and_grad(f, argnums, has_aux=has_aux)
 
     @functools.wraps(f)
+    @boundary
     def gradient(*args: Tree, **kwargs: Any) -> Tree:
         value, found = both(*args, **kwargs)
         return (found, value[1]) if has_aux else found
@@ -56,6 +58,7 @@ def value_and_grad(f: Callable[..., Tree], argnums: Argnums = 0, *, has_aux: boo
     """
 
     @functools.wraps(f)
+    @boundary
     def both(*args: Tree, **kwargs: Any) -> tuple[Tree, Tree]:
         stretch = Stretch(f, args, argnums, has_aux=has_aux, kwargs=kwargs)
         if RECORDING.get().recorder is None:
@@ -77,6 +80,7 @@ def value_and_grad(f: Callable[..., Tree], argnums: Argnums = 0, *, has_aux: boo
     return both
 
 
+@boundary
 def vjp(f: Callable[..., Tree], *args: Tree, has_aux: bool = False) -> Any:
     """Run `f` and return its value and the function that pulls cotangents back.
 
@@ -98,6 +102,7 @@ def vjp(f: Callable[..., Tree], *args: Tree, has_aux: bool = False) -> Any:
         records = stretch.recorded()
         outputs, value = stretch.outputs, stretch.value
 
+        @boundary
         def pulled(seeds: list[Any]) -> list[Field]:
             gradient = records.pull(dict(zip(outputs, seeds, strict=True)))
             return [gradient(field) for field in stretch.inputs]
@@ -106,11 +111,13 @@ def vjp(f: Callable[..., Tree], *args: Tree, has_aux: bool = False) -> Any:
         call.keep()
         value = call.value()
 
+        @boundary
         def pulled(seeds: list[Any]) -> list[Field]:
             step = CotangentStep("vjp", call, seeds)
             perform(step)
             return step.results
 
+    @boundary
     def pull(cotangent: Tree) -> tuple[Tree, ...]:
         return stretch.as_arguments(pulled(aligned(value, cotangent, "the result")))
 

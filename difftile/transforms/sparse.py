@@ -17,6 +17,7 @@ from difftile.diagnostics import LaunchError
 from difftile.linearization.flat import FlatDerivative, FlatFields
 from difftile.linearization.together import CHUNK, chunks
 from difftile.runtime.scipy import scipy_module
+from difftile.tracebacks import boundary
 from difftile.transforms.stretch import Stretch, refuse_nesting
 from difftile.transforms.trees import Array, Tree
 
@@ -42,6 +43,7 @@ class Pattern:
     order: npt.NDArray[np.intp]
 
 
+@boundary
 def sparse_jacobian(
     f: Callable[..., Tree],
     pattern: Any = None,
@@ -80,6 +82,7 @@ def sparse_jacobian(
     known: list[Pattern] = []  # of the latest shape
 
     @functools.wraps(f)
+    @boundary
     def jacobian(*args: Tree, **kwargs: Any) -> Any:
         refuse_nesting("sparse_jacobian", "jvp or dt.grad")
         stretch = Stretch(f, args, (argnum,), kwargs=kwargs)

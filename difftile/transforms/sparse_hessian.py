@@ -27,6 +27,7 @@ from difftile.linearization.local_energies import (
 )
 from difftile.runtime.number_operations import value as field_with
 from difftile.substrate import Session, current_session
+from difftile.tracebacks import boundary
 from difftile.transforms.block_pattern import BlockPattern, Sites, block_pattern
 from difftile.transforms.stretch import refuse_nesting
 from difftile.transforms.trees import Tree, lifted
@@ -84,6 +85,7 @@ class SparseHessian:
     def __repr__(self) -> str:
         return f"<sparse Hessian of {self._f!r}>"
 
+    @boundary
     def __call__(self, *args: Tree, **kwargs: Any) -> Any:
         """Return the Hessian as a `scipy.sparse.csr_matrix`.
 
@@ -102,6 +104,7 @@ class SparseHessian:
         parts = tuple(one.to_numpy() for one in found[:3])
         return sparse.csr_matrix(parts, shape=found.shape)
 
+    @boundary
     def fields(self, *args: Tree, **kwargs: Any) -> CsrFields:
         """Return the Hessian in compressed rows, as fields.
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from difftile.diagnostics import ViewerError
+from difftile.tracebacks import boundary
 from difftile.viewer.backends.base import Backend
 from difftile.viewer.backends.choose import choose, is_free
 from difftile.viewer.backends.fallback import instead_of_window
@@ -59,6 +60,7 @@ class App(ControlsApi):
         ViewerError: There is no such backend, or the size, view or speed is invalid.
     """
 
+    @boundary
     def __init__(
         self,
         title: str = "difftile",
@@ -213,6 +215,7 @@ class App(ControlsApi):
         """The last picture, shape (height, width, 3); None before the first."""
         return None if self._frame is None else self._frame.image()
 
+    @boundary
     def run(
         self,
         frames: int | None = None,

@@ -1,0 +1,144 @@
+"""Short tracebacks: errors leave the public functions without the frames of the library.
+
+A public function is a boundary. An error that passes it keeps the frames of the user: those of the
+caller, which Python adds afterwards, and those of functions that the user has passed in. Only
+errors about the user's program are shortened: a `DifftileError`, and whatever a function of the
+user raises. Any other error is a fault of the library, and its frames are the report.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import site
+import sys
+import sysconfig
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from difftile.diagnostics import DifftileError, FieldError
+
+VARIABLE = "DIFFTILE_TRACEBACK"
+NOTE = '  Note: frames inside difftile are hidden; dt.init(traceback="full") shows them.'
+
+_MODES = ("short", "full")
+_LIBRARY = str(Path(__file__).parent) + os.sep
+_GENERATED = "<difftile "  # the files of emitted kernels
+_GLUE = tuple(
+    str(Path(one.__file__)) for one in (functools, sys.modules["contextlib"]) if one.__file__
+)
+_OTHERS = tuple(
+    str(Path(folder)) + os.sep
+    for folder in {
+        sysconfig.get_path("stdlib"),
+        sysconfig.get_path("purelib"),
+        sysconfig.get_path("platlib"),
+        *site.getsitepackages(),
+    }
+)
+_REPLACES = sys.version_info >= (3, 11)
+"""Whether a bare 'raise' goes on with the traceback that the error has by then."""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class _Setting:
+    chosen: str | None = None
+
+
+def set_traceback(mode: str | None) -> None:
+    """Choose how much of a traceback is shown.
+
+    Args:
+        mode: "short" or "full"; None for the mode in the environment variable DIFFTILE_TRACEBACK,
+            or else "short".
+
+    Raises:
+        FieldError: The mode is unknown.
+    """
+    if mode is not None and mode not in _MODES:
+        raise FieldError(f'traceback is "short" or "full", not {mode!r}.')
+    _Setting.chosen = mode
+
+
+def boundary(function: _Function) -> _Function:
+    """Shorten the errors that leave a public function; a decorator."""
+
+    @functools.wraps(function)
+    def bounded(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            shorten(error)
+            raise
+
+    return bounded  # pyright: ignore[reportReturnType]
+
+
+def shorten(error: Exception) -> None:
+    """Remove the frames of the library from the traceback of an error, and of its causes.
+
+    Called in the `except` block of a boundary, which ends with a bare `raise`.
+    """
+    if (_Setting.chosen or os.environ.get(VARIABLE)) == "full":
+        return
+    met: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in met:
+        met.add(id(one))
+        hides = _strip(one)
+        if one is error and hides and NOTE not in getattr(error, "__notes__", ()):
+            add_note: Callable[[str], None] | None = getattr(error, "add_note", None)
+            if add_note is not None:  # from Python 3.11 on
+                add_note(NOTE)
+        one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+
+
+def _strip(error: BaseException) -> bool:
+    """Remove frames from the traceback of one error, and tell whether there were any."""
+    entries: list[TracebackType] = []
+    entry = error.__traceback__
+    while entry is not None:
+        entries.append(entry)
+        entry = entry.tb_next
+    own = [_is_own(one.tb_frame.f_code.co_filename) for one in entries]
+    if True not in own or not _is_users(error, entries, own):
+        return False
+    short: TracebackType | None = None
+    hidden = False  # whether the entry below is hidden
+    for one, hides in zip(reversed(entries), reversed(own), strict=True):
+        hidden = hides or (hidden and one.tb_frame.f_code.co_filename in _GLUE)
+        if not hidden:
+            short = TracebackType(short, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    error.__traceback__ = short
+    if not _REPLACES:
+        entries[0].tb_next = short  # the boundary's own frame remains
+    return True
+
+
+def _is_users(error: BaseException, entries: list[TracebackType], own: list[bool]) -> bool:
+    """Tell whether an error is about the user's program.
+
+    It is if a boundary inside has said so, if it arose in a function that the user has passed in,
+    or if the function of a boundary did not take the user's arguments.
+    """
+    if isinstance(error, DifftileError):
+        return True
+    at_boundary = entries[-1].tb_frame.f_code.co_filename == __file__
+    if at_boundary or NOTE in getattr(error, "__notes__", ()):
+        return True
+    last = len(own) - 1 - own[::-1].index(True)
+    return not all(_is_of_others(one.tb_frame.f_code.co_filename) for one in entries[last + 1 :])
+
+
+@cache
+def _is_own(file: str) -> bool:
+    return file.startswith((_LIBRARY, _GENERATED))
+
+
+@cache
+def _is_of_others(file: str) -> bool:
+    return file.startswith(_OTHERS) or file.startswith("<frozen")
