@@ -26,6 +26,7 @@ NOTE = '  Note: frames inside difftile are hidden; dt.init(traceback="full") sho
 
 _MODES = ("short", "full")
 _LIBRARY = str(Path(__file__).parent) + os.sep
+_DEMOS = _LIBRARY + "_gallery" + os.sep  # in a wheel; demos are programs like those of users
 _GENERATED = "<difftile "  # the files of emitted kernels
 _GLUE = tuple(
     str(Path(one.__file__)) for one in (functools, sys.modules["contextlib"]) if one.__file__
@@ -136,7 +137,7 @@ def _is_users(error: BaseException, entries: list[TracebackType], own: list[bool
 
 @cache
 def _is_own(file: str) -> bool:
-    return file.startswith((_LIBRARY, _GENERATED))
+    return file.startswith((_LIBRARY, _GENERATED)) and not file.startswith(_DEMOS)
 
 
 @cache

@@ -14,7 +14,8 @@ from difftile.substrate.spellings import SPELLINGS, Call, Method, Spelling
 ROOT = Path(__file__).parents[1]
 
 _COMPILER = {"diagnostics", "habits", "ir", "ops"}
-_RUNNING = _COMPILER | {"frontend", "passes", "ad", "interp", "substrate", "tracebacks", "fields"}
+_SHOWN = {"markup", "tracebacks"}
+_RUNNING = _COMPILER | _SHOWN | {"frontend", "passes", "ad", "interp", "substrate", "fields"}
 
 _RECORDED = _RUNNING | {"compile", "launch", "fusion", "recording"}
 _LANGUAGE = _RECORDED | {"linearization", "diagnosis", "runtime"}
@@ -32,7 +33,8 @@ ALLOWED: dict[str, set[str]] = {
     "interp": _COMPILER,
     "substrate": _COMPILER | {"passes"},
     "tracebacks": {"diagnostics"},
-    "fields": _COMPILER | {"substrate", "tracebacks"},
+    "markup": set(),
+    "fields": _COMPILER | _SHOWN | {"substrate"},
     "compile": _RUNNING,
     "launch": _RUNNING | {"compile"},
     "fusion": _RUNNING | {"compile", "launch"},

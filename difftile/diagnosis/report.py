@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import Span, counted, located
 from difftile.fields.field import Field
+from difftile.markup import html_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ class Tie:
     hits: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Report:
     """The report of a diagnosis; `str()` returns its full text.
 
@@ -129,6 +130,13 @@ class Report:
     ties: tuple[Tie, ...]
     approximate: tuple[str, ...]
     plain: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        found = counted(len(self.findings), "finding")
+        return f"<report of {counted(self.launches, 'launch', 'launches')}: {found}>"
+
+    def _repr_html_(self) -> str:
+        return html_text(str(self))
 
     def __str__(self) -> str:
         found = f"{counted(len(self.findings), 'finding')} in ".capitalize()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from difftile.diagnostics import GradientMismatch, counted
+from difftile.markup import html_block, html_lines, html_table
 
 _ROWS = 10
 _HEADER = ("", "analytic", "numeric", "its error", "difference", "")
@@ -103,7 +104,7 @@ class Probed:
         return f"{self.name} ({some}{counted(self.size, 'entry', 'entries')})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class GradCheck:
     """The result of `dt.gradcheck`: true if the gradient passed, and readable as text.
 
@@ -162,6 +163,17 @@ class GradCheck:
         lines = [f"gradcheck of {self.subject}: {self._title()}", *self._lines()]
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        worst = "" if self.worst is None else f", worst {_in_short(self.worst)}"
+        return f"<gradcheck of {self.subject}: {self._title()}{worst}>"
+
+    def _repr_html_(self) -> str:
+        return html_block(
+            f"gradcheck of {self.subject}: {self._title()}",
+            html_table(_HEADER, [probe.row() for probe in self._shown()]),
+            html_lines(self._remarks()),
+        )
+
     def _title(self) -> str:
         if not self.probes:
             return "nothing to check"
@@ -181,20 +193,24 @@ class GradCheck:
             yield f"  of {', '.join(self.outputs)}{weighted} with respect to {names}"
         rows = [_HEADER, *(probe.row() for probe in self._shown())]
         yield from (f"  {line}" for line in table(rows))
+        for remark in self._remarks():
+            yield from (f"  {line}" for line in remark.splitlines())
+
+    def _remarks(self) -> Iterable[str]:
         hidden = len(self.probes) - len(self._shown())
         if hidden:
-            yield f"  and {hidden} more, none of them worse"
+            yield f"and {hidden} more, none of them worse"
         if self.fields:
             most = max(one.directions for one in self.fields)
             along = f"; {counted(most, 'direction')} in all of them" if most else ""
-            yield f"  Probed: {', '.join(map(str, self.fields))}{along}."
+            yield f"Probed: {', '.join(map(str, self.fields))}{along}."
         if self.skipped:
             reasons = dict.fromkeys(self.skipped.values())
             named = {r: [name for name, why in self.skipped.items() if why == r] for r in reasons}
             parts = (f"{', '.join(names)} ({reason})" for reason, names in named.items())
-            yield f"  Skipped: {'; '.join(parts)}."
+            yield f"Skipped: {'; '.join(parts)}."
         for note in self.notes:
-            yield from (f"  {line}" for line in f"Note: {note}".splitlines())
+            yield f"Note: {note}"
 
     def _shown(self) -> list[Probe]:
         """Return the worst derivatives, and of the right ones the worst of each field."""
@@ -205,6 +221,11 @@ class GradCheck:
                 bad.append(probe)
                 seen.add(probe.field)
         return bad
+
+
+def _in_short(probe: Probe) -> str:
+    difference = f"{probe.difference:.1e}" if probe.difference else "0"
+    return f"{probe.place or 'direction'} by {difference}, {probe.verdict.value}"
 
 
 def table(rows: list[tuple[str, ...]]) -> list[str]:

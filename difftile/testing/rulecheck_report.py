@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import GradientMismatch, Label, counted, render
+from difftile.markup import html_block, html_text
 from difftile.testing.gradcheck_report import Verdict, table
 
 _ROWS = 6
@@ -50,7 +51,7 @@ class Comparison:
         return abs(self.analytic - self.numeric) / larger if 0 < larger < np.inf else np.inf
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RuleCheck:
     """The result of `dt.check_rule`: true if the rule passed, and readable as text.
 
@@ -97,6 +98,13 @@ class RuleCheck:
         labels = [] if self.label is None else [self.label]
         head = render(f"check_rule of {self.subject}: {self._title()}", labels, (), None)
         return "\n".join((head, *(f"  {line}" for line in self._lines())))
+
+    def __repr__(self) -> str:
+        return f"<check_rule of {self.subject}: {self._title()}>"
+
+    def _repr_html_(self) -> str:
+        title, _, rest = str(self).partition("\n")
+        return html_block(title, html_text(rest) if rest else "")
 
     def _title(self) -> str:
         right = sum(one.verdict is Verdict.RIGHT for one in self.comparisons)
