@@ -44,6 +44,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"difftile.{name}")
     if module.startswith("difftile.fields"):
         importlib.import_module("difftile.runtime.field_operators")  # the operators of fields
+        importlib.import_module("difftile.runtime.field_reductions")  # their sums and extremes
         importlib.import_module("difftile.runtime.number_operations")  # and those of numbers
     return getattr(importlib.import_module(module), name)
 

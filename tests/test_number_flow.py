@@ -389,7 +389,7 @@ def test_values_of_vectors_and_matrices() -> None:
     want = 2 * VECTORS * [1, 2, 3]
     want[0, 0], want[1] = want[0, 0] + VECTORS[1, 1], want[1] + [1, VECTORS[0, 0], 0]
     npt.assert_allclose(x.grad.to_numpy(), want, rtol=1e-14)
-    assert repr(dt.value(np.ones(3))) == "<field vec3<f64> (), grad>"
+    assert dt.value(np.ones(3)).named() == "<field vec3<f64> (), grad>"
     npt.assert_array_equal(dt.value(np.ones((2, 3), np.float32)).to_numpy(), np.ones((2, 3)))
     with pytest.raises(dt.FieldError, match="vector or matrix of floats"):
         dt.value(np.ones((2, 2, 2)))

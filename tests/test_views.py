@@ -150,7 +150,7 @@ def test_overlapping_parts_are_copied_as_if_at_once() -> None:
 
 def test_text_and_copies() -> None:
     x = dt.from_numpy(counting(4), grad=True)
-    assert repr(x[1:3]) == "<view f32 (2,) of <field f32 (4,), grad>>"
+    assert x[1:3].named() == "<view f32 (2,) of <field f32 (4,), grad>>"
     twin = copy.deepcopy(x[1:3])
     x[1] = 100.0
     npt.assert_array_equal(twin.to_numpy(), [2, 3])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +12,14 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.arithmetic import Arithmetic
+from difftile.fields.as_numbers import AsNumbers
 from difftile.fields.exchange import as_array, as_contents
 from difftile.fields.export import cuda_interface, device_of, dlpack_of, shared_array
 from difftile.fields.recording import RECORDING, note_read, note_write
 from difftile.fields.window import Window
 from difftile.habits import taught
 from difftile.ir.types import Type, shape_of
-from difftile.substrate import dtype_of
+from difftile.substrate import current_session, dtype_of
 
 if TYPE_CHECKING:
     from difftile.fields.field import Field
@@ -41,9 +43,6 @@ class Shaped:
             raise TypeError("a field of shape () has no length")
         return self.shape[0]
 
-    def __iter__(self) -> Any:
-        raise TypeError("a field is not iterated from Python; use its to_numpy(), or a kernel")
-
     def __bool__(self) -> bool:
         return True
 
@@ -55,7 +54,7 @@ class Shaped:
     __hash__ = object.__hash__
 
 
-class ArrayLike(Shaped, Arithmetic, ABC):
+class ArrayLike(AsNumbers, Shaped, Arithmetic, ABC):
     """Elements of one type in a grid: a field, or a part of one."""
 
     __slots__ = ()
@@ -91,6 +90,14 @@ class ArrayLike(Shaped, Arithmetic, ABC):
         """The gradient with respect to the contents before a launch."""
 
     @abstractmethod
+    def named(self) -> str:
+        """Return type and shape in one line, by which messages name the field."""
+
+    @abstractmethod
+    def __getitem__(self, index: Any) -> Any:
+        """Return an element, or the part that slices and fewer integers than axes pick."""
+
+    @abstractmethod
     def to_numpy(self) -> npt.NDArray[Any]:
         """Return a copy of the contents, shape `shape` and then the shape of an element."""
 
@@ -107,6 +114,15 @@ class ArrayLike(Shaped, Arithmetic, ABC):
     def size(self) -> int:
         """The number of elements."""
         return math.prod(self.shape)
+
+    @property
+    def device(self) -> str:
+        """Where the elements are: "cpu", "cuda", "vulkan" or "metal"."""
+        return current_session().device
+
+    def copy(self) -> Field:
+        """Return a field with memory of its own: the contents, and a gradient of zeros."""
+        return copy(self)  # pyright: ignore[reportReturnType] - of a part, too
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         """Return a copy of the contents, or with `copy=False` an array over the memory."""

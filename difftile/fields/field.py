@@ -22,7 +22,7 @@ from difftile.fields.pending import PENDING, run_pending
 from difftile.fields.recording import RECORDING, as_read, note_read, note_write
 from difftile.fields.tracked import TrackedFloat
 from difftile.fields.view import View, assign_part
-from difftile.fields.window import Window, has_slices, whole
+from difftile.fields.window import Window, picks_part, whole
 from difftile.ir.types import (
     Type,
     field_type,
@@ -313,7 +313,8 @@ class Field(ArrayLike):
             )
         return buffer if buffer.shape == self.shape else buffer.under(self.shape)
 
-    def __repr__(self) -> str:
+    def named(self) -> str:
+        """Return type and shape in one line, by which messages name the field."""
         grad = ", grad" if self.grad_out is not None else ""
         return f"<field {self.element} {self.shape}{grad}>"
 
@@ -399,7 +400,7 @@ class Field(ArrayLike):
             super().write_from(other)
 
     def __getitem__(self, index: Any) -> Any:
-        if has_slices(index):
+        if picks_part(index, len(self.shape)):
             return View(self, whole(self.shape).sliced(self, index))
         where = as_index(self, self.shape, index)
         note_read(self)
@@ -411,11 +412,14 @@ class Field(ArrayLike):
         return as_read(self, where, found.item())
 
     def __setitem__(self, index: Any, value: npt.ArrayLike) -> None:
-        if has_slices(index):
+        if picks_part(index, len(self.shape)):
             assign_part(self[index], value)
             return
         where = as_index(self, self.shape, index)
         if type(value) is TrackedFloat and Operators.store and Operators.store(self, where, value):
+            return
+        if isinstance(value, ArrayLike):
+            assign_part(View(self, whole(self.shape).sliced(self, where)), value)
             return
         if not where and filled_by_launch(self, value):
             return

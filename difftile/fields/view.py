@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
@@ -67,7 +68,8 @@ class View(ArrayLike):
         """The arguments of kernels that follow the field."""
         return self.window.numbers
 
-    def __repr__(self) -> str:
+    def named(self) -> str:
+        """Return type and shape in one line, by which messages name the field."""
         return f"<view {self.element} {self.shape} of {self.field!r}>"
 
     def __copy__(self) -> Field:
@@ -181,11 +183,48 @@ class View(ArrayLike):
         return View(self.field.detach(), self.window)
 
 
-def assign_part(part: View, value: npt.ArrayLike) -> None:
-    """Set a part of a field to one value, or from an array of its shape: `x[1:3] = value`."""
+def assign_part(part: View, value: npt.ArrayLike | ArrayLike) -> None:
+    """Set a part of a field to what broadcasts to its shape: `x[1:3] = value`.
+
+    Args:
+        part: The part.
+        value: A number or an element for all, an array, or a field, from which gradients flow.
+
+    Raises:
+        FieldError: The shapes do not go together, or the type cannot hold the values.
+    """
     if isinstance(value, View) and part.is_same(value):
         return  # `x[1:3] += 1` has written there already
-    if isinstance(value, ArrayLike) or as_array(value).shape not in ((), shape_of(part.element)):
-        part.from_numpy(value)
-    else:
+    if isinstance(value, ArrayLike):
+        fitting: Any = value
+        if value.shape != part.shape:
+            if not _broadcasts(value.shape, part.shape):
+                raise FieldError(f"{part!r} takes a field that broadcasts to it, not {value!r}.")
+            fitting = fitting.broadcast_to(part.shape)
+        part.copy_from(fitting)
+        return
+    array, inner = as_array(value), shape_of(part.element)
+    if array.shape in ((), inner):
         part.fill(value)
+        return
+    wanted = (*part.shape, *inner)
+    given = array.reshape(array.shape[_ones_in_front(array.shape, len(wanted)) :])
+    if not _broadcasts(given.shape, wanted):
+        raise FieldError(
+            f"{part!r} takes an array that broadcasts to shape {wanted}, not one of shape "
+            f"{array.shape}."
+        )
+    part.from_numpy(np.broadcast_to(given, wanted))
+
+
+def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    try:
+        return np.broadcast_shapes(shape, to) == to
+    except ValueError:
+        return False
+
+
+def _ones_in_front(shape: tuple[int, ...], dimensions: int) -> int:
+    """Return how many axes of size 1 there are before so many others."""
+    spare = shape[: max(0, len(shape) - dimensions)]
+    return len(spare) if all(size == 1 for size in spare) else 0

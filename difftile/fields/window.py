@@ -90,6 +90,13 @@ class Window:
         part = once.of(array)
         part += values.sum(axis=missing)
 
+    def place(self, index: tuple[int, ...]) -> tuple[int, ...]:
+        """Return where an element is in the array, from its index in the view."""
+        return tuple(
+            start if axis is None else start + step * index[axis]
+            for start, step, axis in zip(self.starts, self.steps, self.axes, strict=True)
+        )
+
     def sliced(self, owner: object, index: object) -> Window:
         """Return the window that an index with slices picks in this one.
 
@@ -185,10 +192,11 @@ def whole(shape: tuple[int, ...]) -> Window:
     return Window(shape, (0,) * ndim, (1,) * ndim, tuple(range(ndim)), shape)
 
 
-def has_slices(index: object) -> bool:
-    """Tell whether an index picks a part instead of one element."""
+def picks_part(index: object, dimensions: int) -> bool:
+    """Tell whether an index picks a part instead of one element, as fewer integers than axes do."""
     parts = cast("tuple[object, ...]", index) if isinstance(index, tuple) else (index,)
-    return any(isinstance(part, slice) or part is Ellipsis for part in parts)
+    fewer = len(parts) < dimensions and None not in parts
+    return fewer or any(isinstance(part, slice) or part is Ellipsis for part in parts)
 
 
 def _number(axis: int | None) -> int:

@@ -115,7 +115,7 @@ class Replay:
         elif shared and field.storage in self.seeds:
             work = copied(field.grad)
         elif shared and not (self.accumulate and field.storage in self.written):
-            work = grad_out or field.grad
+            work = field.grad if grad_out is None else grad_out
             work.fresh_if_pinned(keep=True)  # a launch on the tape read what it held
         else:
             work = make(field.element, field.shape)

@@ -75,6 +75,7 @@ class Device:
     """The device of a session, as a start of the backend has found and set it.
 
     Args:
+        name: "cpu", "cuda", "vulkan" or "metal".
         on_host: Fields live in host memory, and kernels run on the CPU.
         threads: How many threads of the CPU share a parallel loop.
         fast_math: Sums may be computed in another order than they are written in.
@@ -83,6 +84,7 @@ class Device:
         resident: How many threads each of them holds at a time; 0 if that is unknown.
     """
 
+    name: str
     on_host: bool
     threads: int
     fast_math: bool

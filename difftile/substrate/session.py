@@ -28,6 +28,7 @@ class Session:
         number: Counts the starts.
         backend: Compiles and runs.
         pool: The memory; a buffer of another pool belongs to a session that has ended.
+        device: Where fields live and kernels run: "cpu", "cuda", "vulkan" or "metal".
         on_host: Fields live in host memory, and kernels run on the CPU.
         threads: How many threads of the CPU share a parallel loop.
         float_type: The type of float literals where no field says another.
@@ -45,6 +46,7 @@ class Session:
     number: int
     backend: Backend
     pool: Pool
+    device: str
     on_host: bool
     threads: int
     float_type: Scalar
@@ -105,6 +107,7 @@ def start_session(
             number=next(_numbers),
             backend=BACKEND,
             pool=Pool(None) if device.on_host else Pool(BACKEND.memory, BACKEND.lent_memory),
+            device=device.name,
             on_host=device.on_host,
             threads=device.threads,
             float_type=scalar,

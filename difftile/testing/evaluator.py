@@ -180,7 +180,10 @@ class Evaluator:
             chosen += [
                 (one.name, one.field)
                 for one in self._shadows
-                if one.storage not in known and one.read and one.is_parameter and one.field
+                if one.storage not in known
+                and one.read
+                and one.is_parameter
+                and one.field is not None
             ]
         taken: dict[int, npt.NDArray[np.bool_]] = {}
         return Coordinates(block_of(name, value, taken) for name, value in chosen)

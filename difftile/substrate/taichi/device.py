@@ -92,8 +92,10 @@ def start(arch: str, settings: Mapping[str, Any]) -> Device:
     config = impl.current_cfg()
     found = cuda.multiprocessors() if config.arch == ti.cuda else None
     multiprocessors, resident = found or (_OF_OTHERS, 0)
+    on_host = config.arch in (ti.x64, ti.arm64)
     return Device(
-        on_host=config.arch in (ti.x64, ti.arm64),
+        name="cpu" if on_host else str(config.arch.name),
+        on_host=on_host,
         threads=config.cpu_max_num_threads,
         fast_math=config.fast_math,
         warps=config.arch == ti.cuda,
