@@ -25,13 +25,13 @@ def lambda_in(text: str, code: CodeType) -> ast.Lambda | None:
         text: The text of the whole file.
         code: The code of the lambda.
     """
-    wanted = _content(code)
+    wanted = content(code)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the file says was said when Python read it
         try:
             for k, node in enumerate(_on_line(ast.parse(text), code.co_firstlineno)):
                 found = _compiled(text, code.co_firstlineno, k)
-                if found is not None and _content(found) == wanted:
+                if found is not None and content(found) == wanted:
                     return node
         except (SyntaxError, ValueError):
             pass
@@ -54,22 +54,22 @@ def _compiled(text: str, line: int, k: int) -> CodeType | None:
     ast.increment_lineno(node.body, behind)
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # of notebooks
     whole = compile(tree, "<lambda>", "exec", flags=flags, dont_inherit=True)
-    return next((c for c in _nested(whole) if c.co_firstlineno == line + behind), None)
+    return next((c for c in nested(whole) if c.co_firstlineno == line + behind), None)
 
 
-def _nested(code: CodeType) -> Iterator[CodeType]:
+def nested(code: CodeType) -> Iterator[CodeType]:
     """Yield the codes within a code, outer ones first."""
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield constant
-            yield from _nested(constant)
+            yield from nested(constant)
 
 
-def _content(code: CodeType) -> tuple[Any, ...]:
+def content(code: CodeType) -> tuple[Any, ...]:
     """Return the content of code, without the lines where it stands."""
     return (
         code.co_code,
-        tuple(_content(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts),
+        tuple(content(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts),
         *(code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars),
         *(code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount),
         code.co_flags & _VARIABLE_ARGUMENTS,

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from difftile.diagnostics import KernelError, Span, UnsupportedSyntax
 from difftile.frontend.lambdas import lambda_in
+from difftile.frontend.unfiled import UNFILED, text_of
 from difftile.ops.vocabulary import PythonFunction, is_lambda
 
 
@@ -96,17 +97,9 @@ def source_of(function: PythonFunction) -> Source:
             None,
             hint="remove it, or decorate the inner function.",
         )
-    read = inspect.findsource if is_lambda(function) else inspect.getsourcelines
-    try:
-        raw, first_line = read(cast(Any, function))
-    except (OSError, TypeError):
-        raise KernelError(
-            f"The source of '{name}' cannot be found.",
-            None,
-            hint="define kernels and funcs in a file or a notebook, not in exec() or python -c.",
-        ) from None
+    raw, first_line = _lines_of(function)
     lines = tuple(line.rstrip("\n") for line in raw)
-    file = inspect.getsourcefile(cast(Any, function)) or "<unknown>"
+    file = inspect.getsourcefile(cast(Any, function)) or function.__code__.co_filename
     if is_lambda(function):
         found = lambda_in("".join(raw), function.__code__)
         if found is None:
@@ -133,6 +126,39 @@ def source_of(function: PythonFunction) -> Source:
     if tree.name != function.__code__.co_name:
         raise _changed(name)
     return Source(function, tree, file, first_line, lines)
+
+
+def _lines_of(function: PythonFunction) -> tuple[list[str], int]:
+    """Return the lines of a definition and the number of the first; of a lambda the whole file."""
+    code = function.__code__
+    if code.co_filename in UNFILED:
+        text = text_of(code)
+        if text is not None:
+            lines, first = text.splitlines(keepends=True), code.co_firstlineno
+            return (
+                (lines, 0) if is_lambda(function) else (inspect.getblock(lines[first - 1 :]), first)
+            )
+    else:
+        read = inspect.findsource if is_lambda(function) else inspect.getsourcelines
+        try:
+            return read(cast(Any, function))
+        except (OSError, TypeError):
+            pass
+    raise KernelError(
+        f"The source of '{function.__name__}' cannot be found.",
+        None,
+        hint=_OF_STDIN if code.co_filename == "<stdin>" else _OF_EXEC,
+    )
+
+
+_OF_STDIN = (
+    "Python keeps no text of a program that it reads from a pipe or a terminal; run it from a "
+    "file, 'python program.py', or in a notebook."
+)
+_OF_EXEC = (
+    "exec() keeps no text; import the function from a file, or write the text to one and run "
+    "'exec(compile(text, path, \"exec\"))'."
+)
 
 
 def _changed(name: str) -> KernelError:
