@@ -206,3 +206,46 @@ def test_many_columns_of_a_hessian_at_once(
         for block, wanted in zip(row, other, strict=True):
             np.testing.assert_allclose(block, wanted, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(found[0][1], found[1][0], rtol=1e-10, atol=1e-12)
+
+
+def test_second_derivatives_where_first_ones_vanish() -> None:
+    """A quotient is guarded against 0 * inf, and the guard must not hide its own derivative."""
+
+    @dt.kernel
+    def quotients(x, y):
+        for i in x:
+            u = ti.select(x[i] < 5.0, x[i] / (x[i] + 4.0), 0.0)
+            if x[i] < 5.0:
+                y[None] += u * u + ti.sqrt(4.0 + x[i] * x[i]) / 8.0
+
+    def energy(x: Any) -> Any:
+        y = dt.zeros((), ti.f64)
+        quotients(x, y)
+        return y
+
+    def along(x: Any) -> Any:
+        return dt.jvp(energy, (x,), (np.ones(3),))[1]
+
+    x = dt.from_numpy(np.array([0.0, 1.0, 7.0]))
+    # u^2: 2 u'^2 + 2 u u'' with u' = 4 / (x + 4)^2; sqrt: 4 / (4 + x^2)^1.5
+    second = 2 * (4 / 25) ** 2 - 2 * (1 / 5) * 8 / 125 + 0.5 / 5**1.5
+    expected = [2 / 16 + 1 / 16, second, 0.0]
+    np.testing.assert_allclose(np.diag(dt.hessian(energy)(x)), expected, rtol=1e-12)
+    np.testing.assert_allclose(dt.grad(along)(x), expected, rtol=1e-12)
+
+    @dt.func
+    def eighth(x):
+        return x * x / 8
+
+    @dt.func
+    def slope(x):
+        return dt.fwd_diff(eighth)(x, 1.0)
+
+    @dt.kernel
+    def bend(x, y):
+        for i in x:
+            y[i] = ti.Vector([dt.bwd_diff(slope)(x[i], 1.0), dt.fwd_diff(slope)(x[i], 1.0)])
+
+    y = dt.zeros(3, dt.vec(2, ti.f64))
+    bend(x, y)
+    np.testing.assert_array_equal(y.to_numpy(), 0.25)

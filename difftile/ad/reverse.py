@@ -26,7 +26,7 @@ from difftile.ad.nonfinite import possibly_nonfinite
 from difftile.ad.positions import NoPosition
 from difftile.ad.reuse_results import reused_results
 from difftile.ad.reverser import Reverser, overwritten, unrepeatable
-from difftile.ad.ruled import differentiated_again, reverse_ruled, unless_zero
+from difftile.ad.ruled import differentiated_again, reverse_ruled
 from difftile.ir.derived import After, Bar, Before, Derived, Logged, Role, Same
 from difftile.ir.nodes import (
     Accumulate,
@@ -52,7 +52,7 @@ from difftile.ir.walk import (
     has_effects,
 )
 from difftile.ops.build import zero
-from difftile.ops.formula import adjoints, multiplies
+from difftile.ops.formula import adjoints, multiplies, unless_zero
 from difftile.ops.table import ELEMENTWISE, OPS
 from difftile.passes.afterwards import overwritten_later, reads_late
 from difftile.passes.dce import dce

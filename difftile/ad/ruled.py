@@ -30,7 +30,6 @@ from difftile.ir.nodes import (
     Stmt,
     Value,
     Var,
-    is_scalar,
 )
 from difftile.ir.types import I32, FieldType, Type, is_float, scalar_of, shape_of
 from difftile.ir.walk import (
@@ -44,19 +43,11 @@ from difftile.ir.walk import (
     with_operands,
 )
 from difftile.ops.build import OpBuilder, zero
+from difftile.ops.formula import unless_zero
 from difftile.ops.table import OPS
 
 # A rule of the other direction runs once for each component; more are too many to be unrolled.
 _MANY = 16
-
-
-def unless_zero(b: OpBuilder, z_bar: Value, part: Value, *, componentwise: bool) -> Value:
-    """Return the part, or zero where the adjoint that it was made from is zero."""
-    if is_scalar(z_bar) or (componentwise and z_bar.type == part.type):
-        size = z_bar
-    else:
-        size = b.call("sum", b.call("abs", z_bar))
-    return b.expr(size).eq(zero(size.type)).select(zero(part.type), part).value
 
 
 # Reverse

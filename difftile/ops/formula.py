@@ -15,7 +15,7 @@ from functools import cache
 
 import numpy as np
 
-from difftile.ir.nodes import Const, Value
+from difftile.ir.nodes import Const, Value, is_scalar
 from difftile.ir.types import F64, FLOATS, I32, Type, is_float, scalar_of, shape_of, shaped
 from difftile.ops.build import OpBuilder, zero
 from difftile.ops.coefficients import TABLES
@@ -108,6 +108,21 @@ def tangent(
     return _by_components(b, op, args, z, dots)
 
 
+def unless_zero(b: OpBuilder, bar: Value, part: Value, *, componentwise: bool) -> Value:
+    """Return the part, or zero where the derivative that it was made from is zero.
+
+    The part is that derivative times a slope, so zero differs from it only where the slope is not
+    finite. Elsewhere the part itself is taken, whose own derivative may be different from zero.
+    """
+    size, whole = bar, part
+    if not (componentwise and bar.type == part.type):
+        size = bar if is_scalar(bar) else b.call("sum", b.call("abs", bar))
+        whole = part if is_scalar(part) else b.call("sum", part)
+    infinite = b.call("isnan", whole)
+    is_zero = b.call("and", b.call("eq", size, zero(size.type)), infinite)
+    return b.call("select", is_zero, zero(part.type), part)
+
+
 def _total(b: OpBuilder, z: Value, parts: Iterable[Value]) -> Value | None:
     total: Value | None = None
     for part in parts:
@@ -127,10 +142,8 @@ def _componentwise(
             continue
         scope = FormulaScope(b, names | {"z_bar": dot}, args, k)
         part = _evaluate(_parsed(text), scope, args[k].type)
-        if op.singular:  # a direction that is zero stays zero where the slope is infinite
-            still = b.call("eq", dot, zero(dot.type))
-            part = b.call("select", still, zero(part.type), part)
-        yield part
+        # A direction that is zero stays zero where the slope is infinite.
+        yield unless_zero(b, dot, part, componentwise=True) if op.singular else part
 
 
 def _by_components(
