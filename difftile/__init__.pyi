@@ -8,6 +8,7 @@ from difftile import (
     jax as jax,
     optim as optim,
     render as render,
+    rotations as rotations,
     torch as torch,
     training as training,
     viewer as viewer,

@@ -50,9 +50,11 @@ ALLOWED: dict[str, set[str]] = {
     "testing": _LANGUAGE,
     "interop": _LANGUAGE | {"transforms"},
     "textures": _LANGUAGE,
-    "render": _LANGUAGE | {"textures"},
+    "rotations": _LANGUAGE | {"textures"},
+    "render": _LANGUAGE | {"rotations", "textures"},
     "datasets": {"diagnostics", "files", "progress"},
-    "training": _LANGUAGE | {"arguments", "datasets", "files", "optim", "progress", "render"},
+    "training": _LANGUAGE
+    | {"arguments", "datasets", "files", "optim", "progress", "render", "rotations"},
     # Apps show fields, regardless of their origin.
     "viewer": _RUNNING,
     "__init__": {
@@ -68,6 +70,7 @@ ALLOWED: dict[str, set[str]] = {
         "solvers",
         "optim",
         "render",
+        "rotations",
         "testing",
         "textures",
         "torch",

@@ -43,7 +43,12 @@ def test_every_demo_is_in_the_table_of_the_gallery_and_described_below() -> None
 
 
 # These are written in the kernel language, whose annotations and operators no type checker knows.
-IN_KERNEL_LANGUAGE = {"difftile/render", "difftile/textures", "difftile/training"}
+IN_KERNEL_LANGUAGE = {
+    "difftile/render",
+    "difftile/rotations",
+    "difftile/textures",
+    "difftile/training",
+}
 
 
 def test_types_are_strict_in_every_package_but_the_backends(pyproject: dict[str, Any]) -> None:

@@ -9,12 +9,12 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from difftile.compile.func import func
 from difftile.diagnostics import FieldError, counted
 from difftile.fields.create import from_numpy, mat, vec, zeros
 from difftile.fields.recording import RECORDING, may_vary
 from difftile.ir.types import scalar_of
 from difftile.render.checks import check_size
+from difftile.rotations.rigid_motions import se3_exp
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti
 
@@ -246,46 +246,13 @@ class Poses:
         self._source = source
 
 
-@func
-def _sines(t):
-    """Return sin(x)/x, (1 - cos(x))/x^2 and (x - sin(x))/x^3, given t = x^2."""
-    third = 0.0
-    second = 0.0
-    if t < 0.25:
-        # Taylor series, with an error of 1e-16 at most.
-        third = 1.0 - t / 72 * (1.0 - t / 110 * (1.0 - t / 156 * (1.0 - t / 210)))
-        third = (1.0 - t / 20 * (1.0 - t / 42 * third)) / 6
-        second = 1.0 - t / 56 * (1.0 - t / 90 * (1.0 - t / 132 * (1.0 - t / 182)))
-        second = 0.5 * (1.0 - t / 12 * (1.0 - t / 30 * second))
-    else:
-        x = ti.sqrt(t)
-        second = (1.0 - ti.cos(x)) / t
-        third = (x - ti.sin(x)) / (t * x)
-    return 1.0 - t * third, second, third
-
-
-@func
-def motion(twist):
-    """Return rotation and translation of the rigid motion exp(twist).
-
-    Source: Barfoot, State Estimation for Robotics, section 7.1.
-    """
-    w = ti.Vector([twist[3], twist[4], twist[5]])
-    first, second, third = _sines(w.dot(w))
-    turn = ti.Matrix([[0.0, -w.z, w.y], [w.z, 0.0, -w.x], [-w.y, w.x, 0.0]])  # turn @ v is w x v
-    square = turn @ turn
-    one = ti.Matrix.identity(float, 3)
-    shift = (one + second * turn + third * square) @ ti.Vector([twist[0], twist[1], twist[2]])
-    return one + first * turn + second * square, shift
-
-
 @kernel
 def _pose(rotation, translation, twist, intrinsics, turned, moved, place, lens):
     for c, copy in turned:
         whole = ti.zero(rotation[c])
         way = ti.math.nan + ti.zero(translation[c])  # a camera without a pose sees no gaussians
         if math.isfinite(twist[c].norm_sqr() + rotation[c].norm_sqr() + translation[c].norm_sqr()):
-            turn, shift = motion(twist[c])
+            turn, shift = se3_exp(twist[c])
             whole = turn @ rotation[c]
             way = turn @ translation[c] + shift
         turned[c, copy] = whole

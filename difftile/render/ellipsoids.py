@@ -21,10 +21,11 @@ from difftile.fields.recording import no_grad
 from difftile.ir.types import Type, scalar_of
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.checks import check_background, check_range, check_size
-from difftile.render.ewa import is_sound, opacity_of, rotation_of
+from difftile.render.ewa import is_sound, opacity_of
 from difftile.render.harmonics import MAX_DEGREE, last_band, paint
 from difftile.render.splatter import Rendering, coloured
 from difftile.render.tiles import TileLists
+from difftile.rotations.quaternions import quat_to_matrix
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti
 
@@ -207,7 +208,7 @@ def _bound(
         m = rotation[c, 0] @ means[k] + translation[c, 0]
         s = level * ti.exp(scales[k])
         s = max(s, FLATTEST * max(s[0], s[1], s[2]))
-        axes = rotation[c, 0] @ rotation_of(quaternions[k])
+        axes = rotation[c, 0] @ quat_to_matrix(quaternions[k])
         whitening = axes.transpose()
         for i, j in ti.static(ti.ndrange(3, 3)):
             whitening[i, j] /= s[i]

@@ -10,9 +10,9 @@ import math
 from difftile.compile.func import func
 from difftile.compile.language_functions import sigmoid
 from difftile.render.compositing import MIN_ALPHA
+from difftile.rotations.quaternions import quat_to_matrix
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti
-from difftile.textures.directions import unit
 
 MARGIN = 0.3  # of the field of view around the image, to which the point of the map is clamped
 REACH = 3.33  # standard deviations; an opacity of 1 is 1/255 there
@@ -28,20 +28,6 @@ def is_sound(scale, opacity):
     either.
     """
     return math.isfinite(scale).all() and math.isfinite(opacity)
-
-
-@func
-def rotation_of(quaternion):
-    """Return the rotation of a quaternion w, x, y, z of any length; the identity for zeros."""
-    q = unit(quaternion)
-    w, x, y, z = q[0], q[1], q[2], q[3]
-    return ti.Matrix(
-        [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-        ]
-    )
 
 
 @func
@@ -78,7 +64,7 @@ def placed(mean, scale, quaternion, rotation, translation, lens, width, height, 
     s = scale
     if ti.static(raw):
         s = ti.exp(s)
-    axes = rotation @ rotation_of(quaternion)
+    axes = rotation @ quat_to_matrix(quaternion)
     for i, j in ti.static(ti.ndrange(3, 3)):
         axes[i, j] *= s[j]
     centre, flat, det = flattened(p, axes, lens, width, height)

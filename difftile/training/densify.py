@@ -20,8 +20,8 @@ from difftile.fields.create import from_numpy, zeros
 from difftile.fields.field import Field
 from difftile.fields.rows import Change, Rows
 from difftile.ir.types import I32, scalar_of
-from difftile.render.ewa import rotation_of
 from difftile.render.sorting import Scan, Sorter
+from difftile.rotations.quaternions import quat_to_matrix
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti
 from difftile.training.numbers import logit
@@ -129,7 +129,7 @@ def _separate(draws, means, scales, quaternions):
     """Move halves of gaussians, which are the last ones, to samples of these, and shrink them."""
     for k in draws:
         at = means.shape[0] - draws.shape[0] + k
-        means[at] += rotation_of(quaternions[at]) @ (ti.exp(scales[at]) * draws[k])
+        means[at] += quat_to_matrix(quaternions[at]) @ (ti.exp(scales[at]) * draws[k])
         scales[at] -= math.log(SHRINK)
 
 

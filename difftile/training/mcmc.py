@@ -18,7 +18,7 @@ from difftile.compile.language_functions import sigmoid
 from difftile.diagnostics import LaunchError, SolverError
 from difftile.fields.field import Field
 from difftile.fields.rows import Rows
-from difftile.render.ewa import rotation_of
+from difftile.rotations.quaternions import quat_to_matrix
 from difftile.runtime.funcs import func
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti
@@ -59,7 +59,7 @@ def shared(
 
 @func
 def _perturbed(mean, scales, quaternion, opacity, x, y, z, length):
-    turn = rotation_of(quaternion)
+    turn = quat_to_matrix(quaternion)
     along = ti.exp(2.0 * scales) * (turn.transpose() @ ti.Vector([x, y, z]))
     return mean + length * sigmoid(-_STEEPNESS * (sigmoid(opacity) - 0.005)) * (turn @ along)
 
