@@ -299,7 +299,7 @@ class RecentLaunches:
     keeps its fields alive, however large they are; the others no more than a little memory besides.
     """
 
-    _MOST = 8
+    _MOST = 32
     # On the host larger fields take longer to compute than a launch takes to prepare.
     _MOST_BYTES: ClassVar = {True: 2**20, False: 2**28}
 

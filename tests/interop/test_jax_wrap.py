@@ -264,7 +264,7 @@ def test_wrong_calls_say_what_to_write() -> None:
 def test_memory_is_flat_and_nothing_compiles_twice() -> None:
     params, w = dt.jax.fields(PARAMS), dt.jax.wrap(policy)
     rollout(w, params, 3)
-    for _ in range(10):  # kernels keep a few recent launches, with their fields
+    for _ in range(40):  # kernels keep a few recent launches, with their fields
         rollout(w, params, 3, fresh=True)
 
     def count() -> int:

@@ -12,6 +12,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.runtime.kernel import Kernel
 from difftile.solvers.rungekutta import Equation, Outputs, RungeKutta, Step
 from difftile.solvers.state import State
 from difftile.solvers.tableaux import METHODS, Tableau
@@ -623,3 +624,24 @@ def test_a_state_without_gradient_cuts_it_aloud() -> None:
                 dt.odeint(decay, y, 0.0, 1.0, args=(k,), adjoint=adjoint)
                 squares(y, loss)
         assert [one.category for one in said] == [dt.GradientCut], adjoint
+
+
+def test_a_solution_found_again_prepares_no_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    y, k = dt.ones(3, ti.f64, grad=True), scalar(0.7)
+    loss = scalar(0.0)
+
+    def solve() -> None:
+        y.fill(1.0), loss.fill(0.0)
+        with dt.Tape(loss):
+            dt.odeint(decay, y, 0.0, 5.0, args=(k,))
+            squares(y, loss)
+
+    for _ in range(3):
+        solve()
+    prepared: list[object] = []
+    prepare = Kernel._prepare
+    monkeypatch.setattr(
+        Kernel, "_prepare", lambda self, *given: prepared.append(self) or prepare(self, *given)
+    )
+    solve()
+    assert not prepared
