@@ -23,7 +23,10 @@ from difftile.ops.vocabulary import Refused
 from difftile.substrate.taichi import names
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *(p for at in ("*", "recipes/*") for p in sorted((ROOT / "docs").glob(f"{at}.md"))),
+]
 FENCE = re.compile(r"^```python(?P<kind>[^\n]*)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL)
 NEEDED = {"torch": ("torch",), "jax": ("jax", "optax")}  # by pages, and by packages of `dt`
 MODULES: dict[str, Any] = {
