@@ -5,6 +5,8 @@ Source: colmap.github.io/format.html and cameras.html.
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.datasets.dataset import LEAST_FOCAL, Doubles, are_numbers, is_size
+from difftile.datasets.lenses import Lens
 from difftile.diagnostics import DatasetError
 from difftile.files.regular import shown
 
@@ -25,19 +28,19 @@ class Model:
     Args:
         number: Its number in binary files.
         focal: The number of focal lengths, 1 or 2; two coordinates of the centre follow.
-        distortion: The number of distortion coefficients after these.
-        pinhole: Whether it is a pinhole if all coefficients are zero.
+        coefficients: The number of coefficients of distortion after these.
+        kind: The name of the distortion in `lenses.DISTORTIONS`, whose coefficients these are.
     """
 
     number: int
     focal: int
-    distortion: int
-    pinhole: bool = True
+    coefficients: int
+    kind: str = "brown"
 
     @property
     def count(self) -> int:
         """The number of parameters."""
-        return self.focal + 2 + self.distortion
+        return self.focal + 2 + self.coefficients
 
 
 MODELS = {
@@ -46,19 +49,15 @@ MODELS = {
     "SIMPLE_RADIAL": Model(2, 1, 1),
     "RADIAL": Model(3, 1, 2),
     "OPENCV": Model(4, 2, 4),
-    "OPENCV_FISHEYE": Model(5, 2, 4, pinhole=False),
+    "OPENCV_FISHEYE": Model(5, 2, 4, "fisheye"),
     "FULL_OPENCV": Model(6, 2, 8),
-    "FOV": Model(7, 2, 1, pinhole=False),
-    "SIMPLE_RADIAL_FISHEYE": Model(8, 1, 1, pinhole=False),
-    "RADIAL_FISHEYE": Model(9, 1, 2, pinhole=False),
-    "THIN_PRISM_FISHEYE": Model(10, 2, 8, pinhole=False),
-    "RAD_TAN_THIN_PRISM_FISHEYE": Model(11, 2, 12, pinhole=False),
+    "FOV": Model(7, 2, 1, "fov"),
+    "SIMPLE_RADIAL_FISHEYE": Model(8, 1, 1, "fisheye"),
+    "RADIAL_FISHEYE": Model(9, 1, 2, "fisheye"),
+    "THIN_PRISM_FISHEYE": Model(10, 2, 8, "thin_prism"),
+    "RAD_TAN_THIN_PRISM_FISHEYE": Model(11, 2, 12, "rad_tan_thin_prism"),
 }
 _Numbered = TypeVar("_Numbered", "Camera", "PosedImage")
-UNDISTORT = (
-    "undistort the pictures: 'colmap image_undistorter --image_path images --input_path sparse/0 "
-    "--output_path undistorted' writes them and a model of pinholes."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +107,19 @@ class Cloud:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reconstruction:
-    """A reconstruction: cameras and images by number, and points."""
+    """A reconstruction: cameras and images by number, and points if their file is there."""
 
     cameras: dict[int, Camera]
     images: dict[int, PosedImage]
-    cloud: Cloud
+    cloud: Cloud | None
+
+
+def is_absent(points: Path) -> bool:
+    """Return whether a file of points is missing or has no bytes."""
+    try:
+        return not os.path.lexists(points) or (points.is_file() and not points.stat().st_size)
+    except OSError:  # reading it says why
+        return False
 
 
 def by_number(path: Path, records: Sequence[_Numbered]) -> dict[int, _Numbered]:
@@ -130,15 +137,15 @@ def by_number(path: Path, records: Sequence[_Numbered]) -> dict[int, _Numbered]:
     return found
 
 
-def intrinsics_of(camera: Camera, path: Path) -> Doubles:
-    """Return fx, fy, cx, cy [pixels].
+def lens_of(camera: Camera, path: Path) -> Lens:
+    """Return the lens of a camera.
 
     Args:
         camera: The camera.
         path: Its file, for errors.
 
     Raises:
-        DatasetError: The camera is not a pinhole, or its numbers are invalid.
+        DatasetError: The model is unknown, or its numbers are invalid.
     """
     name = f"camera {camera.id}"
     model = MODELS.get(camera.model)
@@ -163,14 +170,12 @@ def intrinsics_of(camera: Camera, path: Path) -> Doubles:
             f"{name} is {size[0]} x {size[1]} with the parameters {shown(camera.parameters)}",
             "finite numbers and a focal length above 0",
         )
-    if not model.pinhole or values[model.focal + 2 :].any():
+    cx, cy, *coefficients = values[model.focal :].tolist()
+    if model.kind == "fov" and not 0 <= coefficients[0] < math.pi:
         raise DatasetError(
-            path,
-            f"{name} is distorted, with the model {camera.model}",
-            "a pinhole",
-            hint=UNDISTORT,
+            path, f"{name} has the angle {coefficients[0]}", "an angle from 0 to less than pi"
         )
-    return np.concatenate([focal, values[model.focal : model.focal + 2]])
+    return Lens((float(focal[0]), float(focal[1]), cx, cy), model.kind, (*coefficients,))
 
 
 def pose_of(image: PosedImage, path: Path) -> Doubles:

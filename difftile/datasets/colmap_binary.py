@@ -12,7 +12,15 @@ from typing import TypeVar
 
 import numpy as np
 
-from difftile.datasets.colmap import MODELS, Camera, Cloud, PosedImage, Reconstruction, by_number
+from difftile.datasets.colmap import (
+    MODELS,
+    Camera,
+    Cloud,
+    PosedImage,
+    Reconstruction,
+    by_number,
+    is_absent,
+)
 from difftile.diagnostics import DatasetError
 from difftile.files.cursor import Cursor
 
@@ -25,11 +33,17 @@ def read_binary(folder: Path) -> Reconstruction:
     """Return the model in a folder.
 
     Raises:
-        DatasetError: A file is missing, cut short, or too long.
+        DatasetError: A file is missing (except points3D.bin), cut short, or too long.
     """
     cameras = _records(folder / "cameras.bin", 24, "camera", _camera)
     images = _records(folder / "images.bin", 73, "image", _image)
-    cursor = Cursor(folder / "points3D.bin")
+    return Reconstruction(cameras, images, _points(folder / "points3D.bin"))
+
+
+def _points(path: Path) -> Cloud | None:
+    if is_absent(path):
+        return None
+    cursor = Cursor(path)
     count = cursor.count(_POINT.size, "points")
     cloud = Cloud(np.empty(count, np.uint64), np.empty((count, 3)), np.empty((count, 3), np.uint8))
     for k in range(count):
@@ -38,7 +52,7 @@ def read_binary(folder: Path) -> Reconstruction:
         cursor.take(8 * track, f"the track of {name}")
         cloud.ids[k], cloud.positions[k], cloud.colours[k] = number, (x, y, z), (r, g, b)
     cursor.end()
-    return Reconstruction(cameras, images, cloud)
+    return cloud
 
 
 def _records(

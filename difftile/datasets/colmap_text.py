@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from difftile.datasets.colmap import Camera, Cloud, PosedImage, Reconstruction, by_number
+from difftile.datasets.colmap import Camera, Cloud, PosedImage, Reconstruction, by_number, is_absent
 from difftile.diagnostics import DatasetError
 from difftile.files.regular import read_text as text_of
 from difftile.files.regular import shown
@@ -25,21 +25,27 @@ def read_text(folder: Path) -> Reconstruction:
     """Return the model in a folder.
 
     Raises:
-        DatasetError: A file is missing, or a line is malformed.
+        DatasetError: A file is missing (except points3D.txt), or a line is malformed.
     """
     cameras = _records(folder / "cameras.txt", _camera, "id model width height parameters")
     images = _records(
         folder / "images.txt", _image, "id qw qx qy qz tx ty tz camera name", lines_each=2
     )
-    points = _records(folder / "points3D.txt", _point, "id x y z r g b error")
-    ids = np.array([number for number, _, _ in points], np.uint64)
-    positions = np.array([position for _, position, _ in points]).reshape(-1, 3)
-    colours = np.array([colour for _, _, colour in points], np.uint8).reshape(-1, 3)
     return Reconstruction(
         by_number(folder / "cameras.txt", cameras),
         by_number(folder / "images.txt", images),
-        Cloud(ids, positions, colours),
+        _points(folder / "points3D.txt"),
     )
+
+
+def _points(path: Path) -> Cloud | None:
+    if is_absent(path):
+        return None
+    points = _records(path, _point, "id x y z r g b error")
+    ids = np.array([number for number, _, _ in points], np.uint64)
+    positions = np.array([position for _, position, _ in points]).reshape(-1, 3)
+    colours = np.array([colour for _, _, colour in points], np.uint8).reshape(-1, 3)
+    return Cloud(ids, positions, colours)
 
 
 def _camera(words: list[str]) -> Camera:

@@ -9,11 +9,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from difftile.datasets.images import read_picture
+from difftile.datasets.images import read_picture, scaled_down
+from difftile.datasets.lenses import Doubles, Lens
 from difftile.datasets.splats import Floats
+from difftile.datasets.undistort import undistorted
 from difftile.diagnostics import DatasetError
 
-Doubles: TypeAlias = npt.NDArray[np.float64]
 Colour: TypeAlias = tuple[float, float, float]
 
 
@@ -39,7 +40,7 @@ def is_size(width: int, height: int) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """An image and its pinhole camera.
+    """An image and the pinhole camera that shows it.
 
     Args:
         name: Its name in the data set.
@@ -52,6 +53,7 @@ class View:
         background: The colour of transparent pixels.
         downscale: The number of pixels of the file per pixel of the view, along each axis.
         held_out: Whether the data set reserves it for testing; None if unspecified.
+        lens: The lens that took the image, if it is distorted; in pixels of the file.
     """
 
     name: str
@@ -63,6 +65,7 @@ class View:
     background: Colour = (0.0, 0.0, 0.0)
     downscale: int = 1
     held_out: bool | None = None
+    lens: Lens | None = None
 
     @property
     def centre(self) -> Doubles:
@@ -72,12 +75,17 @@ class View:
     def image(self) -> Floats:
         """Return the colours as they are stored (sRGB), 0 ... 1, shape (height, width, 3).
 
+        Pictures of a distorted lens are those that the pinhole camera would take.
+
         Raises:
             DatasetError: The file cannot be read, or its size has changed.
         """
-        colours = read_picture(self.path, self.background, self.downscale)
-        self.check_size(colours.shape[1], colours.shape[0])
-        return colours
+        colours = read_picture(self.path, self.background)
+        self.check_size(colours.shape[1] // self.downscale, colours.shape[0] // self.downscale)
+        if self.lens is not None:
+            fx, fy, cx, cy = (self.intrinsics * self.downscale).tolist()
+            colours = undistorted(colours, self.lens, (fx, fy, cx, cy))
+        return scaled_down(colours, self.downscale)
 
     def check_size(self, width: int, height: int) -> None:
         """Check the size of the picture, after it is scaled down.

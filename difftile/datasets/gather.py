@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias, final
 
@@ -13,8 +14,10 @@ import numpy as np
 from difftile.datasets.dataset import LEAST_FOCAL, Colour, Doubles, View, are_numbers
 from difftile.datasets.faults import check_pictures
 from difftile.datasets.images import Header, picture_size, read_header
+from difftile.datasets.lenses import Lens, Pinhole, pinhole_of
 from difftile.diagnostics import DatasetError
 from difftile.files.inside import Folder
+from difftile.files.regular import shown
 
 Size: TypeAlias = tuple[int, int]
 _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp")
@@ -41,6 +44,8 @@ class Gathering:
         self._pictures: list[Path] = []
         self._resized: list[str] = []
         self._turned: list[str] = []
+        self._angles: list[tuple[float, float]] = []  # of undistorted pictures
+        self._cropped = 0
 
     def add(
         self,
@@ -48,7 +53,7 @@ class Gathering:
         picture: Path,
         by: Path,
         pose: Doubles,
-        intrinsics: Callable[[Size], Doubles],
+        lens: Callable[[Size], Lens],
         size: Size | None,
     ) -> None:
         """Add a view.
@@ -58,7 +63,7 @@ class Gathering:
             picture: The file of the full image.
             by: The file that names the image, for errors.
             pose: From world to camera, shape (4, 4).
-            intrinsics: Returns fx, fy, cx, cy [pixels] for images of a size.
+            lens: Returns the lens for images of a size.
             size: Width and height as the camera states them; None for those of the image.
         """
         self._pictures.append(picture)
@@ -69,11 +74,45 @@ class Gathering:
         except DatasetError as error:
             self._faults.append(error)
             return
-        lens = intrinsics(size)  # whose errors are those of the file of cameras
+        stated = lens(size)  # whose errors are those of the file of cameras
         try:
-            self._views.append(self._view(name, path, left, header, pose, lens, size))
+            fitted = self._fitted(path, left, header, stated, size)
         except DatasetError as error:
             self._faults.append(error)
+            return
+        pinhole = pinhole_of(fitted, header.width, header.height)
+        if pinhole is None:
+            raise DatasetError(
+                by,
+                f"the camera of {shown(name)} has the distortion {shown(stated.coefficients)}, "
+                f"which folds the picture around {shown(stated.intrinsics[2:])}",
+                "a distortion that can be undone, and its centre in the picture",
+            )
+        # Pictures of `images_4` are about a quarter of what their camera states.
+        across, down = size
+        expected = 1 if left == self._downscale else self._downscale
+        width, height = header.width, header.height
+        if max(abs(width * expected - across), abs(height * expected - down)) > expected:
+            self._resized.append(
+                f"{shown(name)[1:-1]} is {width} x {height}, its camera {across} x {down}"
+            )
+        if header.turned:
+            self._turned.append(shown(name)[1:-1])
+        if not stated.straight:
+            self._angles.append(_angles(pinhole, width, height))
+            self._cropped += pinhole.cropped
+        view = View(
+            name,
+            path,
+            pose,
+            np.array(pinhole.intrinsics) / left,
+            width // left,
+            height // left,
+            background=self._background,
+            downscale=left,
+            lens=None if stated.straight else fitted,
+        )
+        self._views.append(view)
 
     def _smaller(self, picture: Path, by: Path) -> tuple[Path, int]:
         """Return an existing smaller file of an image, and the remaining factor."""
@@ -86,20 +125,11 @@ class Gathering:
                 return self._inside.within(small, str(name), by, place), 1
         return picture, self._downscale
 
-    def _view(
-        self,
-        name: str,
-        path: Path,
-        downscale: int,
-        header: Header,
-        pose: Doubles,
-        intrinsics: Doubles,
-        size: Size,
-    ) -> View:
-        """Return a view with intrinsics scaled from `size` to its image.
+    def _fitted(self, path: Path, downscale: int, header: Header, lens: Lens, size: Size) -> Lens:
+        """Return the lens scaled from `size` to an image.
 
         Raises:
-            DatasetError: The image has another aspect ratio than its camera.
+            DatasetError: The image has another aspect ratio than its camera, or is too small.
         """
         width, height = header.width, header.height
         across, down = size
@@ -114,31 +144,17 @@ class Gathering:
                 if turned
                 else None,
             )
-        shape = width // downscale, height // downscale
-        if not all(shape):
+        if min(width, height) < downscale:
             raise DatasetError(
                 path, f"is {width} x {height}", f"{downscale} pixels along each axis"
             )
-        lens = intrinsics * np.tile([width / across, height / down], 2) / downscale
-        if not (are_numbers(lens) and (lens[:2] >= LEAST_FOCAL).all()):
+        fitted = lens.scaled(width / across, height / down)
+        pixels = np.array(fitted.intrinsics) / downscale
+        if not (are_numbers(pixels) and (pixels[:2] >= LEAST_FOCAL).all()):
             raise DatasetError(
                 path, f"is {width} x {height} for a camera of {across} x {down}", "nearer sizes"
             )
-        # Pictures of `images_4` are about a quarter of what their camera states.
-        expected = 1 if downscale == self._downscale else self._downscale
-        if max(abs(width * expected - across), abs(height * expected - down)) > expected:
-            self._resized.append(f"{name} is {width} x {height}, its camera {across} x {down}")
-        if header.turned:
-            self._turned.append(name)
-        return View(
-            name,
-            path,
-            pose,
-            lens,
-            *shape,
-            background=self._background,
-            downscale=downscale,
-        )
+        return fitted
 
     def finish(self, *, strays: bool) -> tuple[tuple[View, ...], tuple[str, ...]]:
         """Return the views, and remarks about their pictures.
@@ -164,9 +180,18 @@ class Gathering:
         if self._turned:
             which = _first(self._turned)
             remarks.append(f"the orientation in EXIF is not applied: {which}")
+        if self._angles:
+            remarks.append(self._undistorted())
         if strays and (count := self._strays()):
             remarks.append(f"{pictures(count)} without a camera")
         return tuple(self._views), tuple(remarks)
+
+    def _undistorted(self) -> str:
+        across, down = zip(*self._angles, strict=True)
+        said = f"{pictures(len(across))} undistorted to {_span(across)} x {_span(down)} degrees"
+        if self._cropped:
+            said += f", {self._cropped} of them cropped to that"
+        return said
 
     def _strays(self) -> int:
         """Return the number of pictures without a camera, in folders where others have one."""
@@ -188,6 +213,19 @@ class Gathering:
 def pictures(count: int) -> str:
     """Return a number of pictures, in words."""
     return f"{count} picture{'' if count == 1 else 's'}"
+
+
+def _angles(pinhole: Pinhole, width: int, height: int) -> tuple[float, float]:
+    """Return the angles between opposite sides of a picture [degrees]."""
+    fx, fy, cx, cy = pinhole.intrinsics
+    across = math.atan2(cx, fx) + math.atan2(width - cx, fx)
+    down = math.atan2(cy, fy) + math.atan2(height - cy, fy)
+    return math.degrees(across), math.degrees(down)
+
+
+def _span(angles: Sequence[float]) -> str:
+    least, most = f"{min(angles):.0f}", f"{max(angles):.0f}"
+    return least if least == most else f"{least}-{most}"
 
 
 def _first(all_: list[str]) -> str:

@@ -82,14 +82,12 @@ def check_picture(path: Path) -> tuple[int, int]:
     return width, height
 
 
-def read_picture(path: Path, background: tuple[float, float, float], downscale: int = 1) -> Floats:
+def read_picture(path: Path, background: tuple[float, float, float]) -> Floats:
     """Return the colours of an image as they are stored (sRGB), 0 ... 1, shape (H, W, 3).
 
     Args:
         path: The file.
         background: The colour of transparent pixels, shape (3,).
-        downscale: The side of squares of pixels that are averaged; remaining pixels at the right
-            and lower edges are cut off.
 
     Raises:
         DatasetError: The file is missing, not an image, or truncated.
@@ -109,12 +107,23 @@ def read_picture(path: Path, background: tuple[float, float, float], downscale: 
     if colours.shape[2] == 4:
         alpha = colours[:, :, 3:]
         colours = colours[:, :, :3] * alpha + np.asarray(background, np.float32) * (1 - alpha)
-    if downscale > 1:
-        height, width = colours.shape[0] // downscale, colours.shape[1] // downscale
-        cut = colours[: height * downscale, : width * downscale]
-        blocks = cut.reshape(height, downscale, width, downscale, 3)
-        colours = blocks.mean(axis=(1, 3), dtype=np.float64)
     return np.ascontiguousarray(colours, np.float32)
+
+
+def scaled_down(colours: Floats, downscale: int) -> Floats:
+    """Return the means of squares of pixels.
+
+    Args:
+        colours: Shape (H, W, 3).
+        downscale: The side of the squares; remaining pixels at the right and lower edges are cut
+            off.
+    """
+    if downscale == 1:
+        return colours
+    height, width = colours.shape[0] // downscale, colours.shape[1] // downscale
+    cut = colours[: height * downscale, : width * downscale]
+    blocks = cut.reshape(height, downscale, width, downscale, 3)
+    return np.ascontiguousarray(blocks.mean(axis=(1, 3), dtype=np.float64), np.float32)
 
 
 def read_image(path: str | os.PathLike[str]) -> Image.Image:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from difftile.datasets.colmap import Reconstruction, intrinsics_of, pose_of
+from difftile.datasets.colmap import Cloud, Reconstruction, lens_of, pose_of
 from difftile.datasets.colmap_binary import read_binary
 from difftile.datasets.colmap_text import read_text
 from difftile.datasets.dataset import Colour, Dataset, Points
@@ -36,7 +36,7 @@ def load(
 
     The first existing one is read: a COLMAP model in `sparse/0`, `sparse` or `colmap/sparse/0`
     (`.bin` or `.txt`), `transforms.json`, `transforms_train.json`. Loading finds and measures the
-    images; `View.image` reads them.
+    images; `View.image` reads them, and undistorts those of distorted lenses.
 
     Args:
         folder: The folder, or a `.json` of cameras.
@@ -47,8 +47,8 @@ def load(
         allow_outside: Whether names and links in the folder may lead to files outside of it.
 
     Raises:
-        DatasetError: There are no cameras, a file is broken, a camera is distorted, or an image is
-            missing or outside of the folder.
+        DatasetError: There are no cameras, a file is broken, a camera has an unknown model, or an
+            image is missing or outside of the folder.
     """
     root = Path(folder)
     if downscale < 1:
@@ -92,14 +92,14 @@ def _of_model(
 ) -> Dataset:
     root = inside.root
     cameras, pictures = root / name, (root / name).with_name("images" + Path(name).suffix)
-    intrinsics = {k: intrinsics_of(camera, cameras) for k, camera in model.cameras.items()}
+    lenses = {k: lens_of(camera, cameras) for k, camera in model.cameras.items()}
     gathered = Gathering(inside, root / images, downscale, background)
     for image in sorted(model.images.values(), key=lambda image: image.name):
-        if image.camera_id not in intrinsics:
+        if image.camera_id not in lenses:
             raise DatasetError(
                 pictures,
                 f"image {image.id} ({shown(image.name)}) has the camera {image.camera_id}",
-                f"one of {shown([*intrinsics])[1:-1]}",
+                f"one of {shown([*lenses])[1:-1]}",
             )
         camera = model.cameras[image.camera_id]
         place = f"the name of image {image.id}"
@@ -108,14 +108,23 @@ def _of_model(
             inside.within(root / images, image.name, pictures, place),
             pictures,
             pose_of(image, pictures),
-            lambda _, k=image.camera_id: intrinsics[k],
+            lambda _, k=image.camera_id: lenses[k],
             (camera.width, camera.height),
         )
     if not model.images:
         raise DatasetError(pictures, "has no images", "one at least")
     views, remarks = gathered.finish(strays=True)
-    cloud = model.cloud
-    points, notes = Points(cloud.positions, np.asarray(cloud.colours / 255, np.float32)).kept()
+    points, notes = _points_of(model.cloud, cameras)
     count = 0 if points is None else len(points)
     found = f"COLMAP's {name}, {len(views)} views, {count} points"
     return Dataset(root, views, points, found, (*notes, *remarks))
+
+
+def _points_of(cloud: Cloud | None, cameras: Path) -> tuple[Points | None, tuple[str, ...]]:
+    """Return the points, and notes about them."""
+    file = f"points3D{cameras.suffix}"
+    if cloud is None:
+        return None, (f"there is no {file}, or it is empty",)
+    if not len(cloud.positions):
+        return None, (f"{file} has no points",)
+    return Points(cloud.positions, np.asarray(cloud.colours / 255, np.float32)).kept()

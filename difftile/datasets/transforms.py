@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 
-from difftile.datasets.colmap import UNDISTORT
 from difftile.datasets.dataset import (
     LEAST_FOCAL,
     Colour,
@@ -28,14 +27,24 @@ from difftile.datasets.dataset import (
     is_size,
 )
 from difftile.datasets.gather import Gathering
+from difftile.datasets.lenses import Lens
 from difftile.datasets.ply import read_ply
 from difftile.diagnostics import DatasetError
 from difftile.files.inside import Folder
 from difftile.files.json_values import Value, read_json
 from difftile.files.regular import shown
 
-_PINHOLES = ("OPENCV", "PINHOLE", "SIMPLE_PINHOLE", "PERSPECTIVE")
-_DISTORTION = ("k1", "k2", "k3", "k4", "k5", "k6", "p1", "p2")
+# Models of cameras, with the kind of their distortion.
+_KINDS = {
+    **dict.fromkeys(("OPENCV", "PINHOLE", "SIMPLE_PINHOLE", "PERSPECTIVE"), "brown"),
+    **dict.fromkeys(("SIMPLE_RADIAL", "RADIAL", "FULL_OPENCV"), "brown"),
+    **dict.fromkeys(("OPENCV_FISHEYE", "RADIAL_FISHEYE", "SIMPLE_RADIAL_FISHEYE"), "fisheye"),
+}
+# The names of coefficients in the order of `lenses`; k4 to k6 divide.
+_COEFFICIENTS = {
+    "brown": ("k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6"),
+    "fisheye": ("k1", "k2", "k3", "k4"),
+}
 _SUFFIXES = ("", ".png", ".jpg", ".jpeg")  # names may lack theirs, as those of Blender do
 _ROTATION = 1e-4  # tolerance of rotations, which are rounded in files
 _FRAMES = "a list of pictures with their poses"
@@ -102,8 +111,7 @@ def _views(
         raise DatasetError(content.path, "has no 'frames'", _FRAMES)
     gathered = Gathering(inside, folder / "images", downscale, background)
     for frame in frames:
-        lens = _Lens(content, frame)
-        lens.check_pinhole()
+        camera = _Camera(content, frame)
         name = frame.member("file_path", _PICTURE)
         tried = (
             inside.within(folder, name.text(_PICTURE) + suffix, name.path, name.place)
@@ -113,12 +121,12 @@ def _views(
         if not os.path.exists(original):
             original = next(filter(os.path.exists, tried), original)
         pose = _pose(frame.member("transform_matrix", "4 rows of 4 finite numbers"))
-        gathered.add(name.text(), original, content.path, pose, lens.intrinsics, lens.size())
+        gathered.add(name.text(), original, content.path, pose, camera.lens, camera.size())
     views, remarks = gathered.finish(strays=strays)
     return tuple(sorted(views, key=lambda view: view.name)), frames, remarks
 
 
-class _Lens:
+class _Camera:
     """The camera of a frame, with the values of the whole file as defaults."""
 
     def __init__(self, content: Value, frame: Value) -> None:
@@ -136,16 +144,6 @@ class _Lens:
     def _wrong(self, found: str, expected: str, hint: str | None = None) -> DatasetError:
         return DatasetError(self._frame.path, f"{self._name} {found}", expected, hint=hint)
 
-    def check_pinhole(self) -> None:
-        """Refuse distorted lenses."""
-        model, fisheye = self._get("camera_model"), self._get("is_fisheye")
-        name = _PINHOLES[0] if model is None else model.text("the name of a model")
-        bent = [key for key in _DISTORTION if self._number(key)]
-        if name in _PINHOLES and not bent and not (fisheye is not None and fisheye.flag()):
-            return
-        how = f"the model {shown(name)[1:-1]}" if not bent else f"{', '.join(bent)} not 0"
-        raise self._wrong(f"is distorted, with {how}", "a pinhole", UNDISTORT)
-
     def size(self) -> tuple[int, int] | None:
         """Return width and height [pixels], or None if they are not given."""
         width, height = self._number("w"), self._number("h")
@@ -155,8 +153,8 @@ class _Lens:
             raise self._wrong(f"is {width} x {height}", "a size above 0, in whole pixels")
         return int(width), int(height)
 
-    def intrinsics(self, size: tuple[int, int]) -> Doubles:
-        """Return fx, fy, cx, cy [pixels] for an image of some size."""
+    def lens(self, size: tuple[int, int]) -> Lens:
+        """Return the lens for an image of some size."""
         fx = self._focal("fl_x", "camera_angle_x", size[0])
         fy = self._focal("fl_y", "camera_angle_y", size[1])
         fx, fy = (fy if fx is None else fx), (fx if fy is None else fy)
@@ -170,7 +168,32 @@ class _Lens:
         )
         if not are_numbers(found):
             raise self._wrong(f"has the intrinsics {found.tolist()}", "numbers up to 1e18")
-        return found
+        return Lens(tuple(found.tolist()), *self._distortion())
+
+    def _distortion(self) -> tuple[str, tuple[float, ...]]:
+        """Return the kind of the distortion and its coefficients."""
+        model, flag = self._get("camera_model"), self._get("is_fisheye")
+        name = "OPENCV" if model is None else model.text("the name of a model")
+        kind = _KINDS.get(name)
+        if kind is None:
+            models = f"one of {', '.join(_KINDS)}"
+            raise self._wrong(f"has the model {shown(name)[1:-1]}", models)
+        if flag is not None and flag.flag():
+            kind = "fisheye"
+        given = {key: self._number(key) or 0.0 for key in _COEFFICIENTS["brown"]}
+        if not are_numbers(np.array([*given.values()])):
+            raise self._wrong(f"has the distortion {shown(given)}", "numbers up to 1e18")
+        used = _COEFFICIENTS[kind]
+        if extra := [key for key, value in given.items() if value and key not in used]:
+            raise self._wrong(f"is a fisheye with {', '.join(extra)} not 0", f"{', '.join(used)}")
+        # Other programs take k4 of OPENCV for the coefficient of the eighth power.
+        divides = name == "FULL_OPENCV" or given["k5"] or given["k6"]
+        if kind == "brown" and given["k4"] and not divides:
+            raise self._wrong(
+                f"has k4 not 0 with the model {name}, which is ambiguous",
+                "the model FULL_OPENCV, where k4 divides",
+            )
+        return kind, tuple(given[key] for key in used)
 
     def _focal(self, key: str, angle_key: str, pixels: int) -> float | None:
         if (length := self._number(key)) is not None:

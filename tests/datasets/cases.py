@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from difftile.datasets import Splats, load, read_splats, write_splats
+from difftile.datasets import Splats, load, read_splats, verify, write_splats
 from difftile.datasets.images import read_picture
 from difftile.datasets.inria import write_splat_ply
 from difftile.datasets.ply import write_ply
@@ -54,6 +54,11 @@ def write_cases(folder: Path) -> list[Case]:
     found[FORMATS.index("nerfstudio")] = Case(
         "nerfstudio", (*_files_of(folder / "nerfstudio"), "points.ply"), _check_dataset
     )
+    for kind, distort in (("colmap-txt", _distort_text), ("nerfstudio", _distort_json)):
+        name = f"distorted {kind}"
+        write_dataset(folder / name, kind, shots(2, 8, 6))
+        distort(folder / name)
+        found.append(Case(name, _files_of(folder / name), _check_dataset))
     for name, write, check in (
         ("pictures", _write_pictures, _check_picture),
         ("splats", _write_splats, _check_splats),
@@ -91,9 +96,31 @@ def _add_points(folder: Path) -> None:
     )
 
 
+def _distort_text(folder: Path) -> None:
+    """Let the two pictures have cameras of their own."""
+    sparse = folder / "sparse" / "0"
+    lens = "8 6 10 10 4 3"
+    (sparse / "cameras.txt").write_text(
+        f"1 FULL_OPENCV {lens} 0.1 0.02 0.001 0.002 0.01 0.1 0.02 0.01\n"
+        f"2 THIN_PRISM_FISHEYE {lens} 0.1 0.02 0.001 0.002 0.01 0.001 0.002 0.001\n"
+    )
+    images = (sparse / "images.txt").read_text()
+    (sparse / "images.txt").write_text(images.replace(" 1 view_001", " 2 view_001"))
+
+
+def _distort_json(folder: Path) -> None:
+    content = json.loads((folder / "transforms.json").read_text())
+    content |= {"k1": 0.1, "k2": 0.01, "k3": 0.01, "p1": 0.001, "p2": -0.001}
+    fisheye = {"camera_model": "OPENCV_FISHEYE", "p1": 0.0, "p2": 0.0, "k4": 0.01}
+    content["frames"][1] |= fisheye
+    write_json(folder / "transforms.json", content)
+
+
 def _check_dataset(folder: Path, changed: Path) -> None:
     data = load(folder)
     assert data.views
+    assert all(note.isprintable() and len(note) < 1000 for note in data.notes)
+    verify(data)
     for view in data.views:
         pose = view.world_to_camera
         assert pose.shape == (4, 4)

@@ -53,7 +53,7 @@ class Report:
     wrong: list[tuple[int, str]] = field(default_factory=list)
 
     def __str__(self) -> str:
-        rows = [f"  {k:12} {self.read[k]:6} read {self.refused[k]:6} refused" for k in self.read]
+        rows = [f"  {k:20} {self.read[k]:6} read {self.refused[k]:6} refused" for k in self.read]
         loads = self.read.total() + self.refused.total() + len(self.wrong)
         said = f"{loads} loads: {self.read.total()} read, {self.refused.total()} refused, "
         wrong = [f"  load {number}: {what}" for number, what in self.wrong]

@@ -24,6 +24,7 @@ WORDS = (
     *("9" * 19, "9" * 40, "9" * 5000, "256", "1.5", "2147483648", "", "\0", "\n", "\u2028"),
     *("../outside.png", "/etc/passwd", "/dev/zero", "a" * 5000, "list", "uchar", "element x 9"),
     *("PINHOLE", "OPENCV", "FOV", "end_header", "#", "comment", "\ud800"),
+    *("RADIAL", "FULL_OPENCV", "OPENCV_FISHEYE", "SIMPLE_RADIAL_FISHEYE", "THIN_PRISM_FISHEYE"),
 )
 
 
@@ -103,6 +104,7 @@ _VALUES: tuple[Any, ...] = (
     *([[]], [None] * 4, [[1] * 4] * 4, [[0] * 4] * 4, [["1"] * 4] * 4, {"a": 1}, "a" * 5000),
     *("../outside.png", "/etc/passwd", "/dev/zero", ".", "..", "images", "a/../../b", "~"),
     *("images/view_001.png", "points.ply", "link.png", "OPENCV", "FISHEYE", 3.2, 40, [0, 0, 0, 1]),
+    *("OPENCV_FISHEYE", "FULL_OPENCV", "PINHOLE", "k1", -0.3, 1e6),
 )
 
 

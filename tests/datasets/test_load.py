@@ -200,6 +200,7 @@ def camera_line(folder: Path, line: str) -> None:
         ("RADIAL 32 24 40 16 12 0 0", [40, 40, 16, 12]),
         ("OPENCV 32 24 40 41 16 12 0 0 0 0", [40, 41, 16, 12]),
         ("FULL_OPENCV 32 24 40 41 16 12 0 0 0 0 0 0 0 0", [40, 41, 16, 12]),
+        ("FOV 32 24 40 41 16 12 0", [40, 41, 16, 12]),
     ],
 )
 def test_models_without_distortion(colmap_txt: Path, line: str, intrinsics: list[float]) -> None:
@@ -210,12 +211,8 @@ def test_models_without_distortion(colmap_txt: Path, line: str, intrinsics: list
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("1 OPENCV 32 24 40 41 16 12 0 0 0 1e-3", "camera 1 is distorted, with the model OPENCV"),
-        ("1 OPENCV_FISHEYE 32 24 40 41 16 12 0 0 0 0", "with the model OPENCV_FISHEYE; expected"),
-        (
-            "1 FOV 32 24 40 41 16 12 0",
-            "expected a pinhole.\n  Hint: undistort the pictures: 'colma",
-        ),
+        ("1 OPENCV 32 24 40 41 16 12 0 0 0", "camera 1 has 7 parameters; expected the 8 of OPENCV"),
+        ("1 FOV 32 24 40 41 16 12 -1", "camera 1 has the angle -1.0; expected an angle from 0 to"),
         (
             "1 PINHOL 32 24 40 41 16 12",
             "camera 1 has the unknown model PINHOL; expected one of SIM",
@@ -358,8 +355,28 @@ def test_files_that_are_missing(tmp_path: Path) -> None:
     refuse(tmp_path, "holds no cameras; expected a COLMAP model in sparse/0, or transforms.json")
     write_dataset(tmp_path, "colmap-bin", shots(1))
     refuse(tmp_path, "photos/view_000.png: is not there; expected a picture", images="photos")
-    (tmp_path / SPARSE / "points3D.bin").unlink()
-    refuse(tmp_path, "points3D.bin: is not there; expected a file")
+    (tmp_path / SPARSE / "images.bin").unlink()
+    refuse(tmp_path, "images.bin: is not there; expected a file")
+
+
+@pytest.mark.parametrize("kind", ["colmap-bin", "colmap-txt"])
+def test_colmap_without_points(tmp_path: Path, kind: str) -> None:
+    write_dataset(tmp_path, kind, shots(1))
+    (path,) = (tmp_path / SPARSE).glob("points3D.*")
+    none = (f"there is no {path.name}, or it is empty",)
+    path.write_bytes(b"")
+    assert (load(tmp_path).points, load(tmp_path).notes) == (None, none)
+    path.unlink()
+    assert (load(tmp_path).points, load(tmp_path).notes) == (None, none)
+    assert load(tmp_path).found == f"COLMAP's sparse/0/cameras{path.suffix}, 1 views, 0 points"
+    path.write_bytes(bytes(8) if kind == "colmap-bin" else b"# no points\n")
+    assert load(tmp_path).notes == (f"{path.name} has no points",)
+    path.unlink()
+    path.symlink_to("nowhere")
+    refuse(tmp_path, f"{path.name}: is not there; expected a file")
+    path.unlink()
+    path.mkdir()
+    refuse(tmp_path, f"{path.name}: is a folder; expected a file")
 
 
 def test_a_broken_picture_is_named(nerfstudio: Path) -> None:
@@ -398,10 +415,12 @@ def test_intrinsics_of_a_frame_and_of_angles(nerfstudio: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"k1": 0.1, "p2": -0.1}, "is distorted, with k1, p2 not 0; expected a pinhole.\n  Hint"),
-        ({"camera_model": "OPENCV_FISHEYE"}, "is distorted, with the model OPENCV_FISHEYE; exp"),
-        ({"camera_model": "EQUIRECTANGULAR"}, "with the model EQUIRECTANGULAR"),
-        ({"frame": {"k1": 0.1}}, "frames[1] ('images/view_001.png') is distorted, with k1 not 0"),
+        ({"camera_model": "EQUIRECTANGULAR"}, "has the model EQUIRECTANGULAR; expected one of"),
+        (
+            {"frame": {"k4": 0.1}},
+            "frames[1] ('images/view_001.png') has k4 not 0 with the model OPENCV, which is amb",
+        ),
+        ({"k1": "0"}, "k1 is '0'; expected a finite number"),
         (
             {"fl_x": "wide"},
             "transforms.json: fl_x is 'wide'; expected a finite number",

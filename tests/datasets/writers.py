@@ -58,6 +58,7 @@ def write_text(folder: Path, model: Reconstruction) -> None:
 def _rows(model: Reconstruction) -> list[tuple[int, list[float], list[int]]]:
     """Return number, position and colour of each point."""
     cloud = model.cloud
+    assert cloud is not None
     columns = cloud.ids.tolist(), cloud.positions.tolist(), cloud.colours.tolist()
     return list(zip(*columns, strict=True))
 

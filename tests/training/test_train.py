@@ -255,14 +255,18 @@ def test_wrong_folders(
     assert line == f"{out} has no checkpoints of a run to resume: leave --resume out"
 
 
-def test_a_distorted_camera_is_refused_with_what_to_do(
+def test_a_distorted_camera_is_undistorted(
     balls: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(balls["nerfstudio"], tmp_path / "data")
     file = tmp_path / "data" / "transforms.json"
     file.write_text(file.read_text().replace('"k1": 0.0', '"k1": 0.1'))
-    line = complaint(capsys, tmp_path / "data", "--out", tmp_path / "out")
-    assert "is distorted, with k1 not 0; expected a pinhole. Hint: undistort" in line
+    options = ("--no-pictures", "--strategy", "none", "--steps", "1")
+    assert train(tmp_path / "data", tmp_path / "out", *options) == 0
+    assert "pictures undistorted to " in capsys.readouterr().out
+    file.write_text(file.read_text().replace("OPENCV", "EQUIRECTANGULAR"))
+    line = complaint(capsys, tmp_path / "data", "--out", tmp_path / "other")
+    assert "has the model EQUIRECTANGULAR; expected one of OPENCV, PINHOLE" in line
 
 
 def test_runs_that_do_not_fit(
