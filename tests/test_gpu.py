@@ -22,6 +22,7 @@ from tests import (
     programs,
     test_device_memory,
     test_exact,
+    test_field_numbers,
     test_nan,
     test_optim,
     test_rows,
@@ -234,6 +235,20 @@ def test_gaussians_learn_on_cuda(strategy: str, tmp_path: Path) -> None:
 )
 def test_sparse_hessians_on_cuda(check: Callable[[Any], None]) -> None:
     check(np.random.default_rng(19))
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_fields_as_numbers_on_cuda() -> None:
+    for seed in range(4):
+        test_field_numbers.test_indices_pick_and_set_as_in_numpy(seed)
+        test_field_numbers.test_reductions_are_those_of_numpy(seed)
+        test_field_numbers.test_long_texts_are_shortened_as_in_numpy(seed)
+    test_field_numbers.test_sums_of_ten_million_numbers_are_exact_to_a_few_ulps()
+    test_field_numbers.test_sums_of_integers_are_exact()
+    test_field_numbers.test_copies_are_fields_of_their_own()
+    for name in ("sum", "mean", "min", "max", "norm"):
+        test_field_numbers.test_reductions_on_a_tape_carry_gradients(name)
 
 
 @pytest.mark.gpu
