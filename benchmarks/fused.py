@@ -39,7 +39,6 @@ import scenes.billiards
 import scenes.cloth
 import scenes.mass_spring
 import scenes.mpm
-import scenes.mpm3d
 import scenes.rigid_body
 import scenes.smoke
 from benchmarks.meter import CLOCKS
@@ -65,15 +64,14 @@ from benchmarks.peers.runs import (
     make_ripples,
 )
 from benchmarks.physics import stir
-from demos.billiards import Billiards
-from demos.cloth import FallingCloth
-from demos.diffmpm import Mpm
-from demos.diffmpm3d import Mpm3d
-from demos.mass_spring import Walker
-from demos.rigid_body import RigidBodies
-from demos.smoke import Smoke
 from demos.support.training import Simulation, read
 from difftile.arguments import Parser, positive_float, positive_int
+from scenes.billiards import Billiards
+from scenes.cloth import FallingCloth
+from scenes.mass_spring import Walker
+from scenes.mpm import Mpm, Mpm3d
+from scenes.rigid_body import RigidBodies
+from scenes.smoke import Smoke
 
 TOLERANCE = 1e-3  # of losses and gradients: f32, over steps that amplify rounding errors
 FORMS = ("plain", "repeat", "unfused")
@@ -351,7 +349,7 @@ def _mpm(setting: Setting) -> tuple[Simulation, Makers]:
 
 
 def _mpm3d(setting: Setting) -> tuple[Simulation, Makers]:
-    scene = scenes.mpm3d.make_scene("robot", setting.pick(64, 64, 32))
+    scene = scenes.mpm.make_scene_3d("robot", setting.pick(64, 64, 32))
     return Mpm3d(scene, scenes.mpm.make_controller(scene), setting.steps), {}
 
 

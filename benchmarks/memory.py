@@ -22,9 +22,8 @@ import taichi as ti
 import difftile as dt
 from benchmarks.peers.mass_spring_taichi import make_mass_spring
 from benchmarks.peers.time_axis_taichi import PointsTaichi, WaveTaichi
-from demos.mass_spring import Walker
 from difftile.arguments import Parser, positive_int
-from scenes.mass_spring import make_network, make_scene
+from scenes.mass_spring import Walker, make_network, make_scene
 
 TARGETS = {1: 1.0, 4: 2.0, 16: 2.0, 64: 3.0}  # times full storage, by the part of its memory
 PEER_BYTES, PEER_TIME = 0.6, 1.0

@@ -24,12 +24,6 @@ from typing import Any, Protocol
 import numpy as np
 
 import difftile as dt
-import scenes.billiards
-import scenes.mass_spring
-import scenes.mpm
-import scenes.rigid_body
-import scenes.smoke
-import scenes.wave
 from benchmarks.code_lines import Code
 from benchmarks.peers import (
     billiards_taichi,
@@ -41,10 +35,9 @@ from benchmarks.peers import (
 )
 from benchmarks.peers.peer import Peer, clear
 from benchmarks.peers.smoke_jax import SmokeJax
-from demos import billiards, diffmpm, mass_spring, rigid_body, smoke, wave
-from demos.support import material_points
 from demos.support.training import Simulation, read, write
 from difftile.arguments import Parser, positive_int
+from scenes import billiards, mass_spring, mpm, rigid_body, smoke, wave
 
 LINES, SAVED, COMPILE, FORWARD, BACKWARD = 0.6, 0.5, 1.0, 1.0, 0.7
 BACKWARD_OF_GRIDS = 0.3  # where Taichi's adjoint scatters with atomics instead of gathering
@@ -95,23 +88,23 @@ class Case:
 
 
 def _mass_spring(steps: int, quick: bool) -> Makers:
-    scene = scenes.mass_spring.make_scene("C")
-    network = scenes.mass_spring.make_network(scene)
+    scene = mass_spring.make_scene("C")
+    network = mass_spring.make_network(scene)
     return (
         lambda: mass_spring.Walker(scene, network, steps),
         lambda: mass_spring_taichi.make_mass_spring(scene, network, steps),
     )
 
 
-def _mpm_scene(quick: bool) -> tuple[scenes.mpm.MpmScene, scenes.mpm.Controller]:
-    scene = scenes.mpm.make_scene("robot", 64 if quick else 128)
-    return scene, scenes.mpm.make_controller(scene)
+def _mpm_scene(quick: bool) -> tuple[mpm.MpmScene, mpm.Controller]:
+    scene = mpm.make_scene("robot", 64 if quick else 128)
+    return scene, mpm.make_controller(scene)
 
 
 def _diffmpm(steps: int, quick: bool) -> Makers:
     both = _mpm_scene(quick)
     return (
-        lambda: diffmpm.Mpm(*both, steps),
+        lambda: mpm.Mpm(*both, steps),
         lambda: diffmpm_taichi.make_diffmpm(*both, steps),
     )
 
@@ -121,12 +114,12 @@ def _one_grid(steps: int, quick: bool, parameters: Mapping[str, np.ndarray]) -> 
 
 
 def _wave(steps: int, quick: bool) -> Makers:
-    scene = scenes.wave.make_scene(64 if quick else 256)
+    scene = wave.make_scene(64 if quick else 256)
     return lambda: wave.Wave(scene, steps), lambda: wave_taichi.make_wave(scene, steps)
 
 
-def _smoke_scene(steps: int, quick: bool) -> scenes.smoke.SmokeScene:
-    return scenes.smoke.make_scene(32 if quick else 128, steps)
+def _smoke_scene(steps: int, quick: bool) -> smoke.SmokeScene:
+    return smoke.make_scene(32 if quick else 128, steps)
 
 
 def _smoke(steps: int, quick: bool) -> Makers:
@@ -139,7 +132,7 @@ def _jax(steps: int, quick: bool, parameters: Mapping[str, np.ndarray]) -> Smoke
 
 
 def _billiards(steps: int, quick: bool) -> Makers:
-    scene = scenes.billiards.BilliardsScene()
+    scene = billiards.BilliardsScene()
     return (
         lambda: billiards.Billiards(scene, steps),
         lambda: billiards_taichi.make_billiards(scene, steps),
@@ -147,8 +140,8 @@ def _billiards(steps: int, quick: bool) -> Makers:
 
 
 def _rigid_body(steps: int, quick: bool) -> Makers:
-    scene = scenes.rigid_body.make_scene("B")
-    network = scenes.rigid_body.make_network(scene)
+    scene = rigid_body.make_scene("B")
+    network = rigid_body.make_network(scene)
     return (
         lambda: rigid_body.RigidBodies(scene, network, steps),
         lambda: rigid_body_taichi.make_rigid_body(scene, network, steps),
@@ -166,10 +159,7 @@ CASES = {
     "diffmpm": Case(
         _diffmpm,
         (1023, 64),
-        (
-            Code(material_points, ("nodes_around", "weight_of", "spread", "collect")),
-            Code(diffmpm, ("corotated", "Mpm")),
-        ),
+        (Code(mpm, ("nodes_around", "weight_of", "spread", "collect", "corotated", "Mpm")),),
         Code(diffmpm_taichi, ("spline", "corotated", "make_diffmpm")),
         variant=("one grid", _one_grid),
     ),

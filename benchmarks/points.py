@@ -15,11 +15,9 @@ import taichi as ti
 
 import difftile as dt
 import scenes.mpm
-import scenes.mpm3d
 from benchmarks.peers.diffmpm_taichi import make_diffmpm
-from demos.diffmpm import Mpm
-from demos.diffmpm3d import Mpm3d
 from difftile.arguments import Parser, positive_int
+from scenes.mpm import Mpm, Mpm3d
 
 Times = tuple[float, float, float]  # seconds without a tape, recorded, in reverse
 
@@ -88,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"{'ratio':34}" + "".join(f"{ratio:10.2f}" for ratio in ratios))
 
     steps = options.steps or 512
-    space = scenes.mpm3d.make_scene("robot", 64)
+    space = scenes.mpm.make_scene_3d("robot", 64)
     robot = Mpm3d(space, scenes.mpm.make_controller(space), steps)
     runs = [measure(robot) for _ in range(options.repetitions + 1)][1:]
     show(f"3-D, 64^3, {len(space.positions)} points", steps, runs)

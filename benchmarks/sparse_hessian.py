@@ -17,9 +17,8 @@ import taichi as ti
 
 import difftile as dt
 from benchmarks.meter import CLOCKS, Meter, Row
-from demos.cloth_newton import bend, stretch
 from difftile.arguments import Parser, positive_int
-from scenes.cloth import find_hinges, make_cloth
+from scenes.cloth import bend, find_hinges, make_cloth, stretch
 
 RATIO = 1.5
 BENDING = 0.01

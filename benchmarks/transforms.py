@@ -18,9 +18,8 @@ import numpy as np
 import taichi as ti
 
 import difftile as dt
-from demos.newton_spring import Arm
 from difftile.arguments import Parser, positive_int
-from scenes.spring_arm import make_arm
+from scenes.spring_arm import Arm, make_arm
 
 JVP_TARGET, HVP_TARGET, JACOBIAN_TARGET, HESSIAN_TARGET = 2.5, 4.0, 0.3, 0.15
 SIZE, LAUNCHES = 512, 50

@@ -18,9 +18,9 @@ import taichi as ti
 
 import difftile as dt
 from benchmarks.meter import CLOCKS, Row
-from demos.mass_spring import CLIP_NORM, MOMENTUM, STEP_SIZE, Walker
+from demos.mass_spring import CLIP_NORM, MOMENTUM, STEP_SIZE
 from difftile.arguments import Parser, positive_int
-from scenes.mass_spring import make_network, make_scene
+from scenes.mass_spring import Walker, make_network, make_scene
 from tests.viewer.screen import missing_tools, opened
 
 IMAGES, POINTS, SLOWER = 30, 15, 1.05  # pictures a second, and the ratio of times

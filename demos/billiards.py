@@ -16,7 +16,7 @@ from demos.support.bodies import Motion, discs, save_body_animation, save_body_s
 from demos.support.options import make_parser, start
 from demos.support.pictures import save_loss_curve
 from demos.support.training import Training, print_check, train
-from scenes.billiards import BilliardsScene
+from scenes.billiards import Billiards, BilliardsScene
 
 # Collisions magnify gradients by orders of magnitude, and differently from one iteration to the
 # next: Adam divides by their size, and steps that shrink to nothing let it settle. What is left is
@@ -26,70 +26,6 @@ STEP_SIZE = 0.01
 DESCENT_RATE = 0.01  # of the paper's plain gradient descent
 FRAME_EVERY = 16  # simulation steps from one frame of the animation to the next
 WINDOW = (0.0, 1.15, 0.28, 0.88)  # the visible area: left, right, bottom and top [m]
-
-vec4 = ti.math.vec4
-
-
-@dt.data_oriented
-class Billiards:
-    """Balls in fields: the start of the cue ball, and in place where all are and how fast.
-
-    Args:
-        scene: Balls and goal.
-        steps: Number of updates of a run.
-        dtype: Of all fields.
-    """
-
-    def __init__(self, scene: BilliardsScene, steps: int, dtype=ti.f32):
-        self.scene, self.steps, self.target, self.h = scene, steps, scene.target, scene.time_step
-        self.contact, self.bounce = 2.0 * scene.radius, 0.5 * (1.0 + scene.elasticity)
-        vector, n = dt.vec(2, dtype), scene.n_balls
-        # Position and velocity of a ball are one vector, so that a single field is moved.
-        self.balls, self.change = (dt.zeros(n, dt.vec(4, dtype), grad=True) for _ in range(2))
-        self.rack = dt.from_numpy(scene.rack(), dtype=vector)
-        self.goal = dt.from_numpy(scene.goal, dtype=vector)
-        self.loss = dt.zeros((), dtype, grad=True)
-        self.init_x = dt.from_numpy(scene.cue_position, dtype=vector, grad=True)
-        self.init_v = dt.from_numpy(scene.cue_velocity, dtype=vector, grad=True)
-        self.parameters = {"init_x": self.init_x, "init_v": self.init_v}
-
-    @dt.kernel
-    def start(self):
-        for i in self.rack:
-            self.balls[i + 1] = vec4(self.rack[i], 0.0, 0.0)
-        self.balls[0] = vec4(self.init_x[None], self.init_v[None])
-
-    @dt.kernel
-    def step(self):
-        # Every ball sums the effects of the others, from their positions without collisions.
-        for i in self.balls:
-            change = vec4(self.h * self.balls[i].zw, 0.0, 0.0)
-            for j in range(self.balls.shape[0]):
-                between = self.balls[i] - self.balls[j]
-                d = between.xy + self.h * between.zw
-                distance = d.norm()
-                if distance < self.contact:
-                    normal = d / (distance + 1e-6)
-                    approach = normal.dot(between.zw)
-                    if approach < 0.0:  # never so of a ball and itself
-                        impulse = -self.bounce * approach * normal
-                        # Since the impact, which is a part of the step ago, they go another way.
-                        since = (distance - self.contact) / min(-1e-3, approach)
-                        change += vec4(min(since, self.h) * impulse, impulse)
-            self.change[i] = change
-        for i in self.balls:
-            self.balls[i] += self.change[i]
-
-    @dt.kernel
-    def measure(self):
-        self.loss[None] = (self.balls[self.target].xy - self.goal[None]).norm_sqr()
-
-    def run(self) -> None:
-        """Simulate from the start and measure the loss."""
-        self.start()
-        for _ in dt.steps(self.steps):
-            self.step()
-        self.measure()
 
 
 def watch(billiards: Billiards, label: str) -> Motion:

@@ -24,8 +24,7 @@ from demos.support.viewing import add_view_options, is_viewed, show
 from difftile.arguments import positive_float, positive_int
 from scenes.cloth import (
     SPRING_KINDS,
-    ClothScene,
-    Parameters,
+    FallingCloth,
     choose_masses,
     draw_parameters,
     guess_parameters,
@@ -36,126 +35,6 @@ PREDICTED = 0.5  # time that is drawn beyond the one that was seen, relative to 
 FRAMES_PER_LOOK = 2  # of the animation
 SKIN = 0.03  # the part of the ball's radius that is not drawn: flat triangles cut the corner
 GUESS = {"wind": "no wind", "stiffness": "4 N/m for all springs"}
-
-vec3 = ti.math.vec3
-
-
-@dt.data_oriented
-class FallingCloth:
-    """A cloth over a ball, and its distance from the observations.
-
-    `places`, shape (looks, masses), are the observed positions of the masses [m].
-
-    Args:
-        scene: Cloth, ball and air.
-        parameters: The wind and the stiffness.
-        masses: The observed masses.
-        every: Time steps between observations.
-        steps: Of a run.
-        dtype: Of the numbers.
-    """
-
-    def __init__(
-        self,
-        scene: ClothScene,
-        parameters: Parameters,
-        masses: np.ndarray,
-        every: int,
-        steps: int,
-        dtype=ti.f32,
-    ):
-        cloth, vector, three = scene.cloth, dt.vec(3, dtype), ti.math.ivec3
-        self.scene, self.every, self.steps = scene, every, steps
-        self.x = dt.from_numpy(cloth.positions, dtype=vector, grad=True)
-        self.v = dt.zeros(self.x.shape, vector, grad=True)
-        self.free = dt.zeros(self.x.shape, vector, grad=True)  # velocity without the ball
-        self.loss = dt.zeros((), dtype, grad=True)
-        self.wind = dt.from_numpy(parameters.wind, dtype=vector, grad=True)
-        self.stiffness = dt.from_numpy(parameters.stiffness, dtype=dtype, grad=True)
-        self.parameters = {"wind": self.wind, "stiffness": self.stiffness}
-        self.springs = dt.from_numpy(cloth.springs, dtype=three)
-        self.rest_length = dt.from_numpy(cloth.rest_length, dtype=dtype)
-        self.triangles = dt.from_numpy(cloth.triangles, dtype=three)
-        self.center = dt.from_numpy(scene.center, dtype=vector)
-        self.ball = dt.zeros((), vector)  # where the ball is pushed to
-        self.goal = dt.zeros((), vector)  # of a corner
-        self.masses = dt.from_numpy(masses)
-        self.places = dt.zeros((steps // every, len(masses)), vector)
-        self.h, self.mass, self.gravity = scene.time_step, cloth.mass, scene.gravity
-        self.damping, self.drag = scene.damping, scene.drag
-        self.radius, self.friction = scene.radius, scene.friction
-
-    def start(self) -> None:
-        """Put the cloth in its initial position, at rest."""
-        self.x.from_numpy(self.scene.cloth.positions)
-        self.v.fill(0.0)
-        self.loss.fill(0.0)
-
-    @dt.kernel
-    def step(self, t: int):
-        """Advance by one time step: gravity, springs, air, then the ball."""
-        h = self.h
-        for p in self.x:
-            self.free[p] = self.v[p] + vec3(0.0, 0.0, h * self.gravity)
-        for s in self.springs:
-            a, b, kind = self.springs[s]
-            d = self.x[a] - self.x[b]
-            length = d.norm()
-            pull = self.stiffness[kind] * (length - self.rest_length[s]) / self.mass
-            slow = self.damping * (self.v[a] - self.v[b]).dot(d) / length
-            change = h * (pull + slow) / length * d
-            self.free[a] -= change
-            self.free[b] += change
-        # The air pushes a triangle along its normal, as fast as it comes through.
-        for k in self.triangles:
-            a, b, c = self.triangles[k]
-            area = 0.5 * (self.x[b] - self.x[a]).cross(self.x[c] - self.x[a])
-            air = ti.math.mix(self.wind[0], self.wind[1], t * h)
-            through = (air - (self.v[a] + self.v[b] + self.v[c]) / 3).dot(area) / area.norm()
-            change = h * self.drag * through / (3 * self.mass) * area
-            self.free[a] += change
-            self.free[b] += change
-            self.free[c] += change
-        # A mass that would end up inside the ball is put on its surface, and the loss of
-        # speed limits friction. All of it is continuous: there are kinks where a mass just touches
-        # the ball (max shares the derivative), and where it begins to slide; one that sticks has
-        # no derivative along the surface.
-        for p in self.x:
-            d = self.x[p] + h * self.free[p] - self.center[None]
-            distance = d.norm()
-            normal = d / distance
-            push = max(self.radius - distance, 0.0) / h
-            inward = self.free[p].dot(normal)
-            slide = self.free[p] - inward * normal
-            slide *= max(1.0 - self.friction * push / dt.safe_norm(slide), 0.0)
-            self.v[p] = slide + (inward + push) * normal
-            self.x[p] += h * self.v[p]
-
-    @dt.kernel
-    def look(self, k: int):
-        """Add the mean squared distance [cm²] of masses from their observed positions."""
-        for i in self.masses:
-            off = 100.0 * (self.x[self.masses[i]] - self.places[k, i])
-            self.loss[None] += off.norm_sqr() / (self.places.shape[0] * self.places.shape[1])
-
-    @dt.kernel
-    def miss(self, corner: int):
-        """The squared distance of a mass from the goal [m²]."""
-        self.loss[None] = (self.x[corner] - self.goal[None]).norm_sqr()
-
-    @dt.kernel
-    def push_ball(self, way: float):
-        """Move the ball towards `ball`, `way` [m] at the most."""
-        rest = self.ball[None] - self.center[None]
-        self.center[None] += rest * min(1.0, way / (rest.norm() + 1e-9))
-
-    def run(self) -> None:
-        """Simulate from the start and measure the loss."""
-        self.start()
-        for t in range(self.steps):
-            self.step(t)
-            if (t + 1) % self.every == 0:
-                self.look(t // self.every)
 
 
 def watch(cloth: FallingCloth, times: Sequence[int]) -> np.ndarray:

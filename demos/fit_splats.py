@@ -30,14 +30,21 @@ from demos.support.splat_view import MODES, WORDS, SplatView, frusta, nearest
 from demos.support.training import print_check, read, write
 from demos.support.viewing import add_view_options, is_viewed, make_app, show
 from difftile.arguments import positive_int
-from scenes.torus_knot import ANGLE, DISTANCE, TorusKnot, make_scene, turn
+from scenes.torus_knot import (
+    DISTANCE,
+    HARMONIC,
+    Reconstruction,
+    TorusKnot,
+    look_from,
+    make_knot,
+    make_scene,
+    make_splatter,
+    see,
+    turn,
+)
 
-WIDTH, HEIGHT = 80, 60  # of a picture [pixels]
 RATES = {"means": 0.01, "scales": 0.03, "quaternions": 0.02, "opacities": 0.1, "sh0": 0.05}
 BETAS = (0.9, 0.95)
-HARMONIC = 0.28209479177387814  # the constant one: colour = 0.5 + HARMONIC sh0
-OPAQUE = 4.0  # the logit of the opacity of the knot's discs
-SIZE = 0.12  # standard deviation of the gaussians at first [scene units]
 FRAMES = 48  # of the animation, once around the knot
 LEARNT, HELD_OUT = "#4db6ac", "#f2a65a"  # the colours of their cameras
 PALE = "#98a2ae"
@@ -52,63 +59,6 @@ INSETS = (  # left, bottom, right and top of the pictures in the corner, and the
 )
 # PSNR of a program with another library in the held-out pictures [dB].
 GOALS = {50: 28.1, 100: 33.7, 200: 36.1, 300: 38.4}
-
-
-def look_from(eyes: np.ndarray, dtype=ti.f32) -> dt.render.Cameras:
-    """Return cameras at these places, directed at the knot."""
-    up = (0.0, 0.0, 1.0)
-    return dt.render.Cameras.look_at(
-        eyes, (0.0, 0.0, 0.0), WIDTH, HEIGHT, fov=ANGLE, up=up, dtype=dtype
-    )
-
-
-def make_splatter() -> dt.render.Splatter:
-    return dt.render.Splatter(WIDTH, HEIGHT, sh_degree=0, depth=False)
-
-
-def see(gaussians: dt.Rows, eyes: np.ndarray) -> np.ndarray:
-    """Return pictures of gaussians, shape (views, rows, columns, 3)."""
-    return make_splatter()(gaussians, look_from(eyes)).image.to_numpy()
-
-
-def make_knot(scene: TorusKnot, dtype=ti.f32) -> dt.Rows:
-    """Return the Gaussians to recover, or others with the same appearance."""
-    return dt.render.make_gaussians(
-        means=scene.means,
-        scales=np.log(scene.widths),
-        quaternions=scene.quaternions,
-        opacities=np.full(len(scene.means), OPAQUE),
-        sh0=(scene.colours - 0.5) / HARMONIC,
-        dtype=dtype,
-        grad=False,
-    )
-
-
-class Reconstruction:
-    """Gaussians, cameras that see them, and the error of their pictures."""
-
-    def __init__(self, scene: TorusKnot, dtype=ti.f32):
-        n = len(scene.points)
-        self.gaussians = dt.render.make_gaussians(
-            means=scene.points,
-            scales=np.full((n, 3), np.log(SIZE)),
-            quaternions=np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)),
-            opacities=np.zeros(n),
-            sh0=np.zeros((n, 3)),
-            dtype=dtype,
-        )
-        self.parameters = dict(self.gaussians)
-        self.cameras = look_from(scene.eyes, dtype)
-        self.splatter = make_splatter()
-        self.seen = self.splatter(make_knot(scene, dtype), self.cameras)
-        self.target = dt.from_numpy(self.seen.image.to_numpy(), dtype=dt.vec(3, dtype))
-        self.loss = dt.zeros((), dtype, grad=True)
-
-    def run(self) -> None:
-        """Draw all pictures, and measure the mean square that they are off."""
-        self.splatter(self.gaussians, self.cameras, self.seen)
-        self.loss.fill(0.0)
-        dt.render.l2(self.seen.image, self.target, self.loss)
 
 
 def view(

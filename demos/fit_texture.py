@@ -28,63 +28,10 @@ from demos.support.options import make_parser, start
 from demos.support.photographs import SAMPLES, PhotographError, read_photograph
 from demos.support.training import print_check
 from difftile.arguments import positive_int
-from scenes.texture_views import TextureViews, make_views
+from scenes.texture_views import Views, make_task, make_views
 
 STEP_SIZE, BETAS = 0.05, (0.8, 0.95)
 GOALS = {50: 38.6, 100: 58.0, 200: 82.0}  # PSNR that others reached with such a texture [dB]
-
-
-@dt.data_oriented
-class Views:
-    """A texture, and views of it.
-
-    Args:
-        views: What they are of.
-        texels: The texture at the start, linear light, shape (rows, columns, 3).
-        dtype: Of the numbers.
-    """
-
-    def __init__(self, views: TextureViews, texels: np.ndarray, dtype=ti.f32):
-        self.texture = dt.Texture(texels, wrap="repeat", mip="linear", dtype=dtype, grad=True)
-        vec2, vec3 = dt.vec(2, dtype), dt.vec(3, dtype)
-        self.corner = dt.from_numpy(views.corner, dtype=vec2)
-        self.across = dt.from_numpy(views.across, dtype=vec2)
-        self.down = dt.from_numpy(views.down, dtype=vec2)
-        shape = (len(views.corner), views.pixels, views.pixels)
-        self.images = dt.zeros(shape, vec3, grad=True)
-        self.targets = dt.zeros(shape, vec3)
-        self.loss = dt.zeros((), dtype, grad=True)
-        self.parameters = {"texels": self.texture.data}
-
-    @dt.kernel
-    def render(self):
-        """Sample the texture over the footprint of each pixel."""
-        for k, i, j in self.images:
-            across, down = self.across[k], self.down[k]
-            uv = self.corner[k] + (j + 0.5) * across + (i + 0.5) * down
-            self.images[k, i, j] = self.texture.sample_grad(uv, across, down)
-
-    @dt.kernel
-    def measure(self):
-        """The mean squared error of the views."""
-        self.loss[None] = 0.0
-        shape = self.images.shape
-        for k, i, j in self.images:
-            off = self.images[k, i, j] - self.targets[k, i, j]
-            self.loss[None] += off.norm_sqr() / (3 * shape[0] * shape[1] * shape[2])
-
-    def run(self) -> None:
-        """Render all views and measure the loss."""
-        self.render()
-        self.measure()
-
-
-def make_task(views: TextureViews, truth: np.ndarray, dtype=ti.f32) -> Views:
-    """Return views of a grey texture, to be fitted to those of the true one."""
-    known, sought = Views(views, truth, dtype), Views(views, np.full_like(truth, 0.5), dtype)
-    known.render()
-    sought.targets.copy_from(known.images)
-    return sought
 
 
 def fit(views: Views, truth: np.ndarray, iterations: int, memory: str | None) -> PictureFit | None:

@@ -23,7 +23,14 @@ from demos.support.pictures import save_loss_curve
 from demos.support.training import Training, print_check, train, write
 from demos.support.viewing import add_view_options, is_viewed, make_app, show
 from demos.support.walks import ACTIVATION, Motion, save_walk_animation, save_walk_strip
-from scenes.mass_spring import ROBOT_NAMES, MassSpringScene, Network, make_network, make_scene
+from scenes.mass_spring import (
+    ROBOT_NAMES,
+    MassSpringScene,
+    Network,
+    Walker,
+    make_network,
+    make_scene,
+)
 
 STEP_SIZE = 0.08  # length of the first step of gradient descent; the last one is almost 0
 MOMENTUM = 0.8  # steps in one direction add up, to five times that length
@@ -33,110 +40,6 @@ CLIP_NORM = 0.01
 FRAME_EVERY = 20  # simulation steps from one frame of the animation to the next
 VIEW = 0.0, -0.1, 1.1, 0.85  # left, bottom, right and top of the view [m]
 VIEW_RATE = STEP_SIZE / CLIP_NORM / 2  # of steps towards a goal, which do not become smaller
-
-vec2 = ti.math.vec2
-
-
-@dt.data_oriented
-class Walker:
-    """A robot in fields: its state, which the steps update in place, and its network."""
-
-    def __init__(self, scene: MassSpringScene, network: Network, steps: int, dtype=ti.f32):
-        robot, self.scene, self.steps = scene.robot, scene, steps
-        phases = 2 * np.pi * np.arange(scene.n_clock) / scene.n_clock
-        times = scene.time_step * np.arange(steps)
-        material = np.stack([robot.rest_length, robot.stiffness, robot.actuation], axis=1)
-        weights = network.arrays()
-        vector = dt.vec(2, dtype)
-        self.x = dt.from_numpy(robot.positions, dtype=vector, grad=True)
-        self.v = dt.zeros_like(self.x)
-        self.free = dt.zeros_like(self.x)  # velocity without the floor
-        self.center = dt.zeros((), dtype=vector, grad=True)
-        self.senses = dt.zeros(scene.n_inputs, dtype=dtype, grad=True)
-        self.hidden = dt.zeros(scene.n_hidden, dtype=dtype, grad=True)
-        self.activation = dt.zeros(len(robot.springs), dtype=dtype)  # only for the pictures
-        self.loss = dt.zeros((), dtype=dtype, grad=True)
-        self.w1, self.b1, self.w2, self.b2 = (
-            dt.from_numpy(values, dtype=dtype, grad=True) for values in weights.values()
-        )
-        self.parameters = {name: getattr(self, name) for name in weights}
-        self.clock = dt.from_numpy(np.sin(scene.clock_rate * times[:, None] + phases), dtype=dtype)
-        self.goal = dt.from_numpy(scene.goal, dtype=vector)
-        self.springs = dt.from_numpy(robot.springs, dtype=ti.math.ivec2)
-        self.material = dt.from_numpy(material, dtype=dt.vec(3, dtype))
-        self.n, self.n_clock, self.head = len(robot.positions), scene.n_clock, robot.head
-        self.h, self.gain, self.floor = scene.time_step, scene.sense_gain, scene.floor
-        self.decay, self.fall = float(np.exp(-scene.drag * self.h)), self.h * scene.gravity
-
-    @dt.kernel
-    def step(self, t: int):
-        # The network sees a clock, all masses relative to their center, and the way to the goal.
-        self.center[None] = vec2(0.0, 0.0)
-        for k in self.x:
-            self.center[None] += self.x[k] / self.n
-        for j in range(self.n_clock):
-            self.senses[j] = self.clock[t, j]
-        for k in self.x:
-            j, place = self.n_clock + 4 * k, self.gain * (self.x[k] - self.center[None])
-            self.senses[j], self.senses[j + 1] = place
-            self.senses[j + 2], self.senses[j + 3] = self.gain * self.v[k]
-        for d in range(2):
-            self.senses[self.n_clock + 4 * self.n + d] = self.goal[None][d] - self.center[None][d]
-        for i in self.hidden:
-            total = self.b1[i]
-            for j in range(self.senses.shape[0]):
-                total += self.w1[i, j] * self.senses[j]
-            self.hidden[i] = ti.tanh(total)
-
-        # Drag and gravity change the velocities,
-        for k in self.free:
-            self.free[k] = self.decay * self.v[k] + vec2(0.0, self.fall)
-        # and so do the springs, whose rest lengths the output units set.
-        for s in self.springs:
-            total = self.b2[s]
-            for j in range(self.hidden.shape[0]):
-                total += self.w2[s, j] * self.hidden[j]
-            activation = ti.tanh(total)
-            self.activation[s] = activation
-            rest_length, stiffness, actuation = self.material[s]
-            a, b = self.springs[s]
-            d = self.x[a] - self.x[b]
-            length = d.norm() + 1e-4
-            target = rest_length * (1.0 + actuation * activation)
-            impulse = self.h * (length - target) * stiffness / length * d
-            self.free[a] -= impulse
-            self.free[b] += impulse
-
-        # A mass that would fall through the floor moves until it is there, and sticks.
-        for k in self.x:
-            height = self.x[k].y - self.floor
-            until, after = self.h, self.free[k]
-            if height + self.h * self.free[k].y < 0.0 and self.free[k].y < -1e-4:
-                until, after = -height / self.free[k].y, vec2(0.0, 0.0)
-            self.x[k] += until * self.free[k]
-            self.v[k] = after
-
-    @dt.kernel
-    def measure(self):
-        """The farther right the head, the better."""
-        self.loss[None] = -self.x[self.head].x
-
-    @dt.kernel
-    def miss(self):
-        """The nearer the head is to the goal along x, the better."""
-        self.loss[None] = abs(self.x[self.head].x - self.goal[None].x)
-
-    def start(self) -> None:
-        """Put the robot in its initial position, at rest."""
-        self.x.from_numpy(self.scene.robot.positions)
-        self.v.fill(0.0)
-
-    def run(self) -> None:
-        """Simulate from the start and measure the loss."""
-        self.start()
-        for t in dt.steps(self.steps):
-            self.step(t)
-        self.measure()
 
 
 def watch(walker: Walker, label: str, notes: Notes | None = None) -> Motion:

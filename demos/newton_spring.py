@@ -12,14 +12,13 @@ import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
 from demos.support.newton import Descent, save_arm, save_descents
 from demos.support.options import make_parser, start
 from difftile.arguments import positive_int
 from difftile.progress import progress_bar
-from scenes.spring_arm import SpringArm, make_arm
+from scenes.spring_arm import Arm, make_arm
 
 LARGEST_CHANGE = 0.2  # of a rest length at once, relative to it
 SLOPE = 1e-4  # the part of the expected decrease that a step must bring (Armijo, 1966)
@@ -29,81 +28,6 @@ SOLVED = 1e-20  # loss [m^2] at which an iteration more would be down to roundin
 MOST = 60  # iterations of Newton's method
 LAST = 6  # iterations that are printed
 QUADRATIC = 1.8  # the least order of convergence that counts as quadratic
-
-vec2 = ti.math.vec2
-
-
-@dt.kernel
-def step(
-    x,
-    v,
-    force,
-    rest,
-    springs,
-    stiffness: float,
-    damping: float,
-    drag: float,
-    gravity: float,
-    h: float,
-):
-    """Move the masses by one step of symplectic Euler; the first two are fixed."""
-    for i in force:
-        force[i] = vec2(0.0, gravity) - drag * v[i]
-    for k in springs:
-        a, b = springs[k][0], springs[k][1]
-        along = x[b] - x[a]
-        length = along.norm()
-        along /= length
-        parting = (v[b] - v[a]).dot(along)
-        pull = stiffness * (length / rest[k] - 1.0) + damping * parting
-        force[a] += pull * along
-        force[b] -= pull * along
-    for i in range(2, x.shape[0]):
-        v[i] += h * force[i]
-        x[i] += h * v[i]
-
-
-@dt.kernel
-def miss(x, target, loss):
-    """Add the mean squared distance of the masses from their targets [m^2]."""
-    for i in x:
-        away = x[i] - target[i]
-        loss[None] += away.dot(away) / (x.shape[0] - 2)
-
-
-class Arm:
-    """The arm, as a function of its rest lengths."""
-
-    def __init__(self, scene: SpringArm, steps: int):
-        self.scene, self.steps = scene, steps
-        vector = dt.vec(2, ti.f64)
-        self.start = dt.from_numpy(scene.positions, dtype=vector)
-        self.springs = dt.from_numpy(scene.springs, dtype=ti.math.ivec2)
-        self.target = dt.from_numpy(scene.target, dtype=vector)
-        self.world = scene.stiffness, scene.damping, scene.drag, scene.gravity, scene.time_step
-
-    def move(self, rest: dt.Field) -> dt.Field:
-        """Return the positions of the masses after the last step."""
-        x = dt.zeros_like(self.start)
-        x.copy_from(self.start)
-        v, force = dt.zeros_like(x), dt.zeros_like(x)
-        for _ in dt.steps(self.steps):
-            step(x, v, force, rest, self.springs, *self.world)
-        return x
-
-    def loss(self, rest: dt.Field) -> dt.Field:
-        """Return the mean squared distance of the masses from the target then [m^2]."""
-        loss = dt.zeros((), ti.f64)
-        miss(self.move(rest), self.target, loss)
-        return loss
-
-    def nodes(self, lengths: np.ndarray) -> np.ndarray:
-        """Return the final positions of the masses for these rest lengths [m], shape (n, 2)."""
-        return self.move(dt.from_numpy(lengths)).to_numpy()
-
-    def measure(self, lengths: np.ndarray) -> float:
-        """Return the loss with these rest lengths [m^2]."""
-        return float(self.loss(dt.from_numpy(lengths))[None])
 
 
 Direction = Callable[[np.ndarray, np.ndarray], np.ndarray]

@@ -25,17 +25,13 @@ from demos.support.pictures import save_loss_curve
 from demos.support.training import Training, slope, train
 from demos.support.viewing import add_view_options, is_viewed, make_app, show
 from demos.support.walks import ACTIVATION, Motion, save_walk_animation, save_walk_strip
-from scenes.mass_spring import ROBOT_NAMES, MassSpringScene, make_scene
+from scenes.mass_spring import ROBOT_NAMES, CommandedRobot, MassSpringScene, make_scene, n_senses
 
-PERIOD = 5  # steps from one decision of the policy to the next
-CLOCK_GAIN, PLACE_GAIN, SPEED_GAIN = 3.0, 1.0, 0.1  # of the senses: larger ones make it hectic
 HIDDEN = 32
 RATE, LAST_RATE, CLIP_NORM = 0.01, 0.0005, 1.0
 FRAME_EVERY = 20  # steps
 SHOVE = 3.0  # [m/s]
 VIEW = (0.05, -0.1, 1.35, 1.05)
-
-vec2 = ti.math.vec2
 
 
 def pytorch() -> Any:
@@ -60,112 +56,14 @@ def make_policy(scene: MassSpringScene, seed: int) -> Any:
     return torch.nn.Sequential(first, torch.nn.Tanh(), second, torch.nn.Tanh())
 
 
-def n_senses(scene: MassSpringScene) -> int:
-    """Return their number: position and velocity of each mass, sine and cosine of the clock."""
-    return 4 * len(scene.robot.positions) + 2
-
-
-@dt.data_oriented
-class Walker:
-    """The robot in fields; the policy reads `senses` and writes `commands`.
-
-    Attributes:
-        senses: Position relative to the center and velocity of each mass, then the clock.
-        commands: What each muscle is to do, from -1 (shorten) to 1 (lengthen).
-        is_blind: Whether the policy sees only the clock.
-    """
+class Walker(CommandedRobot):
+    """A robot and its policy, a module of PyTorch."""
 
     parameters: ClassVar[dict[str, dt.Field]] = {}  # none: those of the policy are torch's
 
     def __init__(self, scene: MassSpringScene, policy: Any, steps: int, dtype=ti.f32, blind=False):
-        robot, vector = scene.robot, dt.vec(2, dtype)
-        self.scene, self.steps, self.is_blind = scene, steps, blind
-        self.muscles = np.flatnonzero(robot.actuation)
-        muscle_of = np.full(len(robot.springs), -1, np.int32)
-        muscle_of[self.muscles] = np.arange(len(self.muscles))
-        material = np.stack([robot.rest_length, robot.stiffness, robot.actuation], axis=1)
-        self.x = dt.from_numpy(robot.positions, dtype=vector, grad=True)
-        self.v = dt.zeros_like(self.x)
-        self.free = dt.zeros_like(self.x)  # velocity without the floor
-        self.center = dt.zeros((), dtype=vector, grad=True)
-        self.senses = dt.zeros(n_senses(scene), dtype=dtype, grad=True)
-        self.commands = dt.zeros(len(self.muscles), dtype=dtype, grad=True)
-        self.loss = dt.zeros((), dtype=dtype, grad=True)
-        self.springs = dt.from_numpy(robot.springs, dtype=ti.math.ivec2)
-        self.muscle_of = dt.from_numpy(muscle_of)
-        self.material = dt.from_numpy(material, dtype=dt.vec(3, dtype))
-        self.n, self.head = len(robot.positions), robot.head
-        self.h, self.floor, self.clock_rate = scene.time_step, scene.floor, scene.clock_rate
-        self.decay, self.fall = float(np.exp(-scene.drag * self.h)), self.h * scene.gravity
-        self.place_gain, self.speed_gain = (0.0, 0.0) if blind else (PLACE_GAIN, SPEED_GAIN)
-        self.policy, self.decide = policy, dt.torch.wrap(policy)
-
-    @dt.kernel
-    def sense(self, phase: float):
-        self.center[None] = vec2(0.0, 0.0)
-        for k in self.x:
-            self.center[None] += self.x[k] / self.n
-        for k in self.x:
-            place = self.place_gain * (self.x[k] - self.center[None])
-            self.senses[4 * k], self.senses[4 * k + 1] = place
-            self.senses[4 * k + 2], self.senses[4 * k + 3] = self.speed_gain * self.v[k]
-        self.senses[4 * self.n] = CLOCK_GAIN * ti.sin(phase)
-        self.senses[4 * self.n + 1] = CLOCK_GAIN * ti.cos(phase)
-
-    @dt.kernel
-    def step(self):
-        # Drag and gravity change the velocities,
-        for k in self.free:
-            self.free[k] = self.decay * self.v[k] + vec2(0.0, self.fall)
-        # and so do the springs; a muscle is one whose rest length follows a command.
-        for s in self.springs:
-            rest_length, stiffness, actuation = self.material[s]
-            if self.muscle_of[s] >= 0:
-                rest_length *= 1.0 + actuation * self.commands[self.muscle_of[s]]
-            a, b = self.springs[s]
-            d = self.x[a] - self.x[b]
-            length = d.norm() + 1e-4
-            impulse = self.h * (length - rest_length) * stiffness / length * d
-            self.free[a] -= impulse
-            self.free[b] += impulse
-
-        # A mass that would fall through the floor moves until it is there, and sticks.
-        for k in self.x:
-            height = self.x[k].y - self.floor
-            until, after = self.h, self.free[k]
-            if height + self.h * self.free[k].y < 0.0 and self.free[k].y < -1e-4:
-                until, after = -height / self.free[k].y, vec2(0.0, 0.0)
-            self.x[k] += until * self.free[k]
-            self.v[k] = after
-
-    @dt.kernel
-    def shove(self, speed: float):
-        for k in self.v:
-            self.v[k].x += speed
-
-    @dt.kernel
-    def measure(self):
-        """The farther right the head, the better."""
-        self.loss[None] = -self.x[self.head].x
-
-    def start(self) -> None:
-        """Put the robot in its initial position, at rest."""
-        self.x.from_numpy(self.scene.robot.positions)
-        self.v.fill(0.0)
-
-    def advance(self, t: int) -> None:
-        """Take step t, with a decision of the policy if it is time for one."""
-        if t % PERIOD == 0:
-            self.sense(self.clock_rate * self.h * t)
-            self.decide(self.senses, out=self.commands)
-        self.step()
-
-    def run(self) -> None:
-        """Simulate from the start and measure the loss."""
-        self.start()
-        for t in range(self.steps):
-            self.advance(t)
-        self.measure()
+        super().__init__(scene, steps, dt.torch.wrap(policy), dtype, blind)
+        self.policy = policy
 
 
 class Descent:

@@ -25,85 +25,19 @@ from demos.support.images import Panel, save_images_animation
 from demos.support.options import make_parser, start
 from demos.support.training import print_check
 from difftile.arguments import positive_int
-from scenes.glow import GlowScene, around, make_scene, spread_out
+from scenes.glow import (
+    GlowScene,
+    VolumeGrid,
+    around,
+    make_guess,
+    make_scene,
+    photograph,
+    spread_out,
+)
 
 STEP_SIZE, SHORTER = 0.06, 0.99  # of Adam, and its factor from step to step
-COLOUR, DENSITY = 0.5, 0.03  # to begin with
-LEAST_LIGHT = 1e-3  # that is followed
-STRIDES, FINER = 1.0, 3.0  # samples on the width of a texel, and of the pictures that are given
 HELD_OUT, TURN = 6, 1.0  # held-out pictures, and the rotation of their cameras [rad]
 FRAMES = 48  # of the animation, once around the cloud
-
-vec3 = ti.math.vec3
-
-
-@dt.data_oriented
-class VolumeGrid:
-    """A cloud and pictures of it, shape (views, rows, columns).
-
-    Args:
-        scene: The cameras.
-        cloud: Its texels as in the scene, but not their values.
-        strides: Samples of a ray on the width of a texel.
-        dtype: Of the numbers.
-    """
-
-    def __init__(self, scene: GlowScene, cloud: dt.Texture, strides: float = STRIDES, dtype=ti.f32):
-        vector = dt.vec(3, dtype)
-        self.spread, self.densest = scene.spread, scene.densest
-        self.stride = 2.0 / (strides * scene.n)
-        self.eyes = dt.from_numpy(scene.eyes, dtype=vector)
-        self.frames = dt.from_numpy(scene.frames, dtype=dt.mat(3, 3, dtype))
-        self.cloud = cloud
-        shape = (len(scene.eyes), scene.resolution, scene.resolution)
-        self.image, self.target = (dt.zeros(shape, vector, grad=True) for _ in range(2))
-        self.loss = dt.zeros((), dtype, grad=True)
-        self.parameters = {"cloud": cloud.data}
-
-    @dt.kernel
-    def render(self):
-        """Follow the rays of all pixels of all cameras through the cloud."""
-        for view, i, j in self.image:
-            half = self.image.shape[1] / 2
-            x, y = self.spread * ((j + 0.5) / half - 1.0), self.spread * ((i + 0.5) / half - 1.0)
-            way = (self.frames[view].transpose() @ vec3(x, y, 1.0)).normalized()
-            a, b = (-1.0 - self.eyes[view]) / way, (1.0 - self.eyes[view]) / way
-            near, far = ti.min(a, b), ti.max(a, b)
-            t, end = ti.max(near.x, near.y, near.z) + 0.5 * self.stride, ti.min(far.x, far.y, far.z)
-            colour, light = vec3(0.0), 1.0
-            while t < end and light > LEAST_LIGHT:
-                here = self.cloud.sample(0.5 * (self.eyes[view] + t * way) + 0.5)
-                left = ti.exp(-self.densest * self.stride * here.w)
-                colour += light * (1.0 - left) * here.xyz
-                light *= left
-                t += self.stride
-            self.image[view, i, j] = colour
-
-    @dt.kernel
-    def measure(self):
-        """The mean squared error of the pictures."""
-        self.loss[None] = 0.0
-        for view, i, j in self.image:
-            off = self.image[view, i, j] - self.target[view, i, j]
-            self.loss[None] += off.dot(off) / (3 * self.image.shape[0] * self.image.shape[1] ** 2)
-
-    def run(self) -> None:
-        """Render the pictures and measure the loss."""
-        self.render()
-        self.measure()
-
-
-def photograph(scene: GlowScene, dtype=ti.f32) -> np.ndarray:
-    """Return the pictures of the scene's cloud, by finer steps, (views, rows, columns, 3)."""
-    grid = VolumeGrid(scene, dt.Texture(scene.cloud, dtype=dtype), FINER, dtype)
-    grid.render()
-    return grid.image.to_numpy()
-
-
-def make_guess(scene: GlowScene, dtype=ti.f32) -> dt.Texture:
-    """Return a cloud that is thin, grey, and everywhere the same."""
-    texel = (COLOUR, COLOUR, COLOUR, DENSITY)
-    return dt.Texture(np.broadcast_to(texel, scene.cloud.shape), dtype=dtype, grad=True)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

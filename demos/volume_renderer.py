@@ -7,7 +7,6 @@ adjoint of the loop below does that; no line of it is written in this file.
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,69 +18,11 @@ from demos.support.options import make_parser, start
 from demos.support.pictures import save_loss_curve
 from demos.support.training import Training, print_check, train
 from difftile.arguments import positive_int
-from scenes.volume import VolumeScene, make_scene
+from scenes.volume import VolumeRenderer, VolumeScene, make_scene, seen_from
 
 # Steps grow with the number of cells: the more there are, the less each adds to a pixel.
 STEP_SIZE, MOMENTUM = 3.0 / 32**3, 0.9
 FRAMES = 60  # of the animation, once around the cloud
-
-vec3 = ti.math.vec3
-
-
-@dt.data_oriented
-class VolumeRenderer:
-    """A cloud, `density`, shape (n, n, n), and pictures of it, shape (views, rows, columns).
-
-    Args:
-        scene: The cloud that the pictures should show, and the cameras.
-        dtype: Of the numbers.
-    """
-
-    def __init__(self, scene: VolumeScene, dtype=ti.f32):
-        self.n, self.samples, self.spacing = scene.n, scene.samples, scene.spacing
-        self.angles = dt.from_numpy(scene.angles, dtype=dtype)
-        shape = (len(scene.angles), scene.resolution, scene.resolution)
-        self.image, self.target = (dt.zeros(shape, dtype, grad=True) for _ in range(2))
-        self.loss = dt.zeros((), dtype, grad=True)
-        self.density = dt.from_numpy(scene.density, dtype=dtype, grad=True)
-        self.render()
-        self.target.copy_from(self.image)
-        self.density.fill(0.0)
-        self.parameters = {"density": self.density}
-
-    @dt.kernel
-    def render(self):
-        """Add up the densities along the rays of all pixels of all cameras."""
-        for view, y, x in self.image:
-            s, c = ti.sin(self.angles[view]), ti.cos(self.angles[view])
-            half = self.image.shape[1] / 2
-            d = vec3(x / half - 1.0, y / half - 1.0, -1.0).normalized()
-            way = self.spacing * vec3(d.x * c + d.z * s, d.y, d.z * c - d.x * s)
-            total = 0.0
-            for k in range(self.samples):
-                p = vec3(s, 0.0, c) + (k + 1) * way
-                if all(p >= -0.5) and all(p < 0.5):
-                    cell = ti.min(ti.cast((p + 0.5) * self.n, ti.i32), self.n - 1)
-                    total += self.density[cell.z, cell.y, cell.x]
-            self.image[view, y, x] = total
-
-    @dt.kernel
-    def measure(self):
-        """Add up the mean squared errors of the pictures."""
-        self.loss[None] = 0.0
-        for view, y, x in self.image:
-            off = self.image[view, y, x] - self.target[view, y, x]
-            self.loss[None] += off**2 / self.image.shape[1] ** 2
-
-    def run(self) -> None:
-        """Render the pictures and measure the loss."""
-        self.render()
-        self.measure()
-
-
-def seen_from(density: np.ndarray, scene: VolumeScene, angles: np.ndarray) -> np.ndarray:
-    """Return pictures of a cloud from other sides, shape (views, rows, columns)."""
-    return VolumeRenderer(replace(scene, density=density, angles=angles)).target.to_numpy()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

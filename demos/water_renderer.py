@@ -17,64 +17,11 @@ from demos.support.images import Panel, save_images, save_images_animation
 from demos.support.options import make_parser, start
 from demos.support.pictures import save_loss_curve
 from demos.support.training import print_check, train
-from demos.wave import Wave, watch
+from demos.wave import watch
 from difftile.arguments import positive_int
-from scenes.water import WaterScene, make_scene
-from scenes.wave import WaveScene
+from scenes.wave import WaterRenderer, WaterScene, make_pool
 
 STEP_SIZE, MOMENTUM = 5.0, 0.95
-BENDING = 2.0  # cells to a unit of slope
-
-vec2 = ti.math.vec2
-
-
-@dt.data_oriented
-class WaterRenderer:
-    """A pool: `wave` is the water, `image` the bottom seen through it, shape (n, n).
-
-    Args:
-        scene: The bottom of the pool, and its desired image.
-        steps: States of the water in a run, the initial one included.
-        dtype: Of the numbers.
-    """
-
-    def __init__(self, scene: WaterScene, steps: int, dtype=ti.f32):
-        self.n, color = len(scene.bottom), dt.vec(3, dtype)
-        self.wave = Wave(WaveScene(target=np.zeros((self.n, self.n))), steps, dtype)
-        self.bottom, self.target = (
-            dt.from_numpy(image, dtype=color) for image in (scene.bottom, scene.target)
-        )
-        self.image = dt.zeros((self.n, self.n), color, grad=True)
-        self.loss = dt.zeros((), dtype, grad=True)
-        self.parameters = self.wave.parameters
-
-    @dt.kernel
-    def refract(self):
-        """Look at the bottom through the water."""
-        p = self.wave.p
-        for i, j in self.image:
-            rise = vec2(p[i + 2, j + 1] - p[i, j + 1], p[i + 1, j + 2] - p[i + 1, j])
-            at = ti.math.clamp(vec2(i, j) - BENDING * self.n / 2 * rise, 0.0, self.n - 2.0)
-            a = ti.cast(at, ti.i32)
-            f = at - a
-            near = ti.math.mix(self.bottom[a], self.bottom[a + ti.Vector([0, 1])], f.y)
-            far = ti.math.mix(self.bottom[a + ti.Vector([1, 0])], self.bottom[a + 1], f.y)
-            self.image[i, j] = ti.math.mix(near, far, f.x)
-
-    @dt.kernel
-    def measure(self):
-        """The mean squared error of the colours."""
-        self.loss[None] = 0.0
-        for i, j in self.image:
-            self.loss[None] += (self.image[i, j] - self.target[i, j]).norm_sqr() / (3 * self.n**2)
-
-    def run(self) -> None:
-        """Move the water, look through it and measure the loss."""
-        self.wave.start()
-        for _ in dt.steps(2, self.wave.steps):
-            self.wave.step()
-        self.refract()
-        self.measure()
 
 
 def seen_through(renderer: WaterRenderer, water: np.ndarray) -> np.ndarray:
@@ -95,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--size", type=positive_int, default=256, help=f"cells and pixels along each axis; {say}"
     )
     options = start(parser, argv)
-    scene = make_scene(min(options.size, 64) if options.check else options.size)
+    scene = make_pool(min(options.size, 64) if options.check else options.size)
     if options.check:
         renderer = WaterRenderer(scene, options.steps, ti.f64)
         # Through flat water each pixel shows one of the bottom: a kink of the interpolation.

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import taichi as ti
 
-import difftile as dt
 from demos.support.images import Look, Panel, save_images, save_images_animation
 from demos.support.options import make_parser, start
 from demos.support.pictures import save_loss_curve
@@ -21,76 +20,9 @@ from demos.support.pools import Pool, make_descent, view
 from demos.support.training import Training, print_check, train
 from demos.support.viewing import add_view_options, is_viewed, show
 from difftile.arguments import positive_int
-from scenes.wave import WaveScene, make_scene
+from scenes.wave import Wave, WaveScene, make_scene
 
 FRAMES = 64  # of the animation
-
-
-@dt.data_oriented
-class Wave:
-    """A square of water; `initial` is its height at the start [m], shape (n, n).
-
-    Args:
-        scene: The square, and the goal for the water.
-        steps: States of a run, the initial one included.
-        dtype: Of the numbers.
-    """
-
-    def __init__(self, scene: WaveScene, steps: int, dtype=ti.f32):
-        self.n, self.courant, self.steps = scene.n, scene.courant, steps
-        self.initial = dt.zeros((self.n, self.n), dtype, grad=True)
-        # A rim of cells that stay zero is the flat water outside.
-        self.p, self.older = (dt.zeros((self.n + 2,) * 2, dtype, grad=True) for _ in range(2))
-        self.target = dt.from_numpy(scene.target, dtype=dtype)
-        self.loss = dt.zeros((), dtype, grad=True)
-        self.parameters = {"initial": self.initial}
-
-    @dt.kernel
-    def advance(self, p, older):
-        """Write the next height over the older one."""
-        for i, j in ti.ndrange((1, self.n + 1), (1, self.n + 1)):
-            laplacian = p[i - 1, j] + p[i + 1, j] + p[i, j - 1] + p[i, j + 1] - 4.0 * p[i, j]
-            older[i, j] = 2.0 * p[i, j] - older[i, j] + self.courant * laplacian
-
-    @dt.kernel
-    def add(self, p, older, heights):
-        """Raise the water, which keeps its velocity."""
-        for i, j in heights:
-            p[i + 1, j + 1] += heights[i, j]
-            older[i + 1, j + 1] += heights[i, j]
-
-    @dt.kernel
-    def measure(self):
-        """The mean squared difference of the water and the picture."""
-        self.loss[None] = 0.0
-        for i, j in self.target:
-            self.loss[None] += (self.target[i, j] - self.p[i + 1, j + 1]) ** 2 / self.n**2
-
-    def start(self) -> None:
-        """Raise the water in state 0; in state 1 it is flat."""
-        self.older[1:-1, 1:-1].copy_from(self.initial)
-        self.p.fill(0.0)
-
-    def step(self) -> None:
-        """Advance by one time step."""
-        self.advance(self.p, self.older)
-        self.p, self.older = self.older, self.p
-
-    def step_back(self) -> None:
-        """Go back by one time step, with the water and with the gradients.
-
-        Waves are the same in both directions of time: the water is run backwards, not kept.
-        """
-        self.p, self.older = self.older, self.p
-        self.advance(self.p, self.older)
-        self.advance.bwds(self.p, self.older)
-
-    def run(self) -> None:
-        """Simulate from the start and measure the loss."""
-        self.start()
-        for _ in dt.steps(2, self.steps):
-            self.step()
-        self.measure()
 
 
 def watch(wave: Wave) -> tuple[np.ndarray, np.ndarray]:

@@ -1,1 +1,1 @@
-"""Data shared by demos, tests and benchmarks: frozen dataclasses of NumPy arrays in SI units."""
+"""The physics of the demos: each file stands by itself, to be copied and run."""

@@ -1,12 +1,22 @@
 """A material to be recovered from noisy measurements of the light that it reflects.
 
-The model is from Walter et al. (EGSR 2007) with Schlick's Fresnel term over a diffuse base. This
-module holds only data, made with NumPy; the differentiable model is in `demos/brdf_fit.py`.
+The model is from Walter et al. (EGSR 2007) with Schlick's Fresnel term over a diffuse base.
+
+Run this file for a few steps of the optimisation; the demo `brdf-fit` does all of them.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+import taichi as ti
+
+import difftile as dt
+
+BALL = 128  # pixels
+LIGHTS = ((-0.5, 0.6, 0.62), (0.75, 0.1, 0.65))  # of the ball: to the right, up, to the eye
+BRIGHT = 2.0  # how strong each of them is
+
+vec2, vec3 = ti.math.vec2, ti.math.vec3
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +97,107 @@ def _upwards(random: np.random.Generator, n: int) -> np.ndarray:
     z, angle = random.uniform(0.1, 1.0, n), random.uniform(0.0, 2 * np.pi, n)
     side = np.sqrt(1.0 - z**2)
     return np.stack([side * np.cos(angle), side * np.sin(angle), z], axis=1)
+
+
+@dt.func
+def reflected(normal, light, view, diffuse, roughness, f0):
+    """Return the part of the light that is reflected, times the cosine of its angle [1/sr].
+
+    Facets are spread as by Walter et al. (Microfacet models for refraction, EGSR 2007), shadow each
+    other as by Heitz (JCGT 2014, equation 99), and mirror as by Schlick (CGF 1994).
+    """
+    half = (light + view).normalized()
+    nl, nv, nh = normal.dot(light), normal.dot(view), normal.dot(half)
+    a2 = roughness**4
+    facets = a2 / (ti.math.pi * (nh * nh * (a2 - 1.0) + 1.0) ** 2)
+    shadowed = nv * ti.sqrt(a2 + (1.0 - a2) * nl * nl) + nl * ti.sqrt(a2 + (1.0 - a2) * nv * nv)
+    fresnel = f0 + (1.0 - f0) * (1.0 - view.dot(half)) ** 5
+    return nl * (diffuse / ti.math.pi + facets * fresnel / (2.0 * shadowed))
+
+
+@dt.data_oriented
+class BrdfFit:
+    """A material, `diffuse`, `roughness` and `f0`, and the measurements to match.
+
+    Args:
+        scene: The measurements.
+        dtype: Of the numbers.
+    """
+
+    def __init__(self, scene: BrdfScene, dtype=ti.f32):
+        vector = dt.vec(3, dtype)
+        self.lights = dt.from_numpy(scene.lights, dtype=vector)
+        self.views = dt.from_numpy(scene.views, dtype=vector)
+        self.values = dt.from_numpy(scene.values, dtype=vector)
+        self.diffuse = dt.from_numpy(scene.guess.diffuse, dtype=vector, grad=True)
+        self.roughness = dt.full((), scene.guess.roughness, dtype, grad=True)
+        self.f0 = dt.full((), scene.guess.f0, dtype, grad=True)
+        self.ball = dt.zeros((BALL, BALL), vector)
+        self.loss = dt.zeros((), dtype, grad=True)
+        self.parameters = {"diffuse": self.diffuse, "roughness": self.roughness, "f0": self.f0}
+
+    @dt.kernel
+    def run(self):
+        """The mean squared error of logarithms: noise grows with the light."""
+        self.loss[None] = 0.0
+        for i in self.values:
+            expected = reflected(
+                vec3(0.0, 0.0, 1.0),
+                self.lights[i],
+                self.views[i],
+                self.diffuse[None],
+                self.roughness[None],
+                self.f0[None],
+            )
+            off = ti.log(expected / self.values[i])
+            self.loss[None] += ti.math.dot(off, off) / (3 * self.values.shape[0])
+
+    @dt.kernel
+    def light_ball(self):
+        """Light a ball of the material, which the eye sees from afar."""
+        for i, j in self.ball:
+            at = 2.1 * vec2(j + 0.5 - BALL / 2, BALL / 2 - i - 0.5) / BALL
+            colour = vec3(0.02)
+            if at.norm_sqr() < 1.0:
+                normal = vec3(at.x, at.y, ti.sqrt(1.0 - at.norm_sqr()))
+                colour = 0.02 * self.diffuse[None]
+                for k in ti.static(range(len(LIGHTS))):
+                    light = vec3(LIGHTS[k][0], LIGHTS[k][1], LIGHTS[k][2]).normalized()
+                    if normal.dot(light) > 0.0:
+                        colour += BRIGHT * reflected(
+                            normal,
+                            light,
+                            vec3(0.0, 0.0, 1.0),
+                            self.diffuse[None],
+                            self.roughness[None],
+                            self.f0[None],
+                        )
+            self.ball[i, j] = colour
+
+    def picture(self) -> np.ndarray:
+        """Return the ball, linear light, shape (rows, columns, 3)."""
+        self.light_ball()
+        return self.ball.to_numpy()
+
+    def put(self, material: Material) -> None:
+        """Take a material."""
+        self.diffuse.from_numpy(material.diffuse)
+        self.roughness[None], self.f0[None] = material.roughness, material.f0
+
+    def off(self, material: Material) -> dict[str, float]:
+        """Return the error of each parameter of a material; of colours the largest."""
+        return {
+            "diffuse": float(np.abs(self.diffuse.to_numpy() - material.diffuse).max()),
+            "roughness": abs(self.roughness[None] - material.roughness),
+            "f0": abs(self.f0[None] - material.f0),
+        }
+
+
+if __name__ == "__main__":
+    surface = BrdfFit(make_scene(1024))
+    descent = dt.optim.Adam(surface.parameters, 0.04, low=0.02, high=1.0)
+    for _ in range(8):
+        with dt.Tape(surface.loss):
+            surface.run()
+        print(f"loss {surface.loss[None]:.6f}")
+        descent.step()

@@ -2,13 +2,19 @@
 
 The strip is a plane of linear triangles in columns. Its rest shape is the shape that it would have
 without gravity: columns of nodes that keep their length and distance, each turned against the one
-before by an angle. The angles are sought with which the strip hangs in a given shape. This
-module holds only data; the equilibrium is written in `demos/implicit_equilibrium.py`.
+before by an angle. The angles are sought with which the strip hangs in a given shape.
+
+Run this file for a few steps of the optimisation; the demo `implicit-equilibrium` does all of them.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+import taichi as ti
+
+import difftile as dt
+
+vec2 = ti.math.vec2
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +110,176 @@ def make_strip(columns: int = 24, rows: int = 3) -> HangingStrip:
         poisson=0.4,
         gravity=-9.81,
     )
+
+
+@dt.kernel
+def lay_out(bend, rest, rows: int, spacing: float, width: float):
+    """Set the rest shape: columns that are turned against each other, from the clamped one on."""
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        angle, place = 0.0, vec2(0.0, 0.0)
+        for column in range(bend.shape[0] + 1):
+            for row in range(rows):
+                height = width * (row / (rows - 1.0) - 0.5)
+                rest[column * rows + row] = place + height * vec2(-ti.sin(angle), ti.cos(angle))
+            if column < bend.shape[0]:
+                middle = angle + 0.5 * bend[column]
+                place += spacing * vec2(ti.cos(middle), ti.sin(middle))
+                angle += bend[column]
+
+
+@dt.func
+def node(x, rest, k):
+    """Return where a node is: the first ones are clamped in their rest shape."""
+    clamped = rest.shape[0] - x.shape[0]
+    place = rest[k]
+    if k >= clamped:
+        place = x[k - clamped]
+    return place
+
+
+@dt.func
+def push(force, rest, k, f):
+    clamped = rest.shape[0] - force.shape[0]
+    if k >= clamped:
+        force[k - clamped] += f
+
+
+@dt.func
+def pull(x, force, rest, corners, stiffness):
+    """Add the forces of a triangle of neo-Hookean material on its nodes.
+
+    The energy density is mu/2 (|F|^2 - 2 - 2 ln J) + lambda/2 (ln J)^2, J = det F (Bonet and Wood,
+    Nonlinear continuum mechanics for finite element analysis, 2008, section 6.4.3).
+    """
+    mu, lame, thickness = stiffness
+    a, b, c = corners
+    at = node(x, rest, a)
+    edges = ti.Matrix.cols([node(x, rest, b) - at, node(x, rest, c) - at])
+    rest_edges = ti.Matrix.cols([rest[b] - rest[a], rest[c] - rest[a]])
+    shape = ti.math.inverse(rest_edges)
+    F = edges @ shape
+    J = F.determinant()
+    back = ti.math.inverse(F).transpose()
+    stress = mu * (F - back) + lame * ti.log(J) * back
+    volume = 0.5 * thickness * rest_edges.determinant()
+    forces = -volume * stress @ shape.transpose()
+    fb, fc = vec2(forces[0, 0], forces[1, 0]), vec2(forces[0, 1], forces[1, 1])
+    push(force, rest, b, fb)
+    push(force, rest, c, fc)
+    push(force, rest, a, -fb - fc)
+
+
+@dt.kernel
+def imbalance(x, force, rest, corners, weights, mu: float, lame: float, thickness: float):
+    """Set the residual force on each free node, which is zero where the strip is at rest."""
+    for i in force:
+        force[i] += weights[i]
+    for k in corners:
+        pull(x, force, rest, corners[k], (mu, lame, thickness))
+
+
+@dt.kernel
+def relax(
+    x,
+    v,
+    force,
+    rest,
+    corners,
+    weights,
+    mu: float,
+    lame: float,
+    thickness: float,
+    give: float,
+    keep: float,
+):
+    """Move each node by the force on it, and by a fraction of its previous move."""
+    for i in force:
+        force[i] = weights[i]
+    for k in corners:
+        pull(x, force, rest, corners[k], (mu, lame, thickness))
+    for i in x:
+        v[i] = keep * v[i] + give * force[i]
+        x[i] += v[i]
+
+
+@dt.kernel
+def miss(x, target, loss):
+    """Add the mean squared distance of the nodes from their targets [m^2]."""
+    for i in x:
+        away = x[i] - target[i]
+        loss[None] += away.dot(away) / x.shape[0]
+
+
+class Strip:
+    """The strip in fields: the parameters of its rest shape, and its position."""
+
+    def __init__(self, scene: HangingStrip):
+        self.scene = scene
+        vector = dt.vec(2, ti.f64)
+        free = scene.straight[scene.rows :]
+        self.bend = dt.zeros(scene.columns, ti.f64, grad=True)  # angles between columns [rad]
+        self.rest = dt.zeros(len(scene.straight), vector, grad=True)
+        self.x = dt.from_numpy(free, dtype=vector, grad=True)
+        self.v = dt.zeros(len(free), vector, grad=True)
+        self.force = dt.zeros(len(free), vector, grad=True)
+        self.loss = dt.zeros((), ti.f64, grad=True)
+        self.corners = dt.from_numpy(scene.triangles, dtype=ti.math.ivec3)
+        self.weights = dt.from_numpy(scene.weights, dtype=vector)
+        self.target = dt.from_numpy(scene.target[scene.rows :], dtype=vector)
+        self.material = scene.shear_modulus, scene.lame, scene.thickness
+        # The compliance of a node is that of the stiffest motion of the mesh; how much
+        # of its motion it keeps suits the slowest one, the first mode of a beam (Polyak, 1964).
+        dx, dy = scene.spacing, scene.width / (scene.rows - 1)
+        modulus = (scene.lame + 2.0 * scene.shear_modulus) * scene.thickness
+        give = 1.1 / (modulus * (dx / dy + dy / dx))
+        bending = scene.young * scene.thickness * scene.width**3 / 12.0
+        slowest = (1.875 / scene.length) ** 4 * bending * dx / scene.rows
+        self.relaxation = give, 1.0 - 4.5 * np.sqrt(slowest * give / 3.0)
+        self.lay_out()
+
+    def lay_out(self) -> None:
+        """Work out the rest shape."""
+        lay_out(self.bend, self.rest, self.scene.rows, self.scene.spacing, self.scene.width)
+
+    def straighten(self) -> None:
+        """Hold the strip straight, out of balance."""
+        self.x.from_numpy(self.scene.straight[self.scene.rows :])
+
+    def relax(self, steps: int) -> None:
+        """Release the strip, and let it come to rest."""
+        self.v.fill(0.0)
+        fields = self.x, self.v, self.force, self.rest, self.corners, self.weights
+        for _ in range(steps):
+            relax(*fields, *self.material, *self.relaxation)
+
+    def settle(self) -> None:
+        """Find the equilibrium near the current position of the strip.
+
+        On a tape the equilibrium itself is differentiated, not the iterations.
+        """
+        known = self.rest, self.corners, self.weights, *self.material
+        dt.root(imbalance, self.x, args=known)
+
+    def measure(self) -> None:
+        """Work out the loss."""
+        self.loss.fill(0.0)
+        miss(self.x, self.target, self.loss)
+
+    def nodes(self) -> np.ndarray:
+        """Return where all nodes are [m], shape (n, 2)."""
+        return np.concatenate([self.scene.straight[: self.scene.rows], self.x.to_numpy()])
+
+
+if __name__ == "__main__":
+    strip = Strip(make_strip(columns=8))
+    strip.straighten()
+    strip.relax(3000)  # near the equilibrium, which the tape then differentiates as such
+    descent = dt.optim.Adam({"bend": strip.bend}, 0.01)
+    for _ in range(8):
+        with dt.Tape(strip.loss):
+            strip.lay_out()
+            strip.settle()
+            strip.measure()
+        print(f"loss {strip.loss[None]:.6f}")
+        descent.step()

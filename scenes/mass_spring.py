@@ -1,13 +1,24 @@
 """Robots of point masses, springs and muscles over a floor, with the network that drives them.
 
-The scene of the DiffTaichi paper (Hu et al., ICLR 2020, section 4.1, "mass_spring"): a muscle is
-a spring whose rest length a small neural network modulates, and the network is optimised.
-This module holds only data; the simulation is in `demos/mass_spring.py`.
+The scene of the DiffTaichi paper (Hu et al., ICLR 2020, section 4.1, "mass_spring"): a muscle is a
+spring whose rest length a small neural network modulates, and the network is optimised.
+
+Run this file for a few steps of the optimisation; the demos `mass-spring` and `policy` do all of
+them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 
 import numpy as np
+import taichi as ti
+
+import difftile as dt
+
+PERIOD = 5  # steps from one command of a policy to the next
+CLOCK_GAIN, PLACE_GAIN, SPEED_GAIN = 3.0, 1.0, 0.1  # of its senses: larger ones make it hectic
+
+vec2 = ti.math.vec2
 
 _ROBOTS = {
     # A low crawler of two triangles and a brace: every spring is a muscle.
@@ -197,3 +208,225 @@ def make_network(scene: MassSpringScene, seed: int = 0) -> Network:
         w2=3.0 * np.sqrt(2.0 / (hidden + outputs)) * rng.randn(outputs, hidden),
         b2=np.zeros(outputs),
     )
+
+
+@dt.data_oriented
+class Body:
+    """A robot in fields that steps update in place.
+
+    Args:
+        scene: Robot and world.
+        steps: Number of updates of a run.
+        dtype: Of the numbers.
+    """
+
+    def __init__(self, scene: MassSpringScene, steps: int, dtype=ti.f32):
+        robot, vector = scene.robot, dt.vec(2, dtype)
+        material = np.stack([robot.rest_length, robot.stiffness, robot.actuation], axis=1)
+        self.scene, self.steps = scene, steps
+        self.x = dt.from_numpy(robot.positions, dtype=vector, grad=True)
+        self.v = dt.zeros_like(self.x)
+        self.free = dt.zeros_like(self.x)  # velocity without the floor
+        self.center = dt.zeros((), dtype=vector, grad=True)
+        self.loss = dt.zeros((), dtype=dtype, grad=True)
+        self.springs = dt.from_numpy(robot.springs, dtype=ti.math.ivec2)
+        self.material = dt.from_numpy(material, dtype=dt.vec(3, dtype))
+        self.n, self.head = len(robot.positions), robot.head
+        self.h, self.floor = scene.time_step, scene.floor
+        self.decay, self.fall = float(np.exp(-scene.drag * self.h)), self.h * scene.gravity
+
+    @dt.func
+    def let_fall(self, k):
+        """Change the velocity of a mass by drag and gravity."""
+        self.free[k] = self.decay * self.v[k] + vec2(0.0, self.fall)
+
+    @dt.func
+    def pull(self, s, activation):
+        """Let a spring pull at its ends; its activation changes the rest length."""
+        rest_length, stiffness, actuation = self.material[s]
+        a, b = self.springs[s]
+        d = self.x[a] - self.x[b]
+        length = d.norm() + 1e-4
+        target = rest_length * (1.0 + actuation * activation)
+        impulse = self.h * (length - target) * stiffness / length * d
+        self.free[a] -= impulse
+        self.free[b] += impulse
+
+    @dt.func
+    def move(self, k):
+        """Move a mass; one that reaches the floor moves until it is there, and sticks."""
+        height = self.x[k].y - self.floor
+        until, after = self.h, self.free[k]
+        if height + self.h * self.free[k].y < 0.0 and self.free[k].y < -1e-4:
+            until, after = -height / self.free[k].y, vec2(0.0, 0.0)
+        self.x[k] += until * self.free[k]
+        self.v[k] = after
+
+    @dt.kernel
+    def measure(self):
+        """The farther right the head, the better."""
+        self.loss[None] = -self.x[self.head].x
+
+    def start(self) -> None:
+        """Put the robot in its initial position, at rest."""
+        self.x.from_numpy(self.scene.robot.positions)
+        self.v.fill(0.0)
+
+
+@dt.data_oriented
+class Walker(Body):
+    """A robot and the network that drives it, which a step evaluates as well."""
+
+    def __init__(self, scene: MassSpringScene, network: Network, steps: int, dtype=ti.f32):
+        super().__init__(scene, steps, dtype)
+        phases = 2 * np.pi * np.arange(scene.n_clock) / scene.n_clock
+        times = scene.time_step * np.arange(steps)
+        weights = network.arrays()
+        self.senses = dt.zeros(scene.n_inputs, dtype=dtype, grad=True)
+        self.hidden = dt.zeros(scene.n_hidden, dtype=dtype, grad=True)
+        self.activation = dt.zeros(len(scene.robot.springs), dtype=dtype)  # only for the pictures
+        self.w1, self.b1, self.w2, self.b2 = (
+            dt.from_numpy(values, dtype=dtype, grad=True) for values in weights.values()
+        )
+        self.parameters = {name: getattr(self, name) for name in weights}
+        self.clock = dt.from_numpy(np.sin(scene.clock_rate * times[:, None] + phases), dtype=dtype)
+        self.goal = dt.from_numpy(scene.goal, dtype=dt.vec(2, dtype))
+        self.n_clock, self.gain = scene.n_clock, scene.sense_gain
+
+    @dt.kernel
+    def step(self, t: int):
+        # The network sees a clock, all masses relative to their center, and the way to the goal.
+        self.center[None] = vec2(0.0, 0.0)
+        for k in self.x:
+            self.center[None] += self.x[k] / self.n
+        for j in range(self.n_clock):
+            self.senses[j] = self.clock[t, j]
+        for k in self.x:
+            j, place = self.n_clock + 4 * k, self.gain * (self.x[k] - self.center[None])
+            self.senses[j], self.senses[j + 1] = place
+            self.senses[j + 2], self.senses[j + 3] = self.gain * self.v[k]
+        for d in range(2):
+            self.senses[self.n_clock + 4 * self.n + d] = self.goal[None][d] - self.center[None][d]
+        for i in self.hidden:
+            total = self.b1[i]
+            for j in range(self.senses.shape[0]):
+                total += self.w1[i, j] * self.senses[j]
+            self.hidden[i] = ti.tanh(total)
+
+        for k in self.free:
+            self.let_fall(k)
+        for s in self.springs:
+            total = self.b2[s]
+            for j in range(self.hidden.shape[0]):
+                total += self.w2[s, j] * self.hidden[j]
+            self.activation[s] = ti.tanh(total)
+            self.pull(s, ti.tanh(total))
+        for k in self.x:
+            self.move(k)
+
+    @dt.kernel
+    def miss(self):
+        """The nearer the head is to the goal along x, the better."""
+        self.loss[None] = abs(self.x[self.head].x - self.goal[None].x)
+
+    def run(self) -> None:
+        """Simulate from the start and measure the loss."""
+        self.start()
+        for t in dt.steps(self.steps):
+            self.step(t)
+        self.measure()
+
+
+def n_senses(scene: MassSpringScene) -> int:
+    """Return their number: position and velocity of each mass, sine and cosine of the clock."""
+    return 4 * len(scene.robot.positions) + 2
+
+
+@dt.data_oriented
+class CommandedRobot(Body):
+    """A robot whose muscles follow commands, which a policy gives from its senses.
+
+    Args:
+        scene: Robot and world.
+        steps: Number of updates of a run.
+        decide: Computes `commands` from `senses`: `decide(senses, out=commands)`.
+        dtype: Of the numbers.
+        blind: Whether the policy sees only the clock.
+
+    Attributes:
+        senses: Position relative to the center and velocity of each mass, then the clock.
+        commands: What each muscle is to do, from -1 (shorten) to 1 (lengthen).
+        muscles: The springs that are muscles, shape (commands,).
+    """
+
+    def __init__(
+        self,
+        scene: MassSpringScene,
+        steps: int,
+        decide: Callable[..., object],
+        dtype=ti.f32,
+        blind: bool = False,
+    ):
+        super().__init__(scene, steps, dtype)
+        self.muscles = np.flatnonzero(scene.robot.actuation)
+        muscle_of = np.full(len(scene.robot.springs), -1, np.int32)
+        muscle_of[self.muscles] = np.arange(len(self.muscles))
+        self.senses = dt.zeros(n_senses(scene), dtype=dtype, grad=True)
+        self.commands = dt.zeros(len(self.muscles), dtype=dtype, grad=True)
+        self.muscle_of, self.decide, self.is_blind = dt.from_numpy(muscle_of), decide, blind
+        self.clock_rate = scene.clock_rate
+        self.place_gain, self.speed_gain = (0.0, 0.0) if blind else (PLACE_GAIN, SPEED_GAIN)
+
+    @dt.kernel
+    def sense(self, phase: float):
+        self.center[None] = vec2(0.0, 0.0)
+        for k in self.x:
+            self.center[None] += self.x[k] / self.n
+        for k in self.x:
+            place = self.place_gain * (self.x[k] - self.center[None])
+            self.senses[4 * k], self.senses[4 * k + 1] = place
+            self.senses[4 * k + 2], self.senses[4 * k + 3] = self.speed_gain * self.v[k]
+        self.senses[4 * self.n] = CLOCK_GAIN * ti.sin(phase)
+        self.senses[4 * self.n + 1] = CLOCK_GAIN * ti.cos(phase)
+
+    @dt.kernel
+    def step(self):
+        for k in self.free:
+            self.let_fall(k)
+        for s in self.springs:
+            activation = 0.0
+            if self.muscle_of[s] >= 0:
+                activation = self.commands[self.muscle_of[s]]
+            self.pull(s, activation)
+        for k in self.x:
+            self.move(k)
+
+    @dt.kernel
+    def shove(self, speed: float):
+        for k in self.v:
+            self.v[k].x += speed
+
+    def advance(self, t: int) -> None:
+        """Take step t, with a decision of the policy if it is time for one."""
+        if t % PERIOD == 0:
+            self.sense(self.clock_rate * self.h * t)
+            self.decide(self.senses, out=self.commands)
+        self.step()
+
+    def run(self) -> None:
+        """Simulate from the start and measure the loss."""
+        self.start()
+        for t in range(self.steps):
+            self.advance(t)
+        self.measure()
+
+
+if __name__ == "__main__":
+    scene = make_scene("A")
+    walker = Walker(scene, make_network(scene), steps=300)
+    descent = dt.optim.SGD(walker.parameters, 2.0, clip_norm=0.01)
+    for _ in range(8):
+        with dt.Tape(walker.loss):
+            walker.run()
+        print(f"loss {walker.loss[None]:.6f}")
+        descent.step()

@@ -2,13 +2,39 @@
 
 The scene of the DiffTaichi paper (Hu et al., ICLR 2020, "rigid_body"): a small neural network
 modulates the rest lengths of the springs, and the network is optimised.
+
+Run this file for a few steps of the optimisation; the demo `rigid-body` does all of them.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
+import taichi as ti
 
-from scenes.mass_spring import Network
+import difftile as dt
+
+vec2, vec3 = ti.math.vec2, ti.math.vec3
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """The weights of one tanh layer of hidden units and one tanh unit for every spring.
+
+    Attributes:
+        w1: Inputs to hidden units, shape (hidden, inputs).
+        b1: Shape (hidden,).
+        w2: Hidden units to activations, shape (m, hidden).
+        b2: Shape (m,).
+    """
+
+    w1: np.ndarray
+    b1: np.ndarray
+    w2: np.ndarray
+    b2: np.ndarray
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The four arrays by name, in the order in which they are drawn at random."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,3 +247,170 @@ def make_network(scene: RigidBodyScene, seed: int = 0) -> Network:
         w2=np.sqrt(2.0 / (hidden + outputs)) * rng.randn(outputs, hidden),
         b2=np.zeros(outputs),
     )
+
+
+@dt.func
+def turned(r, angle):
+    """Turn a vector counterclockwise."""
+    c, s = ti.cos(angle), ti.sin(angle)
+    return vec2(c * r.x - s * r.y, s * r.x + c * r.y)
+
+
+@dt.func
+def speed_at(r, v):
+    """Velocity of the point of a body that is at `r` from its center."""
+    return v.xy + v.z * vec2(-r.y, r.x)
+
+
+@dt.func
+def moments(r, impulse):
+    """An impulse at `r` as generalised impulses of a body: along x, along y, and in rotation."""
+    return vec3(impulse, ti.math.cross(r, impulse))
+
+
+@dt.func
+def give(inverse, r, direction):
+    """Velocity along `direction` that a body gains at `r` by a unit impulse there."""
+    return inverse.x + inverse.z * ti.math.cross(r, direction) ** 2
+
+
+@dt.data_oriented
+class RigidBodies:
+    """A robot in fields: its state, which the steps update in place, and its network.
+
+    Args:
+        scene: Robot and world.
+        network: Its weights.
+        steps: Number of updates of a run.
+        dtype: Of all fields.
+        impacts: Whether a corner stops when it reaches the floor, or when that step begins.
+    """
+
+    def __init__(
+        self,
+        scene: RigidBodyScene,
+        network: Network,
+        steps: int,
+        dtype=ti.f32,
+        *,
+        impacts: bool = True,
+    ):
+        robot, self.scene, self.steps, self.impacts = scene.robot, scene, steps, impacts
+        vector, weights = dt.vec(3, dtype), network.arrays()
+        # Of a body x, y and angle are one vector, and so are the rates at which they change.
+        self.x = dt.zeros(len(robot.boxes), vector, grad=True)
+        self.v, self.free = dt.zeros_like(self.x), dt.zeros_like(self.x)
+        self.inputs = dt.zeros(scene.n_inputs, dtype, grad=True)
+        self.hidden = dt.zeros(scene.n_hidden, dtype, grad=True)
+        self.loss = dt.zeros((), dtype, grad=True)
+        self.w1, self.b1, self.w2, self.b2 = (
+            dt.from_numpy(values, dtype=dtype, grad=True) for values in weights.values()
+        )
+        self.parameters = {name: getattr(self, name) for name in weights}
+        self.half = dt.from_numpy(robot.halves, dtype=dt.vec(2, dtype))
+        self.inverse = dt.from_numpy(robot.inverse_mass, dtype=vector)
+        self.ends = dt.from_numpy(robot.ends, dtype=ti.math.ivec2)
+        self.anchors = dt.from_numpy(robot.anchors, dtype=dt.vec(2, dtype))
+        self.material = dt.from_numpy(robot.material, dtype=vector)
+        self.goal = dt.from_numpy(scene.goal, dtype=dt.vec(2, dtype))
+        self.n, self.head, self.n_clock = len(robot.boxes), robot.head, scene.n_clock
+        self.h, self.gain, self.rate = scene.time_step, scene.sense_gain, scene.clock_rate
+        self.decay, self.fall = float(np.exp(-scene.drag * self.h)), self.h * scene.gravity
+        self.floor, self.friction = scene.floor, scene.friction
+        self.lift = self.h * scene.penalty
+
+    @dt.kernel
+    def step(self, t: int):
+        # The network sees a clock, all bodies relative to the head, and the goal.
+        for j in range(self.n_clock):
+            phase = 2.0 * ti.math.pi * j / self.n_clock
+            self.inputs[j] = ti.sin(self.rate * self.h * t + phase)
+        for k in self.x:
+            j = self.n_clock + 6 * k
+            place, speed = self.gain * (self.x[k] - self.x[self.head]), self.gain * self.v[k]
+            self.inputs[j], self.inputs[j + 1] = place.x, place.y
+            self.inputs[j + 2], self.inputs[j + 3] = speed.x, speed.y
+            self.inputs[j + 4], self.inputs[j + 5] = self.gain * self.x[k].z, speed.z
+        for c in range(2):
+            self.inputs[self.n_clock + 6 * self.n + c] = self.goal[None][c]
+        for i in self.hidden:
+            total = self.b1[i]
+            for j in range(self.inputs.shape[0]):
+                total += self.w1[i, j] * self.inputs[j]
+            self.hidden[i] = ti.tanh(total)
+
+        # Drag and gravity change the velocities,
+        for k in self.x:
+            self.free[k] = self.decay * self.v[k] + vec3(0.0, self.fall, 0.0)
+        # and so do the links: springs, whose rest lengths the output units set, and joints.
+        for s in self.ends:
+            total = self.b2[s]
+            for j in range(self.hidden.shape[0]):
+                total += self.w2[s, j] * self.hidden[j]
+            rest_length, stiffness, actuation = self.material[s]
+            a, b = self.ends[s]
+            r_a = turned(self.anchors[s, 0], self.x[a].z)
+            r_b = turned(self.anchors[s, 1], self.x[b].z)
+            d = self.x[a].xy + r_a - self.x[b].xy - r_b
+            length = d.norm() + 1e-4
+            target = rest_length * (1.0 + actuation * ti.tanh(total))
+            impulse = self.h * (length - target) * stiffness / length * d
+            if rest_length == 0.0:  # a joint stops the two points relative to each other
+                apart = speed_at(r_a, self.v[a]) - speed_at(r_b, self.v[b])
+                speed = apart.norm() + 0.1
+                along = apart / speed
+                yielding = give(self.inverse[a], r_a, along) + give(self.inverse[b], r_b, along)
+                impulse += speed / yielding * along
+            self.free[a] -= self.inverse[a] * moments(r_a, impulse)
+            self.free[b] += self.inverse[b] * moments(r_b, impulse)
+
+        # A corner that would end in the floor is stopped and held by friction, and lifted out.
+        for k in self.x:
+            v, late = self.free[k], vec3(0.0, 0.0, 0.0)
+            for corner in range(4):
+                side = vec2(corner % 2 * 2 - 1, corner // 2 * 2 - 1)
+                r = turned(side * self.half[k], self.x[k].z)
+                u = speed_at(r, self.v[k]) + vec2(0.0, self.fall)
+                height = self.x[k].y + r.y - self.floor
+                after = height + self.h * u.y
+                if after < 0.0:
+                    rise = give(self.inverse[k], r, vec2(0.0, 1.0))
+                    slide = give(self.inverse[k], r, vec2(1.0, 0.0))
+                    stop = max(-u.y, 0.0) / rise
+                    held = self.friction * stop
+                    bounce = vec2(ti.math.clamp(-u.x / slide, -held, held), stop)
+                    gain = self.inverse[k] * moments(r + self.h * u, bounce)
+                    v += gain
+                    if self.impacts and height > 0.0:  # unchanged until the impact
+                        late -= min(height / max(-u.y, 1e-3), self.h) * gain
+                    lift = vec2(0.0, -self.lift * after / rise)
+                    v += self.inverse[k] * moments(r + self.h * u, lift)
+            self.v[k] = v
+            self.x[k] += self.h * v + late
+
+    @dt.kernel
+    def measure(self):
+        self.loss[None] = (self.x[self.head].xy - self.goal[None]).norm()
+
+    def start(self) -> None:
+        """Put the robot in its initial position, at rest."""
+        self.x.from_numpy(self.scene.robot.places)
+        self.v.fill(0.0)
+
+    def run(self) -> None:
+        """Simulate from the start and measure the loss."""
+        self.start()
+        for t in dt.steps(self.steps):
+            self.step(t)
+        self.measure()
+
+
+if __name__ == "__main__":
+    scene = make_scene("A")
+    robot = RigidBodies(scene, make_network(scene), steps=400)
+    descent = dt.optim.SGD(robot.parameters, 0.1, clip_norm=0.2)
+    for _ in range(8):
+        with dt.Tape(robot.loss):
+            robot.run()
+        print(f"loss {robot.loss[None]:.6f}")
+        descent.step()

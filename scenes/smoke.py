@@ -2,12 +2,18 @@
 
 The scene of the DiffTaichi paper (Hu et al., ICLR 2020, section 4.3, "smoke"): smoke starts as a
 checkerboard, an incompressible flow carries it, and after a hundred steps it should look like a
-picture. This module holds data only; how smoke moves is written in `demos/smoke.py`.
+picture.
+
+Run this file for a few steps of the optimisation; the demo `smoke` does all of them.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+import taichi as ti
+
+import difftile as dt
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +68,107 @@ def draw_del(n: int) -> np.ndarray:
     stem = np.where((angle > end) & (angle < 0.5), arc, round_end)
     distance = np.minimum(np.abs(bowl), stem) - 0.045
     return np.clip(0.5 - distance * n / 2.0, 0.0, 1.0)
+
+
+@dt.data_oriented
+class Smoke:
+    """Smoke in an incompressible flow, updated in place.
+
+    Args:
+        scene: The initial state.
+        original: Project as the program of the paper does: by an index that is one off, with the
+            last but one pressure of the step before.
+        dtype: Of all fields.
+    """
+
+    def __init__(self, scene: SmokeScene, original: bool = False, dtype=ti.f32):
+        self.scene, self.original = scene, original
+        self.n, self.steps, self.dx = scene.n, scene.steps, 1.0 / scene.n
+        zeros = partial(dt.zeros, (self.n, self.n), grad=True)
+        self.v0, self.v, self.u = (zeros(dt.vec(2, dtype)) for _ in range(3))
+        self.smoke, self.carried = zeros(dtype), zeros(dtype)
+        self.p, self.q, self.div = (zeros(dtype) for _ in range(3))
+        self.target = dt.from_numpy(scene.target, dtype=dtype)
+        self.loss = dt.zeros((), dtype, grad=True)
+        self.parameters = {"v0": self.v0}
+
+    @dt.func
+    def between(self, f, at):
+        """Return the field between its cells, bilinearly."""
+        corner = ti.floor(at)
+        r, (i, j) = at - corner, ti.cast(corner, ti.i32) % self.n
+        k, m = (i + 1) % self.n, (j + 1) % self.n
+        low, high = ti.math.mix(f[i, j], f[i, m], r.y), ti.math.mix(f[k, j], f[k, m], r.y)
+        return ti.math.mix(low, high, r.x)
+
+    @dt.func
+    def neighbours(self, f, i, j):
+        """Return the field in the cells below, above, to the right and to the left."""
+        n = self.n
+        return f[(i + 1) % n, j], f[(i - 1) % n, j], f[i, (j + 1) % n], f[i, (j - 1) % n]
+
+    @dt.kernel
+    def advect(self):
+        """Carry the velocities along themselves, and compute the divergence of the result."""
+        for i, j in ti.ndrange(self.n, self.n):
+            self.u[i, j] = self.between(self.v, ti.Vector([i, j]) - self.v[i, j])
+        for i, j in ti.ndrange(self.n, self.n):
+            down, up, right, left = self.neighbours(self.u, i, j)
+            self.div[i, j] = -0.5 * self.dx * (down.x - up.x + right.y - left.y)
+
+    @dt.kernel
+    def relax(self, p, q):
+        for i, j in ti.ndrange(self.n, self.n):
+            down, up, right, left = self.neighbours(p, i, j)
+            q[i, j] = 0.25 * (self.div[i, j] + down + up + right + left)
+
+    @dt.kernel
+    def project(self, p):
+        """Take the gradient of a pressure off the velocities, which carry the smoke then."""
+        for i, j in ti.ndrange(self.n, self.n):
+            down, up, right, left = self.neighbours(p, i, j)
+            self.v[i, j] = self.u[i, j] - 0.5 / self.dx * ti.Vector([down - up, right - left])
+        for i, j in ti.ndrange(self.n, self.n):
+            self.carried[i, j] = self.between(self.smoke, ti.Vector([i, j]) - self.v[i, j])
+
+    @dt.kernel
+    def measure(self):
+        """The mean squared difference of the smoke and the picture."""
+        for i, j in self.smoke:
+            self.loss[None] += (self.target[i, j] - self.smoke[i, j]) ** 2 / self.n**2
+
+    def start(self) -> None:
+        """Set the initial smoke and velocities, without pressure."""
+        self.v.copy_from(self.v0)
+        self.smoke.from_numpy(self.scene.smoke)
+        for field in (self.p, self.q, self.loss):
+            field.fill(0.0)
+
+    def step(self, t: int) -> None:
+        """Advance by one time step; `p` is the last pressure found, `q` the one before."""
+        self.advect()
+        if self.original:
+            self.project(self.q)
+        for _ in range(self.scene.relaxations):
+            self.relax(self.p, self.q)
+            self.p, self.q = self.q, self.p
+        if not self.original:
+            self.project(self.p)
+        self.smoke, self.carried = self.carried, self.smoke
+
+    def run(self) -> None:
+        """Simulate from the start and measure the loss."""
+        self.start()
+        for t in range(1, self.steps):
+            self.step(t)
+        self.measure()
+
+
+if __name__ == "__main__":
+    smoke = Smoke(make_scene(32, steps=20))
+    descent = dt.optim.SGD(smoke.parameters, 80.0, momentum=0.9, clip_norm=0.02)
+    for _ in range(8):
+        with dt.Tape(smoke.loss):
+            smoke.run()
+        print(f"loss {smoke.loss[None]:.6f}")
+        descent.step()

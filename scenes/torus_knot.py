@@ -1,13 +1,23 @@
-"""A knotted tube of coloured discs, its cameras, and points where a reconstruction begins."""
+"""A knotted tube of coloured discs, its cameras, and points where a reconstruction begins.
+
+Run this file for a few steps of the optimisation; the demo `fit-splats` does all of them.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
+import taichi as ti
+
+import difftile as dt
 
 AROUND, THROUGH = 2, 3  # turns of the knot around the axis, and through the hole
 ALONG, AROUND_TUBE = 90, 10  # rings of discs, and discs in a ring
 MAJOR, MINOR, TUBE = 1.0, 0.42, 0.2  # radii [scene units]
 DISTANCE, ANGLE = 4.8, 50.0  # of the cameras: from the middle [scene units], across [degrees]
+WIDTH, HEIGHT = 80, 60  # of a picture [pixels]
+HARMONIC = 0.28209479177387814  # the constant one: colour = 0.5 + HARMONIC sh0
+OPAQUE = 4.0  # the logit of the opacity of the knot's discs
+SIZE = 0.12  # standard deviation of the gaussians at first [scene units]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +127,70 @@ def _on_sphere(azimuth: np.ndarray, height: np.ndarray | float) -> np.ndarray:
     return DISTANCE * np.stack(
         [flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(height)], axis=1
     )
+
+
+def look_from(eyes: np.ndarray, dtype=ti.f32) -> dt.render.Cameras:
+    """Return cameras at these places, directed at the knot."""
+    up = (0.0, 0.0, 1.0)
+    return dt.render.Cameras.look_at(
+        eyes, (0.0, 0.0, 0.0), WIDTH, HEIGHT, fov=ANGLE, up=up, dtype=dtype
+    )
+
+
+def make_splatter() -> dt.render.Splatter:
+    return dt.render.Splatter(WIDTH, HEIGHT, sh_degree=0, depth=False)
+
+
+def see(gaussians: dt.Rows, eyes: np.ndarray) -> np.ndarray:
+    """Return pictures of gaussians, shape (views, rows, columns, 3)."""
+    return make_splatter()(gaussians, look_from(eyes)).image.to_numpy()
+
+
+def make_knot(scene: TorusKnot, dtype=ti.f32) -> dt.Rows:
+    """Return the Gaussians to recover, or others with the same appearance."""
+    return dt.render.make_gaussians(
+        means=scene.means,
+        scales=np.log(scene.widths),
+        quaternions=scene.quaternions,
+        opacities=np.full(len(scene.means), OPAQUE),
+        sh0=(scene.colours - 0.5) / HARMONIC,
+        dtype=dtype,
+        grad=False,
+    )
+
+
+class Reconstruction:
+    """Gaussians, cameras that see them, and the error of their pictures."""
+
+    def __init__(self, scene: TorusKnot, dtype=ti.f32):
+        n = len(scene.points)
+        self.gaussians = dt.render.make_gaussians(
+            means=scene.points,
+            scales=np.full((n, 3), np.log(SIZE)),
+            quaternions=np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)),
+            opacities=np.zeros(n),
+            sh0=np.zeros((n, 3)),
+            dtype=dtype,
+        )
+        self.parameters = dict(self.gaussians)
+        self.cameras = look_from(scene.eyes, dtype)
+        self.splatter = make_splatter()
+        self.seen = self.splatter(make_knot(scene, dtype), self.cameras)
+        self.target = dt.from_numpy(self.seen.image.to_numpy(), dtype=dt.vec(3, dtype))
+        self.loss = dt.zeros((), dtype, grad=True)
+
+    def run(self) -> None:
+        """Draw all pictures, and measure the mean square that they are off."""
+        self.splatter(self.gaussians, self.cameras, self.seen)
+        self.loss.fill(0.0)
+        dt.render.l2(self.seen.image, self.target, self.loss)
+
+
+if __name__ == "__main__":
+    knot = Reconstruction(make_scene(points=200, views=4))
+    descent = dt.optim.Adam(knot.parameters, 0.02)
+    for _ in range(8):
+        with dt.Tape(knot.loss):
+            knot.run()
+        print(f"loss {knot.loss[None]:.6f}")
+        descent.step()

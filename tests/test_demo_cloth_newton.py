@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("scipy.sparse", reason="SciPy is not installed")
 
-from demos.cloth_newton import SOLVED, SoftCloth, main
+from demos.cloth_newton import main
 from demos.support.convergence import orders
-from scenes.cloth import ClothScene, find_hinges, make_cloth
+from scenes.cloth import SOLVED, ClothScene, SoftCloth, find_hinges, make_cloth
 
 
 def test_demo_prints_its_figures_and_writes_its_pictures(

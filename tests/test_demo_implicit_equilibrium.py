@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from demos import implicit_equilibrium
-from demos.implicit_equilibrium import Strip, by_iterations, by_rule, check, fit, main
-from scenes.hanging_strip import make_strip
+from demos.implicit_equilibrium import by_iterations, by_rule, check, fit, main
+from scenes.hanging_strip import Strip, make_strip
 
 
 def test_demo_prints_its_figures_and_writes_its_pictures(

@@ -11,11 +11,11 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from demos.mass_spring import Walker, learn, main, view, watch
+from demos.mass_spring import learn, main, view, watch
 from demos.support.adjoints import Notes
 from demos.support.training import check, slope
 from difftile.viewer import KeyDown, MouseDown, MouseMove, MouseUp
-from scenes.mass_spring import make_network, make_scene
+from scenes.mass_spring import Walker, make_network, make_scene
 from tests.viewer.aim import pixel_of
 
 

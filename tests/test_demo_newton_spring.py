@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import difftile as dt
-from demos.newton_spring import Arm, check, descend, main, newton
-from scenes.spring_arm import make_arm, measure
+from demos.newton_spring import check, descend, main, newton
+from scenes.spring_arm import Arm, make_arm, measure
 
 
 def test_demo_prints_its_figures_and_writes_its_pictures(

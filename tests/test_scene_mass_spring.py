@@ -7,9 +7,8 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from demos.mass_spring import Walker
 from demos.support.training import slope
-from scenes.mass_spring import ROBOT_NAMES, make_network, make_robot, make_scene
+from scenes.mass_spring import ROBOT_NAMES, Walker, make_network, make_robot, make_scene
 from tests.reference_mass_spring import derivative, random_direction, simulate
 
 

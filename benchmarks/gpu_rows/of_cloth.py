@@ -11,8 +11,7 @@ import taichi as ti
 import difftile as dt
 from benchmarks.gpu_rows.side import DIFFTILE, Arrays, Makers, nothing
 from benchmarks.peers.cloth_taichi import make_cloth
-from demos.cloth import FallingCloth
-from scenes.cloth import choose_masses, draw_parameters, make_scene
+from scenes.cloth import FallingCloth, choose_masses, draw_parameters, make_scene
 
 SIDE, STEPS, EVERY = 128, 100, 50
 

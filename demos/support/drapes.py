@@ -13,7 +13,7 @@ from demos.support.timelines import INK, ORANGE, Timeline
 from demos.support.viewing import make_app
 
 if TYPE_CHECKING:
-    from demos.cloth import FallingCloth
+    from scenes.cloth import FallingCloth
 
 STRETCH = 16  # steps of a stretch, of which there is one a picture
 BALL_SPEED = 1.5  # at which the ball follows the mouse [m/s]

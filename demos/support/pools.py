@@ -14,7 +14,7 @@ from demos.support.viewing import make_app
 from scenes.wave import make_drop
 
 if TYPE_CHECKING:
-    from demos.wave import Wave
+    from scenes.wave import Wave
 
 VIEW = (-0.04, -0.74, 2.12, 1.12)
 WATER, GRADIENT = (0.0, 0.0, 1.0, 1.0), (1.08, 0.0, 2.08, 1.0)  # boxes: left, bottom, right, top

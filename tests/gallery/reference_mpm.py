@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from scenes.mpm import BlockScene, MpmScene
+from scenes.mpm import MpmScene
+from scenes.throw import BlockScene
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -6,7 +6,7 @@ complex step: exact to rounding, without a step size to choose.
 
 import numpy as np
 
-from scenes.water import WaterScene
+from scenes.wave import WaterScene
 from tests.gallery.reference_wave import height
 
 _STEP = 1e-30

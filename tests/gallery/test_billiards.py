@@ -9,8 +9,8 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from demos.billiards import Billiards, main
-from scenes.billiards import BilliardsScene
+from demos.billiards import main
+from scenes.billiards import Billiards, BilliardsScene
 from tests.gallery.reference_billiards import differences, gradients, simulate
 
 # The cue ball is near and fast, so that all balls have met after 150 steps.

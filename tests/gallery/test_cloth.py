@@ -8,11 +8,18 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from demos.cloth import FallingCloth, main, observe
+from demos.cloth import main, observe
 from demos.support.drapes import BALL_SPEED, STRETCH, Fall, view
 from demos.support.training import fit, slope, write
 from difftile.viewer import KeyDown, MouseDown, MouseMove, MouseUp
-from scenes.cloth import choose_masses, draw_parameters, guess_parameters, make_cloth, make_scene
+from scenes.cloth import (
+    FallingCloth,
+    choose_masses,
+    draw_parameters,
+    guess_parameters,
+    make_cloth,
+    make_scene,
+)
 from tests.gallery import reference_cloth as reference
 from tests.viewer.aim import pixel_of
 

@@ -10,9 +10,9 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from demos.electric import Electric, main
+from demos.electric import main
 from demos.support.training import slope
-from scenes.electric import ElectricScene, make_network, make_ways
+from scenes.electric import Electric, ElectricScene, make_network, make_ways
 from tests.gallery.reference_electric import simulate
 
 SCENE = ElectricScene(segment=20)

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from demos.fit_texture import GOALS, fit, main, make_task
+from demos.fit_texture import GOALS, fit, main
 from demos.support.photographs import read_photograph
-from scenes.texture_views import make_views
+from scenes.texture_views import make_task, make_views
 
 
 @pytest.mark.parametrize("iterations", [50, pytest.param(200, marks=pytest.mark.slow)])

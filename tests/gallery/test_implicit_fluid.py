@@ -7,9 +7,9 @@ import pytest
 
 import difftile as dt
 from demos import implicit_fluid
-from demos.implicit_fluid import Fluid, divergence, main, measure, stir
+from demos.implicit_fluid import divergence, main, measure, stir
 from demos.support.training import slope
-from scenes.implicit_fluid import make_box
+from scenes.implicit_fluid import Fluid, make_box
 from tests.gallery import reference_implicit_fluid as reference
 
 

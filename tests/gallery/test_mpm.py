@@ -13,10 +13,9 @@ import taichi as ti
 
 import difftile as dt
 from demos import diffmpm, mpm_velocity
-from demos.diffmpm import Mpm
-from demos.mpm_velocity import Throw
 from demos.support.training import Simulation, slope
-from scenes.mpm import Controller, MpmScene, make_block, make_controller, make_scene
+from scenes.mpm import Controller, Mpm, MpmScene, make_controller, make_scene
+from scenes.throw import Throw, make_block
 from tests.gallery.reference_mpm import simulate, throw
 
 STEP = 1e-30  # of the complex step

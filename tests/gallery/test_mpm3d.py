@@ -11,10 +11,9 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from demos.diffmpm3d import Mpm3d, main
+from demos.diffmpm3d import main
 from demos.support.training import slope
-from scenes.mpm import STICKS, Controller, MpmScene
-from scenes.mpm3d import make_scene
+from scenes.mpm import STICKS, Controller, Mpm3d, MpmScene, make_scene_3d
 from tests.gallery.reference_mpm3d import simulate
 
 STEP = 1e-30
@@ -25,7 +24,7 @@ def make_corner(friction: float = 0.5) -> MpmScene:
     rng = np.random.default_rng(5)
     kinds = np.arange(60) % 5
     return replace(
-        make_scene("robot", 16),
+        make_scene_3d("robot", 16),
         positions=rng.uniform([0.15, 0.15, 0.15], [0.34, 0.25, 0.34], (60, 3)),
         fluid=(kinds == 0).astype(np.int32),
         muscle=np.where(kinds > 1, kinds - 2, -1).astype(np.int32),
@@ -78,7 +77,7 @@ def test_short_run(friction: float) -> None:
 @pytest.mark.slow  # a NumPy run takes seconds
 @pytest.mark.parametrize("name", ["robot", "liquid"])
 def test_full_horizon(name: str) -> None:
-    scene = make_scene(name, 16)
+    scene = make_scene_3d(name, 16)
     controller = make_weights(scene, 0.3)
     compare(Mpm3d(scene, controller, 512, ti.f64), controller, [(3, 1)])
 

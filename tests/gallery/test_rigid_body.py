@@ -9,9 +9,9 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from demos.rigid_body import RigidBodies, main
+from demos.rigid_body import main
 from demos.support.training import check
-from scenes.rigid_body import ROBOT_NAMES, make_network, make_robot, make_scene
+from scenes.rigid_body import ROBOT_NAMES, RigidBodies, make_network, make_robot, make_scene
 from tests.gallery.reference_rigid_body import derivative, simulate
 
 STEPS = 250  # the robots have landed, and gradients have not exploded yet

@@ -8,9 +8,9 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from demos.smoke import Smoke, main
+from demos.smoke import main
 from demos.support.training import slope
-from scenes.smoke import make_scene
+from scenes.smoke import Smoke, make_scene
 from tests.gallery import reference_smoke as reference
 
 

@@ -9,8 +9,8 @@ import taichi as ti
 
 import difftile as dt
 from demos import volume_renderer
-from demos.volume_renderer import VolumeRenderer, main
-from scenes.volume import VolumeScene, make_scene
+from demos.volume_renderer import main
+from scenes.volume import VolumeRenderer, VolumeScene, make_scene
 from tests.gallery import reference_volume as reference
 
 

@@ -9,14 +9,14 @@ import taichi as ti
 import difftile as dt
 from demos import wave
 from demos.support.training import slope
-from demos.water_renderer import WaterRenderer, main
-from scenes.water import make_scene
+from demos.water_renderer import main
+from scenes.wave import WaterRenderer, make_pool
 from tests.gallery import reference_water as reference
 
 
 @pytest.mark.parametrize(("n", "steps"), [(16, 12), (256, 256)])
 def test_loss_and_gradient_agree_with_numpy(n: int, steps: int) -> None:
-    scene, rng = make_scene(n), np.random.default_rng(3)
+    scene, rng = make_pool(n), np.random.default_rng(3)
     y, x = np.mgrid[:n, :n] / n
     initial = 1.6 / steps * np.sin(7 * y + 5 * x) + 0.002 * rng.standard_normal((n, n))
     renderer = WaterRenderer(scene, steps, ti.f64)

@@ -10,9 +10,9 @@ import taichi as ti
 import difftile as dt
 from demos import wave
 from demos.support.pools import FIRST_DROP, GRADIENT, Pool, view
-from demos.wave import Wave, main
+from demos.wave import main
 from difftile.viewer import App, Event, KeyDown, MouseDown, MouseMove, MouseUp
-from scenes.wave import make_drop, make_scene
+from scenes.wave import Wave, make_drop, make_scene
 from tests.gallery import reference_wave as reference
 from tests.viewer.aim import pixel_of
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import taichi as ti
 
-from demos import mass_spring, policy
+from demos import mass_spring
 from demos.policy import Walker, learn, main, make_policy, view
-from scenes.mass_spring import make_network, make_scene
+from scenes.mass_spring import CLOCK_GAIN, make_network, make_scene
 
 torch: Any = pytest.importorskip("torch")
 
@@ -81,7 +81,7 @@ def test_a_blind_policy_sees_only_the_clock() -> None:
     walker.start()
     walker.sense(0.5 * np.pi)
     np.testing.assert_allclose(walker.senses.to_numpy()[:-2], 0.0)
-    np.testing.assert_allclose(walker.senses.to_numpy()[-2:], [policy.CLOCK_GAIN, 0.0], atol=1e-6)
+    np.testing.assert_allclose(walker.senses.to_numpy()[-2:], [CLOCK_GAIN, 0.0], atol=1e-6)
 
 
 def test_the_best_weights_are_left_in_the_policy() -> None:

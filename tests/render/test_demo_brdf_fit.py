@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import taichi as ti
 
-from demos.brdf_fit import BrdfFit, main
-from scenes.brdf import make_scene
+from demos.brdf_fit import main
+from scenes.brdf import BrdfFit, make_scene
 
 
 def test_model_agrees_with_numpy() -> None:

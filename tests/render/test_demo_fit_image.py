@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import difftile as dt
-from demos.fit_image import GOALS, SHOWN, UNPAINTED, VIEW, Painter, Painting, main, schedules, view
+from demos.fit_image import GOALS, SHOWN, UNPAINTED, VIEW, Painter, main, schedules, view
 from demos.support.brush import Brush
 from demos.support.fits import psnr
 from demos.support.photographs import read_photograph
 from difftile.viewer import KeyDown, MouseDown, MouseMove, MouseUp
 from difftile.viewer.controls import Checkbox, Choice, Slider
 from difftile.viewer.screen import Flat
+from scenes.painting import Painting
 
 
 def paint(

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import difftile as dt
-from demos.fit_splats import GOALS, Reconstruction, look_from, main, make_knot, view
+from demos.fit_splats import GOALS, main, view
 from demos.support.splat_view import COARSE, FINE, MODES, SplatView, frusta, nearest, resized
 from difftile.viewer import KeyDown, MouseDown, MouseMove, MouseUp, Orbit
 from difftile.viewer.controls import Buttons, Checkbox, Choice, Slider
-from scenes.torus_knot import AROUND_TUBE, TUBE, make_scene
+from scenes.torus_knot import AROUND_TUBE, TUBE, Reconstruction, look_from, make_knot, make_scene
 
 
 def reached(out: str) -> float:

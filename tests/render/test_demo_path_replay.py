@@ -11,7 +11,8 @@ import taichi as ti
 
 import difftile as dt
 from demos import path_replay
-from demos.path_replay import (
+from demos.path_replay import main
+from scenes.box import (
     BALLS,
     LAMP,
     LEFT,
@@ -20,7 +21,7 @@ from demos.path_replay import (
     RIGHT,
     PathReplay,
     from_lamp,
-    main,
+    make_scene,
     meet,
     photograph,
     radiance,
@@ -28,7 +29,6 @@ from demos.path_replay import (
     scattered,
     uniform2,
 )
-from scenes.box import make_scene
 
 
 def test_rays_meet_what_is_there() -> None:

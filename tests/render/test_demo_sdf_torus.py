@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import taichi as ti
 
-from demos.sdf_torus import FAR, SdfTorus, differentiate, implicit, main, photograph, unrolled
-from scenes.torus import Torus, make_scene
+from demos.sdf_torus import differentiate, main
+from scenes.torus import FAR, SdfTorus, Torus, implicit, make_scene, photograph, unrolled
 
 
 def distances(p: np.ndarray, torus: Torus) -> np.ndarray:

@@ -10,17 +10,16 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from demos.soft_raster import (
+from demos.soft_raster import main, slopes_of_area, true_slopes_of_area
+from scenes.triangle import (
     SoftRaster,
+    cover,
     coverage,
     inside,
     inside_with_slope,
-    main,
+    make_scene,
     signed_distance,
-    slopes_of_area,
-    true_slopes_of_area,
 )
-from scenes.triangle import cover, make_scene
 
 ROOT_HALF = np.sqrt(0.5)
 

@@ -11,8 +11,8 @@ import taichi as ti
 
 import difftile as dt
 from demos import volume_grid
-from demos.volume_grid import LEAST_LIGHT, VolumeGrid, main
-from scenes.glow import GlowScene, make_scene
+from demos.volume_grid import main
+from scenes.glow import LEAST_LIGHT, GlowScene, VolumeGrid, make_scene
 
 
 def sample(cloud: np.ndarray, p: np.ndarray) -> np.ndarray:
