@@ -412,6 +412,18 @@ class LaunchError(DifftileError, TypeError):
     """Arguments that do not fit the kernel they are passed to."""
 
 
+class UnknownArgument(LaunchError):
+    """A keyword that a function of difftile does not take.
+
+    Attributes:
+        name: The keyword.
+        known: The keywords that it takes.
+    """
+
+    name: str = ""
+    known: tuple[str, ...] = ()
+
+
 class TapeError(DifftileError, RuntimeError):
     """A tape used out of order, or asked for a gradient that it does not hold."""
 

@@ -6,7 +6,7 @@ what difftile hands out, keywords of calls. Wrong names that are no habit get th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from inspect import getattr_static
 from typing import TypeVar
 
@@ -183,12 +183,18 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("params", "parameters", "variables"), ("fields",)),
     **dict.fromkeys(("learning_rate", "step_size", "alpha"), ("lr",)),
     **dict.fromkeys(("loss", "grads", "grad_tensors", "outputs"), ("seeds",)),
-    **dict.fromkeys(("maxiter", "max_iterations", "n_iter", "iterations"), ("max_iter", "steps")),
-    **dict.fromkeys(("tolerance", "atol", "gtol"), ("tol",)),
+    **dict.fromkeys(("maxiter", "max_iter", "max_iterations"), ("iterations", "steps")),
+    **dict.fromkeys(("tolerance", "atol", "gtol", "ftol"), ("tol", "rtol")),
     "bounds": ("low", "high"),
+    "history_size": ("history",),
     "max_memory": ("memory",),
     "retain_graph": ("keep",),
     "size": ("shape",),
+}
+# And those that it has no argument for.
+UNKNOWN_KEYWORDS: dict[str, str] = {
+    "device": "leave it out: fields are on the device that dt.init(arch=...) names.",
+    "fastmath": "write 'dt.init(fast_math=True)', which is for all kernels.",
 }
 
 
@@ -197,10 +203,24 @@ def attribute(owner: str, name: str, known: Iterable[str] = ()) -> str | None:
     return ATTRIBUTES[owner].get(name) or did_you_mean(name, known)
 
 
-def keyword(name: str, known: Collection[str]) -> str | None:
-    """Return the hint about a keyword that a function does not take, or None."""
-    meant = [f"'{one}'" for one in KEYWORDS.get(name, ()) if one in known]
-    return f"write {' and '.join(meant)}." if meant else did_you_mean(name, known)
+def keyword(name: str, known: Sequence[str]) -> str | None:
+    """Return the hint about a keyword that a function does not take, or None.
+
+    Args:
+        name: The keyword.
+        known: The arguments that it takes, the first one first.
+    """
+    meant = [one for one in KEYWORDS.get(name, ()) if one in known]
+    if meant and meant[0] == known[0]:
+        return f"pass it first, without a name, or as '{meant[0]}'."
+    if meant:
+        return f"write {' and '.join(map(repr, meant))}."
+    return UNKNOWN_KEYWORDS.get(name) or did_you_mean(name, known)
+
+
+def is_habit(name: str, known: Collection[str]) -> bool:
+    """Tell whether a keyword stands for one of some arguments in another library."""
+    return any(one in known for one in KEYWORDS.get(name, ()))
 
 
 def missing(what: str, name: str, hint: str | None) -> UnknownName:

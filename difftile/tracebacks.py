@@ -19,7 +19,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from difftile.diagnostics import DifftileError, FieldError
+from difftile.diagnostics import DifftileError, FieldError, UnknownArgument
+from difftile.keywords import unknown_keyword
 
 VARIABLE = "DIFFTILE_TRACEBACK"
 NOTE = '  Note: frames inside difftile are hidden; dt.init(traceback="full") shows them.'
@@ -66,13 +67,20 @@ def set_traceback(mode: str | None) -> None:
 
 
 def boundary(function: _Function) -> _Function:
-    """Shorten the errors that leave a public function; a decorator."""
+    """Shorten the errors of a public function, and explain unknown keywords; a decorator."""
 
     @functools.wraps(function)
     def bounded(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
         except Exception as error:
+            unknown = unknown_keyword(function, args, kwargs, error)
+            if unknown is None:
+                shorten(error)
+                raise
+        try:
+            raise unknown
+        except UnknownArgument as error:
             shorten(error)
             raise
 

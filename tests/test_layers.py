@@ -32,7 +32,8 @@ ALLOWED: dict[str, set[str]] = {
     "ad": _COMPILER | {"passes"},
     "interp": _COMPILER,
     "substrate": _COMPILER | {"passes"},
-    "tracebacks": {"diagnostics"},
+    "keywords": {"diagnostics", "habits"},
+    "tracebacks": {"diagnostics", "keywords"},
     "markup": set(),
     "fields": _COMPILER | _SHOWN | {"substrate"},
     "compile": _RUNNING,
@@ -52,7 +53,7 @@ ALLOWED: dict[str, set[str]] = {
     "textures": _LANGUAGE,
     "rotations": _LANGUAGE | {"textures"},
     "render": _LANGUAGE | {"rotations", "textures"},
-    "datasets": {"diagnostics", "files", "progress"},
+    "datasets": {"diagnostics", "files", "progress", "tracebacks"},
     "training": _LANGUAGE
     | {"arguments", "datasets", "files", "optim", "progress", "render", "rotations"},
     # Apps show fields, regardless of their origin.

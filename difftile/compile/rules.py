@@ -10,6 +10,7 @@ from difftile.compile.func import Func, forget_all, plain
 from difftile.diagnostics import LaunchError
 from difftile.ops.vocabulary import DerivativeOf, FuncMeaning, RuleMeaning, Rules
 from difftile.substrate import meaning_of as language_meaning
+from difftile.tracebacks import boundary
 
 # The rules of functions that are no funcs of difftile, such as those of `@ti.func`.
 _FOREIGN: WeakKeyDictionary[Any, Rules] = WeakKeyDictionary()
@@ -21,6 +22,7 @@ def with_foreign_rules(meaning: FuncMeaning) -> FuncMeaning:
     return meaning if rules is None else replace(meaning, rules=rules)
 
 
+@boundary
 def register_backward(f: object, rule: object, *, approx: bool = False) -> None:
     """Give a function a backward rule, as `@f.backward` does, where one cannot edit it.
 
@@ -36,6 +38,7 @@ def register_backward(f: object, rule: object, *, approx: bool = False) -> None:
     _change(f, backward=RuleMeaning(plain(rule), approx), substitute=None, differences=None)
 
 
+@boundary
 def register_forward(f: object, rule: object, *, approx: bool = False) -> None:
     """Give a function a forward rule, as `@f.forward` does, where one cannot edit it.
 
@@ -51,6 +54,7 @@ def register_forward(f: object, rule: object, *, approx: bool = False) -> None:
     _change(f, forward=RuleMeaning(plain(rule), approx))
 
 
+@boundary
 def register_substitute(f: object, g: object, *, approx: bool = False) -> None:
     """Let a function have the derivative of another one; its values stay unchanged.
 

@@ -14,6 +14,7 @@ from difftile.diagnostics import LaunchError
 from difftile.ops.table import OPS
 from difftile.ops.vocabulary import Differences, OpName, Rules
 from difftile.substrate import meaning_of as language_meaning
+from difftile.tracebacks import boundary
 
 
 @func
@@ -104,6 +105,7 @@ def surrogate(hard: KernelValue, soft: KernelValue) -> Func:
     return Func(_function(hard), Rules(substitute=soft, approximate=True))
 
 
+@boundary
 def finite_difference(f: KernelValue, eps: float | None = None, *, relative: bool = True) -> Func:
     """Return a function with the values of `f` and a derivative by central differences.
 

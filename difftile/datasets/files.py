@@ -9,11 +9,13 @@ from difftile.datasets.inria import read_splat_ply, write_splat_ply
 from difftile.datasets.load import PathLike
 from difftile.datasets.splats import Splats
 from difftile.diagnostics import DatasetError
+from difftile.tracebacks import boundary
 
 _READERS = {".ply": read_splat_ply, ".splat": read_dot_splat}
 _WRITERS = {".ply": write_splat_ply, ".splat": write_dot_splat}
 
 
+@boundary
 def read_splats(path: PathLike) -> Splats:
     """Return the splats of a `.ply` or `.splat` file.
 
@@ -28,6 +30,7 @@ def read_splats(path: PathLike) -> Splats:
     return _READERS[_kind(file)](file)
 
 
+@boundary
 def write_splats(path: PathLike, splats: Splats) -> int:
     """Write splats as `.ply` (as the INRIA code does) or `.splat`.
 

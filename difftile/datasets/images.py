@@ -15,6 +15,7 @@ from PIL import Image, ImageOps
 from difftile.datasets.splats import Floats
 from difftile.diagnostics import DatasetError
 from difftile.files.regular import opened, size_of, understood
+from difftile.tracebacks import boundary
 
 # The formats of photographs that Pillow decodes itself.
 _FORMATS = ("PNG", "JPEG", "MPO", "WEBP", "TIFF", "BMP", "PPM", "GIF", "JPEG2000")
@@ -126,6 +127,7 @@ def scaled_down(colours: Floats, downscale: int) -> Floats:
     return np.ascontiguousarray(blocks.mean(axis=(1, 3), dtype=np.float64), np.float32)
 
 
+@boundary
 def read_image(path: str | os.PathLike[str]) -> Image.Image:
     """Return a decoded image of Pillow, in the orientation that its camera recorded.
 

@@ -17,6 +17,7 @@ from difftile.datasets.transforms import load_blender, load_transforms
 from difftile.diagnostics import DatasetError
 from difftile.files.inside import Folder
 from difftile.files.regular import shown
+from difftile.tracebacks import boundary
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -24,6 +25,7 @@ _MODELS = ("sparse/0", "sparse", "colmap/sparse/0")
 _READERS = {"cameras.bin": read_binary, "cameras.txt": read_text}
 
 
+@boundary
 def load(
     folder: PathLike,
     *,

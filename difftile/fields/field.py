@@ -374,6 +374,7 @@ class Field(ArrayLike):
         note_read(self)
         return as_read(self, None, self.buffer.read())
 
+    @boundary
     def fill(self, value: npt.ArrayLike) -> None:
         """Set every element to one value: a number, or a vector or matrix for such elements."""
         if type(value) is TrackedFloat and Operators.store and Operators.store(self, None, value):
@@ -458,6 +459,7 @@ class Field(ArrayLike):
 
     # Other shapes
 
+    @boundary
     def view(self, *shape: Any) -> Field:
         """Return the field under another shape, in the same memory and with the same gradient.
 
@@ -550,6 +552,7 @@ class Field(ArrayLike):
         self._grad_in = self._checked_gradient(gradient)
         self._register()
 
+    @boundary
     def with_grads(
         self,
         grad_in: Field | None = None,

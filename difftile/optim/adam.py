@@ -118,6 +118,7 @@ class AdamW(_Adaptive):
 
     _decoupled = True
 
+    @boundary
     def __init__(
         self,
         fields: FieldsLike,

@@ -9,6 +9,7 @@ from difftile.compile.func import func
 from difftile.optim.optimiser import Optimiser, Rates, Shared, UpdateRule
 from difftile.optim.parameters import FieldsLike, PerField, number
 from difftile.substrate import ti
+from difftile.tracebacks import boundary
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -61,6 +62,7 @@ class RMSProp(Optimiser):
 
     rule = UpdateRule(_scale, ("square", "mean", "velocity"), squares=("square",))
 
+    @boundary
     def __init__(
         self,
         fields: FieldsLike,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from difftile.diagnostics import LaunchError
+from difftile.tracebacks import boundary
 
 Schedule: TypeAlias = Callable[[int], float]
 
@@ -76,26 +77,31 @@ class _Warmup:
         return self.then(t - self.steps)
 
 
+@boundary
 def constant(rate: float) -> Schedule:
     """Return the schedule that is always `rate`."""
     return _Constant(rate)
 
 
+@boundary
 def linear(start: float, end: float, steps: int) -> Schedule:
     """Return the schedule that goes in a straight line from `start` to `end` and stays there."""
     return _Linear(start, end, _steps(steps, "linear"))
 
 
+@boundary
 def exponential(start: float, factor: float, steps: int = 1) -> Schedule:
     """Return the schedule that changes continuously, by `factor` over each `steps` steps."""
     return _Exponential(start, factor, _steps(steps, "exponential"))
 
 
+@boundary
 def step(start: float, factor: float, steps: int) -> Schedule:
     """Return the schedule that is multiplied by `factor` after each `steps` steps."""
     return _Step(start, factor, _steps(steps, "step"))
 
 
+@boundary
 def cosine(start: float, steps: int, end: float = 0.0) -> Schedule:
     """Return the schedule that falls to `end` along half a cosine wave and stays there.
 
@@ -104,6 +110,7 @@ def cosine(start: float, steps: int, end: float = 0.0) -> Schedule:
     return _Cosine(start, end, _steps(steps, "cosine"))
 
 
+@boundary
 def warmup(steps: int, then: float | Schedule) -> Schedule:
     """Return the schedule that rises to the first rate of another in so many steps, and follows it.
 

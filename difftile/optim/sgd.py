@@ -9,6 +9,7 @@ from difftile.diagnostics import LaunchError
 from difftile.optim.optimiser import Optimiser, Rates, Shared, UpdateRule
 from difftile.optim.parameters import FieldsLike, PerField, number
 from difftile.substrate import ti
+from difftile.tracebacks import boundary
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -55,6 +56,7 @@ class SGD(Optimiser):
 
     rule = UpdateRule(_descend, ("velocity",))
 
+    @boundary
     def __init__(
         self,
         fields: FieldsLike,

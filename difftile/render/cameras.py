@@ -17,6 +17,7 @@ from difftile.render.checks import check_size
 from difftile.rotations.rigid_motions import se3_exp
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti
+from difftile.tracebacks import boundary
 
 _ORTHOGONAL = 1e-4  # the largest deviation of a rotation from orthonormal rows
 _COPIES = 256
@@ -48,6 +49,7 @@ class Cameras:
             positive.
     """
 
+    @boundary
     def __init__(
         self,
         world_to_camera: npt.ArrayLike,

@@ -28,6 +28,7 @@ from difftile.render.tiles import TileLists
 from difftile.rotations.quaternions import quat_to_matrix
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti
+from difftile.tracebacks import boundary
 
 FLATTEST = 1e-3  # the least length of half axes, relative to the longest; else rounding would show
 AMBIENT = 0.35  # the light on a surface that faces away from the lamp
@@ -56,6 +57,7 @@ class Ellipsoids:
         LaunchError: An option is out of range.
     """
 
+    @boundary
     def __init__(
         self,
         width: int,

@@ -11,6 +11,7 @@ from difftile.ir.types import is_float, shape_of
 from difftile.render.similarity import add_dissimilarity
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti
+from difftile.tracebacks import boundary
 
 
 @kernel
@@ -32,6 +33,7 @@ def _add_differences(
             loss[None] += share * (apart.sum() if ti.static(several) else apart)
 
 
+@boundary
 def l1(
     image: ArrayLike,
     target: ArrayLike,
@@ -56,6 +58,7 @@ def l1(
     _differences(image, target, loss, weight, mask, squared=False)
 
 
+@boundary
 def l2(
     image: ArrayLike,
     target: ArrayLike,
@@ -68,6 +71,7 @@ def l2(
     _differences(image, target, loss, weight, mask, squared=True)
 
 
+@boundary
 def dssim(
     image: ArrayLike,
     target: ArrayLike,

@@ -10,6 +10,7 @@ from difftile.fields.create import zeros
 from difftile.ir.types import F64
 from difftile.render.losses import check, dssim, l2
 from difftile.runtime.custom_op import custom_op
+from difftile.tracebacks import boundary
 
 
 @custom_op
@@ -26,6 +27,7 @@ def _dissimilarity(image: In, target: In, padding: str) -> float:
     return float(loss[None])
 
 
+@boundary
 def psnr(image: ArrayLike, target: ArrayLike) -> float:
     """Return the peak signal-to-noise ratio of an image whose numbers are from 0 to 1 [dB].
 
@@ -43,6 +45,7 @@ def decibels(error: float) -> float:
     return -10.0 * math.log10(error) if error > 0.0 else math.inf if error == 0.0 else math.nan
 
 
+@boundary
 def ssim(image: ArrayLike, target: ArrayLike, padding: str = "valid") -> float:
     """Return the mean structural similarity of two images, 1 where they are equal; see `dssim`.
 

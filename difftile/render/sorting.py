@@ -16,6 +16,7 @@ from difftile.fields.recording import RECORDING
 from difftile.ir.types import I32, I64, U32
 from difftile.runtime.kernel import kernel
 from difftile.substrate import Buffer, NativeKernel, current_session, ti
+from difftile.tracebacks import boundary
 
 _NATIVE = 1 << 30  # pairs that the sort by warps counts without overflow
 
@@ -216,6 +217,7 @@ class Sorter:
         values: Integers, shape (capacity,).
     """
 
+    @boundary
     def __init__(self, capacity: int = 1) -> None:
         self._scan = Scan()
         self._counts = zeros((1, 1), I32)

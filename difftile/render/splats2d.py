@@ -31,6 +31,7 @@ from difftile.render.compositing import MIN_ALPHA, composite, composite_plain
 from difftile.render.tiles import TileLists
 from difftile.runtime.kernel import kernel
 from difftile.substrate import current_session, ti
+from difftile.tracebacks import boundary
 
 REACH = 11.082527  # 2 ln 255, twice the largest sigma
 LEAST = 1e-12  # the least determinant of a covariance [pixels^4]; thinner gaussians are left out
@@ -243,6 +244,7 @@ class AlphaSplats:
         alpha: The coverage, shape (height, width), with a gradient.
     """
 
+    @boundary
     def __init__(
         self,
         width: int,

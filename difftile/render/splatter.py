@@ -18,6 +18,7 @@ from difftile.render.harmonics import MAX_DEGREE, last_band
 from difftile.render.seen import see
 from difftile.render.tiles import TileLists
 from difftile.substrate import current_session
+from difftile.tracebacks import boundary
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ class Splatter:
         LaunchError: An option is out of range.
     """
 
+    @boundary
     def __init__(
         self,
         width: int,

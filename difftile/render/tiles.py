@@ -27,6 +27,7 @@ from difftile.render.compositing import MAX_SIGMA, MIN_ALPHA
 from difftile.render.sorting import Scan, Sorter, memory_to_write
 from difftile.runtime.kernel import kernel
 from difftile.substrate import NativeKernel, current_session, ti
+from difftile.tracebacks import boundary
 
 _MOST = 2**31 - 1
 _MOST_TILES = 1 << 25  # of an image, up to which a warp counts those of its splats
@@ -210,6 +211,7 @@ class TileLists:
         FieldError: A number is not an integer, or out of range.
     """
 
+    @boundary
     def __init__(self, width: int, height: int, tile: int = 16, cameras: int = 1) -> None:
         check_size("TileLists", FieldError, width, height, tile)
         check_integers("TileLists", FieldError, cameras=cameras)

@@ -24,6 +24,7 @@ from difftile.render.sorting import Scan, Sorter
 from difftile.rotations.quaternions import quat_to_matrix
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti
+from difftile.tracebacks import boundary
 from difftile.training.numbers import logit
 
 
@@ -175,6 +176,7 @@ class Densification:
         LaunchError: An option is out of range.
     """
 
+    @boundary
     def __init__(
         self,
         scene_scale: float,

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError
+from difftile.tracebacks import boundary
 from difftile.training.numbers import logit
 
 SH0 = 0.28209479177387814  # the harmonic of band 0
@@ -16,6 +17,7 @@ _AT_ONCE = 2_000_000  # pairs of points whose distances are computed together
 _ASKED = 256  # sample points whose neighbours give the size of the first cells
 
 
+@boundary
 def gaussians_at(
     points: npt.ArrayLike,
     colours: npt.ArrayLike,

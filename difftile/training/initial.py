@@ -9,6 +9,7 @@ from difftile.datasets.splats import PARAMETERS, Splats
 from difftile.fields.rows import Rows
 from difftile.render.gaussians import make_gaussians
 from difftile.substrate import ti
+from difftile.tracebacks import boundary
 from difftile.training.from_points import gaussians_at
 from difftile.training.options import Options
 
@@ -55,11 +56,13 @@ def first_gaussians(data: Dataset, options: Options) -> Rows:
     )
 
 
+@boundary
 def gaussians_of(splats: Splats) -> Rows:
     """Return splats as rows of fields with gradients, which `render.Splatter` draws."""
     return make_gaussians({name: getattr(splats, name) for name in PARAMETERS}, dtype=ti.f32)
 
 
+@boundary
 def splats_of(gaussians: Rows) -> Splats:
     """Return gaussians as splats for files."""
     arrays = gaussians.to_numpy()

@@ -22,6 +22,7 @@ from difftile.rotations.quaternions import quat_to_matrix
 from difftile.runtime.funcs import func
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti
+from difftile.tracebacks import boundary
 from difftile.training import numbers
 from difftile.training.densify import ScreenGradients
 
@@ -104,6 +105,7 @@ class MCMC:
         LaunchError: An option is out of range.
     """
 
+    @boundary
     def __init__(
         self,
         rate: float | Callable[[int], float],

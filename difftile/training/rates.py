@@ -10,6 +10,7 @@ from difftile.optim.adam import Adam
 from difftile.optim.optimiser import Rate
 from difftile.optim.schedules import exponential
 from difftile.render.harmonics import MAX_DEGREE
+from difftile.tracebacks import boundary
 
 CENTRES = 1.6e-4  # the first rate, in units of the scene's scale
 AT_THE_END = 0.01  # the factor of the rate after all steps
@@ -25,6 +26,7 @@ STEPS = 30_000
 STEPS_PER_DEGREE = 1000
 
 
+@boundary
 def rate_of_centres(scene_scale: float, steps: int = STEPS) -> Rate:
     """Return the schedule of the centres, which falls to a hundredth in so many steps.
 
@@ -35,6 +37,7 @@ def rate_of_centres(scene_scale: float, steps: int = STEPS) -> Rate:
     return exponential(CENTRES * scene_scale, AT_THE_END, steps)
 
 
+@boundary
 def optimiser(
     gaussians: Rows,
     scene_scale: float,
@@ -71,6 +74,7 @@ def optimiser(
     return Adam(gaussians, rates, betas=betas, eps=1e-15 / root, nonfinite=nonfinite)
 
 
+@boundary
 def degree_at(step: int, most: int = MAX_DEGREE) -> int:
     """Return the last band of harmonics that a step uses: one more every 1000 steps.
 

@@ -19,6 +19,7 @@ from difftile.render.similarity import SIZE
 from difftile.render.splatter import Splatter
 from difftile.runtime.tape import Tape
 from difftile.substrate import ti
+from difftile.tracebacks import boundary
 from difftile.training.densify import Densification
 from difftile.training.initial import first_gaussians
 from difftile.training.mcmc import MCMC
@@ -74,6 +75,7 @@ class Trainer:
         DatasetError: All views are held out.
     """
 
+    @boundary
     def __init__(self, data: Dataset, options: Options) -> None:
         train, held_out = data.split(options.hold_out)
         if not train:

@@ -24,6 +24,7 @@ from difftile.transforms.stretch import Argnums, Stretch
 from difftile.transforms.trees import Array, Tree, with_outputs
 
 
+@boundary
 def jacfwd(f: Callable[..., Tree], argnums: Argnums = 0, *, chunk: int = CHUNK) -> Any:
     """Return the function that computes the Jacobian of `f` by forward mode, column by column.
 
@@ -54,6 +55,7 @@ def jacfwd(f: Callable[..., Tree], argnums: Argnums = 0, *, chunk: int = CHUNK) 
     return _jacobian(f, argnums, fill, "jacfwd")
 
 
+@boundary
 def jacrev(f: Callable[..., Tree], argnums: Argnums = 0, *, chunk: int = CHUNK) -> Any:
     """Return the function that computes the Jacobian of `f` by reverse mode, row by row.
 
@@ -80,6 +82,7 @@ def jacrev(f: Callable[..., Tree], argnums: Argnums = 0, *, chunk: int = CHUNK) 
     return _jacobian(f, argnums, fill, "jacrev")
 
 
+@boundary
 def hessian(f: Callable[..., Tree], argnums: Argnums = 0, *, chunk: int | None = None) -> Any:
     """Return the function that computes the Hessian of `f`, forward over reverse.
 

@@ -16,6 +16,7 @@ from difftile.transforms.stretch import Argnums, Stretch
 from difftile.transforms.trees import Tree, aligned, shown
 
 
+@boundary
 def grad(f: Callable[..., Tree], argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
     """Return the function that computes the gradient of `f`.
 
@@ -49,6 +50,7 @@ def grad(f: Callable[..., Tree], argnums: Argnums = 0, *, has_aux: bool = False)
     return gradient
 
 
+@boundary
 def value_and_grad(f: Callable[..., Tree], argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
     """Return the function that computes the value and the gradient of `f`; see `grad`.
 

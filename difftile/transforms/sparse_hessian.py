@@ -51,6 +51,7 @@ class CsrFields(NamedTuple):
     shape: tuple[int, int]
 
 
+@boundary
 def sparse_hessian(f: Callable[..., Any], argnum: int = 0, *, psd: bool = False) -> SparseHessian:
     """Return the function that computes the Hessian of a sum of local energies.
 

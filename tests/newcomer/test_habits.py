@@ -6,10 +6,11 @@ the texts.
 
 from __future__ import annotations
 
+import inspect
 import math
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -137,3 +138,28 @@ def test_functions_of_numpy_mean_in_kernels_what_they_mean_in_numpy() -> None:
     wanted = np.array([[rows[i, k] for k in range(9)] for i in range(4)])
     np.testing.assert_allclose(y.to_numpy(), wanted, rtol=1e-14)
     assert math.isfinite(wanted.sum())
+
+
+# What kernels call, and what takes no keyword of its own.
+UNBOUNDED = {
+    *("bwd_diff", "fwd_diff", "call_id", "grid", "rand", "randint", "randn", "no_grad", "template"),
+    *("cholesky", "digamma", "erf", "erfc", "erfinv", "exact", "expm1", "inverse", "lgamma"),
+    *("log1p", "logit", "logsumexp", "safe_divide", "safe_norm", "sigmoid", "softplus", "solve"),
+    *("solve_triangular", "stop_grad", "trigamma", "unique", "checkpoint", "data_oriented"),
+    *("steps", "surrogate", "table", "value"),
+}
+
+
+def _functions() -> dict[str, Any]:
+    """The functions of the module by name."""
+    names = {name: getattr(dt, name) for name in dt.__all__}
+    return {name: one for name, one in names.items() if isinstance(one, FunctionType)}
+
+
+def test_every_function_explains_unknown_keywords() -> None:
+    for name, function in _functions().items():
+        parameters = inspect.signature(function).parameters.values()
+        if name in UNBOUNDED or any(p.kind is p.VAR_KEYWORD for p in parameters):
+            continue
+        with pytest.raises(dt.LaunchError, match=r"has no argument 'unheard_of'\.\n  Hint: "):
+            function(unheard_of=1)
