@@ -120,11 +120,6 @@ def _shared(array: Any, dtype: Any) -> ArrayLike:
     if getattr(array, "is_deleted", bool)():
         raise FieldError("The array was deleted or donated, and has no memory any more.")
     block = block_of(array)
-    if not prod(block.shape):
-        raise FieldError(
-            f"An array of shape {block.shape} has no elements; every dimension of a field is 1 or "
-            "more."
-        )
     if block.is_contiguous:
         made = from_dlpack(array, dtype)
         key = (block.address, made.shape, made.element, made.storage.read_only)

@@ -104,7 +104,7 @@ class AsNumbers:
 
     def __format__(self, spec: str) -> str:
         if spec:
-            return format(_one_number(self, f"'{spec}' formats"), spec)
+            return format(_one_number(self, f"The format '{spec}' is"), spec)
         field = cast("ArrayLike", self)
         return field.named() if asked_by_library() else text_of(field)
 

@@ -44,10 +44,8 @@ def as_shape(shape: Shape) -> tuple[int, ...]:
     found = [part for part in parts if part is not None]
     if len(found) != len(parts):
         raise FieldError(f"A shape is an integer or a tuple of integers, not {shape!r}.")
-    if any(size <= 0 for size in found):
-        raise FieldError(
-            f"A field of shape {tuple(found)} has no elements; every dimension is 1 or more."
-        )
+    if any(size < 0 for size in found):
+        raise FieldError(f"A shape has sizes of 0 or more, not {tuple(found)}.")
     if len(found) > MAX_DIMENSIONS:
         raise FieldError(f"A field has up to {MAX_DIMENSIONS} dimensions, not {len(found)}.")
     return tuple(found)
@@ -68,7 +66,7 @@ def as_view_shape(given: tuple[object, ...], size: int | None = None) -> tuple[i
     if size is not None and parts.count(-1) == 1:
         place = parts.index(-1)
         rest = as_shape(cast(Shape, (*parts[:place], *parts[place + 1 :])))
-        parts[place] = max(1, size // math.prod(rest))
+        parts[place] = size // max(1, math.prod(rest))
     return as_shape(cast(Shape, tuple(parts)))
 
 

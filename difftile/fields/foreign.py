@@ -95,7 +95,7 @@ def field_over(
 
     Args:
         element: The type of its elements.
-        shape: Its shape; no size is zero.
+        shape: Its shape.
         address: Where the memory begins, a multiple of the size of a number. The elements follow
             each other without gaps.
         lender: Keeps the memory alive.

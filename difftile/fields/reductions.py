@@ -56,7 +56,7 @@ def reduced(name: str, field: ArrayLike, axis: object) -> Any:
     if not field.size and name not in _OF_NOTHING:
         raise FieldError(f"{field!r} has no elements, so it has no {name}().")
     launch = Reductions.launch
-    if launch is not None and is_float(field.element) and field.size:
+    if launch is not None and is_float(field.element):
         recording = RECORDING.get()
         recorded = recording.recorder is not None and not recording.constant
         if recorded or not current_session().on_host:

@@ -179,7 +179,7 @@ class Rows:
 
         Raises:
             FieldIndexError: There is no such row.
-            FieldError: No row would be left, or these are no integers and booleans of one length.
+            FieldError: These are no integers and booleans of one length.
             TapeError: A tape is open.
         """
         self._check_may_change("take()")
@@ -222,7 +222,7 @@ class Rows:
             mask: Booleans of shape (rows,).
 
         Raises:
-            FieldError: No row would be left, or the values are not a mask.
+            FieldError: The values are not a mask.
             TapeError: A tape is open.
         """
         self._check_may_change("prune()")
@@ -269,8 +269,6 @@ class Rows:
         """
         self._check_may_change("from_numpy()")
         count, contents = self._as_rows(values)
-        if not count:
-            raise FieldError(self._none_left("from_numpy()"))
         made = {name: _filled(field, contents[name]) for name, field in self._fields.items()}
         self._become(made, _index(np.full(count, -1)))
 
@@ -333,7 +331,7 @@ class Rows:
     def _as_index(self, index: npt.ArrayLike) -> npt.NDArray[np.intp]:
         given, count = as_array(index), len(self)
         if given.ndim == 1 and not given.size:
-            raise FieldError(self._none_left("take()"))
+            return np.empty(0, np.intp)
         if given.dtype.kind not in "iu" or given.ndim != 1:
             advice = " Drop rows by a mask with prune()." if given.dtype.kind == "b" else ""
             raise FieldError(
@@ -381,9 +379,6 @@ class Rows:
     def _missing(self, name: str) -> str:
         guess = did_you_mean(name, self._fields) or f"they have {', '.join(self._fields)}."
         return f"{self!r} have no field '{name}'; {guess}"
-
-    def _none_left(self, what: str) -> str:
-        return f"{self!r}: {what} would leave no row, and a field has at least one element."
 
 
 class _NoField(AttributeError):

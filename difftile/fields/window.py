@@ -56,8 +56,15 @@ class Window:
         """Whether an element of the array occurs more than once."""
         return len({*self.axes} - {None}) < len(self.shape)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the view has no elements."""
+        return 0 in self.shape
+
     def of(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the part of an array of shape `base`; its memory is shared."""
+        if self.is_empty:
+            return np.empty((*self.shape, *array.shape[len(self.base) :]), array.dtype)
         index: list[int | slice[Any, Any, Any]] = []
         for start, step, axis in zip(self.starts, self.steps, self.axes, strict=True):
             stop = start if axis is None else start + step * self.shape[axis]
@@ -124,8 +131,6 @@ class Window:
             if isinstance(part, slice):
                 piece = cast("slice[Any, Any, Any]", part)
                 picked = range(size)[_checked(owner, piece)]
-                if not picked:
-                    raise FieldError(f"{_written(piece)} picks no element of {owner!r}.")
                 firsts.append(picked.start)
                 steps.append(picked.step)
                 kept[axis] = len(shape)
@@ -176,6 +181,8 @@ class Window:
 
     def shares(self, other: Window) -> bool:
         """Tell whether some element of the array is in both."""
+        if self.is_empty or other.is_empty:
+            return False
         return all(_meet(self._along(axis), other._along(axis)) for axis in range(len(self.base)))
 
     def _along(self, axis: int) -> range:

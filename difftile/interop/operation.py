@@ -71,7 +71,8 @@ class Element:
             )
         if 0 in layout.shape:
             raise LaunchError(
-                f"{title} has the shape {layout.shape} and so no elements; fields have one or more."
+                f"{title} has the shape {layout.shape} and so no elements; operations take one or "
+                "more."
             )
         return shaped(self.axes, scalar), layout.shape[:at]
 

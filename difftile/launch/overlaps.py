@@ -59,6 +59,7 @@ def check_apart(fields: Iterable[Field]) -> None:
 
 def _groups(storages: list[Storage]) -> Iterator[list[Storage]]:
     """Yield storages that overlap, directly or by others; only groups of two and more."""
+    storages = [one for one in storages if one.memory.nbytes]
     if len(storages) < 2:
         return
     storages.sort(key=lambda one: one.memory.address)

@@ -106,6 +106,8 @@ class Block:
     @property
     def is_contiguous(self) -> bool:
         """Whether the elements follow each other without gaps, the last axis fastest."""
+        if 0 in self.shape:
+            return True
         expected = 1
         for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
             if size != 1 and stride != expected:
@@ -116,9 +118,11 @@ class Block:
     def array(self) -> npt.NDArray[Any]:
         """Return memory of the host as a NumPy array."""
         itemsize = self.dtype.itemsize
+        if 0 in self.shape:
+            return np.empty(self.shape, self.dtype)
         lowest = sum(min(0, s * (n - 1)) for n, s in zip(self.shape, self.strides, strict=True))
         highest = sum(max(0, s * (n - 1)) for n, s in zip(self.shape, self.strides, strict=True))
-        nbytes = (highest - lowest + 1) * itemsize if prod(self.shape) else 0
+        nbytes = (highest - lowest + 1) * itemsize
         memory: Any = (ctypes.c_char * nbytes).from_address(self.address + lowest * itemsize)
         strides = tuple(stride * itemsize for stride in self.strides)
         return np.ndarray(self.shape, self.dtype, memory, -lowest * itemsize, strides)

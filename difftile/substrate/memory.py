@@ -563,6 +563,9 @@ class Buffer:
             self._on_device.copy_rows(other.device, index.device)
         else:
             rows = index.array()
+            if not len(other.array()):
+                self._array.fill(0)
+                return
             np.take(other.array(), rows, axis=0, out=self._array, mode="wrap")
             self._array[rows < 0] = 0
 

@@ -44,6 +44,8 @@ def texels_of(
     else:
         found, axes = _made(data, 2 if cube else dims, cube, srgb, dtype, grad)
     space = axes - 1 if cube else axes
+    if not found.size:
+        raise FieldError(f"A texture of shape {found.shape} has no elements.")
     if dims not in (None, space) or not 1 <= space <= MOST_DIMENSIONS:
         wanted = "3 axes: six faces, rows, columns" if cube else f"1 to {MOST_DIMENSIONS} axes"
         if dims is not None and not cube:

@@ -410,7 +410,7 @@ def test_wrong_arrays_are_refused_in_words() -> None:
         "square: 'x' has elements of complex128, which fields do not have."
     )
     assert refused(f, np.ones((0, 3))) == (
-        "square: 'x' has the shape (0, 3) and so no elements; fields have one or more."
+        "square: 'x' has the shape (0, 3) and so no elements; operations take one or more."
     )
     vectors = Operation(both, {"A": (3, 3), "x": ti.types.vector(3, ti.f32)})
     assert refused(vectors, np.ones((3, 3)), np.ones((5, 3))) == (

@@ -411,7 +411,7 @@ def test_wrong_tensors_are_refused_in_words() -> None:
         "whose last axis has the two parts."
     )
     assert refusal(squared, torch.ones(0)) == (
-        "square: 'x' has the shape (0,) and so no elements; fields have one or more."
+        "square: 'x' has the shape (0,) and so no elements; operations take one or more."
     )
     assert refusal(squared, torch.ones(3, device="meta")) == (
         "square: 'x' is on the device 'meta'; move it to the CPU, or to CUDA."
