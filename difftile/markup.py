@@ -22,7 +22,7 @@ class Text(str):
         return html_text(self)
 
 
-def as_text(function: Callable[_P, str]) -> Callable[_P, Text]:
+def prompt_text(function: Callable[_P, str]) -> Callable[_P, Text]:
     """Return the result of a function as `Text`; a decorator."""
 
     @functools.wraps(function)

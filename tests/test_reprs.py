@@ -44,6 +44,12 @@ def energy(x, loss):
         loss[None] += x[i] ** 3
 
 
+@dt.kernel
+def total(x, loss):
+    for i in x:
+        loss[None] += x[i]
+
+
 @energy.backward
 def energy_bwd(x, loss):
     for i in x:
@@ -81,6 +87,61 @@ def test_report_of_a_diagnosis() -> None:
     report = tape.report()
     assert repr(report).startswith("<report of ")
     assert Cells(report._repr_html_()).text == str(report)
+
+
+def test_kernels() -> None:
+    @dt.kernel
+    def scale(x, y, factor: float):
+        for i in x:
+            y[i] = factor * x[i]
+
+    assert repr(scale) == "<kernel scale(x, y, factor)>"
+    assert "compiled at its first launch" in Cells(scale._repr_html_()).text
+    scale(dt.zeros(3), dt.zeros(3, grad=True), 2.0)
+    found = Cells(scale._repr_html_())
+    assert found.rows == [
+        ["parameter", "role", "type"],
+        ["x", "In", "f32 (3,)"],
+        ["y", "Out", "f32 (3,), with gradient"],
+        ["factor", "float", "a constant to derivatives"],
+    ]
+    assert found.text.startswith("kernel scale(x, y, factor)")
+    assert found.text.endswith("1 specialisation")
+    assert repr(scale.explain()) == str(scale.explain())
+    assert "\n  x: In, f32 (3,)\n" in scale.explain()
+
+
+def test_tapes() -> None:
+    x, loss = dt.full(3, 0.5, grad=True), dt.zeros((), grad=True)
+    with dt.Tape(loss) as tape:
+        total(x, loss)
+    assert repr(tape).startswith("<tape done: 1 launch")
+    assert repr(tape.summary()) == str(tape.summary())
+    found = Cells(tape._repr_html_())
+    assert found.text.startswith("tape, done")
+    assert all(line in found.text for line in tape.summary().splitlines())
+
+
+def test_optimisers() -> None:
+    x, y = dt.zeros(3, grad=True), dt.zeros((2, 2), dt.vec(3), grad=True)
+    adam = dt.optim.Adam({"position": x, "<speed>": y}, lr=0.1)
+    assert repr(adam) == "<dt.optim.Adam of 2 fields with 15 numbers: lr 0.1, no steps>"
+    adam.step()
+    adam.lr = {"position": 0.5, "<speed>": dt.optim.schedules.linear(1.0, 0.0, 10)}
+    shown = (
+        "<dt.optim.Adam of 2 fields with 15 numbers: lr by field, 1 step, norm of the gradient 0>"
+    )
+    assert repr(adam) == shown
+    assert Cells(adam._repr_html_()).rows == [
+        ["field", "type", "shape", "learning rate"],
+        ["position", "f32", "(3,)", "0.5"],
+        ["<speed>", "vec3[f32]", "(2, 2)", "a schedule"],
+    ]
+    search = dt.optim.LBFGS(x)
+    assert repr(search) == "<dt.optim.LBFGS of 1 field with 3 numbers: no steps>"
+    assert Cells(search._repr_html_()).rows[1] == ["0", "f32", "(3,)"]
+    with pytest.raises(dt.LaunchError, match=r"^dt.optim.Adam: lr"):
+        adam.lr = -1.0
 
 
 def test_texts_are_shown_as_they_are() -> None:

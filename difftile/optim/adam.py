@@ -53,8 +53,8 @@ class _Adaptive(Optimiser):
         amsgrad: bool = False,
         **shared: Unpack[Shared],
     ) -> None:
-        self._betas = tuple(number(beta, f"{self!r}: a beta", below=1.0) for beta in betas)
-        self._eps = number(eps, f"{self!r}: eps")
+        self._betas = tuple(number(beta, f"{self._who}: a beta", below=1.0) for beta in betas)
+        self._eps = number(eps, f"{self._who}: eps")
         self._amsgrad = amsgrad
         super().__init__(fields, lr, weight_decay, **shared)
 

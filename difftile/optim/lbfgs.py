@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import LaunchError, SolverError
+from difftile.diagnostics import LaunchError, SolverError, counted
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import zero_grads
 from difftile.fields.recording import check_no_tape
 from difftile.fields.rows import Change, rows_of
 from difftile.habits import taught
 from difftile.ir.types import shape_of
+from difftile.markup import html_block, html_table
 from difftile.optim.line_search import search
 from difftile.optim.objective import Objective, Point
 from difftile.optim.parameters import (
     FieldsLike,
     after,
     follow_rows,
+    in_short,
     number,
     parameters_of,
 )
@@ -76,12 +78,12 @@ class LBFGS:
         history: int = 10,
         tol: float = 1e-7,
     ) -> None:
-        self.parameters = parameters_of(fields, repr(self))
-        self.lr = number(lr, f"{self!r}: lr", above=True)
-        self.tol = number(tol, f"{self!r}: tol")
+        self.parameters = parameters_of(fields, self._who)
+        self.lr = number(lr, f"{self._who}: lr", above=True)
+        self.tol = number(tol, f"{self._who}: tol")
         for name, value in (("iterations", iterations), ("history", history)):
             if (as_integer(value) or 0) < 1:
-                raise LaunchError(f"{self!r}: {name} is an integer from 1 on, not {value!r}.")
+                raise LaunchError(f"{self._who}: {name} is an integer from 1 on, not {value!r}.")
         self.iterations = iterations
         self.history = history
         self.steps = 0
@@ -91,8 +93,23 @@ class LBFGS:
         self._turns: list[Vector] = []
         follow_rows(self.parameters, self)
 
-    def __repr__(self) -> str:
+    @property
+    def _who(self) -> str:
+        """The optimiser in messages."""
         return "dt.optim.LBFGS"
+
+    def __repr__(self) -> str:
+        return f"<{self._who} of {in_short(self.parameters)}: {', '.join(self._progress())}>"
+
+    def _repr_html_(self) -> str:
+        rows = [(one.name, str(one.field.element), str(one.field.shape)) for one in self.parameters]
+        title = f"{self._who}: {', '.join(self._progress())}"
+        return html_block(title, html_table(("field", "type", "shape"), rows))
+
+    def _progress(self) -> Iterator[str]:
+        yield counted(self.steps, "step")
+        if self.finished:
+            yield self.reason or "finished"
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_rows": [rows_of(one.field) for one in self.parameters]}
@@ -118,8 +135,8 @@ class LBFGS:
             TapeError: A tape is open, or the function ran none.
             SolverError: The loss or its gradient is not finite to begin with.
         """
-        check_no_tape(f"{self!r}: step()")
-        objective = Objective(f, self.parameters, f"{self!r}: step()")
+        check_no_tape(f"{self._who}: step()")
+        objective = Objective(f, self.parameters, f"{self._who}: step()")
         reached = read(objective.state)
         try:
             now = self._first(objective)
@@ -143,10 +160,10 @@ class LBFGS:
         now = objective.here()
         if not np.isfinite(now.value):
             raise SolverError(
-                f"{self!r}: the loss is not finite to begin with. Start from fields where it is."
+                f"{self._who}: the loss is not finite to begin with. Start from fields where it is."
             )
         if not now.is_finite:
-            raise SolverError(f"{self!r}: {first_not_finite(self.parameters)}.")
+            raise SolverError(f"{self._who}: {first_not_finite(self.parameters)}.")
         return now
 
     def _next(self, objective: Objective, now: Point) -> Point | None:
@@ -215,7 +232,7 @@ class LBFGS:
             DatasetError: The state is in a file that cannot be read.
             TapeError: A tape is open.
         """
-        check_no_tape(f"{self!r}: load_state_dict()")
+        check_no_tape(f"{self._who}: load_state_dict()")
         one = Wanted((None, self._size), np.dtype(np.float64))
         steps, arrays = restored(saved, "LBFGS", {"moves": one, "turns": one})
         moves, turns = ([*arrays[key].astype(np.float64)] for key in ("moves", "turns"))
@@ -227,7 +244,7 @@ class LBFGS:
             )
         if not sound:
             raise LaunchError(
-                f"{self!r}: load_state_dict(): 'moves' and 'turns' must be pairs whose products "
+                f"{self._who}: load_state_dict(): 'moves' and 'turns' must be pairs whose products "
                 "are above 0. Take a state that state_dict() returned."
             )
         self.steps, self._moves, self._turns = steps, moves, turns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias, TypedDict, cast
 
@@ -29,12 +29,14 @@ from difftile.ir.types import (
     shape_of,
     with_scalar,
 )
+from difftile.markup import html_block, html_table
 from difftile.optim.fresh_gradients import FreshGradients
 from difftile.optim.parameters import (
     FieldsLike,
     PerField,
     after,
     follow_rows,
+    in_short,
     number,
     of_each,
     parameters_of,
@@ -118,25 +120,27 @@ class Optimiser(ABC):
         clip_value: float | None = None,
         nonfinite: str = "raise",
     ) -> None:
-        self.parameters = parameters_of(fields, repr(self), tensors=True)
+        self.parameters = parameters_of(fields, self._who, tensors=True)
         self.steps = 0
         self.skipped = 0
         self.grad_norm: float | None = None
         self.lr = lr
-        decays = of_each(weight_decay, self.parameters, f"{self!r}: weight_decay")
-        self._decays = [number(decay, f"{self!r}: weight_decay") for decay in decays]
+        decays = of_each(weight_decay, self.parameters, f"{self._who}: weight_decay")
+        self._decays = [number(decay, f"{self._who}: weight_decay") for decay in decays]
         self._bounds = self._checked_bounds(low, high)
         if clip_norm is not None and clip_value is not None:
-            raise LaunchError(f"{self!r} clips by norm or by value: give clip_norm or clip_value.")
+            raise LaunchError(
+                f"{self._who} clips by norm or by value: give clip_norm or clip_value."
+            )
         self._clip_norm = self._limit("clip_norm", clip_norm)
         self._clip_value = self._limit("clip_value", clip_value)
         if nonfinite not in _NOT_FINITE:
             names = ", ".join(map(repr, _NOT_FINITE))
-            raise LaunchError(f"{self!r}: nonfinite is one of {names}, not {nonfinite!r}.")
+            raise LaunchError(f"{self._who}: nonfinite is one of {names}, not {nonfinite!r}.")
         if nonfinite == "zero" and clip_norm is not None:
             raise LaunchError(
-                f"{self!r}: a norm of gradients that are not finite is not finite. Give clip_value "
-                "with nonfinite='zero', or clip_norm with nonfinite='skip'."
+                f"{self._who}: a norm of gradients that are not finite is not finite. Give "
+                "clip_value with nonfinite='zero', or clip_norm with nonfinite='skip'."
             )
         self._nonfinite = nonfinite
         self._total = zeros((), F64)
@@ -164,8 +168,30 @@ class Optimiser(ABC):
             decay: The weight decay.
         """
 
-    def __repr__(self) -> str:
+    @property
+    def _who(self) -> str:
+        """The optimiser in messages."""
         return f"dt.optim.{type(self).__name__}"
+
+    def __repr__(self) -> str:
+        return f"<{self._who} of {in_short(self.parameters)}: {', '.join(self._progress())}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (one.name, str(one.field.element), str(one.field.shape), _shown_rate(rate))
+            for one, rate in zip(self.parameters, self._rates, strict=True)
+        ]
+        head = ("field", "type", "shape", "learning rate")
+        return html_block(f"{self._who}: {', '.join(self._progress())}", html_table(head, rows))
+
+    def _progress(self) -> Iterator[str]:
+        rates = dict.fromkeys(map(_shown_rate, self._rates))
+        yield f"lr {next(iter(rates)) if len(rates) == 1 else 'by field'}"
+        yield counted(self.steps, "step")
+        if self.skipped:
+            yield f"{self.skipped} skipped"
+        if self.grad_norm is not None:
+            yield f"norm of the gradient {self.grad_norm:.4g}"
 
     @property
     def lr(self) -> Rates:
@@ -174,10 +200,10 @@ class Optimiser(ABC):
 
     @lr.setter
     def lr(self, lr: Rates) -> None:
-        rates = of_each(lr, self.parameters, f"{self!r}: lr")
+        rates = of_each(lr, self.parameters, f"{self._who}: lr")
         for rate in rates:
             if not callable(rate):
-                number(rate, f"{self!r}: lr")
+                number(rate, f"{self._who}: lr")
         self._lr = lr
         self._rates: list[Rate] = rates
 
@@ -196,7 +222,7 @@ class Optimiser(ABC):
             SolverError: With `nonfinite="raise"`, a gradient is not finite; nothing was changed.
             LaunchError: A schedule gave no learning rate.
         """
-        check_no_tape(f"{self!r}: step()")
+        check_no_tape(f"{self._who}: step()")
         if visible is not None:
             self._check_visible(visible)
         present = self._fetch_tensors()
@@ -209,7 +235,7 @@ class Optimiser(ABC):
             if not math.isfinite(self.grad_norm) and looks:
                 if self._nonfinite == "raise":
                     raise SolverError(
-                        f"{self!r}: {first_not_finite(self.parameters)}; no field was moved. "
+                        f"{self._who}: {first_not_finite(self.parameters)}; no field was moved. "
                         "dt.Tape(loss, diagnose=True) says where that comes from, and "
                         "nonfinite='skip' leaves such steps out."
                     )
@@ -218,7 +244,7 @@ class Optimiser(ABC):
             if self._clip_norm is not None:
                 scale = min(1.0, self._clip_norm / (self.grad_norm + 1e-6))
         rates = [
-            number(rate(self.steps) if callable(rate) else rate, f"{self!r}: lr")
+            number(rate(self.steps) if callable(rate) else rate, f"{self._who}: lr")
             for rate in self._rates
         ]
         numbers = [
@@ -264,12 +290,12 @@ class Optimiser(ABC):
             or is_float(visible.element)
         ):
             raise FieldError(
-                f"{self!r}: visible is a field of integers of shape (rows,), not {visible!r}."
+                f"{self._who}: visible is a field of integers of shape (rows,), not {visible!r}."
             )
         for one in self.parameters:
             if one.field.shape[:1] != visible.shape:
                 raise FieldError(
-                    f"{self!r}: visible has {counted(len(visible), 'row')}, and {one} has other "
+                    f"{self._who}: visible has {counted(len(visible), 'row')}, and {one} has other "
                     "rows. Give fields with other rows an optimiser of their own."
                 )
 
@@ -330,7 +356,7 @@ class Optimiser(ABC):
             DatasetError: The state is in a file that cannot be read.
             TapeError: A tape is open.
         """
-        check_no_tape(f"{self!r}: load_state_dict()")
+        check_no_tape(f"{self._who}: load_state_dict()")
         fields = self._state_fields()
         wanted = {
             key: Wanted(
@@ -367,18 +393,24 @@ class Optimiser(ABC):
     # Options
 
     def _limit(self, name: str, value: float | None) -> float | None:
-        return None if value is None else number(value, f"{self!r}: {name}", above=True)
+        return None if value is None else number(value, f"{self._who}: {name}", above=True)
 
     def _checked_bounds(self, low: Bound, high: Bound) -> list[tuple[float | None, float | None]]:
         found: list[tuple[float | None, float | None]] = []
-        lows = of_each(low, self.parameters, f"{self!r}: low")
-        highs = of_each(high, self.parameters, f"{self!r}: high")
+        lows = of_each(low, self.parameters, f"{self._who}: low")
+        highs = of_each(high, self.parameters, f"{self._who}: high")
         for least, most in zip(lows, highs, strict=True):
             pair = tuple(
-                None if one is None else number(one, f"{self!r}: {name}", low=-math.inf, above=True)
+                None
+                if one is None
+                else number(one, f"{self._who}: {name}", low=-math.inf, above=True)
                 for name, one in (("low", least), ("high", most))
             )
             found.append(cast("tuple[float | None, float | None]", pair))
             if None not in pair and not least <= most:
-                raise LaunchError(f"{self!r}: low = {least} is above high = {most}.")
+                raise LaunchError(f"{self._who}: low = {least} is above high = {most}.")
         return found
+
+
+def _shown_rate(rate: Rate) -> str:
+    return "a schedule" if callable(rate) else f"{rate:g}"

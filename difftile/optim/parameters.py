@@ -9,12 +9,12 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from difftile.diagnostics import FieldError, LaunchError
+from difftile.diagnostics import FieldError, LaunchError, counted
 from difftile.fields.field import Field, Storage
 from difftile.fields.rows import Change, Follower, Rows, rows_of
 from difftile.fields.structs import Member, StructField
 from difftile.fields.view import View
-from difftile.ir.types import is_float
+from difftile.ir.types import is_float, shape_of
 from difftile.optim.tensors import TensorParameter, is_tensor
 
 Tensor: TypeAlias = Any
@@ -115,6 +115,13 @@ def parameters_of(
     if twice is not None:
         raise FieldError(f"{what} is given two fields of the name '{twice}'; rename one of them.")
     return tuple(found)
+
+
+def in_short(parameters: Sequence[NamedParameter]) -> str:
+    """Return how many fields and numbers an optimiser moves: '2 fields, 1,024 numbers'."""
+    size = sum(one.field.size * math.prod(shape_of(one.field.element)) for one in parameters)
+    numbers = f"{size:,} {'number' if size == 1 else 'numbers'}"
+    return f"{counted(len(parameters), 'field')} with {numbers}"
 
 
 def check_gradient(field: Field, what: str) -> None:

@@ -75,9 +75,9 @@ class RMSProp(Optimiser):
         weight_decay: float | PerField[float] = 0.0,
         **shared: Unpack[Shared],
     ) -> None:
-        self._alpha = number(alpha, f"{self!r}: alpha", below=1.0)
-        self._eps = number(eps, f"{self!r}: eps")
-        self._momentum = number(momentum, f"{self!r}: momentum")
+        self._alpha = number(alpha, f"{self._who}: alpha", below=1.0)
+        self._eps = number(eps, f"{self._who}: eps")
+        self._momentum = number(momentum, f"{self._who}: momentum")
         self._centered = centered
         super().__init__(fields, lr, weight_decay, **shared)
 

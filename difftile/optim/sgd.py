@@ -68,11 +68,11 @@ class SGD(Optimiser):
         weight_decay: float | PerField[float] = 0.0,
         **shared: Unpack[Shared],
     ) -> None:
-        self._momentum = number(momentum, f"{self!r}: momentum")
-        self._dampening = number(dampening, f"{self!r}: dampening")
+        self._momentum = number(momentum, f"{self._who}: momentum")
+        self._dampening = number(dampening, f"{self._who}: dampening")
         self._nesterov = nesterov
         if nesterov and (not self._momentum or self._dampening):
-            raise LaunchError(f"{self!r}: nesterov goes with a momentum, and without dampening.")
+            raise LaunchError(f"{self._who}: nesterov goes with a momentum, and without dampening.")
         super().__init__(fields, lr, weight_decay, **shared)
 
     def _used(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from difftile.ad.activity import active_values
 from difftile.ad.missing_gradients import Cut, Flow, follow
@@ -103,7 +103,12 @@ def _runs(launch: PreparedLaunch) -> str:
 
 
 def _parameters(launch: PreparedLaunch) -> str:
-    lines = ["Parameters"]
+    rows = [f"  {name}: {role}, {type_}" for name, role, type_ in parameter_rows(launch)]
+    return "\n".join(("Parameters", *rows))
+
+
+def parameter_rows(launch: PreparedLaunch) -> Iterator[tuple[str, str, str]]:
+    """Yield name, role and type of each parameter."""
     code = launch.code
     stages = code.stages
     hidden = {temp.storage for temp in code.temps}
@@ -112,12 +117,11 @@ def _parameters(launch: PreparedLaunch) -> str:
             if value.storage not in hidden:
                 grad = ", with gradient" if value.has_grads else ""
                 type_ = f"{value.element} {value.shape}{grad}"
-                lines.append(f"  {param.name}: {_role(param, stages)}, {type_}")
+                yield param.name, _role(param, stages), type_
         elif isinstance(param, Var) and not (code.streams and 0 <= k - code.drawn_at < 2):
             kind = "float" if scalar_of(param.type) in FLOATS else "int"
             name = as_written(param.name)
-            lines.append(f"  {name}: {kind}, a constant to derivatives")
-    return "\n".join(lines)
+            yield name, kind, "a constant to derivatives"
 
 
 def _role(array: Array, stages: Iterable[Stage]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from contextlib import suppress
 from types import FunctionType
 from typing import Any
@@ -17,7 +17,7 @@ from difftile.compile.func import Func, plain, watch
 from difftile.compile.methods import BoundKernel, check_class, is_data_oriented
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Adjoint
-from difftile.diagnostics import IndexOutOfRange, LaunchError, did_you_mean
+from difftile.diagnostics import IndexOutOfRange, LaunchError, counted, did_you_mean
 from difftile.fields.field import Field
 from difftile.fields.pending import PENDING, run_pending
 from difftile.fields.recording import RECORDING, Recording
@@ -31,10 +31,11 @@ from difftile.launch.overlaps import check_apart
 from difftile.launch.parse_arguments import ParsedArguments, current_captures, parse_arguments
 from difftile.launch.prepared_launch import PreparedLaunch, RecentLaunches, invariant_key
 from difftile.linearization.transposed import forward_of
+from difftile.markup import html_block, html_lines, html_table, prompt_text
 from difftile.ops.vocabulary import RuleMeaning, is_lambda
 from difftile.recording.perform import perform
 from difftile.recording.steps import Launch
-from difftile.runtime.explanation import explain
+from difftile.runtime.explanation import explain, parameter_rows
 from difftile.runtime.explicit import (
     run_adjoint,
     run_adjoint_of_step,
@@ -91,6 +92,20 @@ class Kernel(ByName):
 
     def __repr__(self) -> str:
         return self._body.title
+
+    def _repr_html_(self) -> str:
+        return html_block(self._body.title.strip("<>"), *self._about())
+
+    def _about(self) -> Iterator[str]:
+        """Yield HTML of the latest launch: its parameters, and what was compiled for it."""
+        launch = self._launches.latest
+        if launch is None:
+            yield html_lines(["compiled at its first launch"])
+            return
+        yield html_table(("parameter", "role", "type"), parameter_rows(launch))
+        count = sum(len(codes) for codes in self._specialisations.values())
+        rules = "".join(f", with a {word} rule" for word in self._rules)
+        yield html_lines([f"{counted(count, 'specialisation')}{rules}"])
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Return the kernel as a method of an object."""
@@ -463,6 +478,7 @@ class Kernel(ByName):
 
     # Looking inside
 
+    @prompt_text
     @boundary
     def source(self, mode: str = "forward") -> str:
         """Return the Taichi source of the latest specialisation.
@@ -491,6 +507,7 @@ class Kernel(ByName):
                 texts.append(adjoint.code.source())
         return "\n\n".join(texts if mode == "forward" else reversed(texts))
 
+    @prompt_text
     @boundary
     def explain(self, *args: object, **kwargs: object) -> str:
         """Return a report on the kernel's parameters and on the needs of its adjoint.

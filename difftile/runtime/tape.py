@@ -51,6 +51,7 @@ from difftile.fields.tracked import HostRead, Reads
 from difftile.habits import taught
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.run import Run
+from difftile.markup import html_block, html_lines, prompt_text
 from difftile.recording.budget import as_text, parse_memory
 from difftile.recording.gradient_cuts import Cuts
 from difftile.recording.history import FullHistory, History, LimitedHistory
@@ -235,8 +236,13 @@ class Tape(StepRecorder):
         return [] if self._shared is None else self._shared.changed(ends)
 
     def __repr__(self) -> str:
-        state = "open" if self._open else "done" if self._done else "recorded"
-        return f"<tape {state}: {', '.join(self.summary().splitlines())}>"
+        return f"<tape {self._state()}: {', '.join(self.summary().splitlines()[:2])}>"
+
+    def _repr_html_(self) -> str:
+        return html_block(f"tape, {self._state()}", html_lines(self.summary().splitlines()))
+
+    def _state(self) -> str:
+        return "open" if self._open else "done" if self._done else "recorded"
 
     def __len__(self) -> int:
         run_pending()
@@ -270,6 +276,7 @@ class Tape(StepRecorder):
         run_pending()
         return list(self._written.values())
 
+    @prompt_text
     def summary(self) -> str:
         """Return what was recorded, what it held and what was run again, in a few lines."""
         run_pending()
