@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,11 @@ def _shown_path(file: str) -> str:
 def place(file: str, line: int) -> str:
     """Return the name of a line: 'File "a.py", line 3', or in a notebook 'Cell In[2], line 3'."""
     if "IPython" in sys.modules:
-        shell = sys.modules["IPython"].get_ipython()
-        cell = shell and shell.compile.format_code_name(file)
-        if cell:
-            return f"{' '.join(cell)}, line {line}"
+        compiler: Any = getattr(sys.modules["IPython"].get_ipython(), "compile", None)
+        if hasattr(compiler, "format_code_name"):  # from IPython 8 on
+            cell: tuple[str, str] | None = compiler.format_code_name(file)
+            if cell is not None:
+                return f"{' '.join(cell)}, line {line}"
     return f'File "{_shown_path(file)}", line {line}'
 
 

@@ -135,7 +135,7 @@ def test_optimisers() -> None:
     assert Cells(adam._repr_html_()).rows == [
         ["field", "type", "shape", "learning rate"],
         ["position", "f32", "(3,)", "0.5"],
-        ["<speed>", "vec3[f32]", "(2, 2)", "a schedule"],
+        ["<speed>", "vec3<f32>", "(2, 2)", "a schedule"],
     ]
     search = dt.optim.LBFGS(x)
     assert repr(search) == "<dt.optim.LBFGS of 1 field with 3 numbers: no steps>"

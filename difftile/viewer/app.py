@@ -17,6 +17,7 @@ from difftile.viewer.backends.base import Backend
 from difftile.viewer.backends.choose import choose, is_free
 from difftile.viewer.backends.fallback import instead_of_window
 from difftile.viewer.backends.native_window import NoWindow
+from difftile.viewer.backends.notebook import NotebookBackend
 from difftile.viewer.backends.null import NullBackend
 from difftile.viewer.canvas import Canvas
 from difftile.viewer.controls import Buttons, Key
@@ -45,9 +46,10 @@ class App(ControlsApi):
     Args:
         title: The title of the window.
         size: Width and height of the pictures [px].
-        backend: "window", "web" (with an address as in "web:port" or "web:host:port"), "null", or a
-            backend; None for the name in the environment variable DIFFTILE_VIEWER, or else
-            "window", or "web" where no window can be opened.
+        backend: "window", "web" (with an address as in "web:port" or "web:host:port"), "notebook"
+            for pictures below a cell, "null", or a backend; None for the name in the environment
+            variable DIFFTILE_VIEWER, or else "window", or "web" where no window can be opened and
+            in notebooks.
         view: The part of the plane that is shown: left, bottom, right, top; y is up.
         speed: Steps per picture; None for as many as time allows.
         screenshots: The folder that the key `p` writes to.
@@ -256,7 +258,7 @@ class App(ControlsApi):
         try:
             self._open(is_recording=frames is not None and record is not None)
             null = isinstance(self._backend, NullBackend)
-            self._course.watched = not null
+            self._course.watched = not (null or isinstance(self._backend, NotebookBackend))
             run(
                 self._backend,
                 self._course,

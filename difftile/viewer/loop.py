@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from difftile.tracebacks import shorten
 from difftile.viewer.backends.base import Backend
 from difftile.viewer.events import Close, Event
 
@@ -77,9 +78,10 @@ class Course:
         try:
             action()
         except Exception as error:
+            shorten(error)
             said = described(error)
             if said != self.error and self.watched:  # drawing may fail in every picture
-                traceback.print_exc()
+                traceback.print_exception(type(error), error, error.__traceback__)
             self.error, self.failure = said, error
             self.playing = False
             return False

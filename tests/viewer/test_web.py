@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import os
 import signal
 import socket
@@ -16,10 +17,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import difftile as dt
+from difftile.viewer.backends import choose as choose_module
 from difftile.viewer.backends.control_diff import ControlDiff
 from difftile.viewer.backends.messages import ControlChange
+from difftile.viewer.backends.notebook import NotebookBackend
+from difftile.viewer.backends.null import NullBackend
 from difftile.viewer.backends.web import WebBackend
 from difftile.viewer.controls import Slider
 from difftile.viewer.frame import Frame, Layer
@@ -118,14 +123,89 @@ def test_a_port_that_is_taken_is_left_to_who_has_it(capsys: pytest.CaptureFixtur
 
 @needs_viser
 def test_a_notebook_shows_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[tuple[object, ...]] = []
+    shown = notebook(monkeypatch)
+    app = dt.viewer.App(size=(480, 320), backend="web:0")
+    app.run(frames=1)
+    (_, (address, width, height)), (kind, (file, options)) = shown
+    assert address.startswith("http://localhost:") and (width, height) == ("100%", 640)
+    # No process serves the page any more: the last picture is in its place.
+    assert (kind, options) == ("update", {"format": "png", "width": 480})
+    picture = np.asarray(Image.open(io.BytesIO(file)))
+    assert np.array_equal(picture, app.picture)
+
+
+def test_pictures_below_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = notebook(monkeypatch)
+    app = dt.viewer.App(size=(480, 320), backend="notebook")
+    x = dt.zeros((4, 4))
+    app.image(x, low=0.0, high=10.0)
+
+    @app.step
+    def step() -> None:
+        x.fill(float(app.steps))
+
+    app.run(frames=4, fps=1000.0)
+    kinds = [kind for kind, _ in shown]
+    assert kinds[0] == "display" and set(kinds[1:]) <= {"update"}
+    picture = np.asarray(Image.open(io.BytesIO(shown[-1][1][0])))
+    assert np.array_equal(picture, app.picture)  # the last one is there, although pictures wait
+
+
+def test_an_interrupt_ends_pictures_below_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = notebook(monkeypatch)
+    app = dt.viewer.App(size=(480, 320), backend="notebook")
+
+    @app.step
+    def step() -> None:
+        if app.steps == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    former = signal.getsignal(signal.SIGINT)
+    app.run()
+    assert shown and app.steps >= 3
+    assert signal.getsignal(signal.SIGINT) is former
+
+
+def test_an_error_ends_pictures_below_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = notebook(monkeypatch)
+    app = dt.viewer.App(size=(480, 320), backend="notebook")
+
+    @app.step
+    def step() -> None:
+        raise ZeroDivisionError("in a step")
+
+    with pytest.raises(ZeroDivisionError):
+        app.run()
+    assert shown
+
+
+def test_the_default_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DIFFTILE_VIEWER", raising=False)
+    notebook(monkeypatch)
+    monkeypatch.setattr(choose_module, "is_installed", lambda name: name != "web")
+    assert isinstance(choose_module.choose(None), NotebookBackend)
+    monkeypatch.setattr(choose_module, "is_installed", lambda name: True)
+    assert isinstance(choose_module.choose(None), WebBackend)
+    monkeypatch.setenv("DIFFTILE_VIEWER", "null")
+    assert isinstance(choose_module.choose(None), NullBackend)
+
+
+def notebook(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
+    """Let the test run as if in a notebook, and return what is shown below the cell."""
+    shown: list[tuple[str, Any]] = []
+
+    def display(thing: object, *, display_id: bool) -> object:
+        shown.append(("display", thing))
+        return SimpleNamespace(update=lambda thing: shown.append(("update", thing)))
+
+    def image(data: bytes, **options: object) -> object:
+        return data, options
+
     kernel = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object()))
-    display = SimpleNamespace(IFrame=lambda *what: what, display=shown.append)
+    displays = SimpleNamespace(IFrame=lambda *what: what, Image=image, display=display)
     monkeypatch.setitem(sys.modules, "IPython", kernel)
-    monkeypatch.setitem(sys.modules, "IPython.display", display)
-    dt.viewer.App(backend="web:0").run(frames=1)
-    ((address, width, height),) = shown
-    assert str(address).startswith("http://localhost:") and (width, height) == ("100%", 640)
+    monkeypatch.setitem(sys.modules, "IPython.display", displays)
+    return shown
 
 
 @needs_viser

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from difftile.diagnostics import ViewerError
 from difftile.viewer.backends.base import Backend
+from difftile.viewer.backends.notebook import in_notebook
 
 VARIABLE = "DIFFTILE_VIEWER"
 
@@ -35,8 +36,15 @@ class _Row:
 _BACKENDS = {
     "window": _Row("difftile.viewer.backends.native_window", "WindowBackend"),
     "web": _Row("difftile.viewer.backends.web", "WebBackend", "viser", "viewer", addressed=True),
+    "notebook": _Row("difftile.viewer.backends.notebook", "NotebookBackend"),
     "null": _Row("difftile.viewer.backends.null", "NullBackend"),
 }
+
+
+def _default() -> str:
+    if in_notebook():
+        return "web" if is_installed("web") else "notebook"
+    return "window"
 
 
 def is_free(wanted: str | Backend | None) -> bool:
@@ -55,14 +63,15 @@ def choose(wanted: str | Backend | None) -> Backend:
 
     Args:
         wanted: A backend, or a name with an optional ":" and address; None for the name in the
-            environment variable DIFFTILE_VIEWER, or else a window.
+            environment variable DIFFTILE_VIEWER, or else a window; in a notebook a page, or
+            pictures if the library for pages is missing.
 
     Raises:
         ViewerError: No backend has that name, or a library is missing.
     """
     if wanted is not None and not isinstance(wanted, str):
         return wanted
-    name, _, address = (wanted or os.environ.get(VARIABLE) or "window").partition(":")
+    name, _, address = (wanted or os.environ.get(VARIABLE) or _default()).partition(":")
     row = _BACKENDS.get(name)
     if row is None:
         raise ViewerError(

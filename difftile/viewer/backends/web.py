@@ -6,21 +6,17 @@ simulation.
 
 from __future__ import annotations
 
-import importlib
 import math
-import signal
 import socket
-import sys
-import threading
 from collections.abc import Mapping, Sequence
-from types import FrameType
-from typing import Any
 
 from difftile.diagnostics import ViewerError
 from difftile.viewer.backends.child_process import Ended
 from difftile.viewer.backends.control_diff import ControlDiff
 from difftile.viewer.backends.flow_control import FlowControl
+from difftile.viewer.backends.interrupt import Interrupt
 from difftile.viewer.backends.messages import ControlChange, PageEvent, PageUpdate
+from difftile.viewer.backends.notebook import Output, in_notebook
 from difftile.viewer.backends.page_guests import allowed_origins
 from difftile.viewer.events import Close, Event
 from difftile.viewer.frame import Frame
@@ -30,7 +26,6 @@ from difftile.viewer.panel import Panel
 _PAGE = "difftile.viewer.backends.page"
 _PORT, _PORTS = 8080, 65536  # the default, and the number of ports
 _REFRESH, _REPLOT = 0.1, 0.3  # intervals of updates of controls and of plots [s]
-_CELL = 640  # height of a page in a notebook [px]
 
 
 class WebBackend(FlowControl[PageEvent]):
@@ -60,8 +55,9 @@ class WebBackend(FlowControl[PageEvent]):
         self._diff = ControlDiff(self._panel, self._keys)
         self._broken: Exception | None = None  # raised by a binding when its control moved
         self._refreshed = self._replotted = -math.inf
-        self._interrupts: Any = None  # the former handler of Ctrl+C
-        self._interrupted = False
+        self._interrupt = Interrupt()
+        self._output: Output | None = None  # below the cell of a notebook
+        self._last: Frame | None = None
 
     def attach(self, panel: Panel, keys: Mapping[str, Shortcut]) -> bool:
         """See `Backend`; the page shows controls and keys next to the picture."""
@@ -92,16 +88,16 @@ class WebBackend(FlowControl[PageEvent]):
         except Ended as ended:
             raise ViewerError(f"cannot serve a page: the page process {ended}") from None
         self._diff = ControlDiff(self._panel, self._keys)
-        self._interrupted = False
         self._refreshed = self._replotted = -math.inf
-        self._catch_interrupt()
+        self._interrupt.begin()
         name = socket.gethostname() if self._host in ("0.0.0.0", "::") else self._host
         address = f"http://{name}:{port}"
-        print(f"{title}: {address} (Ctrl+C ends it)", flush=True)
-        ipython = sys.modules.get("IPython")
-        if ipython is not None and hasattr(ipython.get_ipython(), "kernel"):
-            display = importlib.import_module("IPython.display")
-            display.display(display.IFrame(address, "100%", _CELL))
+        notebook = in_notebook()
+        how = "interrupt the kernel to end it" if notebook else "Ctrl+C ends it"
+        print(f"{title}: {address} ({how})", flush=True)
+        if notebook:
+            self._output = Output()
+            self._output.page(address)
 
     def poll(self) -> list[Event]:
         """See `Backend`."""
@@ -120,7 +116,7 @@ class WebBackend(FlowControl[PageEvent]):
             else:
                 found.append(one)
             self._refreshed = -math.inf  # show the effect at once
-        if self._interrupted:
+        if self._interrupt.came:
             found.append(Close())
         if Close() in found:
             self.close()
@@ -133,6 +129,8 @@ class WebBackend(FlowControl[PageEvent]):
             ViewerError: The last frame could not be drawn.
             Exception: A binding could not be changed.
         """
+        if self._output is not None:
+            self._last = frame
         if self._broken is not None:
             broken, self._broken = self._broken, None
             raise broken
@@ -149,19 +147,21 @@ class WebBackend(FlowControl[PageEvent]):
         self._send(update)
 
     def close(self) -> None:
-        """See `Backend`."""
+        """Close the page; in a notebook the last picture takes its place."""
         super().close()
-        if self._interrupts is not None:
-            signal.signal(signal.SIGINT, self._interrupts)
-            self._interrupts = None
+        self._interrupt.end()
+        if self._output is not None:
+            output, self._output = self._output, None
+            self._leave(output)
 
-    def _catch_interrupt(self) -> None:
-        """Let Ctrl+C close the page after the current step; a second one interrupts the step."""
-        if threading.current_thread() is not threading.main_thread():
-            return
-
-        def interrupt(_: int, __: FrameType | None) -> None:
-            signal.signal(signal.SIGINT, self._interrupts)
-            self._interrupted = True
-
-        self._interrupts = signal.signal(signal.SIGINT, interrupt)
+    def _leave(self, output: Output) -> None:
+        """Put the last picture in the place of the page, which no process serves any more."""
+        last, self._last = self._last, None
+        try:
+            picture = None if last is None else last.image()
+        except Exception:  # it cannot be drawn: the app has said why
+            picture = None
+        if picture is None:
+            output.words("The viewer is closed.")
+        else:
+            output.picture(picture)
