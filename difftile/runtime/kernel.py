@@ -478,8 +478,8 @@ class Kernel(ByName):
 
     # Looking inside
 
-    @prompt_text
     @boundary
+    @prompt_text
     def source(self, mode: str = "forward") -> str:
         """Return the Taichi source of the latest specialisation.
 
@@ -507,8 +507,8 @@ class Kernel(ByName):
                 texts.append(adjoint.code.source())
         return "\n\n".join(texts if mode == "forward" else reversed(texts))
 
-    @prompt_text
     @boundary
+    @prompt_text
     def explain(self, *args: object, **kwargs: object) -> str:
         """Return a report on the kernel's parameters and on the needs of its adjoint.
 
