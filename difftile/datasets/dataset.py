@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,6 +22,7 @@ Colour: TypeAlias = tuple[float, float, float]
 LEAST_FOCAL = 1e-6  # focal length [pixels]
 _LARGEST = 1e18  # of a number whose square single precision holds
 _WIDEST = 10**6  # of an image [pixels]
+_SIZES = 3  # sizes of views that a summary names
 
 
 def within_reach(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -38,7 +40,7 @@ def is_size(width: int, height: int) -> bool:
     return 1 <= width <= _WIDEST and 1 <= height <= _WIDEST
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class View:
     """An image and the pinhole camera that shows it.
 
@@ -66,6 +68,15 @@ class View:
     downscale: int = 1
     held_out: bool | None = None
     lens: Lens | None = None
+
+    def __repr__(self) -> str:
+        fx, fy, cx, cy = self.intrinsics.tolist()
+        lens = "" if self.lens is None else ", undistorted"
+        held_out = ", held out" if self.held_out else ""
+        return (
+            f"View({self.name!r}, {self.width} x {self.height}, fx {fx:.6g}, fy {fy:.6g}, "
+            f"cx {cx:.6g}, cy {cy:.6g}{lens}{held_out})"
+        )
 
     @property
     def centre(self) -> Doubles:
@@ -99,7 +110,7 @@ class View:
             )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Points:
     """Points on the surfaces of a scene.
 
@@ -122,8 +133,11 @@ class Points:
     def __len__(self) -> int:
         return len(self.positions)
 
+    def __repr__(self) -> str:
+        return f"Points({len(self)} of them)"
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Dataset:
     """Views of one scene.
 
@@ -140,6 +154,22 @@ class Dataset:
     points: Points | None
     found: str
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        sizes = Counter(f"{view.width} x {view.height}" for view in self.views).most_common()
+        named = [f"{count} of {size}" for size, count in sizes[:_SIZES]]
+        if more := len(sizes) - len(named):
+            named.append(f"{more} more sizes")
+        cameras = len({(*view.intrinsics.tolist(), view.width, view.height) for view in self.views})
+        undistorted = sum(view.lens is not None for view in self.views)
+        lines = [
+            f"Dataset({str(self.folder)!r}: {self.found}",
+            f"views: {', '.join(named)}",
+            f"cameras: {cameras}" + (f", {undistorted} views undistorted" if undistorted else ""),
+            f"scale: {self.scale:.6g}",
+            *(f"note: {note}" for note in self.notes),
+        ]
+        return "\n  ".join(lines) + ")"
 
     @property
     def scale(self) -> float:

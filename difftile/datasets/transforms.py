@@ -69,6 +69,8 @@ def load_transforms(inside: Folder, path: Path, *, downscale: int, background: C
     points, notes = _points(inside, content)
     if any(frame.get("mask_path") for frame in frames):
         notes = (*notes, "masks are not used")
+    if content.get("fisheye_crop_radius") is not None:
+        notes = (*notes, "fisheye_crop_radius is not used")
     found = f"{path.name}, {len(views)} views"
     return Dataset(path.parent, views, points, found, (*notes, *remarks))
 

@@ -90,6 +90,26 @@ def test_it_says_what_it_found(tmp_path: Path, kind: str, found: str) -> None:
     assert load(tmp_path).found == found
 
 
+def test_a_summary_of_a_data_set(tmp_path: Path) -> None:
+    write_dataset(tmp_path, "colmap-txt", shots(3))
+    data = load(tmp_path)
+    assert repr(data) == (
+        f"Dataset({str(tmp_path)!r}: COLMAP's sparse/0/cameras.txt, 3 views, 200 points\n"
+        f"  views: 3 of 32 x 24\n  cameras: 1\n  scale: {data.scale:.6g})"
+    )
+    assert repr(data.views[0]) == ("View('view_000.png', 32 x 24, fx 40, fy 40, cx 16, cy 12)")
+    assert repr(data.points) == "Points(200 of them)"
+    camera_line(tmp_path, "1 RADIAL 32 24 40 16 12 0.1 0")
+    small = tmp_path / "images" / "view_001.png"
+    Pillow.open(small).resize((16, 12)).save(small)
+    data = load(tmp_path)
+    first, *lines = repr(data).split("\n  ")
+    assert first.startswith("Dataset(")
+    assert lines[:2] == ["views: 2 of 32 x 24, 1 of 16 x 12", "cameras: 2, 3 views undistorted"]
+    assert lines[3:] == [f"note: {note}" for note in data.notes[:-1]] + [f"note: {data.notes[-1]})"]
+    assert "undistorted" in repr(data.views[0])
+
+
 def test_points_are_the_same_in_both_files_of_colmap(tmp_path: Path) -> None:
     for kind in ("colmap-bin", "colmap-txt"):
         write_dataset(tmp_path / kind, kind, shots(1))
@@ -510,6 +530,8 @@ def test_points_and_masks_of_nerfstudio(nerfstudio: Path) -> None:
     np.testing.assert_allclose(points_of(nerfstudio).positions, [[1, 2, 3]])
     np.testing.assert_allclose(points_of(nerfstudio).colours, [[1, 0, 0.2]])
     assert data.notes == ("masks are not used",)
+    edited(nerfstudio, fisheye_crop_radius=10.0)
+    assert load(nerfstudio).notes == ("masks are not used", "fisheye_crop_radius is not used")
     assert len(load(nerfstudio / "transforms.json").views) == 2
     (nerfstudio / "points.ply").write_text(f"{header}end_header\n1 2 3\n")
     refuse(nerfstudio, "points.ply: has the properties x, y, z; expected x, y, z, red, green, blue")
