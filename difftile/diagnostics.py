@@ -53,14 +53,22 @@ def _shown_path(file: str) -> str:
     return file if relative.startswith("..") or file.startswith("<") else relative
 
 
+def cell_of(file: str) -> str | None:
+    """Return the name of the cell of a notebook that a file stands for: 'Cell In[2]', or None."""
+    if "IPython" not in sys.modules:
+        return None
+    compiler: Any = getattr(sys.modules["IPython"].get_ipython(), "compile", None)
+    if not hasattr(compiler, "format_code_name"):  # before IPython 8
+        return None
+    name: tuple[str, str] | None = compiler.format_code_name(file)
+    return None if name is None else " ".join(name)
+
+
 def place(file: str, line: int) -> str:
     """Return the name of a line: 'File "a.py", line 3', or in a notebook 'Cell In[2], line 3'."""
-    if "IPython" in sys.modules:
-        compiler: Any = getattr(sys.modules["IPython"].get_ipython(), "compile", None)
-        if hasattr(compiler, "format_code_name"):  # from IPython 8 on
-            cell: tuple[str, str] | None = compiler.format_code_name(file)
-            if cell is not None:
-                return f"{' '.join(cell)}, line {line}"
+    cell = cell_of(file)
+    if cell is not None:
+        return f"{cell}, line {line}"
     return f'File "{_shown_path(file)}", line {line}'
 
 

@@ -20,6 +20,72 @@ CELL = re.compile(r"^```python[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"^```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
+KERNEL = """
+@dt.kernel
+def scale(x, loss):
+    for i in x:
+        loss[None] += {} * x[i]
+"""
+FUNC = """
+@dt.func
+def slope(a):
+    return {} * a
+
+@dt.kernel
+def sloped(x, loss):
+    for i in x:
+        loss[None] += slope(x[i])
+"""
+OP = """
+@dt.custom_op
+def add(x, loss):
+    loss.from_numpy(x.to_numpy().sum())
+"""
+KERNEL_RULE = """
+@scale.backward
+def _(x, loss):
+    for i in x:
+        x.grad_out[i] += {} * loss.grad_in[None]
+"""
+FUNC_RULE = """
+@slope.backward
+def _(a, d):
+    return {} * d
+"""
+OP_RULE = """
+@add.backward
+def _(x, loss):
+    x.grad_out.add_numpy(np.full(8, {}))
+"""
+GRADIENT = """
+loss.fill(0.0)
+with dt.Tape(loss):
+    {}(x, loss)
+float(x.grad[0])
+"""
+ALIVE = """
+import gc
+from difftile.runtime.kernel import Kernel
+_ = gc.collect()
+sum(isinstance(one, Kernel) and one.__name__ in ("scale", "sloped") for one in gc.get_objects())
+"""
+# Cells that are edited, or run again as they are; and the results of those that have one.
+REDEFINING = [
+    *(KERNEL.format(2.0), GRADIENT.format("scale")),
+    *(KERNEL.format(3.0), GRADIENT.format("scale")),
+    *(KERNEL_RULE.format(4.0), GRADIENT.format("scale")),
+    *(KERNEL_RULE.format(5.0), GRADIENT.format("scale")),
+    *(KERNEL_RULE.format(5.0), GRADIENT.format("scale")),
+    *(FUNC.format(2.0), GRADIENT.format("sloped")),
+    *(FUNC_RULE.format(6.0), GRADIENT.format("sloped")),
+    *(FUNC_RULE.format(7.0), GRADIENT.format("sloped")),
+    *(FUNC.format(3.0), GRADIENT.format("sloped")),
+    *(OP, OP_RULE.format(8.0), GRADIENT.format("add")),
+    *(OP_RULE.format(9.0), GRADIENT.format("add")),
+    ALIVE,
+]
+FOUND = ["2.0", "3.0", "4.0", "5.0", "5.0", "2.0", "6.0", "7.0", "3.0", "8.0", "9.0", "2"]
+
 
 def run(
     sources: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch, **environment: str
@@ -57,9 +123,9 @@ def picture_of(cell: NotebookNode) -> Any:
 def test_the_page_on_notebooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = PAGE.read_text(encoding="utf-8")
     sources = CELL.findall(page)
-    more = ["app.picture.shape, app.error", "total"]
-    cells = run([*sources, *more], tmp_path, monkeypatch, DIFFTILE_VIEWER="notebook")
-    kernel, redefined, progress, wrong, check, app, after, launched = cells
+    sources += ["app.picture.shape, app.error", "total", *REDEFINING]
+    cells = run(sources, tmp_path, monkeypatch, DIFFTILE_VIEWER="notebook")
+    kernel, redefined, progress, wrong, check, app, after, launched, *others = cells
     for cell in cells:
         assert cell is wrong or not of_type(cell, "error"), traceback_of(cell)
 
@@ -85,3 +151,6 @@ def test_the_page_on_notebooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     assert picture_of(app).shape == (320, 480, 3)
     assert of_type(after, "execute_result")[0].data["text/plain"] == "((320, 480, 3), None)"
+
+    found = [one.data["text/plain"] for cell in others for one in of_type(cell, "execute_result")]
+    assert found == FOUND

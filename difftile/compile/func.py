@@ -11,6 +11,7 @@ from weakref import WeakSet
 
 from difftile.compile.by_name import ByName
 from difftile.compile.methods import check_class
+from difftile.compile.redefinition import redefines
 from difftile.diagnostics import LaunchError
 from difftile.ops.vocabulary import RuleMeaning, Rules
 from difftile.substrate import LOCK
@@ -187,10 +188,11 @@ class Func(ByName):
     def _with_rule(self, word: str, rule: object, approx: bool) -> Any:
         if rule is None:
             return lambda rule: self._with_rule(word, rule, approx)  # pyright: ignore
-        rules = self.rules or Rules()
-        if getattr(rules, word) is not None:
+        rules, function = self.rules or Rules(), plain(rule)
+        former: RuleMeaning | None = getattr(rules, word)
+        if former is not None and not redefines(function, former.function):
             raise LaunchError(f"{self!r} has a {word} rule already.")
-        self.rules = replace(rules, **{word: RuleMeaning(plain(rule), approx)})
+        self.rules = replace(rules, **{word: RuleMeaning(function, approx)})
         forget_all()
         return rule
 

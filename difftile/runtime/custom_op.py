@@ -12,6 +12,7 @@ from difftile.compile.annotations import role_of
 from difftile.compile.arguments import CallArgs, CallKwargs
 from difftile.compile.by_name import ByName
 from difftile.compile.methods import BoundMethod
+from difftile.compile.redefinition import redefines
 from difftile.diagnostics import FieldError, Label, LaunchError, StepsError, render
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import field_of, is_array
@@ -208,7 +209,7 @@ class CustomOp(ByName):
             raise LaunchError(
                 f"@{self.function.__name__}.{kind} decorates a function, not {rule!r}."
             )
-        if kind in self.rules:
+        if kind in self.rules and not redefines(rule, self.rules[kind].function):
             raise LaunchError(f"{self!r} has a {kind} already; remove one of the two.")
         signature = inspect.signature(rule)
         self.rules[kind] = HostRule(rule, signature, self._saved_in(kind, rule), approximate)

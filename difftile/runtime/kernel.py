@@ -15,6 +15,7 @@ from difftile.compile.compile_function import check_rule, compile_kernel
 from difftile.compile.definition import Body, Definition
 from difftile.compile.func import Func, plain, watch
 from difftile.compile.methods import BoundKernel, check_class, is_data_oriented
+from difftile.compile.redefinition import redefines
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Adjoint
 from difftile.diagnostics import IndexOutOfRange, LaunchError, counted, did_you_mean
@@ -304,7 +305,7 @@ class Kernel(ByName):
         if rule is None:
             return functools.partial(self._with_rule, word, approx=approx)
         function = rule.function if isinstance(rule, Kernel) else plain(rule)
-        if word in self._rules:
+        if word in self._rules and not redefines(function, self._rules[word].function):
             raise LaunchError(f"{self!r} has a {word} rule already; remove one of the two.")
         check_rule(self.function, function, word)
         self._rules[word] = RuleMeaning(function, approx)
