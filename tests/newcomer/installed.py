@@ -29,8 +29,8 @@ class Installed:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(HIDDEN)}
         return {**kept, "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}"}
 
-    def run(self, *command: str, **variables: str) -> str:
-        """Run a command to its end; return its output.
+    def run(self, *command: str, given: str = "", **variables: str) -> str:
+        """Run a command to its end, with some text as its input; return its output.
 
         Raises:
             AssertionError: It failed; the text is its output.
@@ -41,7 +41,7 @@ class Installed:
             env={**self.environment, **variables},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
+            input=given,
             text=True,
             timeout=300,
             check=False,

@@ -65,10 +65,33 @@ def test_the_tutorial_as_typed(user: Installed) -> None:
     assert "after learning" in out and "Race on field 'pos'" in out
 
 
+EXECUTE = """
+import sys
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+
+cells = sys.stdin.read().split("# next cell\\n")
+notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
+NotebookClient(notebook, kernel_name="python3", allow_errors=True).execute()
+for cell in notebook.cells:
+    print([one.get("ename", one.output_type) for one in cell.outputs])
+"""
+
+
+def test_a_notebook(user: Installed) -> None:
+    page = (ROOT / "docs" / "notebooks.md").read_text("utf-8")
+    cells = re.findall(r"^```python[^\n]*\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (user.folder / "execute.py").write_text(EXECUTE, "utf-8")
+    out = user.run("python", "execute.py", given="# next cell\n".join(cells))
+    errors = re.findall(r"'([A-Z]\w+)'", out)
+    assert len(errors) == 1, out  # the mistake that the page shows
+    assert out.count("execute_result") >= 3 and "display_data" in out, out
+
+
 def test_a_demo_without_a_display(user: Installed) -> None:
     names = user.run("difftile", "demo", "--list")
     assert len(names.splitlines()) >= 20
-    user.run("difftile", "demo", "mass-spring", "--iterations", "2")
+    user.run("difftile", "demo", "mass-spring", "--iterations", "2", "--steps", "200")
     assert list((user.folder / "out" / "mass_spring").glob("*.png"))
 
 
