@@ -72,6 +72,9 @@ from difftile.diagnostics import (
     TapeError as TapeError,
     ViewerError as ViewerError,
 )
+from difftile.fields.as_field import (
+    asarray as asarray,
+)
 from difftile.fields.create import (
     empty as empty,
     empty_like as empty_like,
@@ -98,6 +101,10 @@ from difftile.fields.recording import (
 )
 from difftile.fields.rows import (
     Rows as Rows,
+)
+from difftile.fields.saved import (
+    load as load,
+    save as save,
 )
 from difftile.fields.step_number import (
     table as table,

@@ -35,7 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "keywords": {"diagnostics", "habits"},
     "tracebacks": {"diagnostics", "keywords"},
     "markup": set(),
-    "fields": _COMPILER | _SHOWN | {"substrate"},
+    "fields": _COMPILER | _SHOWN | {"files", "substrate"},
     "compile": _RUNNING,
     "launch": _RUNNING | {"compile"},
     "fusion": _RUNNING | {"compile", "launch"},

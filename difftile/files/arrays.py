@@ -27,6 +27,7 @@ from difftile.files.writing import whole
 Arrays: TypeAlias = "dict[str, npt.NDArray[Any]]"
 
 _MEMBERS = 10_000
+_AXES = 16
 _PACKED = 100  # largest ratio of compression, for archives of more than
 _FREE = 2**26  # bytes uncompressed
 _KINDS = "biufU"  # of elements; objects would be pickles
@@ -74,8 +75,10 @@ def write_arrays(path: Path, arrays: Mapping[str, npt.ArrayLike]) -> None:
     Raises:
         OSError: It cannot be written.
     """
-    with whole(path) as file:
-        np.savez(file, allow_pickle=False, **cast("Mapping[str, Any]", arrays))
+    with whole(path) as file, zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():  # np.savez lacks some names, such as 'file'
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                npy.write_array(cast("BinaryIO", member), np.asanyarray(array), allow_pickle=False)
 
 
 def _members(path: Path, archive: zipfile.ZipFile, size: int) -> Arrays:
@@ -124,7 +127,7 @@ def _array(path: Path, name: str, file: BinaryIO, size: int) -> npt.NDArray[Any]
     if dtype.kind not in _KINDS or (dtype.itemsize == 0 and size > file.tell()):
         raise DatasetError(path, f"has {shown(name)} of {shown(dtype)}", "numbers or a text")
     left, needed = size - file.tell(), dtype.itemsize * math.prod(shape)
-    if needed != left or any(axis < 0 for axis in shape) or len(shape) > 8:
+    if needed != left or any(axis < 0 for axis in shape) or len(shape) > _AXES:
         raise DatasetError(
             path,
             f"says that {shown(name)} has the shape {shown(shape)} of {dtype}, {needed} bytes, "
