@@ -22,11 +22,10 @@ import numpy as np
 from PIL import Image
 
 TOOLS = ("chromium", "chromedriver")
-# WebGL without a GPU; no sandbox, which root and containers cannot have.
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-dev-shm-usage",
+# No sandbox, which root and containers cannot have.
+FLAGS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage")
+# WebGL without a GPU.
+WEBGL = (
     "--use-gl=angle",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
@@ -100,8 +99,9 @@ _PRESS = ("keyDown", "keyUp")
 
 
 @contextmanager
-def browsing(width: int = 1200, height: int = 800) -> Iterator[Browser]:
+def browsing(width: int = 1200, height: int = 800, *, webgl: bool = True) -> Iterator[Browser]:
     """Have a browser for a while."""
+    flags = (*FLAGS, *(WEBGL if webgl else ("--disable-gpu", "--disable-3d-apis")))
     command = ["chromedriver", "--port=0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:
         assert driver.stdout is not None
@@ -109,7 +109,7 @@ def browsing(width: int = 1200, height: int = 800) -> Iterator[Browser]:
             lines = iter(driver.stdout.readline, "")
             said = next(line for line in lines if "started successfully on port" in line)
             address = f"http://localhost:{said.split()[-1].rstrip('.')}/session"
-            options = {"args": [*FLAGS, f"--window-size={width},{height}"]}
+            options = {"args": [*flags, f"--window-size={width},{height}"]}
             wanted = {"alwaysMatch": {"goog:chromeOptions": options}}
             session = _post(address, {"capabilities": wanted})["sessionId"]
             yield Browser(f"{address}/{session}")

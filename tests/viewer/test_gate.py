@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
+import http.client
+import io
 import math
 import os
 import random
+import re
 import time
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
+from PIL import Image
 
 import difftile as dt
 from difftile.diagnostics import ViewerError
@@ -22,7 +29,12 @@ msgspec = pytest.importorskip("msgspec")
 websockets = pytest.importorskip("websockets")
 connecting = pytest.importorskip("websockets.sync.client")
 
-from difftile.viewer.backends import page_gate, page_guests, page_messages  # noqa: E402
+from difftile.viewer.backends import (  # noqa: E402
+    page_document,
+    page_gate,
+    page_guests,
+    page_messages,
+)
 from difftile.viewer.backends.messages import (  # noqa: E402
     ButtonsState,
     CheckboxState,
@@ -35,6 +47,8 @@ from difftile.viewer.backends.page import Page  # noqa: E402
 from difftile.viewer.frame import Frame, Layer  # noqa: E402
 from difftile.viewer.screen import Area, Pixels  # noqa: E402
 
+# Filters of the page itself last only as long as the test that has made it.
+pytestmark = pytest.mark.filterwarnings(r"ignore:Queued a \w+ on a closed connection")
 _COUNT = int(os.environ.get("DIFFTILE_MESSAGES", "3000"))
 _PATIENCE = 30.0  # [s]
 CONTROLS = {
@@ -104,7 +118,9 @@ def page() -> Iterator[Any]:
     log = page_gate.Log()
     said: list[str] = []
     log.write = said.append
-    with page_gate.gated(page_guests.Guests("localhost", ("https://hub.example.org",)), log):
+    guests = page_guests.Guests("localhost", ("https://hub.example.org",))
+    document = page_document.Document("<a page>", guests)
+    with page_gate.gated(guests, log, document):
         server = viser.ViserServer("localhost", 0, verbose=False)
     made = Page(SimpleNamespace(), server, "a page", (600, 400), log)
     notices = Layer(Pixels(Area(0.0, 0.0, 600.0, 400.0)), ())
@@ -112,7 +128,9 @@ def page() -> Iterator[Any]:
         PageUpdate(Frame(600, 400, (), None, notices), controls=CONTROLS, keys={"k": "kick"})
     )
     uuids = [one._handle._impl.uuid for one in made._controls._widgets.values()]
-    yield SimpleNamespace(page=made, port=server.get_port(), said=said, uuids=uuids)
+    yield SimpleNamespace(
+        page=made, port=server.get_port(), said=said, uuids=uuids, document=document
+    )
     server.stop()
 
 
@@ -304,5 +322,50 @@ def test_sites_that_may_show_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_server_without_a_gate_is_not_served() -> None:
     with pytest.raises(RuntimeError, match="serves pages in an unknown way"):
-        with page_gate.gated(page_guests.Guests("localhost"), page_gate.Log()):
+        guests = page_guests.Guests("localhost")
+        with page_gate.gated(guests, page_gate.Log(), page_document.Document("", guests)):
             pass
+
+
+def fetched(page: Any, path: str, **headers: str) -> tuple[int, str, bytes]:
+    """Return the status, the type and the contents of a file of a page."""
+    connection = http.client.HTTPConnection("localhost", page.port, timeout=_PATIENCE)
+    connection.request("GET", path, headers=headers)
+    answer = connection.getresponse()
+    found = answer.status, answer.headers.get("Content-Type", ""), answer.read()
+    connection.close()
+    return found
+
+
+@pytest.mark.parametrize("path", ["/", "/?a=b", "/index.html"])
+def test_the_document_has_the_title_and_the_icon_of_the_app(page: Any, path: str) -> None:
+    status, kind, body = fetched(page, path)
+    packed = fetched(page, path, **{"Accept-Encoding": "gzip"})
+    assert packed[:2] == (status, kind) and gzip.decompress(packed[2]) == body
+    text = body.decode()
+    assert (status, kind) == (200, "text/html; charset=utf-8")
+    assert re.findall("<title>.*?</title>", text) == ["<title>&lt;a page&gt; – difftile</title>"]
+    (icon,) = re.findall(r'<link rel="icon" href="data:image/svg\+xml,([^"]*)"', text)
+    assert ElementTree.fromstring(unquote(icon)).tag.endswith("svg")
+    assert "250.44 221.61" not in text  # of viser's icon
+    assert "&lt;a page&gt;: waiting for the first picture" in text
+    assert fetched(page, "/nothing.js")[0] == 404
+
+
+def test_the_last_picture_is_there_without_a_connection(page: Any) -> None:
+    page.document.picture = lambda: None
+    assert fetched(page, "/difftile-picture.jpg")[0] == 404
+    page.document.picture = page.page.picture
+    status, kind, body = fetched(page, "/difftile-picture.jpg?1", **{"Sec-Fetch-Site": "none"})
+    assert (status, kind) == (200, "image/jpeg")
+    with Image.open(io.BytesIO(body)) as image:
+        assert image.size == (600, 400)
+    for headers in (
+        {"Host": f"evil.example:{page.port}"},
+        {"Host": "["},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ):
+        assert fetched(page, "/difftile-picture.jpg", **headers)[::2] == (403, b"")
+    for host in ("127.0.0.1:9000", "[::1]:8080", "hub.example.org"):
+        assert fetched(page, "/difftile-picture.jpg", Host=host)[0] == 200

@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -50,6 +51,12 @@ CANVAS = (
 )
 BUTTONS = "return Array.from(document.querySelectorAll('button'), b => b.innerText)"
 INPUTS = "return Array.from(document.querySelectorAll('input'), i => i.value)"
+# The width of the image over the canvas, -1 after its removal; the status of its first request.
+COVER = "const i = document.querySelector('#difftile img'); return i ? i.naturalWidth : -1"
+FIRST = (
+    "return performance.getEntriesByType('resource')"
+    ".find(r => r.name.includes('difftile-picture')).responseStatus"
+)
 
 
 needs_viser = pytest.mark.skipif(
@@ -81,7 +88,7 @@ def test_a_browser_that_is_left_while_a_picture_is_encoded_is_no_warning(
     client: Any = SimpleNamespace(
         client_id=1,
         scene=SimpleNamespace(set_background_image=leave),
-        local_storage=SimpleNamespace(get_item=lambda *_, **__: done.set()),
+        local_storage=SimpleNamespace(get_item=lambda *_, **__: done.set(), set_item=print),
     )
     pictures.show(np.zeros((4, 4, 3), np.uint8))
     pictures.follow(client, lambda: 1.0)
@@ -307,6 +314,42 @@ def test_someone_drags_the_goal_of_what_learns(
 
     with browsing(1000, 700) as browser:
         session.play(person(), lambda: os.kill(os.getpid(), signal.SIGINT), frames=3000)
+
+
+@pytest.mark.skipif(bool(missing_browser()), reason=missing_browser())
+@pytest.mark.parametrize("webgl", [True, False])
+def test_a_browser_shows_a_picture_while_a_step_goes_on(
+    webgl: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The only step after the first picture lasts until the browser has been looked at."""
+    app = dt.viewer.App("a slow app", backend="web:0", speed=1)
+    app.draw(lambda: app.image(np.full((2, 2, 3), np.uint8([200, 30, 60]))))
+    seen: list[Any] = []
+
+    @app.step
+    def step() -> None:
+        if app.steps != 1:
+            return
+        browser.go(capsys.readouterr().out.split(": ")[1].split()[0])
+        end = time.monotonic() + 40
+        # viser takes over with the same picture, if it can.
+        while (browser.run(COVER) == -1) != webgl and time.monotonic() < end:
+            time.sleep(0.1)
+        seen.extend((browser.run(COVER), browser.run(FIRST), browser.run("return document.title")))
+        seen.append(_red(browser.picture()))
+
+    with browsing(1000, 700, webgl=webgl) as browser:
+        app.run(frames=2)
+    width, status, title, red = seen
+    assert width == (-1 if webgl else 960)
+    assert status == 200
+    assert title == "a slow app – difftile"
+    assert red > 0.1
+
+
+def _red(picture: np.ndarray) -> float:
+    """Return the share of the pixels that have the colour of the image."""
+    return float((np.abs(picture.astype(int) - (200, 30, 60)).max(axis=-1) < 12).mean())
 
 
 def _alike(picture: np.ndarray, shape: float) -> bool:

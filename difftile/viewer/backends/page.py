@@ -19,13 +19,15 @@ import viser
 from difftile.viewer.backends.child_process import Connection, join_app
 from difftile.viewer.backends.messages import DisplayReport, Inbox, PageUpdate
 from difftile.viewer.backends.page_controls import Controls
+from difftile.viewer.backends.page_document import Document
 from difftile.viewer.backends.page_gate import Log, gated
 from difftile.viewer.backends.page_guests import Guests
 from difftile.viewer.backends.page_mouse import Wheel, catch_mouse
 from difftile.viewer.backends.page_pictures import Pictures, sheet
 from difftile.viewer.events import Resize
-from difftile.viewer.frame import Easel
+from difftile.viewer.frame import Easel, Frame
 from difftile.viewer.layout import SMALLEST
+from difftile.viewer.primitives import Bytes
 from difftile.viewer.theme import ACCENT
 
 _LARGEST = 1.1e6  # pixels of a picture; a larger canvas shows it enlarged
@@ -62,6 +64,7 @@ class Page:
         self._canvases: dict[int, tuple[int, int]] = {}
         self._inbox = Inbox()
         self._easel = Easel()
+        self._frame: Frame | None = None  # the last one
         self._pictures = Pictures()
         self._controls = Controls(server.gui, self._inbox)
         server.gui.set_panel_label(title)
@@ -90,6 +93,7 @@ class Page:
     def _show(self, update: PageUpdate) -> str | None:
         """Show an update, without its scene if that cannot be drawn; return the fault."""
         self._controls.show(update)
+        self._frame = update.frame
         self._size = update.frame.width, update.frame.height
         if not self._pictures.wanted:
             return None
@@ -99,7 +103,13 @@ class Page:
 
     # Called in the thread of viser
 
+    def picture(self) -> Bytes | None:
+        """Return the last picture, which nobody may have asked for so far."""
+        return None if self._frame is None else Easel().attempt(self._frame)[0]
+
     async def _connected(self, client: viser.ClientHandle) -> None:
+        if not self._pictures.wanted and (image := self.picture()) is not None:
+            self._pictures.show(image)  # the next one may take a whole step
         wheel = Wheel(client)
         asyncio.get_running_loop().set_exception_handler(self._went_wrong)
 
@@ -168,10 +178,13 @@ def main(
     """
     app = join_app(connection)
     log = Log()
-    with _silence(), gated(Guests(host, tuple(origins.split())), log):
+    guests = Guests(host, tuple(origins.split()))
+    document = Document(title, guests)
+    with _silence(), gated(guests, log, document):
         server = viser.ViserServer(host, int(port), verbose=False)
     with suppress(EOFError, OSError):
         page = Page(app, server, title, (int(width), int(height)), log)
+        document.picture = page.picture
         app.send(server.get_port())
         page.run()
     with _silence():

@@ -9,6 +9,7 @@ from typing import Any
 
 from websockets.asyncio import server
 
+from difftile.viewer.backends.page_document import Document
 from difftile.viewer.backends.page_guests import Guests
 from difftile.viewer.backends.page_messages import MOST_BYTES, fault_of
 
@@ -50,8 +51,13 @@ class _Filtered:
 
 
 @contextmanager
-def gated(guests: Guests, log: Log) -> Generator[None]:
+def gated(guests: Guests, log: Log, document: Document) -> Generator[None]:
     """Put a gate in front of each server that viser starts inside the block.
+
+    Args:
+        guests: The sites that may connect.
+        log: Records refusals.
+        document: Answers the requests for the page itself.
 
     Raises:
         RuntimeError: viser started no server in the known way, so that there is no gate.
@@ -64,11 +70,16 @@ def gated(guests: Guests, log: Log) -> Generator[None]:
         respond = options.pop("process_request", None)
 
         def let_in(connection: Any, request: Any) -> Any:
-            fault = guests.fault_of(request.headers) if "Upgrade" in request.headers else None
+            def viser_responds() -> Any:
+                return None if respond is None else respond(connection, request)
+
+            if "Upgrade" not in request.headers:
+                return document.answer(request, viser_responds)
+            fault = guests.fault_of(request.headers)
             if fault is not None:
                 log.write(f"refused a connection: {fault}")
                 return connection.respond(403, f"Refused: {fault}.\n")
-            return None if respond is None else respond(connection, request)
+            return viser_responds()
 
         async def handle(connection: Any) -> None:
             await handler(_Filtered(connection, log))

@@ -65,6 +65,20 @@ class Guests:
             f"the environment variable {VARIABLE}"
         )
 
+    def fault_of_host(self, headers: Headers) -> str | None:
+        """Return why a request that names no site is refused, or None.
+
+        A site that resolves its own name to this machine is found by the header Host.
+        """
+        hosts = headers.get_all("Host")
+        try:
+            name = urlsplit(f"//{hosts[0].lower()}").hostname or "" if len(hosts) == 1 else ""
+        except ValueError:
+            name = ""
+        if self._is_here(name) or name in {urlsplit(one).hostname for one in self.origins}:
+            return None
+        return f"it is for the host {name[:100]!r}"
+
     def _is_here(self, name: str) -> bool:
         """Return whether a host name means this machine, or is an address, which is safe."""
         own = socket.gethostname().lower()

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 import viser
 
+from difftile.viewer.backends.page_document import SHOWN
 from difftile.viewer.primitives import Bytes
 from difftile.viewer.theme import BACKGROUND
 
@@ -23,7 +24,7 @@ _UNLIKE = 4.0  # largest ratio of the aspect ratios of sheet and picture
 _PATIENCE = 5.0  # after which a browser gets another picture anyway [s]
 # Nearer than viser's own marks, such as the crosshair of its camera, which are thus hidden.
 _FRONT = np.zeros((1, 1), np.float32)
-_TOO_LATE = "Queued a BackgroundImageMessage on a closed connection"  # viser's warning
+_TOO_LATE = r"Queued a \w+ on a closed connection"  # viser's warning
 
 
 class Pictures:
@@ -74,10 +75,12 @@ class Pictures:
                 self._changed.wait_for(due)
                 if client.client_id not in self._followed:
                     return
-                image, sent = self._image, self._count
+                first, image, sent = not sent, self._image, self._count
             assert image is not None
             image = framed(image, aspect())
             client.scene.set_background_image(image, "jpeg", jpeg_quality=_QUALITY, depth=_FRONT)
+            if first:
+                client.local_storage.set_item(SHOWN, "yes")  # after it has processed the picture
             # The browser answers after it has processed the picture; an error is an answer too.
             with contextlib.suppress(RuntimeError, TimeoutError):
                 client.local_storage.get_item("difftile", timeout=_PATIENCE)
