@@ -123,6 +123,8 @@ class Storage:
         memory: The buffer, for those who know that no launch is pending.
         graded: The field among them that was given gradients last.
         gradient_of: The field whose gradient this is.
+        of_overwritten: Whether this is a gradient with respect to contents that launches on the
+            tape have overwritten, so that the field holds others now.
         rows: The rows that they belong to.
         is_scratch: Whether an operation of the library keeps the memory for itself.
         read_only: Whether the memory belongs to others who rely on what it holds.
@@ -137,6 +139,7 @@ class Storage:
         "gradient_of",
         "is_scratch",
         "memory",
+        "of_overwritten",
         "read_only",
         "rows",
     )
@@ -147,6 +150,7 @@ class Storage:
         self.is_scratch = _SCRATCH.get()
         self.graded: weakref.ref[Field] | None = None
         self.gradient_of: weakref.ref[Field] | None = None
+        self.of_overwritten = False
         self.rows: weakref.ref[Rows] | None = None
         self.read_only = False
         self.exports: object = None

@@ -109,6 +109,8 @@ class Replay:
             self.changed |= {one.storage for one in (grad_in, grad_out) if one is not None}
             if GradientGuard.open:
                 GradientGuard.changes(self.changed)
+            if grad_out is not None:
+                grad_out.storage.of_overwritten = False
         if self.private:
             work = make(field.element, field.shape)
             work.buffer.fill(0.0)

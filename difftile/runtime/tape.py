@@ -735,6 +735,10 @@ class Tape(StepRecorder):
         for field, snapshot in snapshots.items():
             replay.gradient(field).buffer.copy_from(snapshot.buffer)
         replay.finish()
+        retained = {field.storage for field in snapshots}
+        for storage, field in self._written.items():
+            if field.grad_out is not None:
+                field.grad_out.storage.of_overwritten = storage not in retained
 
     def _reverse(self, replay: Replay, record: StepRecord, done: int) -> None:
         """Run the adjoint of one record, after so many launches.

@@ -24,7 +24,12 @@ _PERCENTILE = 99.0
 _MOST = 2000  # arrows: more are a carpet, and slow
 _LENGTH = 1 / 8  # of the longest arrow, in diagonals of the points
 _NAMES = {Markers: "points", Circles: "circles", Mesh: "vertices"}
+_SOURCED = (Image, Markers, Circles, Mesh)
 _NONE = "no gradients: nothing that is shown is\ndrawn from a field that has one (grad=True)"
+_EARLIER = (
+    "* of values that the tape has overwritten since; tape.backward(loss, retain=[field]) gives "
+    "the gradient of those shown"
+)
 _LINES = 6  # of the legend; more shapes are not listed
 _ALONE = 0.1  # of the longest arrow, if all points are in one place
 
@@ -110,6 +115,7 @@ def overlay(primitives: Iterable[Primitive]) -> Overlay:
     Shapes without a field, or whose field has no gradient, remain unchanged.
     """
     shapes, over, said = list[Primitive](), list[Primitive](), list[str]()
+    primitives = list(primitives)
     for one in primitives:
         shown = one
         match one:
@@ -119,20 +125,24 @@ def overlay(primitives: Iterable[Primitive]) -> Overlay:
                     shown = replace(one, pixels=tinted(pixels, gradient))
                     rows, columns = pixels.shape[:2]
                     meaning = "red > 0 > blue, full at"
-                    said.append(_meaning(f"{rows} x {columns} pixels", meaning, summed(gradient)))
+                    name = f"{rows} x {columns} pixels" + _mark(one.source)
+                    said.append(_meaning(name, meaning, summed(gradient)))
             case Markers(positions=places) | Circles(centers=places) | Mesh(vertices=places):
                 gradient = gradient_of(one.source)
                 if gradient is not None and gradient.size == places.size:
                     slopes = gradient.reshape(places.shape)
                     over += arrows(places, slopes)
                     sizes = np.linalg.norm(slopes, axis=1)
-                    name = f"{len(places)} {_NAMES[type(one)]}"
+                    name = f"{len(places)} {_NAMES[type(one)]}" + _mark(one.source)
                     said.append(_meaning(name, "the longest arrow is", sizes))
             case _:
                 pass
         shapes.append(shown)
+    earlier = any(is_of_overwritten(one.source) for one in primitives if isinstance(one, _SOURCED))
     if len(said) > _LINES:
         said[_LINES:] = ["…"]
+    if said and earlier:
+        said.append(_EARLIER)
     return Overlay(shapes, over, "\n".join(["gradients", *said]) if said else _NONE)
 
 
@@ -148,3 +158,15 @@ def gradient_of(source: Any) -> npt.NDArray[Any] | None:
     """Return the gradient of a field, or None."""
     gradient = getattr(source, "grad_out", None)
     return None if gradient is None else gradient.to_numpy()
+
+
+def is_of_overwritten(source: Any) -> bool:
+    """Return whether the gradient of a field is with respect to earlier contents than it holds."""
+    gradient = getattr(source, "grad_out", None)
+    storage = getattr(getattr(gradient, "base", gradient), "storage", None)
+    return storage is not None and storage.of_overwritten
+
+
+def _mark(source: Any) -> str:
+    """Return what the legend adds to the name of a field; `_EARLIER` explains it."""
+    return "*" if is_of_overwritten(source) else ""

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.viewer.discs import discs
+from difftile.viewer.overlay import is_of_overwritten
 from difftile.viewer.perspective import Perspective
 from difftile.viewer.primitives import Backdrop, Circles, Floats, Image, Markers, Mesh, Primitive
 from difftile.viewer.screen import Area, Projection
@@ -30,6 +31,7 @@ class Pick:
         value: Its value when it was picked.
         gradient: Of the loss with respect to it; None if the field has no gradient.
         depth: Its depth; 0 in the plane.
+        is_of_overwritten: Whether the gradient is with respect to a value before this one.
     """
 
     index: tuple[int, ...]
@@ -37,12 +39,14 @@ class Pick:
     value: Any
     gradient: Any
     depth: float = 0.0
+    is_of_overwritten: bool = False
 
     def __str__(self) -> str:
         index = ", ".join(map(str, self.index))
         lines = [f"[{index}] = {_shown(self.value)}"]
         if self.gradient is not None:
-            lines.append(f"grad = {_shown(self.gradient)}")
+            which = " (of the value before the tape)" if self.is_of_overwritten else ""
+            lines.append(f"grad = {_shown(self.gradient)}{which}")
         return "\n".join(lines)
 
 
@@ -166,7 +170,7 @@ def image_area(image: Image, projection: Projection) -> Area:
 def _read(source: Any, index: tuple[int, ...], at: tuple[float, float], depth: float) -> Pick:
     value, gradient = _element(source, index), getattr(source, "grad_out", None)
     slope = None if gradient is None else _element(gradient, index)
-    return Pick(index, at, value, slope, depth)
+    return Pick(index, at, value, slope, depth, is_of_overwritten(source))
 
 
 def _element(values: Any, index: tuple[int, ...]) -> Any:

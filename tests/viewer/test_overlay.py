@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.viewer.overlay import NOT_FINITE, arrows, overlay, scale_of, strengths, tinted
+from difftile.viewer.overlay import (
+    NOT_FINITE,
+    arrows,
+    is_of_overwritten,
+    overlay,
+    scale_of,
+    strengths,
+    tinted,
+)
+from difftile.viewer.picking import pick
 from difftile.viewer.primitives import Arrows, Circles, Image, Lines, Markers, Mesh
+from difftile.viewer.screen import Area, Flat
 
 RED = np.array([200, 0, 0], np.uint8)
 GREY = np.full((1, 4, 3), 100, np.uint8)
@@ -105,3 +117,51 @@ def test_it_says_where_there_is_no_gradient_and_where_it_is_not_finite() -> None
     lines = overlay(shapes).said.split("\n")
     assert lines[1] == "1 x 4 pixels: red > 0 > blue, full at 0.002, 2 not finite (magenta)"
     assert (len(lines), lines[-1]) == (8, "…")
+
+
+@dt.kernel
+def paint(image, level):
+    for i, j in image:
+        image[i, j] = level[None] * (i + 1.0)
+
+
+@dt.kernel
+def add_squares(image, loss):
+    for i, j in image:
+        loss[None] += image[i, j] ** 2
+
+
+def test_a_gradient_of_overwritten_values_is_marked_and_retain_is_offered() -> None:
+    image, level = dt.zeros((2, 3), grad=True), dt.full((), 0.5, grad=True)
+    loss = dt.zeros((), grad=True)
+    shape = Image(np.zeros((2, 3, 3), np.uint8), source=image)
+    place = Markers(np.zeros((1, 2), np.float32), RED, source=dt.zeros(1, dt.vec(2, ti.f32)))
+    hint = (
+        "* of values that the tape has overwritten since; tape.backward(loss, retain=[field]) "
+        "gives the gradient of those shown"
+    )
+
+    def legend(*retain: dt.Field) -> list[str]:
+        loss[None] = 0.0
+        with dt.Tape() as tape:
+            paint(image, level)
+            add_squares(image, loss)
+        tape.backward(loss, retain=retain)
+        return overlay([place, shape]).said.split("\n")
+
+    lines = legend()
+    assert lines == ["gradients", "2 x 3 pixels*: 0 everywhere", hint]
+    area = Area(0.0, 0.0, 300.0, 200.0)
+    flat = Flat(area, (0.0, 0.0, 3.0, 2.0))
+    (under,) = [pick([replace(shape, box=(0.0, 0.0, 3.0, 2.0))], flat, 150.0, 150.0)]
+    assert str(under) == "[1, 1] = 1\ngrad = 0 (of the value before the tape)"
+    lines = legend(image)
+    assert lines == ["gradients", "2 x 3 pixels: red > 0 > blue, full at 2"]
+    np.testing.assert_allclose(image.grad.to_numpy(), [[1.0] * 3, [2.0] * 3])
+    legend()
+    assert is_of_overwritten(image) and not is_of_overwritten(level)
+    loss[None] = 0.0
+    with dt.Tape(loss):
+        add_squares(image, loss)  # which now is a parameter
+    assert not is_of_overwritten(image)
+    assert overlay([shape]).said.startswith("gradients\n2 x 3 pixels: red")
