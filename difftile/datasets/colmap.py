@@ -56,7 +56,14 @@ MODELS = {
     "RADIAL_FISHEYE": Model(9, 1, 2, "fisheye"),
     "THIN_PRISM_FISHEYE": Model(10, 2, 8, "thin_prism"),
     "RAD_TAN_THIN_PRISM_FISHEYE": Model(11, 2, 12, "rad_tan_thin_prism"),
+    "SIMPLE_DIVISION": Model(12, 1, 1, "division"),
+    "DIVISION": Model(13, 2, 1, "division"),
+    "SIMPLE_FISHEYE": Model(14, 1, 0, "fisheye"),
+    "FISHEYE": Model(15, 2, 0, "fisheye"),
+    "EUCM": Model(16, 2, 2, "eucm"),
 }
+UNDISTORT = "undistort the pictures with 'colmap image_undistorter', if it knows the model."
+_NARROWEST = 1e-6  # angle of FOV; below, the lens is a pinhole in double precision [radians]
 _Numbered = TypeVar("_Numbered", "Camera", "PosedImage")
 
 
@@ -154,6 +161,7 @@ def lens_of(camera: Camera, path: Path) -> Lens:
             path,
             f"{name} has the unknown model {shown(camera.model)[1:-1]}",
             f"one of {', '.join(MODELS)}",
+            hint=UNDISTORT,
         )
     if len(camera.parameters) != model.count:
         raise DatasetError(
@@ -175,6 +183,8 @@ def lens_of(camera: Camera, path: Path) -> Lens:
         raise DatasetError(
             path, f"{name} has the angle {coefficients[0]}", "an angle from 0 to less than pi"
         )
+    if model.kind == "fov" and coefficients[0] < _NARROWEST:
+        coefficients = []
     return Lens((float(focal[0]), float(focal[1]), cx, cy), model.kind, (*coefficients,))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from difftile.datasets.colmap import (
     MODELS,
+    UNDISTORT,
     Camera,
     Cloud,
     PosedImage,
@@ -70,7 +71,7 @@ def _camera(cursor: Cursor, name: str) -> Camera:
     number, model, width, height = cursor.numbers("iiQQ", name)
     if model not in _NAME_OF:
         found = f"camera {number} has the unknown model {model}"
-        raise DatasetError(cursor.path, found, f"0 to {max(_NAME_OF)}")
+        raise DatasetError(cursor.path, found, f"0 to {max(_NAME_OF)}", hint=UNDISTORT)
     parameters = cursor.numbers(f"{MODELS[_NAME_OF[model]].count}d", name)
     return Camera(number, _NAME_OF[model], width, height, parameters)
 

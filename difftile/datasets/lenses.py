@@ -110,6 +110,18 @@ def fov(x: Doubles, y: Doubles, omega: float) -> Coordinates:
     return x * factor, y * factor
 
 
+def division(x: Doubles, y: Doubles, k: float) -> Coordinates:
+    """The division model of Fitzgibbon 2001, whose inverse divides by 1 + k r^2."""
+    factor = 2 / (1 + np.sqrt(1 - 4 * k * (x * x + y * y)))
+    return x * factor, y * factor
+
+
+def eucm(x: Doubles, y: Doubles, alpha: float, beta: float) -> Coordinates:
+    """The enhanced unified camera model of Khomutenko et al. 2016."""
+    depth = alpha * np.sqrt(beta * (x * x + y * y) + 1) + (1 - alpha)
+    return x / depth, y / depth
+
+
 def _angles(x: Doubles, y: Doubles) -> Coordinates:
     """Return the angle from the optical axis, in the direction of a point."""
     r = np.hypot(x, y)
@@ -133,6 +145,8 @@ class Distortion:
 DISTORTIONS = {
     "brown": Distortion(brown, straight=True),
     "fov": Distortion(fov, straight=True),
+    "division": Distortion(division, straight=True),
+    "eucm": Distortion(eucm, straight=True),
     "fisheye": Distortion(fisheye, straight=False),
     "thin_prism": Distortion(thin_prism, straight=False),
     "rad_tan_thin_prism": Distortion(rad_tan_thin_prism, straight=False),

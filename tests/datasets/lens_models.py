@@ -37,6 +37,23 @@ def field_of_view(x, y, omega):
     return d * np.cos(phi), d * np.sin(phi)
 
 
+def division_model(x, y, k):
+    """Undistorted radius r = d / (1 + k d^2), solved for d by bisection where it rises."""
+    r, phi = np.sqrt(x**2 + y**2), np.arctan2(y, x)
+    low, high = np.zeros_like(r), np.full_like(r, 1 / np.sqrt(k) if k > 0 else 1 / np.sqrt(-k))
+    for _ in range(100):
+        d = (low + high) / 2
+        below = d / (1 + k * d**2) < r
+        low, high = np.where(below, d, low), np.where(below, high, d)
+    return low * np.cos(phi), low * np.sin(phi)
+
+
+def enhanced_unified(x, y, alpha, beta):
+    z = np.ones_like(x)
+    rho = np.sqrt(beta * (x**2 + y**2) + z**2)
+    return x / (alpha * rho + (1 - alpha) * z), y / (alpha * rho + (1 - alpha) * z)
+
+
 def thin_prism_fisheye(x, y, k1, k2, p1, p2, k3, k4, sx1, sy1):
     theta, phi = np.arctan(np.sqrt(x**2 + y**2)), np.arctan2(y, x)
     a, b = theta * np.cos(phi), theta * np.sin(phi)

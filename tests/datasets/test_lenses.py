@@ -30,6 +30,9 @@ COLMAP: dict[str, tuple[int, published.Project, tuple[float, ...]]] = {
     "SIMPLE_RADIAL_FISHEYE": (1, published.opencv_fisheye, (-0.05,)),
     "RADIAL_FISHEYE": (1, published.opencv_fisheye, (0.04, -0.03)),
     "FOV": (2, published.field_of_view, (0.9,)),
+    "DIVISION": (2, published.division_model, (-0.25,)),
+    "SIMPLE_FISHEYE": (1, published.opencv_fisheye, ()),
+    "EUCM": (2, published.enhanced_unified, (0.6, 1.1)),
     "THIN_PRISM_FISHEYE": (
         2,
         published.thin_prism_fisheye,
@@ -45,8 +48,16 @@ KINDS = {
     "brown": published.opencv,
     "fisheye": published.opencv_fisheye,
     "fov": published.field_of_view,
+    "division": published.division_model,
+    "eucm": published.enhanced_unified,
     "thin_prism": published.thin_prism_fisheye,
     "rad_tan_thin_prism": published.fisheye624,
+}
+
+
+COUNTS = {"brown": 8, "fisheye": 4, "fov": 1, "division": 1, "eucm": 2} | {
+    "thin_prism": 8,
+    "rad_tan_thin_prism": 12,
 }
 
 
@@ -116,9 +127,9 @@ def error_of(view: View) -> float:
 @pytest.mark.parametrize("kind", KINDS)
 def test_lenses_are_the_published_formulas(kind: str) -> None:
     draw = np.random.default_rng(0)
-    count = {"brown": 8, "fisheye": 4, "fov": 1, "thin_prism": 8, "rad_tan_thin_prism": 12}[kind]
+    count = COUNTS[kind]
     coefficients = tuple(draw.uniform(0.01, 0.1, count).tolist())
-    x, y = draw.normal(size=(2, 500))
+    x, y = draw.uniform(-1, 1, (2, 500))
     lens = Lens((50.0, 60.0, 31.0, 22.0), kind, coefficients)
     u, v = KINDS[kind](x, y, *coefficients)
     np.testing.assert_allclose(lens.project(x, y), [50 * u + 31, 60 * v + 22], rtol=1e-12)
@@ -141,12 +152,14 @@ def test_shorter_lists_of_coefficients_are_those_with_zeros() -> None:
 def some_lens(draw: np.random.Generator) -> Lens:
     kind = str(draw.choice([*KINDS]))
     scale = {"brown": 0.2, "fisheye": 0.1, "fov": 0.0}.get(kind, 0.02)
-    count = {"brown": 8, "fisheye": 4, "fov": 1, "thin_prism": 8, "rad_tan_thin_prism": 12}[kind]
+    count = COUNTS[kind]
     coefficients = (draw.normal(size=count) * scale).tolist()
     if kind == "brown":
         coefficients = [*coefficients[:2], *(0.02 * c for c in coefficients[2:])]
     if kind == "fov":
         coefficients = [draw.uniform(0.1, 2.5)]
+    if kind == "eucm":
+        coefficients = draw.uniform((0, 0.5), (1, 2)).tolist()
     fx, fy = draw.uniform(20, 120, 2)
     return Lens((fx, fy, *draw.uniform((30, 20), (60, 50))), kind, (*coefficients,))
 

@@ -221,6 +221,8 @@ def camera_line(folder: Path, line: str) -> None:
         ("OPENCV 32 24 40 41 16 12 0 0 0 0", [40, 41, 16, 12]),
         ("FULL_OPENCV 32 24 40 41 16 12 0 0 0 0 0 0 0 0", [40, 41, 16, 12]),
         ("FOV 32 24 40 41 16 12 0", [40, 41, 16, 12]),
+        ("FOV 32 24 40 41 16 12 1e-320", [40, 41, 16, 12]),
+        ("SIMPLE_DIVISION 32 24 40 16 12 0", [40, 40, 16, 12]),
     ],
 )
 def test_models_without_distortion(colmap_txt: Path, line: str, intrinsics: list[float]) -> None:
@@ -346,7 +348,7 @@ def test_a_truncated_model_says_where(colmap_bin: Path, file: str, keep: int, me
         (
             "cameras.bin",
             lambda raw: raw[:12] + struct.pack("<i", 99) + raw[16:],
-            "camera 1 has the unknown model 99; expected 0 to 11",
+            "camera 1 has the unknown model 99; expected 0 to 16.\n  Hint: undistort",
         ),
         ("images.bin", lambda raw: struct.pack("<Q", 1) + raw[8:], "bytes more than its counts"),
         ("images.bin", lambda raw: raw[:72] + b"\xff" + raw[73:], "the name of image 1 of 2 is b"),
@@ -538,6 +540,6 @@ def test_points_and_masks_of_nerfstudio(nerfstudio: Path) -> None:
 
 
 def test_the_models_of_colmap_have_its_numbers() -> None:
-    counts = [3, 4, 4, 5, 8, 8, 12, 5, 4, 5, 12, 16]
+    counts = [3, 4, 4, 5, 8, 8, 12, 5, 4, 5, 12, 16, 4, 5, 3, 4, 6]
     assert [model.count for model in MODELS.values()] == counts
-    assert [model.number for model in MODELS.values()] == [*range(12)]
+    assert [model.number for model in MODELS.values()] == [*range(17)]
