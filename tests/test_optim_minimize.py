@@ -74,7 +74,7 @@ def test_lbfgs_finds_the_end_of_the_valley(n: int) -> None:
     optimiser = dt.optim.LBFGS(problem.fields)
     while not optimiser.finished:
         value = optimiser.step(problem)
-    assert optimiser.reason == "the gradient is zero"
+    assert optimiser.reason.startswith("converged")
     assert value < 1e-15
     np.testing.assert_allclose(problem.fields[0].to_numpy(), 1.0, atol=1e-7)
     assert problem.calls < (60 if n == 2 else 300)

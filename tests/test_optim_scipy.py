@@ -5,6 +5,7 @@ Every derivative that SciPy is given is compared with differences and with dense
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -398,3 +399,34 @@ def test_after_an_interruption_the_best_is_there() -> None:
     with pytest.raises(KeyboardInterrupt):
         dt.optim.scipy_minimize(f, x, callback=stop)
     assert f()[None] <= min(losses)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({}, r"converged after \d+ iterations and \d+ evaluations: .*; {rest}"),
+        (
+            {"bounds": ([None, None, 0.1, None], 0.5)},
+            r"converged after \d+ iterations and \d+ evaluations: .*; {bounded}",
+        ),
+        (
+            {"options": {"maxiter": 1}},
+            r"stopped after 1 iteration and \d+ evaluations: STOP: .*; {rest}",
+        ),
+        ({"method": "Nelder-Mead", "tol": 1e-3}, r"converged after .* evaluations: [^;]*"),
+        (
+            {"method": "trust-ncg"},
+            r"converged after \d+ iterations and \d+ evaluations: .*; {rest}",
+        ),
+    ],
+    ids=["L-BFGS-B", "bounds", "limit", "Nelder-Mead", "trust-ncg"],
+)
+def test_reason(options: dict[str, Any], text: str) -> None:
+    x, f = valley_of()
+    result = dt.optim.scipy_minimize(f, x, **options)
+    rest = r"the largest component of the gradient is [\d.e+-]+"
+    bounded = rest.replace("gradient is", "gradient within the bounds is")
+    pattern = text.replace("{rest}", rest).replace("{bounded}", bounded)
+    assert re.fullmatch(pattern, result.reason), result.reason
+    if result.success and "; " in result.reason:
+        assert float(result.reason.rpartition(" ")[2]) < 1e-2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
@@ -17,6 +18,7 @@ from difftile.fields.rows import Change, rows_of
 from difftile.habits import taught
 from difftile.ir.types import shape_of
 from difftile.markup import html_block, html_table
+from difftile.optim.box import Box, EachBound, box_of
 from difftile.optim.line_search import search
 from difftile.optim.objective import Objective, Point
 from difftile.optim.parameters import (
@@ -29,6 +31,7 @@ from difftile.optim.parameters import (
 )
 from difftile.optim.saved import Wanted, restored
 from difftile.optim.update import first_not_finite
+from difftile.solvers.state import State
 from difftile.solvers.vectors import Vector, read
 from difftile.tracebacks import boundary
 
@@ -55,13 +58,23 @@ class LBFGS:
     vectors are in double precision on the host, as in Krylov methods; on the CPU each evaluation
     costs two copies. The method does not suit random or noisy losses.
 
+    With bounds, components that a bound holds stay there; the direction is that of the others, and
+    the search goes along its projection (Bertsekas, Projected Newton methods for optimization
+    problems with simple constraints, SIAM J. Control Optim. 20, 1982).
+
     Args:
         fields: The fields to move: a field of floats with a gradient, a field of structs,
             `dt.Rows`, a sequence of those, or a mapping from names to them.
         lr: The first length that a line search tries, in units of the direction.
         iterations: The largest number of iterations of a step.
         history: The number of differences that are remembered.
-        tol: The largest component of a gradient that counts as zero.
+        tol: The largest component of a gradient that counts as zero; within bounds, of the step to
+            the projection of x - gradient.
+        rtol: The decrease of the loss in an iteration, as a part of the loss, that counts as none;
+            by default only an iteration that finds no lower loss ends the search.
+        low: The least value of each component: a number, an array that fits the shape of a field,
+            None for no bound, also inside of arrays; or a mapping from fields to such values.
+        high: The largest one.
 
     Raises:
         FieldError: A field has no gradient, is given twice, or cannot be moved.
@@ -77,10 +90,16 @@ class LBFGS:
         iterations: int = 20,
         history: int = 10,
         tol: float = 1e-7,
+        rtol: float = 0.0,
+        low: EachBound = None,
+        high: EachBound = None,
     ) -> None:
         self.parameters = parameters_of(fields, self._who)
         self.lr = number(lr, f"{self._who}: lr", above=True)
         self.tol = number(tol, f"{self._who}: tol")
+        self.rtol = number(rtol, f"{self._who}: rtol", below=1.0)
+        self.low, self.high = low, high
+        self._box_of(State([one.field for one in self.parameters]))
         for name, value in (("iterations", iterations), ("history", history)):
             if (as_integer(value) or 0) < 1:
                 raise LaunchError(f"{self._who}: {name} is an integer from 1 on, not {value!r}.")
@@ -122,8 +141,10 @@ class LBFGS:
     def step(self, f: Callable[[], Any]) -> float:
         """Make some iterations and return the loss at the point that the fields now hold.
 
-        The step ends early, and the optimiser is `finished`, where the gradient is zero or where no
-        lower loss is found along the direction, at the limit of the precision; `reason` says which.
+        The step ends early, and the optimiser is `finished`, where the gradient is zero, where the
+        loss hardly falls any more, or where no lower loss is found along the direction, at the
+        limit of the precision; `reason` says which, with the numbers. Fields outside of the bounds
+        are moved there first.
         The fields hold the best point, also if the function raises an error; their gradients come
         from the last trial.
 
@@ -137,24 +158,57 @@ class LBFGS:
         """
         check_no_tape(f"{self._who}: step()")
         objective = Objective(f, self.parameters, f"{self._who}: step()")
+        box = self._box_of(objective.state)
         reached = read(objective.state)
+        if box is not None:
+            reached = box.project(reached)
+            objective.move(reached)
         try:
-            now = self._first(objective)
-            self.finished, self.reason = False, f"{self.iterations} iterations were made"
-            for _ in range(self.iterations):
-                if np.max(np.abs(now.gradient)) <= self.tol:
-                    self.finished, self.reason = True, "the gradient is zero"
+            now, lowered = self._first(objective), math.inf
+            self.finished, self.reason = False, ""
+            for made in range(self.iterations + 1):
+                self.reason = self._ending(now, box, lowered)
+                self.finished = bool(self.reason)
+                if self.finished or made == self.iterations:
                     break
-                new = self._next(objective, now)
+                new = self._next(objective, now, box)
                 if new is None:
-                    self.finished, self.reason = True, "no lower loss was found"
+                    self.finished = True
+                    self.reason = self._said("stopped", "no lower loss was found", now, box)
                     break
                 self._remember(new.x - now.x, new.gradient - now.gradient)
+                lowered = (now.value - new.value) / max(abs(now.value), abs(new.value))
                 now, reached = new, new.x
                 self.steps += 1
+            self.reason = self.reason or self._said("not finished", "", now, box)
         finally:
             objective.move(reached)  # the last trial may have been elsewhere
         return now.value
+
+    def _ending(self, now: Point, box: Box | None, lowered: float) -> str:
+        """Return the reason why a point is the minimum; empty to go on.
+
+        Args:
+            now: The point.
+            box: The bounds.
+            lowered: The decrease of the loss in the last iteration, as a part of the loss.
+        """
+        if _rest(now, box) <= self.tol:
+            return self._said("converged", "", now, box)
+        if lowered <= self.rtol and self.rtol > 0.0:
+            part = f"the loss fell by {lowered:.2g} of its value, within rtol = {self.rtol:g}"
+            return self._said("converged", part, now, box)
+        return ""
+
+    def _said(self, word: str, why: str, now: Point, box: Box | None) -> str:
+        rest = _rest(now, box)
+        within = "within" if rest <= self.tol else "above"
+        of = "gradient" if box is None else "gradient within the bounds"
+        largest = f"the largest component of the {of} is {rest:.2g}, {within} tol = {self.tol:g}"
+        return f"{word} after {counted(self.steps, 'iteration')}: {why and why + '; '}{largest}"
+
+    def _box_of(self, state: State) -> Box | None:
+        return box_of(self.low, self.high, state, self.parameters, self._who)
 
     def _first(self, objective: Objective) -> Point:
         now = objective.here()
@@ -166,23 +220,41 @@ class LBFGS:
             raise SolverError(f"{self._who}: {first_not_finite(self.parameters)}.")
         return now
 
-    def _next(self, objective: Objective, now: Point) -> Point | None:
+    def _next(self, objective: Objective, now: Point, box: Box | None) -> Point | None:
         """Return a point with a lower loss, or None if neither direction leads to one."""
+        slope = now.gradient
+        if box is not None:  # numbers that a bound holds have no part in the direction
+            slope = np.where(box.free(now.x, now.gradient), now.gradient, 0.0)
+            now = replace(now, x=box.settled(now.x, now.gradient))
+        free = None if box is None else slope != 0.0
         if self._moves:
-            direction = self._direction(now.gradient)
-            if direction @ now.gradient < 0.0:
-                found = search(objective.at, now, direction, self.lr)
+            direction = self._direction(slope, free)
+            if direction is not None and direction @ slope < 0.0:
+                found = search(objective.at, now, direction, self.lr, box=box)
                 if found is not None:
                     return found
             self._moves, self._turns = [], []
         # Without a history the scale is unknown: the first step moves by about 1 in all.
-        first = self.lr * min(1.0, 1.0 / float(np.sum(np.abs(now.gradient))))
-        return search(objective.at, now, -now.gradient, first)
+        first = self.lr * min(1.0, 1.0 / float(np.sum(np.abs(slope))))
+        return search(objective.at, now, -slope, first, box=box)
 
-    def _direction(self, gradient: Vector) -> Vector:
-        """Return minus the approximate inverse of the Hessian times a gradient."""
+    def _direction(self, gradient: Vector, free: npt.NDArray[np.bool_] | None) -> Vector | None:
+        """Return minus the approximate inverse of the Hessian times a gradient.
+
+        Args:
+            gradient: The gradient.
+            free: The numbers that move, where others do not: the Hessian is that of the former.
+
+        Returns:
+            The direction, or None where the history says nothing about it.
+        """
         shares: list[float] = []
         pairs = list(zip(self._moves, self._turns, strict=True))
+        if free is not None:
+            pairs = [(move * free, turn * free) for move, turn in pairs]
+            pairs = [pair for pair in pairs if _is_convex(*pair)]
+            if not pairs:
+                return None
         q = -gradient
         for move, turn in reversed(pairs):
             share = float(move @ q) / float(move @ turn)
@@ -196,7 +268,7 @@ class LBFGS:
 
     def _remember(self, move: Vector, turn: Vector) -> None:
         """Keep a pair of differences, unless the loss has negative curvature along it."""
-        if float(move @ turn) > 1e-10 * float(turn @ turn):
+        if _is_convex(move, turn):
             self._moves = [*self._moves, move][-self.history :]
             self._turns = [*self._turns, turn][-self.history :]
 
@@ -254,3 +326,13 @@ class LBFGS:
         return sum(
             one.field.size * math.prod(shape_of(one.field.element)) for one in self.parameters
         )
+
+
+def _rest(now: Point, box: Box | None) -> float:
+    """Return the largest component of a gradient, without what bounds hold."""
+    return float(np.max(np.abs(now.gradient))) if box is None else box.rest(now.x, now.gradient)
+
+
+def _is_convex(move: Vector, turn: Vector) -> bool:
+    """Tell whether the loss has positive curvature along a move."""
+    return float(move @ turn) > 1e-10 * float(turn @ turn)

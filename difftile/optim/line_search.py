@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from difftile.optim.box import Box
 from difftile.optim.objective import Point
 from difftile.solvers.vectors import Vector
 
@@ -37,6 +38,7 @@ def search(
     direction: Vector,
     first: float,
     *,
+    box: Box | None = None,
     trials: int = 25,
 ) -> Point | None:
     """Return a point along a direction with a lower loss, where the strong Wolfe conditions hold.
@@ -45,13 +47,15 @@ def search(
     point where the loss is not finite counts as too far.
 
     Source: Nocedal and Wright, Numerical Optimization, 2nd ed., algorithms 3.5 and 3.6. Their two
-    phases are one loop here: an interval without an end still grows.
+    phases are one loop here: an interval without an end still grows. Within bounds the search goes
+    along the projection of the direction, and numbers beyond a bound have no part in slopes.
 
     Args:
         evaluate: The objective.
         start: The point at the start.
         direction: A direction of descent.
         first: The first length to try.
+        box: The bounds, if there are any.
         trials: The largest number of evaluations.
 
     Returns:
@@ -60,8 +64,12 @@ def search(
     begin = TrialStep(0.0, start, float(start.gradient @ direction))
     low, high, length = begin, None, first
     for _ in range(trials):
-        point = evaluate(start.x + length * direction)
-        slope = float(point.gradient @ direction) if point.is_finite else math.nan
+        x, ahead_of = start.x + length * direction, direction
+        if box is not None:
+            ahead_of = np.where(box.inside(x), direction, 0.0)
+            x = box.project(x)
+        point = evaluate(x)
+        slope = float(point.gradient @ ahead_of) if point.is_finite else math.nan
         now = TrialStep(length, point, slope)
         promised = start.value + _DECREASE * length * begin.slope
         if not point.is_finite or point.value > promised or point.value >= low.point.value:

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import LaunchError
+from difftile.diagnostics import LaunchError, counted
 from difftile.fields.recording import check_no_tape
+from difftile.optim.box import Box
 from difftile.optim.constraint import Constrained, Constraint, interval
 from difftile.optim.objective import Objective
 from difftile.optim.parameters import FieldsLike, NamedParameter, of_each, parameters_of
@@ -78,7 +79,9 @@ def scipy_minimize(
             hold all numbers, field after field, in each the last axis fastest.
 
     Returns:
-        SciPy's `OptimizeResult`, with the vector of all numbers in `x`.
+        SciPy's `OptimizeResult`, with the vector of all numbers in `x`, and in `reason` a sentence:
+        the cause of the end, the numbers of iterations and evaluations, and the largest component
+        of the gradient that is left.
 
     Raises:
         ImportError: SciPy is not installed.
@@ -133,7 +136,26 @@ def scipy_minimize(
         for one in constrained:
             one.release()
     objective.move(result.x)
+    result.reason = _reason(result, bounds, constrained=bool(passed))
     return result
+
+
+def _reason(result: Any, bounds: Any, *, constrained: bool) -> str:
+    """Return the end of a search in a sentence: SciPy's message, and how far it came."""
+    word = "converged" if result.success else "stopped"
+    nouns = {"nit": "iteration", "nfev": "evaluation"}
+    counts = [counted(result[name], noun) for name, noun in nouns.items() if name in result]
+    text = f"{word} after {' and '.join(counts)}: {result.message.rstrip('.')}"
+    found = result.get("grad", result.get("jac"))  # "trust-constr" has those of constraints in jac
+    if constrained or found is None:
+        return text
+    gradient, of = np.asarray(found, np.float64).ravel(), "gradient"
+    largest = float(np.max(np.abs(gradient)))
+    if bounds is not None:
+        whole = np.zeros(len(gradient))
+        box, of = Box(bounds.lb + whole, bounds.ub + whole), "gradient within the bounds"
+        largest = box.rest(result.x, gradient)
+    return f"{text}; the largest component of the {of} is {largest:.2g}"
 
 
 def _second(method: str, objective: Objective, others: Mapping[str, Any]) -> dict[str, Any]:
