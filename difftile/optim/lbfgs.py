@@ -128,7 +128,7 @@ class LBFGS:
     def _progress(self) -> Iterator[str]:
         yield counted(self.steps, "step")
         if self.finished:
-            yield self.reason or "finished"
+            yield self.reason.partition(" ")[0]
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_rows": [rows_of(one.field) for one in self.parameters]}
@@ -144,9 +144,8 @@ class LBFGS:
         The step ends early, and the optimiser is `finished`, where the gradient is zero, where the
         loss hardly falls any more, or where no lower loss is found along the direction, at the
         limit of the precision; `reason` says which, with the numbers. Fields outside of the bounds
-        are moved there first.
-        The fields hold the best point, also if the function raises an error; their gradients come
-        from the last trial.
+        are moved there first. The fields hold the best point, also if the function raises an error;
+        their gradients come from the last trial.
 
         Args:
             f: A function that runs a tape and returns the loss: a field of one element, or a
