@@ -44,6 +44,7 @@ _OTHERS = tuple(
 _REPLACES = sys.version_info >= (3, 11)
 """Whether a bare 'raise' goes on with the traceback that the error has by then."""
 
+_Class = TypeVar("_Class", bound=type)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -85,6 +86,17 @@ def boundary(function: _Function) -> _Function:
             raise
 
     return bounded  # pyright: ignore[reportReturnType]
+
+
+def boundaries(*names: str) -> Callable[[_Class], _Class]:
+    """Return a decorator of classes that makes boundaries of the methods with such names."""
+
+    def decorate(cls: _Class) -> _Class:
+        for name in names:
+            setattr(cls, name, boundary(vars(cls)[name]))
+        return cls
+
+    return decorate
 
 
 def shorten(error: Exception) -> None:

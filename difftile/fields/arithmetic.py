@@ -12,6 +12,7 @@ import numpy as np
 from difftile.diagnostics import FieldError
 from difftile.fields.step_number import StepNumber
 from difftile.fields.tracked import TrackedFloat, replaced
+from difftile.tracebacks import boundary
 
 _I32_LIMIT = 2**31
 BinaryMethod: TypeAlias = Callable[[object, object], Any]
@@ -34,12 +35,15 @@ class Operators:
 def _binary(name: str) -> tuple[BinaryMethod, BinaryMethod, BinaryMethod]:
     """Return the methods of an operator: with the field on the left, on the right, and in place."""
 
+    @boundary
     def on_left(self: object, other: object) -> Any:
         return operated(name, self, other)
 
+    @boundary
     def on_right(self: object, other: object) -> Any:
         return operated(name, other, self)
 
+    @boundary
     def in_place(self: object, other: object) -> Any:
         return operated(name, self, other, into=self)
 
@@ -49,6 +53,7 @@ def _binary(name: str) -> tuple[BinaryMethod, BinaryMethod, BinaryMethod]:
 def _comparison(word: str) -> Callable[[object, object], Any]:
     """Return the method of a comparison, which leaves arrays to NumPy."""
 
+    @boundary
     def compare(self: object, other: object) -> Any:
         if isinstance(other, Arithmetic) or np.ndim(other) == 0:  # pyright: ignore[reportArgumentType]
             raise _not_compared(word, self, other)

@@ -20,6 +20,7 @@ from difftile.fields.window import Window
 from difftile.habits import taught
 from difftile.ir.types import Type, shape_of
 from difftile.substrate import current_session, dtype_of
+from difftile.tracebacks import boundaries
 
 if TYPE_CHECKING:
     from difftile.fields.field import Field
@@ -54,6 +55,7 @@ class Shaped:
     __hash__ = object.__hash__
 
 
+@boundaries("copy", "__array__", "from_numpy", "add_numpy", "fill", "copy_from")
 class ArrayLike(AsNumbers, Shaped, Arithmetic, ABC):
     """Elements of one type in a grid: a field, or a part of one."""
 

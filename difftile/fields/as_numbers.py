@@ -11,11 +11,16 @@ from difftile.diagnostics import FieldError, counted
 from difftile.fields.reductions import reduced
 from difftile.fields.shown import asked_by_library, table_of, text_of
 from difftile.ir.types import shape_of
+from difftile.tracebacks import boundaries
 
 if TYPE_CHECKING:
     from difftile.fields.array_like import ArrayLike
 
 
+@boundaries(
+    *("item", "__float__", "__int__", "__bool__", "__iter__"),
+    *("sum", "mean", "min", "max", "norm", "__format__"),
+)
 class AsNumbers:
     """The conversions, reductions and texts of fields and of parts of fields."""
 

@@ -32,7 +32,7 @@ from difftile.ir.types import (
     shaped,
 )
 from difftile.substrate import LOCK, Buffer, current_session, pack, relieve
-from difftile.tracebacks import boundary
+from difftile.tracebacks import boundaries, boundary, shorten
 
 if TYPE_CHECKING:
     from difftile.fields.rows import Rows
@@ -256,6 +256,7 @@ def unpickled(storage: Storage, shape: tuple[int, ...]) -> Field:
     return Field(storage.memory.element, shape, storage)
 
 
+@boundaries("fill", "view", "broadcast_to", "with_grads")
 class Field(ArrayLike):
     """Elements of one type in a grid of any number of dimensions, `()` included.
 
@@ -405,31 +406,43 @@ class Field(ArrayLike):
             super().write_from(other)
 
     def __getitem__(self, index: Any) -> Any:
-        if picks_part(index, len(self.shape)):
-            return View(self, whole(self.shape).sliced(self, index))
-        where = as_index(self, self.shape, index)
-        note_read(self)
-        found = self.buffer.read_at(where)
-        if shape_of(self.element):
-            # A copy: `x[2][0] = 1` would be lost without an error if it could be written.
-            found.flags.writeable = False
-            return as_read(self, where, found)
-        return as_read(self, where, found.item())
+        try:
+            if picks_part(index, len(self.shape)):
+                return View(self, whole(self.shape).sliced(self, index))
+            where = as_index(self, self.shape, index)
+            note_read(self)
+            found = self.buffer.read_at(where)
+            if shape_of(self.element):
+                # A copy: `x[2][0] = 1` would be lost without an error if it could be written.
+                found.flags.writeable = False
+                return as_read(self, where, found)
+            return as_read(self, where, found.item())
+        except Exception as error:
+            shorten(error)
+            raise
 
     def __setitem__(self, index: Any, value: npt.ArrayLike) -> None:
-        if picks_part(index, len(self.shape)):
-            assign_part(self[index], value)
-            return
-        where = as_index(self, self.shape, index)
-        if type(value) is TrackedFloat and Operators.store and Operators.store(self, where, value):
-            return
-        if isinstance(value, ArrayLike):
-            assign_part(View(self, whole(self.shape).sliced(self, where)), value)
-            return
-        if not where and filled_by_launch(self, value):
-            return
-        array = self._constants(value, shape_of(self.element))
-        self.before_write(where, array).write_at(where, array)
+        try:
+            if picks_part(index, len(self.shape)):
+                assign_part(self[index], value)
+                return
+            where = as_index(self, self.shape, index)
+            if (
+                type(value) is TrackedFloat
+                and Operators.store
+                and Operators.store(self, where, value)
+            ):
+                return
+            if isinstance(value, ArrayLike):
+                assign_part(View(self, whole(self.shape).sliced(self, where)), value)
+                return
+            if not where and filled_by_launch(self, value):
+                return
+            array = self._constants(value, shape_of(self.element))
+            self.before_write(where, array).write_at(where, array)
+        except Exception as error:
+            shorten(error)
+            raise
 
     def before_write(
         self, where: tuple[int, ...] | Window | None, constants: npt.NDArray[Any] | None

@@ -15,6 +15,7 @@ from difftile.fields.recording import as_read, note_read
 from difftile.fields.window import Window
 from difftile.ir.types import Type, shape_of
 from difftile.ir.views import ViewKind
+from difftile.tracebacks import boundaries
 
 if TYPE_CHECKING:
     from difftile.fields.field import Field
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 # Not frozen: `x[1:3].grad += 1` assigns the gradient that it has changed.
 @dataclass(slots=True, repr=False, eq=False)
+@boundaries("__getitem__", "__setitem__", "broadcast_to", "view", "with_grads")
 class View(ArrayLike):
     """A part of a field, in the memory of the field: writing through it changes the field.
 
