@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @boundaries(
     *("item", "__float__", "__int__", "__bool__", "__iter__"),
-    *("sum", "mean", "min", "max", "norm", "__format__"),
+    *("sum", "mean", "min", "max", "norm"),
 )
 class AsNumbers:
     """The conversions, reductions and texts of fields and of parts of fields."""
