@@ -125,6 +125,32 @@ def test_what_fits_is_not_run_again() -> None:
     assert "launches run again" in run.tape.summary()
 
 
+@pytest.mark.parametrize(("count", "said"), [(3, "4 launches"), (1200, "1,201 launches")])
+def test_a_summary_after_use_is_one_sentence(count: int, said: str) -> None:
+    run = Run()
+
+    def steps(count: int) -> None:
+        for _ in range(count):
+            step(run.u, run.v, run.k)
+
+    with dt.Tape(run.loss) as tape:
+        steps(count)
+        energy(run.u, run.loss)
+        assert tape.summary().startswith(f"{said}, {count + 1} records\n")
+    held = as_text(tape.peak_nbytes)
+    assert tape.summary().startswith(f"{said}, {held} of old values held at most, 1 run of the ")
+    run.gradient(count, steps, memory=9 * BYTES)
+    runs = 1.0 + run.tape.recomputed / (count + 1)
+    found = re.match(
+        rf"{said}, (.*) of old values held at most, ([\d.]+) runs? of the forward",
+        run.tape.summary(),
+    )
+    assert found
+    assert found[1] == as_text(run.tape.peak_nbytes)
+    assert float(found[2]) == pytest.approx(runs, abs=0.5 if runs > 9.95 else 0.05)
+    assert run.tape.recomputed > 0 or count == 3
+
+
 def test_too_little_memory_is_an_error_that_says_how_much_is_enough() -> None:
     run = Run()
     with pytest.raises(dt.TapeError, match=r"Three times that is enough: Tape\(memory=792\)"):

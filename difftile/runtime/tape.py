@@ -144,6 +144,7 @@ class Tape(StepRecorder):
         self._cuts = Cuts()
         self.reads = HostReads()
         self._launches = 0
+        self._forward_runs = 1.0
         self._opaque: dict[str, int] = {}
         self._approximate: set[str] = set()
         self._fused: dict[tuple[str, str], int] = {}
@@ -278,14 +279,29 @@ class Tape(StepRecorder):
 
     @prompt_text
     def summary(self) -> str:
-        """Return what was recorded, what it held and what was run again, in a few lines."""
+        """Return what was recorded, what it held and what was run again, in a few lines.
+
+        Before `backward` these are the records and the old values at present; after it the first
+        line tells what the gradient took: "4,002 launches, 64 kB of old values held at most, 1.4
+        runs of the forward", where launches that ran again count as parts of a run.
+        """
         run_pending()
-        lines = [
-            f"{counted(self._launches, 'launch', 'launches')}, {counted(len(self), 'record')}",
-            f"{as_text(self.nbytes)} of old values, {as_text(self.peak_nbytes)} at the most",
-        ]
-        if isinstance(self._history, LimitedHistory):
-            lines.append(f"{counted(self._history.snapshots, 'snapshot')}")
+        launches = counted(self._launches, "launch", "launches")
+        if self._launches > 999:
+            launches = f"{self._launches:,} launches"
+        if self._done:
+            runs = f"{self._forward_runs:.{int(self._forward_runs < 9.95)}f}".removesuffix(".0")
+            lines = [
+                f"{launches}, {as_text(self.peak_nbytes)} of old values held at most, "
+                f"{runs} {'run' if runs == '1' else 'runs'} of the forward"
+            ]
+        else:
+            lines = [
+                f"{launches}, {counted(len(self), 'record')}",
+                f"{as_text(self.nbytes)} of old values, {as_text(self.peak_nbytes)} at the most",
+            ]
+            if isinstance(self._history, LimitedHistory):
+                lines.append(f"{counted(self._history.snapshots, 'snapshot')}")
         lines += [
             f"{names}: {counted(count, 'launch', 'launches')} as one program, {form}"
             for (names, form), count in self._fused.items()
@@ -649,6 +665,9 @@ class Tape(StepRecorder):
             finally:
                 TAPES.pass_of = outer
                 self._peak = max(self._peak, self._pool.peak - base + self.nbytes)
+                if self._history.recomputed:
+                    steps = max(1, len(self._history))
+                    self._forward_runs = 1.0 + self._history.recomputed / steps
                 if not (keep and finished):
                     self.release()
         if self._report is not None and self._report.findings:
