@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import sys
 from typing import Any
 
@@ -19,6 +21,8 @@ def progress_bar(
 ) -> tqdm[Any]:
     """A bar of tqdm on stderr, in a terminal or a notebook; elsewhere it shows nothing.
 
+    In a notebook it is a widget if `ipywidgets` is installed, as with `tqdm.auto`.
+
     A bar rewrites its line, which fills log files and pipes with copies of it.
 
     Args:
@@ -31,14 +35,21 @@ def progress_bar(
         shown: Show the bar at all.
     """
     hidden = not (shown and _has_reader())
-    return tqdm(
+    bar: type[tqdm[Any]] = tqdm
+    if _in_notebook() and importlib.util.find_spec("ipywidgets") is not None:
+        bar = importlib.import_module("tqdm.notebook").tqdm
+    return bar(
         *args, desc=desc, unit=unit, total=total, initial=initial, leave=leave, disable=hidden
     )
 
 
 def _has_reader() -> bool:
     """Return whether stderr is a terminal or the output of a notebook's cell."""
-    ipython = sys.modules.get("IPython")
-    if ipython is not None and hasattr(ipython.get_ipython(), "kernel"):
+    if _in_notebook():
         return True
     return sys.stderr is not None and sys.stderr.isatty()  # pythonw.exe has no stderr
+
+
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")

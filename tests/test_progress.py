@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import sys
-from types import SimpleNamespace
+from importlib.machinery import ModuleSpec
+from types import ModuleType, SimpleNamespace
 
 import pytest
+from tqdm import tqdm
 
 from difftile.progress import progress_bar
 
@@ -41,3 +43,20 @@ def test_a_bar_shows_in_terminals_and_notebooks(
 def test_a_program_without_stderr_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
     assert list(progress_bar(range(3), desc="falling", unit="step")) == [0, 1, 2]
+
+
+def test_a_notebook_with_widgets_shows_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    class Widget(tqdm):
+        def __init__(self, *args: object, desc: str, **options: object) -> None:
+            made.append(desc)
+            super().__init__(*args, desc=desc, **options)
+
+    session = SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: session))
+    monkeypatch.setitem(sys.modules, "ipywidgets", ModuleType("ipywidgets"))
+    sys.modules["ipywidgets"].__spec__ = ModuleSpec("ipywidgets", None)
+    monkeypatch.setitem(sys.modules, "tqdm.notebook", SimpleNamespace(tqdm=Widget))
+    assert list(progress_bar(range(3), desc="falling", unit="step")) == [0, 1, 2]
+    assert made == ["falling"]
