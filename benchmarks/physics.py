@@ -153,7 +153,7 @@ CASES = {
     "mass_spring": Case(
         _mass_spring,
         (681, 200),
-        (Code(mass_spring, ("Walker",)),),
+        (Code(mass_spring, ("Body", "Walker")),),
         Code(mass_spring_taichi, ("make_mass_spring",)),
     ),
     "diffmpm": Case(

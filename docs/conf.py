@@ -82,4 +82,4 @@ def setup(app: Sphinx) -> None:
     """Read docstrings as they are written, before their sections are found."""
     app.connect("autodoc-process-docstring", as_rst, priority=400)
     app.connect("config-inited", demo_pages.write_examples)
-    app.connect("source-read", demo_pages.add_pictures)
+    app.connect("source-read", demo_pages.add_links)

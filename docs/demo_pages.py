@@ -2,8 +2,7 @@
 
 `examples` makes a script of each demo: its docstring, a line that runs it, its program. From these
 sphinx-gallery makes the pages in `docs/gallery/`, running only the scripts that changed since their
-last run. The texts of `docs/gallery.md` are its own; `add_pictures` puts a picture and a link to
-the page below each of its headings.
+last run. `add_links` puts a link to the page below each heading of a demo in `docs/gallery.md`.
 """
 
 import ast
@@ -29,10 +28,10 @@ from difftile.commands.demo import find_demos
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "build" / "examples"  # read by sphinx-gallery
 PAGES = ROOT / "docs" / "gallery"  # written by it, and ignored by git
-HEADER = """The gallery in pictures
-=======================
+HEADER = """Output and programs
+===================
 
-The output of the demos when these pages were built. :doc:`/docs/gallery` describes them.
+The output of the demos when these pages were built. :doc:`/docs/gallery` leads to them.
 """
 PAGE = """{quotes}{name}
 {line}
@@ -123,7 +122,7 @@ def _example(name: str, module: str) -> str:
 def _anchor(name: str) -> str:
     """Return the anchor of a demo on the page of the gallery."""
     page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
-    headings = re.findall(r"^## (.*)", page, re.MULTILINE)
+    headings = re.findall(r"^### (.*)", page, re.MULTILINE)
     return next(h for h in headings if name in h.split()).lower().replace(" ", "-")
 
 
@@ -238,26 +237,21 @@ def _save_thumbnail(picture: Path, thumbnail: Path) -> None:
         ImageOps.pad(image.convert("RGB"), THUMBNAIL, color="white").save(thumbnail)
 
 
-def add_pictures(app: object, page: str, source: list[str]) -> None:
-    """Put a picture and a link to its page below each heading of the gallery."""
+def add_links(app: object, page: str, source: list[str]) -> None:
+    """Put a link to its page below each heading of a demo in the gallery."""
     if page == "docs/gallery":
-        source[0] = illustrated(source[0], PAGES)
+        source[0] = linked(source[0], PAGES)
 
 
-def illustrated(text: str, pages: Path) -> str:
-    """Return the text of the gallery with links to the existing pages and pictures."""
-    if (pages / "index.rst").exists():
-        text = text.replace("\n\n", "\n\n[The gallery in pictures](gallery/index.rst).\n\n", 1)
+def linked(text: str, pages: Path) -> str:
+    """Return the text of the gallery with links to the existing pages."""
     for name, file in find_demos(ROOT).items():
-        stem = file.stem
-        if not (pages / f"{stem}.rst").exists():
-            continue
-        found = f"[Pictures, output and program](gallery/{stem}.rst)\n\n"
-        if any(pages.glob(f"images/{stem}_*")):
-            thumbnail = f"gallery/images/thumb/sphx_glr_{stem}_thumb.png"
-            found = f"[![{name}]({thumbnail})](gallery/{stem}.rst)\n\n{found}"
-        pattern = rf"^(## (?:[\w-]+ and )?{name}(?: and [\w-]+)?\n\n)"
-        text = re.sub(pattern, rf"\1{found}", text, flags=re.MULTILINE)
+        if (pages / f"{file.stem}.rst").exists():
+            found = f"[Pictures, output and program](gallery/{file.stem}.rst)\n\n"
+            pattern = rf"^(### (?:[\w-]+ and )?{name}(?: and [\w-]+)?\n\n)"
+            text = re.sub(pattern, rf"\1{found}", text, flags=re.MULTILINE)
+    if (pages / "index.rst").exists():
+        text += "\n```{toctree}\n:hidden:\n\ngallery/index\n```\n"
     return text
 
 

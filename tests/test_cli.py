@@ -145,6 +145,15 @@ def test_list_without_demos_prints_nothing(
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("argv", [["--source", "water-renderer"], ["water-renderer", "--source"]])
+def test_source_prints_the_physics_of_a_demo(
+    capsys: pytest.CaptureFixture[str], argv: list[str]
+) -> None:
+    assert main(["demo", *argv]) == 0
+    scene = Path(__file__).parents[1] / "scenes" / "wave.py"
+    assert capsys.readouterr() == (scene.read_text(encoding="utf-8"), "")
+
+
 @pytest.mark.usefixtures("demos")
 def test_a_demo_gets_its_arguments_and_gives_the_exit_code(
     capsys: pytest.CaptureFixture[str],

@@ -110,7 +110,7 @@ def test_every_demo_gets_a_page_that_runs_it(
         assert {command.replace("-", "_") for command in commands} == {stem}
         (tmp_path / f"{stem}.rst").touch()
     gallery = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
-    links = re.findall(r"\]\(gallery/(\w+)\.rst\)", pages.illustrated(gallery, tmp_path))
+    links = re.findall(r"\]\(gallery/(\w+)\.rst\)", pages.linked(gallery, tmp_path))
     assert sorted(links) == sorted(demos)
 
 

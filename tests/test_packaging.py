@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from difftile.commands.demo import find_demos, gallery
+from difftile.commands.demo import find_demos, source_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -34,12 +34,22 @@ def test_the_command_is_installed(pyproject: dict[str, Any]) -> None:
     assert callable(command.load())
 
 
-def test_every_demo_is_in_the_table_of_the_gallery_and_described_below() -> None:
+def test_every_demo_has_a_picture_its_code_and_a_description_in_the_gallery() -> None:
     page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
-    headings = re.findall(r"^## (.*)", page, re.MULTILINE)
-    for name in find_demos(gallery()):
-        assert f"| [`{name}`](#" in page
-        assert any(name in heading.split() for heading in headings)
+    described = " ".join(re.findall(r"^### (.*)", page, re.MULTILINE)).split()
+    pictures = dict(re.findall(r"\[!\[([\w-]+)\]\(pictures/\1\.png\)\]\(\.\./(\S+?)\)", page))
+    demos = find_demos(ROOT)
+    assert set(pictures) == set(demos)
+    for name, file in demos.items():
+        physics = source_of(file)
+        assert pictures[name] == physics.relative_to(ROOT).as_posix()
+        links = f"[physics](../{pictures[name]}), [demo](../demos/{file.name}), [more](#"
+        assert f"**{name}**: " in page
+        assert links in page
+        assert name in described
+    sizes = [path.stat().st_size for path in (ROOT / "docs" / "pictures").glob("*.png")]
+    assert len(sizes) == len(demos)
+    assert max(sizes) < 50_000
 
 
 # These are written in the kernel language, whose annotations and operators no type checker knows.

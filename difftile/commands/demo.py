@@ -1,4 +1,4 @@
-"""`difftile demo`: run a demo, or list them.
+"""`difftile demo`: run a demo, list them, or print the physics of one.
 
 A demo is a module of the package `demos` with a function `main(argv) -> int`. The package, and
 `scenes` beside it, lie in the root of a checkout; a wheel carries both in the folder `_gallery`
@@ -7,6 +7,7 @@ of difftile (docs/decisions/0054), which is on the path only while a demo runs.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -23,10 +24,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = Parser(
         "difftile demo",
         "Run a demo.",
-        usage="difftile demo [--help] [--list] NAME [ARGUMENTS ...]",
+        usage="difftile demo [--help] [--list] [--source] NAME [ARGUMENTS ...]",
         epilog="'difftile demo NAME --help' explains a demo and its arguments.",
     )
     parser.add_argument("--list", action="store_true", help="list the demos and exit")
+    parser.add_argument(
+        "--source", action="store_true", help="print the file with its physics, to copy, and exit"
+    )
     options = parser.parse_args(own)
     demos = find_demos(folder := gallery())
     if options.list:
@@ -41,6 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if name not in demos:
         hint = did_you_mean(name, demos, "'difftile demo --list' lists the demos")
         parser.error(f"unknown demo {name!r}{hint}")
+    if options.source or rest == ["--source"]:
+        print(source_of(demos[name]).read_text(encoding="utf-8"), end="")
+        return 0
     if sys.path[0] != str(folder):  # before packages of the user that have the same names
         sys.path.insert(0, str(folder))
     return import_module(f"demos.{demos[name].stem}").main(rest)
@@ -60,3 +67,15 @@ def find_demos(folder: Path) -> dict[str, Path]:
     """
     files = sorted((folder / "demos").glob("[!_]*.py")) if (folder / "scenes").is_dir() else []
     return {file.stem.replace("_", "-"): file for file in files}
+
+
+def source_of(demo: Path) -> Path:
+    """Return the file of `scenes` with the physics of a demo: the one that the demo imports.
+
+    Args:
+        demo: A file of the package `demos`.
+    """
+    found = re.search(
+        r"^from scenes\.(\w+) import ", demo.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    return demo.parents[1] / "scenes" / f"{found[1]}.py" if found else demo

@@ -10,7 +10,6 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from demos import path_replay
 from demos.path_replay import main
 from scenes.box import (
     BALLS,
@@ -109,7 +108,7 @@ def test_replay_is_the_derived_adjoint() -> None:
 def test_demo_finds_the_colours_and_writes_its_pictures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(path_replay, "MANY", 16)
+    monkeypatch.setattr("scenes.box.MANY", 16)
     assert main(["--resolution", "32", "--iterations", "51", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     differ = re.search(r"the replay and the derived adjoint differ by (\S+);", printed)
