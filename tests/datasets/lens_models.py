@@ -38,14 +38,11 @@ def field_of_view(x, y, omega):
 
 
 def division_model(x, y, k):
-    """Undistorted radius r = d / (1 + k d^2), solved for d by bisection where it rises."""
+    """Radius d with d / (1 + k d^2) = r: the root that is r where k is 0."""
     r, phi = np.sqrt(x**2 + y**2), np.arctan2(y, x)
-    low, high = np.zeros_like(r), np.full_like(r, 1 / np.sqrt(k) if k > 0 else 1 / np.sqrt(-k))
-    for _ in range(100):
-        d = (low + high) / 2
-        below = d / (1 + k * d**2) < r
-        low, high = np.where(below, d, low), np.where(below, high, d)
-    return low * np.cos(phi), low * np.sin(phi)
+    d = (1 - np.sqrt(1 - 4 * k * r**2)) / (2 * k * r)
+    np.testing.assert_allclose(d / (1 + k * d**2), r, rtol=1e-6)
+    return d * np.cos(phi), d * np.sin(phi)
 
 
 def enhanced_unified(x, y, alpha, beta):
