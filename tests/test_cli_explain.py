@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from textwrap import dedent
@@ -9,6 +10,7 @@ from textwrap import dedent
 import pytest
 
 from difftile.cli import main
+from difftile.commands.guesses import examples
 from difftile.commands.specimens import Specimen, Unclear, read
 from difftile.ir.types import F32, F64, I32, Matrix, Vector
 
@@ -126,8 +128,49 @@ def test_a_kernel_that_is_not_launched_needs_types(capsys: pytest.CaptureFixture
     assert (code, out) == (2, "")
     assert err == (
         "difftile explain: error: importing 'step.py' does not launch 'step': run it with --run, "
-        'or give the types of the arguments, as in --args "x: f32[1d] grad, k: f32[1d] grad"\n'
+        'or give the types of the arguments, as in --args "x: f32[1d] grad, k: f32[] grad"\n'
     )
+
+
+def _uses(a, b, c, d, e, f, g, h):
+    for i, j in a:
+        b[None] += a[i, j] * d
+        c[i, 0, j] = a[i, j] > e
+    for k in range(f):
+        g[k] = h[k].x
+
+
+def _loops(x, y, t):
+    for i in x:
+        y[i + 1] = helper(x, t) + -t
+
+
+def helper(x: object, t: float) -> float:
+    return t
+
+
+def test_types_are_guessed_from_uses() -> None:
+    assert examples(_uses) == {
+        "a": "f32[2d] grad",
+        "b": "f32[] grad",
+        "c": "f32[3d] grad",
+        "d": "float",
+        "e": "float",
+        "f": "int",
+        "g": "f32[1d] grad",
+        "h": "f32[1d] grad",
+    }
+    assert examples(_loops) == {"x": "f32[1d] grad", "y": "f32[1d] grad", "t": "float"}
+
+
+@pytest.mark.usefixtures("folder")
+def test_guessed_types_explain_the_kernel(capsys: pytest.CaptureFixture[str]) -> None:
+    _, _, err = explain(capsys, "step.py:energy")
+    types = err.partition('--args "')[2].rstrip('"\n')
+    assert types == "x: f32[1d] grad, loss: f32[] grad"
+    code, out, err = explain(capsys, "step.py:energy", "--args", types)
+    assert (code, err) == (0, "")
+    assert re.search(r"loss: \w+, f32 \(\), with gradient", out)
 
 
 @pytest.mark.usefixtures("folder")
@@ -255,7 +298,7 @@ def test_a_file_of_a_package_imports_as_its_module_does(
         ),
         (
             ["step.py:step", "--args", "x: f32[2d]"],
-            '--args lacks k; write "k: f32[1d] grad"',
+            '--args lacks k; write "k: f32[] grad"',
         ),
         (
             ["step.py:energy", "--args", "x: f32[2d], los: f32[]"],

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from difftile.arguments import did_you_mean
+from difftile.commands.guesses import examples
 from difftile.compile.annotations import Kind
 from difftile.compile.definition import annotation
 from difftile.fields.create import zeros
@@ -145,23 +146,25 @@ def arguments_of(function: Any, said: dict[str, Specimen], bound: bool) -> dict[
         if p.name not in said and p.default is p.empty and wanted[p.name] is None
     ]
     if missing:
-        raise Unclear(f'--args lacks {", ".join(missing)}; write "{_template(missing)}"')
+        raise Unclear(f'--args lacks {", ".join(missing)}; write "{_template(function, missing)}"')
     assumed = {p.name: wanted[p.name] for p in parameters if p.default is p.empty}
     return {**assumed, **{name: specimen.made() for name, specimen in said.items()}}
 
 
 def suggestion(function: Any, bound: bool) -> str:
     """Return an example of a description for `read`; '' if a kernel needs none."""
-    return _template(
+    names = [
         p.name
         for p in _parameters(function, bound)
         if p.default is p.empty and annotation(p, function) not in _NUMBERS
-    )
+    ]
+    return _template(function, names)
 
 
 def _parameters(function: Any, bound: bool) -> list[inspect.Parameter]:
     return list(inspect.signature(function).parameters.values())[int(bound) :]
 
 
-def _template(names: Iterable[str]) -> str:
-    return ", ".join(f"{name}: f32[1d] grad" for name in names)
+def _template(function: Any, names: Iterable[str]) -> str:
+    guesses = examples(function)
+    return ", ".join(f"{name}: {guesses.get(name, 'f32[1d] grad')}" for name in names)
