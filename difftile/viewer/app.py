@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from numbers import Real
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,13 +21,14 @@ from difftile.viewer.backends.native_window import NoWindow
 from difftile.viewer.backends.notebook import NotebookBackend
 from difftile.viewer.backends.null import NullBackend
 from difftile.viewer.canvas import Canvas
+from difftile.viewer.checks import as_box, as_count, as_size, check_action
 from difftile.viewer.controls import Buttons, Key
 from difftile.viewer.controls_api import ControlsApi
 from difftile.viewer.conversions import Data, as_backdrop, as_positions
 from difftile.viewer.events import Event, Resize
 from difftile.viewer.frame import Frame
 from difftile.viewer.keys import Shortcut
-from difftile.viewer.layout import SMALLEST, Layout
+from difftile.viewer.layout import Layout, checked_size
 from difftile.viewer.loop import Course, run
 from difftile.viewer.orbit import Orbit, View
 from difftile.viewer.primitives import Backdrop, Box, Primitive
@@ -73,15 +75,12 @@ class App(ControlsApi):
         speed: float | None = None,
         screenshots: str | Path = "out",
     ) -> None:
-        if size[0] < SMALLEST[0] or size[1] < SMALLEST[1]:
-            raise ViewerError(f"the size of a viewer is at least {SMALLEST} pixels, not {size}")
-        if not (view[0] < view[2] and view[1] < view[3]):
-            raise ViewerError(f"a view is (left, bottom, right, top) in order, not {view}")
-        if speed is not None and not speed > 0:
-            raise ViewerError(f"the speed is above 0 steps per picture, not {speed}")
+        size, view = checked_size(size), as_box(view, "view")
+        if speed is not None and not (isinstance(cast(object, speed), Real) and speed > 0):
+            raise ViewerError(f"the speed is above 0 steps per picture, not {speed!r}")
         self._course = Course(math.inf if speed is None else speed)
         super().__init__(self._course.attempt)
-        self.title = title
+        self.title = str(title)
         self._backend = choose(backend)
         self._may_fall_back = is_free(backend)
         self._canvas = Canvas(view)
@@ -142,7 +141,10 @@ class App(ControlsApi):
         given = dict(target=at, distance=distance, yaw=yaw, pitch=pitch, fov=fov, up=up)
         scene = self._layout.scene
         orbit = scene.orbit.changed({name: one for name, one in given.items() if one is not None})
-        scene.look(orbit, None if around is None else as_positions(around), fixed=fixed)
+        places = None if around is None else as_positions(around)
+        if places is not None and places.shape[1] != 3:
+            raise ViewerError("look(around=...) takes positions in space, shape (n, 3)")
+        scene.look(orbit, places, fixed=fixed)
 
     @property
     def orbit(self) -> Orbit:
@@ -153,11 +155,13 @@ class App(ControlsApi):
 
     def step(self, function: _Action) -> _Action:
         """Register the function of a step, as a decorator."""
+        check_action(function, "app.step")
         self._step = function
         return function
 
     def draw(self, function: _Action) -> _Action:
         """Register a function that adds shapes to each picture, as a decorator."""
+        check_action(function, "app.draw")
         self._draw = function
         return function
 
@@ -183,6 +187,7 @@ class App(ControlsApi):
 
     def reset(self, function: _Action) -> _Action:
         """Register a function that resets the simulation, as a decorator."""
+        check_action(function, "app.reset")
         self._reset = function
         return function
 
@@ -246,8 +251,8 @@ class App(ControlsApi):
         """
         if self._running:
             raise ViewerError("the app runs already: do not call run() from a step or callback")
-        if not fps > 0:
-            raise ViewerError(f"fps is above 0, not {fps}")
+        fps = as_size(fps, "fps", zero=False)
+        frames = None if frames is None else as_count(frames, "frames", 0)
         if frames is None and isinstance(self._backend, NullBackend):
             if not events:
                 raise ViewerError("the null backend never closes: pass run(frames=...)")

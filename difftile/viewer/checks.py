@@ -66,6 +66,28 @@ def as_number(value: Any, name: str) -> float:
     return number
 
 
+def as_count(value: Any, name: str, least: int = 1) -> int:
+    """Return a whole number as an int.
+
+    Raises:
+        ViewerError: The argument is something else, or below `least`.
+    """
+    number = as_number(value, name)
+    if number != int(number) or number < least:
+        raise ViewerError(f"{name} is a whole number of at least {least}, not {value!r}")
+    return int(number)
+
+
+def check_action(action: object, name: str) -> None:
+    """Check that a function is given.
+
+    Raises:
+        ViewerError: It cannot be called.
+    """
+    if not callable(action):
+        raise ViewerError(f"{name} takes a function without arguments, not {action!r}")
+
+
 def as_box(box: Any, name: str) -> Box:
     """Return a box as four floats.
 

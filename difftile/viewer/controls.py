@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -60,17 +61,23 @@ class Slider(Control):
         step: float | None = None,
         value: float | None = None,
     ) -> None:
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise ViewerError(f"{label!r} needs finite min < max, not {low} and {high}")
+        if not (_is_finite(low) and _is_finite(high) and low < high):
+            raise ViewerError(f"{label!r} needs finite min < max, not {low!r} and {high!r}")
         if log and low <= 0:
             raise ViewerError(f"{label!r} with log=True needs min > 0, not {low}")
-        if step is not None and not step > 0:
-            raise ViewerError(f"{label!r} needs a step above 0, not {step}")
+        if step is not None and not (_is_finite(step) and step > 0):
+            raise ViewerError(f"{label!r} needs a step above 0, not {step!r}")
+        if value is not None and not _is_finite(value):
+            raise ViewerError(f"{label!r} needs a finite number as its value, not {value!r}")
+        label = str(label)
         self.label, self.low, self.high, self.log, self.step = label, low, high, log, step
         start = (math.sqrt(low * high) if log else (low + high) / 2) if value is None else value
         self._binding = bind_to(bind, start, label)
         if value is not None and bind is not None:
             self._binding.set(value)
+        held = self._binding.get()
+        if not isinstance(held, Real):
+            raise ViewerError(f"{label!r} is bound to one number, not to {held!r}")
 
     @property
     def value(self) -> Any:
@@ -141,7 +148,7 @@ class Checkbox(Control):
     height = 26.0
 
     def __init__(self, label: str, bind: Bind, *, value: bool | None = None) -> None:
-        self.label = label
+        self.label = label = str(label)
         self._binding = bind_to(bind, bool(value), label)
         if value is not None and bind is not None:
             self._binding.set(value)
@@ -180,9 +187,14 @@ class Choice(Control):
     def __init__(
         self, label: str, options: Sequence[Any], bind: Bind, *, value: Any = None
     ) -> None:
-        if not options:
+        if isinstance(options, str):
+            raise ViewerError(f"{label!r} takes a list of options, not {options!r}")
+        self.label, self.options = str(label), tuple(options)
+        if not self.options:
             raise ViewerError(f"{label!r} has no options to choose from")
-        self.label, self.options = label, tuple(options)
+        if any(getattr(one, "shape", ()) for one in self.options):
+            raise ViewerError(f"{label!r} has options of one value each, not arrays")
+        label = self.label
         self._binding = bind_to(bind, self.options[0], label)
         self.height = 24.0 + _ROW * len(self.options)
         if value is not None:
@@ -301,6 +313,10 @@ class Buttons(Control):
             Area(area.left + k * (width + gap), area.top + 3, width, self.height - 6)
             for k in range(len(self.keys))
         ]
+
+
+def _is_finite(number: object) -> bool:
+    return isinstance(number, Real) and math.isfinite(number)
 
 
 def along(low: float, high: float, log: bool, fraction: float) -> float:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from difftile.diagnostics import ViewerError
 from difftile.viewer.bindings import Bind
+from difftile.viewer.checks import as_array, check_action
 from difftile.viewer.controls import Buttons, Checkbox, Choice, Key, Slider
 from difftile.viewer.conversions import Colour, as_colours
 from difftile.viewer.handle import Handle
@@ -68,6 +67,8 @@ class ControlsApi:
 
     def button(self, label: str, callback: Callable[[], object]) -> None:
         """Add a button; an exception of the callback is shown like one of a step."""
+        check_action(callback, "app.button")
+        label = str(label)
         key = Key(lambda: label, lambda: self._attempt(callback))
         self._panel.controls.append(Buttons([key]))
 
@@ -109,6 +110,7 @@ class ControlsApi:
             raise ViewerError(
                 f"{key!r} is not a key; use a character in lower case, or one of {', '.join(NAMED)}"
             )
+        check_action(callback, "app.key")
         self._keys[key] = Shortcut(said, lambda: self._attempt(callback))
 
     def handle(self, bind: Bind = None, *, colour: Colour = "#f2a65a") -> Handle:
@@ -135,7 +137,14 @@ class ControlsApi:
             name: The name of the plot.
             value: A number, or a field of one element; None to show an empty plot already.
             log: Show a logarithmic axis while all values are positive.
+
+        Raises:
+            ViewerError: The value is not one number.
         """
+        name = str(name)
+        number = None if value is None else as_array(value, f"values of the plot {name!r}")
+        if number is not None and number.size != 1:
+            raise ViewerError(f"the plot {name!r} takes one number at a time, not {number.size}")
         series = self._panel.series.setdefault(name, Series(log))
-        if value is not None:
-            series.add(float(np.asarray(value).reshape(())))
+        if number is not None:
+            series.add(float(number.item()))

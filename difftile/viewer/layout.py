@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
+from difftile.diagnostics import ViewerError
+from difftile.viewer.checks import as_count
 from difftile.viewer.events import (
     Event,
     KeyDown,
@@ -141,3 +143,22 @@ class Layout:
         if self.help:
             found += overview(((key, one.said) for key, one in self._keys.items()), area)
         return found
+
+
+def checked_size(size: tuple[int, int]) -> tuple[int, int]:
+    """Return the width and height of pictures.
+
+    Raises:
+        ViewerError: They are not two whole numbers in the range of pictures.
+    """
+    try:
+        width, height = size
+    except (TypeError, ValueError):
+        raise ViewerError(f"size is (width, height) in pixels, not {size!r}") from None
+    found = as_count(width, "the width of size"), as_count(height, "the height of size")
+    inside = (low <= one <= high for low, one, high in zip(SMALLEST, found, LARGEST, strict=True))
+    if not all(inside):
+        raise ViewerError(
+            f"the size of a viewer is at least {SMALLEST} and at most {LARGEST} pixels, not {size}"
+        )
+    return found
