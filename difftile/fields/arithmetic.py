@@ -45,9 +45,24 @@ def _binary(name: str) -> tuple[BinaryMethod, BinaryMethod, BinaryMethod]:
 
     @boundary
     def in_place(self: object, other: object) -> Any:
-        return operated(name, self, other, into=self)
+        # Without a result of its own, `x += array` would give the name to an array.
+        return operated(name, self, other, into=self, arrays=(np.ndarray, list, tuple))
 
     return on_left, on_right, in_place
+
+
+def _refused(word: str) -> tuple[BinaryMethod, BinaryMethod]:
+    """Return the methods of an operator that fields lack: with the field on the left and right."""
+
+    def on_left(self: object, other: object) -> Any:
+        if isinstance(other, _OPERANDS):
+            raise _no_operator(word, self)
+        return NotImplemented  # arrays are left to NumPy
+
+    def on_right(self: object, other: object) -> Any:
+        return on_left(self, other)
+
+    return on_left, on_right
 
 
 def _comparison(word: str) -> Callable[[object, object], Any]:
@@ -78,6 +93,17 @@ class Arithmetic:
     __mod__, __rmod__, __imod__ = _binary("remainder")
     __pow__, __rpow__, __ipow__ = _binary("power")
     __lt__, __le__, __gt__, __ge__ = (_comparison(word) for word in ("<", "<=", ">", ">="))
+
+    __matmul__, __rmatmul__ = _refused("@")
+    __floordiv__, __rfloordiv__ = _refused("//")
+    __and__, __rand__ = _refused("&")
+    __or__, __ror__ = _refused("|")
+    __xor__, __rxor__ = _refused("^")
+    __lshift__, __rlshift__ = _refused("<<")
+    __rshift__, __rrshift__ = _refused(">>")
+
+    def __invert__(self) -> Any:
+        raise _no_operator("~", self)
 
     def __neg__(self) -> Any:
         return operated("negative", self)
@@ -120,9 +146,19 @@ _OPERATORS = (
 _OPERANDS = (Arithmetic, Real, StepNumber)
 
 
-def operated(name: str, *operands: object, into: object = None) -> Any:
-    """Return the result of an operator; `NotImplemented` for operands of other kinds."""
-    if Operators.apply is None or not all(isinstance(one, _OPERANDS) for one in operands):
+def operated(
+    name: str, *operands: object, into: object = None, arrays: tuple[type, ...] = ()
+) -> Any:
+    """Return the result of an operator; `NotImplemented` for operands of other kinds.
+
+    Args:
+        name: The operator, by NumPy's name.
+        operands: What it is applied to.
+        into: The field that takes the result; None for a new one.
+        arrays: Further classes of operands, which become fields.
+    """
+    allowed = (*_OPERANDS, *arrays)
+    if Operators.apply is None or not all(isinstance(one, allowed) for one in operands):
         return NotImplemented
     return Operators.apply(name, tuple(_in_range(one) for one in operands), into)
 
@@ -131,6 +167,14 @@ def _in_range(operand: object) -> object:
     """Return an operand with integers that kernels do not take as floats."""
     large = isinstance(operand, int) and not -_I32_LIMIT <= operand < _I32_LIMIT
     return float(operand) if large else operand  # pyright: ignore[reportArgumentType]
+
+
+def _no_operator(word: str, field: object) -> FieldError:
+    """Return the error of an operator that fields lack."""
+    return FieldError(
+        f"{field!r} has no operator '{word}': fields have + - * / % ** and abs, by element. Write "
+        "a kernel, which may use all of them on elements, or compute with arrays: x.to_numpy()."
+    )
 
 
 def _not_compared(word: str, *operands: object) -> FieldError:

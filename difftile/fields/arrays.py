@@ -109,7 +109,7 @@ def _state(array: Any) -> object:
 def _shared(array: Any, dtype: Any) -> ArrayLike:
     if isinstance(array, np.ma.MaskedArray):
         raise FieldError(
-            "A masked array is not shared, since its mask would be ignored. Pass its values, "
+            "A masked array is not taken, since its mask would be ignored. Pass its values, "
             "x.filled(0), and the mask as another array."
         )
     if any(kind.__name__ == "Tracer" for kind in type(array).__mro__):

@@ -43,7 +43,7 @@ def asarray(values: Any, dtype: Any = None, *, grad: bool | None = None) -> Any:
             return found.detach()
         return found.with_grads() if grad and not found.has_grads else found
     if isinstance(values, (np.ndarray, np.generic, Mapping)):
-        return from_numpy(cast("Any", values), dtype, grad=bool(grad))
+        return cast("Any", from_numpy(cast("Any", values), dtype, grad=bool(grad)))
     if hasattr(values, "__dlpack__"):
         return from_dlpack(values, dtype, copy=True, grad=bool(grad))
     array = as_array(values)

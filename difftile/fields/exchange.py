@@ -133,6 +133,11 @@ def as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
     Raises:
         FieldError: The values are not real numbers.
     """
+    if isinstance(values, np.ma.MaskedArray):
+        raise FieldError(
+            "A masked array is not taken, since its mask would be ignored. Pass its values, "
+            "x.filled(0), and the mask as another array."
+        )
     try:
         array: npt.NDArray[Any] = np.asarray(values)
     except (TypeError, ValueError):

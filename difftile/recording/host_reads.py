@@ -162,16 +162,18 @@ class ConstantNumber:
         what: The number, in the words of an error.
         instead: What to write so that it carries its gradient.
         name: Its name where it is passed.
+        plain: The function that makes a constant of it.
     """
 
     what: str
     instead: str
     name: str
+    plain: str = "float"
 
     def warn(self, reads: Iterable[HostRead]) -> None:
         """Warn at the user's line that the gradient is cut, and of what the number depends on."""
         title = f"The gradient is cut: {self.what} depends on {named(reads)}."
-        hint = f"{self.instead}; if a constant is meant, float({self.name})."
+        hint = f"{self.instead}; if a constant is meant, {self.plain}({self.name})."
         warn_user(GradientCut(render(title, (), (FOLLOWED,), hint)))
 
 

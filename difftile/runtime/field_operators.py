@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
+import numpy as np
+
 from difftile.compile.arguments import CallArgs
 from difftile.compile.func import KernelValue
 from difftile.fields.arithmetic import Operators
+from difftile.fields.array_like import ArrayLike
+from difftile.fields.create import from_numpy
+from difftile.fields.exchange import as_array
+from difftile.ir.types import scalar_from_numpy, shape_of, shaped
 from difftile.runtime.funcs import func
 
 
@@ -62,6 +70,7 @@ def positive(a: KernelValue) -> KernelValue:
     return +a
 
 
+_ARRAYS = (np.ndarray, list, tuple)
 _FUNCS = {
     "add": add,
     "subtract": subtract,
@@ -80,13 +89,27 @@ def apply(name: str, operands: CallArgs, into: object) -> KernelValue:
 
     Args:
         name: The operator.
-        operands: Fields and numbers.
+        operands: Fields, numbers, and arrays of NumPy, which become fields.
         into: The field that takes the result; None for a new one.
 
     Raises:
         LaunchError: The shapes or types do not go together.
+        FieldError: An array does not hold numbers.
+        TapeError: An array was computed by Python from fields, whose gradient it would cut.
     """
-    return _FUNCS[name](*operands, _result=into)
+    given: list[Any] = [
+        _field_beside(into, cast("Any", one)) if isinstance(one, _ARRAYS) else one
+        for one in operands
+    ]
+    return _FUNCS[name](*given, _result=into)
+
+
+def _field_beside(target: object, values: Any) -> ArrayLike:
+    """Return a field of an array that is computed with the elements of another field."""
+    array, inner = as_array(values), shape_of(cast("ArrayLike", target).element)
+    scalar = scalar_from_numpy(array.dtype)
+    by_element = bool(inner) and array.shape[array.ndim - len(inner) :] == inner
+    return from_numpy(array, shaped(inner, scalar) if by_element and scalar else None)
 
 
 Operators.apply = apply

@@ -80,9 +80,20 @@ def _in_field(arg: object, name: str, kind: Kind, places: Places) -> object:
     found = None
     if isinstance(arg, TrackedFloat) and kind in ("", "float"):
         found = field_of(arg)
-    if isinstance(arg, TrackedArray) and isinstance(kind, (Vector, Matrix)):
-        found = field_of(arg) if arg.shape == shape_of(kind) else None
+    if isinstance(arg, TrackedArray):
+        if isinstance(kind, (Vector, Matrix)):
+            found = field_of(arg) if arg.shape == shape_of(kind) else None
+        else:
+            _warn_of_array(arg, name)
     return arg if found is None else put(places, name, found)
+
+
+def _warn_of_array(array: TrackedArray, name: str) -> None:
+    """Warn, at the user's line, if an array that becomes a field of constants varies."""
+    recorder = RECORDING.get().recorder
+    if recorder is not None:
+        what, instead = f"the array '{name}'", "compute it in a kernel, or with fields"
+        recorder.takes_constant(ConstantNumber(what, instead, name, "np.array"), array.reads)
 
 
 def put(places: Places, name: str, number: Field) -> Field:
