@@ -86,7 +86,7 @@ class View:
     def image(self) -> Floats:
         """Return the colours as they are stored (sRGB), 0 ... 1, shape (height, width, 3).
 
-        Pictures of a distorted lens are those that the pinhole camera would take.
+        A picture of a distorted lens is resampled to the pinhole camera.
 
         Raises:
             DatasetError: The file cannot be read, or its size has changed.

@@ -64,7 +64,7 @@ class Gathering:
             by: The file that names the image, for errors.
             pose: From world to camera, shape (4, 4).
             lens: Returns the lens for images of a size.
-            size: Width and height as the camera states them; None for those of the image.
+            size: Width and height as the camera states them; None for the size of the image.
         """
         self._pictures.append(picture)
         path, left = self._smaller(picture, by)
@@ -74,7 +74,7 @@ class Gathering:
         except DatasetError as error:
             self._faults.append(error)
             return
-        stated = lens(size)  # whose errors are those of the file of cameras
+        stated = lens(size)  # its errors are about the file of cameras
         try:
             fitted = self._fitted(path, left, header, stated, size)
         except DatasetError as error:
@@ -160,7 +160,7 @@ class Gathering:
         """Return the views, and remarks about their pictures.
 
         Args:
-            strays: Whether to count pictures without a camera, next to those of the views.
+            strays: Whether to count pictures without a camera, in the folders of the views.
 
         Raises:
             DatasetError: Pictures are missing, are not images, or do not fit their cameras.

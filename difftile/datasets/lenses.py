@@ -155,7 +155,7 @@ DISTORTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """A lens and the pixels behind it.
+    """A lens and the pixels of its pictures.
 
     Args:
         intrinsics: fx, fy, cx, cy [pixels]; the upper left pixel has its centre at (0.5, 0.5).
@@ -209,8 +209,8 @@ def pinhole_of(lens: Lens, width: int, height: int) -> Pinhole | None:
     """Return the widest pinhole camera all of whose pixels are in a picture of a lens.
 
     The picture keeps its size and its centre (cx, cy); the focal lengths are divided by the same
-    number, at most 2. COLMAP's undistorter with `--blank_pixels 0` likewise leaves no pixel blank,
-    and keeps the focal length and changes the size.
+    number, at most 2. COLMAP's undistorter with `--blank_pixels 0` leaves no pixel blank either,
+    but keeps the focal length and changes the size.
 
     Args:
         lens: The lens, with its centre in the picture.

@@ -38,7 +38,7 @@ def load(
 
     The first existing one is read: a COLMAP model in `sparse/0`, `sparse` or `colmap/sparse/0`
     (`.bin` or `.txt`), `transforms.json`, `transforms_train.json`. Loading finds and measures the
-    images; `View.image` reads them, and undistorts those of distorted lenses.
+    images; `View.image` reads them, and undistorts them if the lens is distorted.
 
     Args:
         folder: The folder, or a `.json` of cameras.
