@@ -78,12 +78,13 @@ def _parser() -> Parser:
     add("--sh-degree", type=int, choices=range(4), help="harmonics of the colours")
     add("--background", type=_colour, said="black", metavar="COLOUR", help="black, white or r,g,b")
     add("--seed", type=_count, metavar="N", help="seed of the random numbers")
-    how.add_argument(
-        "--antialiased",
-        action="store_true",
-        default=argparse.SUPPRESS,
-        help="lower the opacity of small gaussians by as much as the blur adds to them",
-    )
+    flags = {
+        "--antialiased": "lower the opacity of small gaussians by as much as the blur adds to them",
+        "--optimise-poses": "correct the poses of the cameras by small motions",
+        "--exposure": "correct the colours of each picture by a matrix of its own",
+    }
+    for name, said in flags.items():
+        how.add_argument(name, action="store_true", default=argparse.SUPPRESS, help=said)
     return parser
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from difftile.datasets.dataset import Dataset
 from difftile.datasets.splats import PARAMETERS, Splats
@@ -12,48 +15,72 @@ from difftile.substrate import ti
 from difftile.tracebacks import boundary
 from difftile.training.from_points import gaussians_at
 from difftile.training.options import Options
+from difftile.training.sweep import points_of
 
 _OPACITY, _SIZE = {"mcmc": 0.5}, {"mcmc": 0.1}  # 0.1 and 1 for other strategies
 
 
-def first_gaussians(data: Dataset, options: Options) -> Rows:
-    """Return the initial gaussians of a run, at the points of the scene.
+def first_gaussians(data: Dataset, options: Options) -> tuple[Rows, str]:
+    """Return the initial gaussians of a run, at the points of the scene, and where they are.
 
-    Without points, their centres are random in the cube around the point that all cameras look at,
+    Without points, `options.points` are found in the pictures that are trained on (see `sweep`). If
+    these show fewer, the others are random in the cube around the point that all cameras look at,
     whose side is the distance of the cameras from it.
 
     Args:
         data: The data set to train on.
         options: The options of the run.
+
+    Returns:
+        The gaussians, and a note for users.
+
+    Raises:
+        DatasetError: A picture cannot be read.
     """
     draw = np.random.default_rng((options.seed, 1))
     if data.points is None:
-        centres = np.stack([view.centre for view in data.views])
-        axes = np.stack([view.world_to_camera[2, :3] for view in data.views])
-        # The point with the least sum of squared distances from all optical axes. Where these are
-        # parallel, a little weight on a point in front of the cameras decides.
-        across = np.eye(3) - axes[:, :, None] * axes[:, None, :]
-        light = 1e-6 * len(axes)
-        before = (centres + data.scale * axes).mean(axis=0)
-        right = np.einsum("nij,nj->i", across, centres) + light * before
-        focus = np.linalg.solve(across.sum(axis=0) + light * np.eye(3), right)
-        half = 0.5 * float(np.median(np.linalg.norm(centres - focus, axis=1)))
-        places = focus + half * draw.uniform(-1, 1, (options.points, 3))
-        colours = np.full((options.points, 3), 0.5)
+        places, colours, told = _found(data, options, draw)
     else:
         count = len(data.points)
         some = np.sort(draw.permutation(count)[: options.most])
         places, colours = data.points.positions[some], data.points.colours[some]
-    return make_gaussians(
-        gaussians_at(
-            places,
-            colours,
-            degree=options.sh_degree,
-            opacity=_OPACITY.get(options.strategy, 0.1),
-            size=_SIZE.get(options.strategy, 1.0),
-        ),
-        dtype=ti.f32,
+        told = f"{len(some)} gaussians at points of the data set"
+    parameters = gaussians_at(
+        places,
+        colours,
+        degree=options.sh_degree,
+        opacity=_OPACITY.get(options.strategy, 0.1),
+        size=_SIZE.get(options.strategy, 1.0),
     )
+    return make_gaussians(parameters, dtype=ti.f32), told
+
+
+def _found(
+    data: Dataset, options: Options, draw: np.random.Generator
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], str]:
+    """Return places and colours of points without those of a data set, and a note."""
+    views, _ = data.split(options.hold_out)
+    centres = np.stack([view.centre for view in data.views])
+    axes = np.stack([view.world_to_camera[2, :3] for view in data.views])
+    # The point with the least sum of squared distances from all optical axes. Where these are
+    # parallel, a little weight on a point in front of the cameras decides.
+    across = np.eye(3) - axes[:, :, None] * axes[:, None, :]
+    light = 1e-6 * len(axes)
+    before = (centres + data.scale * axes).mean(axis=0)
+    right = np.einsum("nij,nj->i", across, centres) + light * before
+    focus = np.linalg.solve(across.sum(axis=0) + light * np.eye(3), right)
+    half = 0.5 * float(np.median(np.linalg.norm(centres - focus, axis=1)))
+    places, colours = points_of(views, focus, options.background)
+    some = np.sort(draw.permutation(len(places))[: options.points])
+    more = options.points - len(some)
+    places = np.append(places[some], focus + half * draw.uniform(-1, 1, (more, 3)), axis=0)
+    colours = np.append(colours[some], np.full((more, 3), 0.5), axis=0)
+    parts = {
+        "at points found in the pictures": len(some),
+        "at random places in front of the cameras": more,
+    }
+    told = " and ".join(f"{count} {where}" for where, count in parts.items() if count)
+    return places, colours, f"{options.points} gaussians, {told}"
 
 
 @boundary

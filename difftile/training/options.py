@@ -21,6 +21,8 @@ class Options:
         background: The colour of the background, which shows where pictures are transparent.
         downscale: The factor by which pictures are reduced.
         images: The folder of pictures of a COLMAP model.
+        optimise_poses: Correct the poses of the cameras; see `Corrections`.
+        exposure: Correct the colours of each picture by a matrix of its own.
         hold_out: Every so many-th view is held out; none if 0.
         seed: The seed of all random numbers.
     """
@@ -34,5 +36,7 @@ class Options:
     background: tuple[float, float, float] = (0.0, 0.0, 0.0)
     downscale: int = 1
     images: str = "images"
+    optimise_poses: bool = False
+    exposure: bool = False
     hold_out: int = 8
     seed: int = 0

@@ -6,6 +6,7 @@ import json
 import math
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -38,6 +39,7 @@ from difftile.training.trainer import Trainer
 _INTERRUPTED = 130  # the exit code that a shell reports for a program ended by SIGINT
 _FAILED = 1
 _MAY_CHANGE = ("steps",)  # options that may differ when a run is resumed
+_SIZES = 4  # of pictures that are told, the most common ones
 _KEEPING = 50  # seconds of training for each second of keeping states
 _MEASURED = 1000  # the approximate number of times that loss and PSNR are recorded
 
@@ -76,6 +78,7 @@ def run(given: Mapping[str, Any], parser: Parser) -> int:
         init(arch=given["arch"], seed=options.seed, **more)
         out.mkdir(parents=True, exist_ok=True)
         session = _Session(data, options, out, before)
+        print(session.described())
     except (DifftileError, OSError) as error:
         parser.error(str(error))
     try:
@@ -167,6 +170,28 @@ class _Session:
                 ) from None
             self._history = [tuple(row) for row in before.history.tolist()]
             self._seconds = before.seconds
+
+    def described(self) -> str:
+        """Return notes on the views and the start, a line for each."""
+        trainer, every = self._trainer, self._options.hold_out
+        held_out = [view.held_out for view in self._data.views]
+        rule = "of the data set" if any(one is not None for one in held_out) else "every "
+        if rule == "every ":
+            rule += {1: "one", 2: "second", 3: "third"}.get(every, f"{every}th")
+        out = f"{len(trainer.held_out)} held out ({rule})" if trainer.held_out else "none held out"
+        sizes = Counter((view.width, view.height) for view in trainer.views)
+        parts = [
+            f"{w} x {h} pixels" + (f" ({count} views)" if len(sizes) > 1 else "")
+            for (w, h), count in sizes.most_common()
+        ]
+        shown = parts[:_SIZES] + [f"{len(parts) - _SIZES} other sizes"] * (len(parts) > _SIZES)
+        lines = [
+            f"views: {len(trainer.training)} to train on, {out}",
+            f"pictures: {', '.join(shown)}",
+        ]
+        if not trainer.step:
+            lines.append(f"start: {trainer.start}")
+        return "\n".join(lines)
 
     def train(self, save_every: int) -> int:
         """Make the remaining steps, and save a checkpoint however they end.
@@ -267,6 +292,7 @@ class _Session:
             return
         measured = trainer.held_out or trainer.training
         scores = trainer.scores(measured)
+        moved = trainer.corrections.moved(trainer.training)
         metrics = {
             "dataset": self._data.found,
             "options": asdict(self._options),
@@ -275,6 +301,7 @@ class _Session:
             "gaussians": len(trainer.gaussians),
             "gaussians_not_finite": dropped,
             "views": {"training": len(trainer.training), "held_out": len(trainer.held_out)},
+            **({"cameras_moved": moved} if moved else {}),
             "measured_on": "held_out" if trainer.held_out else "training",
             "mean": {
                 "psnr": float(np.mean([one.psnr for one in scores])),
@@ -286,6 +313,12 @@ class _Session:
         if pictures:
             save_strip(self._out / f"{metrics['measured_on']}.png", scores)
             save_curve(self._out / "curve.png", np.array(self._history))
+        if moved:
+            far, turned = moved["distance"], moved["degrees"]
+            print(
+                f"cameras moved by {far['mean']:.2g} scene units and {turned['mean']:.2g} degrees "
+                f"on average, {far['most']:.2g} and {turned['most']:.2g} at most"
+            )
         mean = metrics["mean"]
         print(
             f"{mean['psnr']:.2f} dB, SSIM {mean['ssim']:.4f} on {len(scores)} "

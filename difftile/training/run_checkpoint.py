@@ -183,6 +183,8 @@ _OPTIONS: dict[str, _Reader] = {
     "background": _colour,
     "downscale": _whole(1),
     "images": Value.text,
+    "optimise_poses": Value.flag,
+    "exposure": Value.flag,
     "hold_out": _whole(0),
     "seed": _whole(0),
 }

@@ -20,6 +20,7 @@ from difftile.render.metrics import decibels
 from difftile.render.splatter import Rendering, Splatter
 from difftile.runtime.kernel import kernel
 from difftile.substrate import current_session, ti
+from difftile.training.corrections import Corrections
 
 # Bytes of pictures that stay in memory of the host, or of a device; others are read each time.
 _KEPT = {True: 2**31, False: 2**32}
@@ -43,24 +44,25 @@ class _Size:
     Args:
         splatter: Draws images of the size.
         views: The views.
+        posed: Whether poses have gradients.
     """
 
-    def __init__(self, splatter: Splatter, views: Sequence[View]) -> None:
+    def __init__(self, splatter: Splatter, views: Sequence[View], posed: bool) -> None:
         self.splatter = splatter
         poses = np.stack([view.world_to_camera for view in views])
         lenses = np.stack([view.intrinsics for view in views])
         width, height = splatter.width, splatter.height
         self.cameras = Cameras(poses, lenses, width, height, dtype=ti.f32)
-        self.camera = Cameras(poses[:1], lenses[:1], width, height, dtype=ti.f32)
+        self.camera = Cameras(poses[:1], lenses[:1], width, height, dtype=ti.f32, grad=posed)
         self.target = zeros((1, height, width), vec(3, ti.f32))
         self.rendering = Rendering.zeros(
             splatter, 1, self.target.element, depth=splatter.depth, grad=True
         )
-        self.image = self.rendering.image.detach()
+        self.exposed = zeros(self.target.shape, self.target.element, grad=True)
         self.error = zeros((), ti.f64)
 
     def choose(self, place: int) -> Cameras:
-        """Return the camera of a view; the next call changes it."""
+        """Return the camera of a view without a twist; the next call changes it."""
         _choose(_parts(self.cameras), place, _parts(self.camera))
         return self.camera
 
@@ -79,10 +81,18 @@ class Studio:
     Args:
         views: The views, of any sizes.
         make: Makes a splatter for images of a width and a height.
+        corrections: Those of the views.
     """
 
-    def __init__(self, views: Sequence[View], make: Callable[[int, int], Splatter]) -> None:
+    def __init__(
+        self,
+        views: Sequence[View],
+        make: Callable[[int, int], Splatter],
+        corrections: Corrections,
+    ) -> None:
         self.views = views
+        self.corrections = corrections
+        posed = corrections.poses is not None
         self._on_host = current_session().on_host
         self._room = _KEPT[self._on_host]
         self._pictures: dict[int, _Picture] = {}  # in memory of the host
@@ -94,7 +104,7 @@ class Studio:
         for k, view in enumerate(views):
             sizes.setdefault((view.width, view.height), []).append(k)
         for (width, height), members in sizes.items():
-            size = _Size(make(width, height), [views[k] for k in members])
+            size = _Size(make(width, height), [views[k] for k in members], posed)
             for place, k in enumerate(members):
                 self._place[k] = size, place
 
@@ -113,16 +123,24 @@ class Studio:
             into the same field.
         """
         size, place = self._place[k]
-        return size.splatter(gaussians, size.choose(place), size.rendering).image
+        camera = size.choose(place)
+        self.corrections.pose(k, camera.twist)
+        return size.splatter(gaussians, camera, size.rendering).image
+
+    def expose(self, k: int, image: Field, loss: Field) -> Field:
+        """Return an image that `draw` returned with the exposure of its view."""
+        return self.corrections.expose(k, image, self._place[k][0].exposed, loss)
 
     def psnr(self, k: int) -> float:
         """Return the PSNR of the image that was drawn last in the size of a view [dB].
 
-        The picture is the one that `target` returned last in that size.
+        The image has the exposure of the view if one was applied. The picture is the one that
+        `target` returned last in that size.
         """
         size, _ = self._place[k]
+        drawn = size.rendering.image if self.corrections.exposures is None else size.exposed
         size.error.fill(0.0)
-        l2(size.image, size.target, size.error)
+        l2(drawn.detach(), size.target, size.error)
         return decibels(float(size.error[None]))
 
     # Pictures

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from difftile.datasets.dataset import Dataset, View
 from difftile.diagnostics import DatasetError, LaunchError
-from difftile.fields.create import zeros
+from difftile.fields.create import from_numpy, vec, zeros
 from difftile.files.arrays import Arrays, arrays_of
 from difftile.render.losses import dssim, l1
 from difftile.render.metrics import psnr, ssim
@@ -20,6 +20,7 @@ from difftile.render.splatter import Splatter
 from difftile.runtime.tape import Tape
 from difftile.substrate import ti
 from difftile.tracebacks import boundary
+from difftile.training.corrections import Corrections, fitted_exposure
 from difftile.training.densify import Densification
 from difftile.training.initial import first_gaussians
 from difftile.training.mcmc import MCMC
@@ -27,6 +28,7 @@ from difftile.training.options import Options
 from difftile.training.rates import STEPS, STEPS_PER_DEGREE, optimiser, rate_of_centres
 from difftile.training.studio import Studio
 
+ALIGNED = 60  # steps by which the camera of a held-out view is moved
 _AHEAD = 8  # steps from the reading of a picture to its use
 DISSIMILARITY = 0.2  # the weight of 1 - SSIM in the loss; the rest is the weight of differences
 
@@ -69,6 +71,7 @@ class Trainer:
         options: The options of the run.
 
     Attributes:
+        start: A note on the places of the initial gaussians.
         whole: Whether the latest step has ended; False after an error in the midst of its changes.
 
     Raises:
@@ -87,12 +90,13 @@ class Trainer:
         self.whole = True
         self.held_out = range(len(train), len(train) + len(held_out))
         self.training = range(len(train))
-        self.gaussians = first_gaussians(data, options)
+        self.gaussians, self.start = first_gaussians(data, options)
         self.optimiser = optimiser(
             self.gaussians, data.scale, steps=options.steps, nonfinite="zero"
         )
         self.strategy = _strategy(data.scale, options)
-        self._studio = Studio((*train, *held_out), self._splatter)
+        self.corrections = Corrections(len(train) + len(held_out), len(train), data.scale, options)
+        self._studio = Studio((*train, *held_out), self._splatter, self.corrections)
         self._loss = zeros((), ti.f32, grad=True)
         self._latest = -1  # the view of the latest step
         self._orders: dict[int, npt.NDArray[np.intp]] = {}  # of views, by turn
@@ -132,10 +136,11 @@ class Trainer:
         splatter = self._studio.splatter(k)
         splatter.sh_degree = self.degree
         target = self._studio.target(k)
-        padding = _padding(splatter)
+        padding = _padding(splatter.width, splatter.height)
         self._loss.fill(0.0)
         with Tape() as tape:  # a tape of a loss would read it, and wait for the device
-            image = self._studio.draw(k, self.gaussians)
+            drawn = self._studio.draw(k, self.gaussians)
+            image = self._studio.expose(k, drawn, self._loss)
             l1(image, target, self._loss, 1.0 - DISSIMILARITY)
             dssim(image, target, self._loss, DISSIMILARITY, padding)
             if isinstance(self.strategy, MCMC):
@@ -144,6 +149,7 @@ class Trainer:
         self._latest = k
         self.whole = False
         self.optimiser.step()
+        self.corrections.step(k)
         self.step += 1
         if self.strategy is not None:
             self.strategy.after_step(self.step, self.gaussians, splatter)
@@ -177,26 +183,46 @@ class Trainer:
     def scores(self, which: Sequence[int]) -> list[Score]:
         """Return the similarity of images to their pictures.
 
+        With optimised poses the camera of a held-out view is first moved to fit its picture. With
+        exposures that of a held-out view is fitted to the left half of its picture, and the right
+        half counts; other views have their own.
+
         Args:
             which: Views, by their place in `views`.
         """
-        found: list[Score] = []
-        for k in which:
-            splatter = self._studio.splatter(k)
-            splatter.sh_degree = self.degree
-            image = self._studio.draw(k, self.gaussians)
-            image.from_numpy(np.clip(image.to_numpy(), 0.0, 1.0))  # as a file would hold it
-            target = self._studio.target(k)
-            found.append(
-                Score(
-                    self.views[k].name,
-                    psnr(image, target),
-                    ssim(image, target, _padding(splatter)),
-                    image.to_numpy()[0],
-                    self._studio.picture(k),
-                )
-            )
-        return found
+        return [self._score(k) for k in which]
+
+    def _score(self, k: int) -> Score:
+        splatter = self._studio.splatter(k)
+        splatter.sh_degree = self.degree
+        picture = self._studio.picture(k)
+        if k in self.held_out and self.corrections.poses is not None:
+            self._align(k)
+        image = self._studio.draw(k, self.gaussians).to_numpy()[0]
+        start = 0  # the first column that counts
+        if self.corrections.exposures is not None:
+            exposure = self.corrections.exposures.to_numpy()[k]
+            if k in self.held_out:
+                start = splatter.width // 2
+                exposure = fitted_exposure(image[:, :start], picture[:, :start])
+            image = image @ exposure[:, :3].T + exposure[:, 3]
+        image = np.clip(image, 0.0, 1.0)  # as a file would hold it
+        element = vec(3, ti.f32)
+        drawn, target = (from_numpy(one[None, :, start:], element) for one in (image, picture))
+        padding = _padding(splatter.width - start, splatter.height)
+        similarity = psnr(drawn, target), ssim(drawn, target, padding)
+        return Score(self.views[k].name, *similarity, image, picture)
+
+    def _align(self, k: int) -> None:
+        """Move the camera of a held-out view to where the gaussians look most like its picture."""
+        target = self._studio.target(k)
+        loss = zeros((), ti.f32, grad=True)
+        for step in self.corrections.alignment(k, ALIGNED):
+            loss.fill(0.0)
+            with Tape() as tape:
+                l1(self._studio.draw(k, self.gaussians), target, loss)
+            tape.backward(loss)
+            step()
 
     # Saving
 
@@ -215,6 +241,7 @@ class Trainer:
             "gaussians": self.gaussians.to_numpy(),
             "optimiser": self.optimiser.state_dict(),
             "strategy": {} if self.strategy is None else self.strategy.state_dict(),
+            "corrections": self.corrections.state_dict(),
         }
         arrays = {f"{part}.{k}": array for part, held in parts.items() for k, array in held.items()}
         return {**arrays, "step": np.array(self.step)}
@@ -232,7 +259,7 @@ class Trainer:
         step = arrays.pop("step", np.array(-1))
         parts: dict[str, Arrays] = {
             part: {k.partition(".")[2]: v for k, v in arrays.items() if k.startswith(f"{part}.")}
-            for part in ("gaussians", "optimiser", "strategy")
+            for part in ("gaussians", "optimiser", "strategy", "corrections")
         }
         if step.dtype.kind not in "iu" or step.shape or step < 0:
             raise LaunchError(
@@ -252,6 +279,7 @@ class Trainer:
                 )
         self.gaussians.from_numpy(parts["gaussians"])
         self.optimiser.load_state_dict(parts["optimiser"])
+        self.corrections.load_state_dict(parts["corrections"])
         if self.strategy is not None:
             for name, array in parts["strategy"].items():
                 if array.shape[:1] != (len(self.gaussians),):
@@ -263,9 +291,9 @@ class Trainer:
         self.step, self.whole = int(step), True
 
 
-def _padding(splatter: Splatter) -> str:
+def _padding(width: int, height: int) -> str:
     """Return the padding of SSIM: windows within the image, if they fit into it."""
-    return "valid" if min(splatter.width, splatter.height) >= SIZE else "same"
+    return "valid" if min(width, height) >= SIZE else "same"
 
 
 def _strategy(scale: float, options: Options) -> Densification | MCMC | None:

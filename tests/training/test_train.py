@@ -20,7 +20,7 @@ import difftile as dt
 from difftile.cli import main
 from difftile.datasets import load, read_splats
 from difftile.datasets.images import picture_size
-from difftile.training import Options, Trainer, gaussians_of, run, splats_of
+from difftile.training import Options, Trainer, gaussians_of, initial, run, splats_of
 from difftile.training.initial import first_gaussians
 from difftile.training.run_checkpoint import latest, read
 from scenes.balls import shots
@@ -96,7 +96,14 @@ def test_a_run_writes_splats_metrics_and_pictures(
 ) -> None:
     assert train(balls[kind], tmp_path / "out", "--background", "0,0.5,1") == 0
     out = capsys.readouterr().out
-    assert out.startswith(f"found {load(balls[kind]).found}\n")
+    lines = out.splitlines()
+    assert lines[:3] == [
+        f"found {load(balls[kind]).found}",
+        "views: 7 to train on, 2 held out (every 8th)",
+        "pictures: 20 x 14 pixels",
+    ]
+    start = {"colmap-bin": "200 gaussians at points of the data set"}.get(kind, "50 gaussians, ")
+    assert lines[3].startswith(f"start: {start}")
     assert started_once == [{"arch": "cpu", "seed": 0, "cpu_max_num_threads": 1}]
     metrics = json.loads((tmp_path / "out" / "metrics.json").read_text())
     count = 200 if kind == "colmap-bin" else 50
@@ -534,14 +541,19 @@ def test_splats_become_gaussians_and_back() -> None:
             np.testing.assert_array_equal(getattr(again, name), getattr(given, name))
 
 
-def test_gaussians_begin_at_points_or_around_what_cameras_look_at(balls: dict[str, Path]) -> None:
+def test_gaussians_begin_at_points_or_around_what_cameras_look_at(
+    balls: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = load(balls["colmap-bin"])
-    gaussians = first_gaussians(data, Options(most=150))
+    gaussians, told = first_gaussians(data, Options(most=150))
+    assert told == "150 gaussians at points of the data set"
     assert len(gaussians) == 150
     assert data.points is not None
     places = {tuple(place) for place in data.points.positions.astype(np.float32)}
     assert {tuple(place) for place in gaussians.means.to_numpy()} <= places
-    drawn = first_gaussians(load(balls["nerfstudio"]), Options(points=500, sh_degree=0))
+    monkeypatch.setattr(initial, "points_of", lambda *_: (np.zeros((0, 3)), np.zeros((0, 3))))
+    drawn, told = first_gaussians(load(balls["nerfstudio"]), Options(points=500, sh_degree=0))
+    assert told == "500 gaussians, 500 at random places in front of the cameras"
     means = drawn.means.to_numpy()
     np.testing.assert_allclose(means.min(axis=0), -2, atol=0.1)  # 4 away, towards the middle
     np.testing.assert_allclose(means.max(axis=0), 2, atol=0.1)

@@ -1,0 +1,218 @@
+"""Corrections of single views, which are learned beside the gaussians: poses and exposures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import LaunchError
+from difftile.fields.create import from_numpy, mat, vec, zeros
+from difftile.fields.field import Field
+from difftile.optim.adam import Adam
+from difftile.optim.optimiser import Rate
+from difftile.optim.schedules import exponential
+from difftile.runtime.kernel import kernel
+from difftile.substrate import ti
+from difftile.training.options import Options
+
+POSES, EXPOSURES = "poses", "exposures"
+# How far a view's correction can move in all [radians and scene scales; shares of 1], the largest
+# rate for each time that the view comes, and the factor of the rate after all steps.
+_REACH = {POSES: (0.2, 4e-3, 0.05), EXPOSURES: (1.0, 0.01, 0.01)}
+_ALIGNMENT = 4e-3, 0.02
+_NEUTRAL = 0.01  # the weight of the mean square by which an exposure differs from none
+_COPIES = 256  # of an exposure, among which pixels share out their gradients
+
+
+@kernel
+def _pose(poses, k: ti.i32, scale: float, twist):
+    """Set the twist of a camera to the correction of a view; see `Corrections`."""
+    for n in twist:
+        p = poses[k]
+        twist[n] = ti.Vector([scale * p[0], scale * p[1], scale * p[2], p[3], p[4], p[5]])
+
+
+@kernel
+def _copy(exposures, k: ti.i32, copies):
+    for n in copies:
+        copies[n] = exposures[k]
+
+
+@kernel
+def _expose(image, copies, out):
+    for c, i, j in image:
+        given = image[c, i, j]
+        e = copies[(i * image.shape[2] + j) % copies.shape[0]]
+        out[c, i, j] = e @ ti.Vector([given[0], given[1], given[2], 1.0])
+
+
+@kernel
+def _stay_neutral(exposures, k: ti.i32, weight: float, loss):
+    for _ in range(1):
+        apart = exposures[k] - ti.Matrix(
+            [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]
+        )
+        loss[None] += weight * apart.norm_sqr() / 12.0
+
+
+@kernel
+def _mark(k: ti.i32, mask):
+    for n in mask:
+        mask[n] = 1 if n == k else 0
+
+
+@final
+class Corrections:
+    """Motions of the cameras and changes of the colours, one for each view.
+
+    A pose is corrected by exp(twist), a small motion in the frame of the camera. An exposure is
+    a matrix E, shape (3, 4): the picture is compared with E (r, g, b, 1) for the colours that the
+    gaussians show. A small part of the loss holds it at the identity. Only the view of a step
+    moves.
+
+    Args:
+        views: The number of views.
+        trained: The number of those that are trained on.
+        scale: The size of the scene [scene units], the unit of the translations.
+        options: Say which are learned, and for how many steps.
+    """
+
+    def __init__(self, views: int, trained: int, scale: float, options: Options) -> None:
+        self._scale = scale
+        self.poses = zeros(views, vec(6, ti.f32), grad=True) if options.optimise_poses else None
+        self.exposures: Field | None = None
+        if options.exposure:
+            none = np.tile(np.eye(3, 4), (views, 1, 1))
+            self.exposures = from_numpy(none, mat(3, 4, ti.f32), grad=True)
+        held = {POSES: self.poses, EXPOSURES: self.exposures}
+        self._fields = {name: field for name, field in held.items() if field is not None}
+        self._copies = zeros(_COPIES, mat(3, 4, ti.f32), grad=True) if self.exposures else None
+        self._mask = zeros(views, ti.i32)
+        self._adam: Adam | None = None
+        if self._fields:
+            times = options.steps / trained
+            rates = {name: _rate(*_REACH[name], times, options.steps) for name in self._fields}
+            self._adam = Adam(self._fields, rates, eps=1e-15, nonfinite="zero")
+
+    def pose(self, k: int, twist: Field) -> None:
+        """Set the twist of a camera to the correction of a view, by a launch that tapes record."""
+        if self.poses is not None:
+            _pose(self.poses, k, self._scale, twist)
+
+    def expose(self, k: int, image: Field, out: Field, loss: Field) -> Field:
+        """Return an image with the exposure of a view, and add to a loss how far it is from none.
+
+        Args:
+            k: The view.
+            image: The colours that the gaussians show.
+            out: A field for the result, of the same shape.
+            loss: The loss, shape ().
+
+        Returns:
+            `out`, or `image` if no exposures are learned.
+        """
+        if self.exposures is None or self._copies is None:
+            return image
+        _copy(self.exposures, k, self._copies)
+        _expose(image, self._copies, out)
+        _stay_neutral(self.exposures, k, _NEUTRAL, loss)
+        return out
+
+    def step(self, k: int) -> None:
+        """Move the corrections of a view against their gradients."""
+        if self._adam is not None:
+            _mark(k, self._mask)
+            self._adam.step(visible=self._mask)
+
+    def alignment(self, k: int, steps: int) -> Iterator[Callable[[], None]]:
+        """Begin the pose of a view anew, and yield what moves it, once for each step."""
+        if self.poses is None:
+            return
+        poses = self.poses.to_numpy()
+        poses[k] = 0.0
+        self.poses.from_numpy(poses)
+        adam = Adam([self.poses], exponential(*_ALIGNMENT, steps), eps=1e-15, nonfinite="zero")
+        _mark(k, self._mask)
+        for _ in range(steps):
+            yield lambda: adam.step(visible=self._mask)
+
+    def twists(self) -> npt.NDArray[np.float64]:
+        """Return the corrections of the poses as twists of `render.Cameras`, shape (views, 6)."""
+        if self.poses is None:
+            return np.zeros((len(self._mask), 6))
+        return self.poses.to_numpy() * np.repeat([self._scale, 1.0], 3)
+
+    def moved(self, which: range) -> dict[str, Any]:
+        """Return how far the cameras of some views have moved: means and the largest.
+
+        Distances are in scene units, and angles in degrees.
+        """
+        if self.poses is None:
+            return {}
+        twists = self.twists()[which.start : which.stop]
+        far = np.linalg.norm(twists[:, :3], axis=1)
+        turned = np.degrees(np.linalg.norm(twists[:, 3:], axis=1))
+        return {
+            "distance": {"mean": float(far.mean()), "most": float(far.max())},
+            "degrees": {"mean": float(turned.mean()), "most": float(turned.max())},
+        }
+
+    # Saving
+
+    def state_dict(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the corrections and the state of their optimiser, as arrays by name."""
+        arrays = {name: field.to_numpy() for name, field in self._fields.items()}
+        state = {} if self._adam is None else self._adam.state_dict()
+        return {**arrays, **{f"optimiser.{name}": array for name, array in state.items()}}
+
+    def load_state_dict(self, saved: Mapping[str, npt.ArrayLike]) -> None:
+        """Continue from a state that `state_dict` returned.
+
+        Raises:
+            LaunchError: The state belongs to other options or another number of views.
+        """
+        arrays = {name: np.asarray(array) for name, array in saved.items()}
+        own = {name: a for name, a in arrays.items() if not name.startswith("optimiser.")}
+        if {name: a.shape for name, a in own.items()} != {
+            name: field.to_numpy().shape for name, field in self._fields.items()
+        }:
+            raise LaunchError(
+                f"Corrections: load_state_dict() is given {', '.join(own) or 'none'} for "
+                f"{', '.join(self._fields) or 'none'} of {len(self._mask)} views. Use the options "
+                "of the saved run."
+            )
+        for name, field in self._fields.items():
+            field.from_numpy(own[name])
+        if self._adam is not None:
+            self._adam.load_state_dict(
+                {
+                    name.removeprefix("optimiser."): array
+                    for name, array in arrays.items()
+                    if name.startswith("optimiser.")
+                }
+            )
+
+
+def _rate(reach: float, most: float, factor: float, times: float, steps: int) -> Rate:
+    """Return a falling rate whose sum over the times that a view comes is `reach`, if it can be."""
+    mean = (factor - 1.0) / math.log(factor)  # in units of the first rate
+    return exponential(min(reach / (mean * times), most), factor, steps)
+
+
+def fitted_exposure(image: npt.NDArray[Any], picture: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Return the exposure with which an image is nearest to a picture, shape (3, 4).
+
+    Args:
+        image: Shape (height, width, 3).
+        picture: Of the same shape.
+    """
+    given = np.concatenate([image, np.ones_like(image[..., :1])], axis=-1, dtype=np.float64)
+    given = given.reshape(-1, 4)
+    # Where the colours leave it open, as in an image of one colour, there is no change.
+    light = 1e-4 * max(len(given), 1) * np.eye(4)
+    apart = (picture - image).astype(np.float64).reshape(-1, 3)
+    return np.eye(3, 4) + np.linalg.solve(given.T @ given + light, given.T @ apart).T
