@@ -37,6 +37,7 @@ MODULES: dict[str, Any] = {
     "ti": ti,
     "ti.Matrix": ti.Matrix,
     "dt": dt,
+    "np": np,
 }
 
 
