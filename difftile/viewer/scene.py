@@ -33,6 +33,8 @@ from difftile.viewer.screen import Area, Flat, Pixels, Projection
 from difftile.viewer.surface import text_width
 from difftile.viewer.theme import INK
 
+_MESSAGE = 170.0  # width of a short message, which a legend next to it leaves free [px]
+_ENOUGH = 320.0  # width of a legend that may cover messages [px]
 _NOTCH = 0.85  # factor of the size of the view for one notch of the wheel
 _LEAST = 1e-6  # smallest size of the view, in sizes of the first one
 _MOST = 1e6  # farthest distance from the first view, in its sizes
@@ -150,7 +152,8 @@ class Scene:
         for spatial, these in groupby([*found.over, *handles], is_spatial):
             yield Layer.of(self._projection(spatial, over=True), these)
         if found.said:
-            across = int((self.area.width - 40) / text_width("m", 12.0, fixed=True))
+            room = min(self.area.width - 40, max(self.area.width - _MESSAGE, _ENOUGH))
+            across = int(room / text_width("m", 12.0, fixed=True))
             lines = (textwrap.fill(line, across) for line in found.said.split("\n"))
             right, bottom = self.area.left + self.area.width, self.area.top + self.area.height
             corner = label("\n".join(lines), right, bottom, self.area)  # titles are at the top
