@@ -26,8 +26,9 @@ def init(
 ) -> None:
     """Start difftile, or start it anew: fields made before become invalid.
 
-    Without it the first field starts difftile on the CPU. Any thread may call it. A process that
-    was forked from one in which difftile was started calls it before anything else.
+    Without it the first field starts difftile, on the architecture that `ti.init` was given before
+    or else on the CPU. Either start ends Taichi's own fields made before. Any thread may call this.
+    A process that was forked from one in which difftile was started calls it before anything else.
 
     Args:
         arch: "cpu", "cuda", "vulkan", "metal", or "gpu" for the one that is there.

@@ -109,6 +109,10 @@ class Devices(Protocol):
         """
         ...
 
+    def running(self) -> str:
+        """Return the architecture that the user has started the backend on, or "cpu"."""
+        ...
+
     def start(self, arch: str, settings: Mapping[str, Any]) -> Device:
         """Start or restart the backend."""
         ...

@@ -128,7 +128,7 @@ def start_session(
 
 
 def current_session() -> Session:
-    """Return the running session; start one on the CPU if no session runs.
+    """Return the running session; start one if there is none, where `ti.init` did or on the CPU.
 
     Raises:
         FieldError: The process was forked from one that has a session.
@@ -141,7 +141,7 @@ def current_session() -> Session:
                 if _forked.session is not None:
                     raise FieldError(_forked.why) from None
                 if not _current:  # another thread may have been faster
-                    start_session("cpu", F32.name, 0, False)
+                    start_session(BACKEND.devices.running(), F32.name, 0, False)
 
 
 def _end(why: str) -> None:

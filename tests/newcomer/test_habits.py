@@ -10,7 +10,7 @@ import inspect
 import math
 import sys
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.habits import ATTRIBUTES, FUNCTIONS, MODULES
+from difftile.substrate.taichi import device
 from tests.test_diagnostics import Wrong, error_of, folder, read, write
 
 __all__ = ["folder"]  # a fixture
@@ -163,3 +164,27 @@ def test_every_function_explains_unknown_keywords() -> None:
             continue
         with pytest.raises(dt.LaunchError, match=r"has no argument 'unheard_of'\.\n  Hint: "):
             function(unheard_of=1)
+
+
+def test_tapes_of_taichi_take_its_own_fields() -> None:
+    dt.init()
+    x, y = (ti.field(ti.f32, (), needs_grad=True) for _ in range(2))
+
+    @ti.kernel
+    def triple():
+        y[None] += 3.0 * x[None]
+
+    with ti.ad.Tape(loss=y):
+        triple()
+    assert x.grad[None] == 3.0
+
+
+@pytest.mark.parametrize(
+    ("given", "found"), [(ti.cpu, "cpu"), (ti.cuda, "cuda"), (ti.opengl, "cpu")]
+)
+def test_difftile_starts_where_taichi_was(
+    given: Any, found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dt.init()
+    monkeypatch.setattr(device.impl, "current_cfg", lambda: SimpleNamespace(arch=given))
+    assert device.running() == found

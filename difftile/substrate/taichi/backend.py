@@ -4,7 +4,11 @@ from difftile.ir.types import F32, F64
 from difftile.ops.table import OPS
 from difftile.substrate.backend import Backend, VectorMath
 from difftile.substrate.spellings import SPELLINGS, Call
-from difftile.substrate.taichi import device, names
+from difftile.substrate.taichi import (
+    device,
+    foreign_tape,  # noqa: F401 - replaces a method of Taichi's tape
+    names,
+)
 from difftile.substrate.taichi.desktop import GuiWindow
 from difftile.substrate.taichi.launcher import CompiledKernel
 from difftile.substrate.taichi.lent import LentArray, shareable

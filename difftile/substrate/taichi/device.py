@@ -83,6 +83,14 @@ def settings_of(
     return settings
 
 
+def running() -> str:
+    """Return the architecture that the user has given `ti.init`, or "cpu"."""
+    if impl.get_runtime().prog is None:
+        return "cpu"
+    arch = impl.current_cfg().arch
+    return next((name for name, one in ARCHS.items() if name != "gpu" and one == arch), "cpu")
+
+
 def start(arch: str, settings: Mapping[str, Any]) -> Device:
     """Start or restart Taichi."""
     with caches_named(), _in_silence():
