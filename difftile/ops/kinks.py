@@ -19,7 +19,8 @@ _BRANCHES = """\
 A branch, a ternary and a loop follow the path that was taken: `x if x > 0 else 0` has the
 derivative 0 at 0, and `x if x >= 0 else 0` has 1. The side that was not taken does not contribute
 to the gradient, even where its values are infinite or NaN. Integers, comparisons and casts to
-integers carry no derivative.
+integers carry no derivative. A test such as `if hit:` therefore gives the outline of a shape no
+gradient; [silhouettes.md](silhouettes.md) has functions that do.
 """
 
 _DECOMPOSED = """\

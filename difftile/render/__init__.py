@@ -2,12 +2,14 @@
 
 from difftile.render.cameras import Cameras
 from difftile.render.compositing import composite, composite_plain
+from difftile.render.coverage import coverage, triangle_coverage
 from difftile.render.ellipsoids import Ellipsoids
 from difftile.render.ewa import cull, project
 from difftile.render.gaussians import make_gaussians
 from difftile.render.harmonics import shade, spherical_harmonics
 from difftile.render.losses import dssim, l1, l2
 from difftile.render.metrics import psnr, ssim
+from difftile.render.silhouettes import hit_distance, march, next_surface, silhouette
 from difftile.render.sorting import Sorter
 from difftile.render.splats2d import AlphaSplats, sum_splats, sum_splats_plain
 from difftile.render.splatter import Rendering, Splatter
@@ -23,16 +25,22 @@ __all__ = [
     "TileLists",
     "composite",
     "composite_plain",
+    "coverage",
     "cull",
     "dssim",
+    "hit_distance",
     "l1",
     "l2",
     "make_gaussians",
+    "march",
+    "next_surface",
     "project",
     "psnr",
     "shade",
+    "silhouette",
     "spherical_harmonics",
     "ssim",
     "sum_splats",
     "sum_splats_plain",
+    "triangle_coverage",
 ]
