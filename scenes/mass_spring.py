@@ -319,8 +319,9 @@ class Walker(Body):
             total = self.b2[s]
             for j in range(self.hidden.shape[0]):
                 total += self.w2[s, j] * self.hidden[j]
-            self.activation[s] = ti.tanh(total)
-            self.pull(s, ti.tanh(total))
+            activation = ti.tanh(total)
+            self.activation[s] = activation
+            self.pull(s, activation)
         for k in self.x:
             self.move(k)
 

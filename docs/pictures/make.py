@@ -43,12 +43,12 @@ IMAGES: dict[str, tuple[str, Box]] = {
     "wave": ("before_after.png", image(4)),
 }
 DRAWINGS: dict[str, tuple[str, Box]] = {
-    "billiards": ("billiards.gif", (249, 323, 484, 558)),
+    "billiards": ("billiards.gif", (24, 323, 484, 558)),
     "cloth": ("cloth.gif", (665, 85, 855, 275)),
     "cloth-newton": ("cloth.gif", (27, 70, 880, 605)),
     "diffmpm": ("motion.gif", (150, 213, 390, 341)),
     "diffmpm3d": ("motion.gif", (190, 238, 470, 392)),
-    "electric": ("chase.gif", (360, 21, 697, 358)),
+    "electric": ("chase.gif", (364, 25, 693, 354)),
     "implicit-equilibrium": ("strip.png", (0, 10, 680, 700)),
     "implicit-fluid": ("smoke.gif", (5, 25, 392, 413)),
     "mass-spring": ("walk.gif", (450, 350, 690, 590)),
