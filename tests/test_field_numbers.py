@@ -270,6 +270,21 @@ def test_the_text_of_a_field_has_its_values() -> None:
         _ = x.grad
 
 
+def test_the_text_of_a_field_of_structs() -> None:
+    p = dt.field(ti.types.struct(at=ti.math.vec2, inner=ti.types.struct(kind=ti.i32)), 2)
+    assert repr(p) == (
+        "field of structs(\n"
+        "    at=field([[0., 0.],\n"
+        "              [0., 0.]], vec2<f32>, shape=(2,), cpu),\n"
+        "    inner.kind=field([0, 0], i32, shape=(2,), cpu)\n"
+        ")"
+    )
+    assert "inner.kind" in p._repr_html_()
+    assert [one.inner.kind for one in p] == [0, 0]
+    with pytest.raises(dt.FieldError, match="<field struct"):
+        p.fill({"at": 1.0})
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_long_texts_are_shortened_as_in_numpy(seed: int) -> None:
     rng = random.Random(seed)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import copy
+from html import escape
 from typing import Any, TypeAlias, cast
 
 from difftile.diagnostics import FieldError, did_you_mean
 from difftile.fields.array_like import Shaped
 from difftile.fields.exchange import as_index
 from difftile.fields.field import Field, zero_grads
+from difftile.fields.shown import asked_by_library, table_of, text_of
 from difftile.ir.types import Struct, is_float
 from difftile.substrate import struct_values
 
@@ -93,8 +95,19 @@ class StructField(Shaped):
                 yield dotted, member
 
     def __repr__(self) -> str:
+        if not asked_by_library():
+            members = (f"    {name}={text}" for name, text in self._texts())
+            return "field of structs(\n{}\n)".format(",\n".join(members))
         grad = ", grad" if self.has_grads else ""
         return f"<field {self.struct} {self.shape}{grad}>"
+
+    def _texts(self) -> Iterator[tuple[str, str]]:
+        """Yield the dotted name of each member with the text of its values."""
+        for name, field in self.fields():
+            yield name, text_of(field).replace("\n", "\n" + " " * (len(name) + 5))
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<div>{escape(n)}</div>{table_of(f)}" for n, f in self.fields())
 
     def __copy__(self) -> StructField:
         """Return a field with memory of its own: the contents, and gradients of zeros."""
