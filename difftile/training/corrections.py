@@ -90,7 +90,7 @@ class Corrections:
             self.exposures = from_numpy(none, mat(3, 4, ti.f32), grad=True)
         held = {POSES: self.poses, EXPOSURES: self.exposures}
         self._fields = {name: field for name, field in held.items() if field is not None}
-        self._copies = zeros(_COPIES, mat(3, 4, ti.f32), grad=True) if self.exposures else None
+        self._copies = zeros(_COPIES, mat(3, 4, ti.f32), grad=True)
         self._mask = zeros(views, ti.i32)
         self._adam: Adam | None = None
         if self._fields:
@@ -115,7 +115,7 @@ class Corrections:
         Returns:
             `out`, or `image` if no exposures are learned.
         """
-        if self.exposures is None or self._copies is None:
+        if self.exposures is None:
             return image
         _copy(self.exposures, k, self._copies)
         _expose(image, self._copies, out)

@@ -57,9 +57,10 @@ class _Small:
         picture = view.image()
         height, width = picture.shape[:2]
         factor = max(1, -(-max(height, width) // _WIDTH))
-        h, w = max(1, height // factor), max(1, width // factor)
-        blocks = picture[: h * factor, : w * factor] if min(height, width) >= factor else picture
-        pooled = blocks.reshape(h, -1, w, blocks.shape[1] // w, 3).mean(axis=(1, 3))
+        down, across = min(factor, height), min(factor, width)
+        h, w = height // down, width // across
+        blocks = picture[: h * down, : w * across].reshape(h, down, w, across, 3)
+        pooled = blocks.mean(axis=(1, 3))
         pose, none = view.world_to_camera, np.zeros((h, w))
         lens = view.intrinsics / factor
         return _Small(pooled, pose[:3, :3], pose[:3, 3], lens, none, none.astype(bool))

@@ -93,6 +93,9 @@ def test_too_little_shows_no_points(tmp_path: Path) -> None:
     Image.fromarray(np.zeros((2, SIZE, 3), np.uint8)).save(path)
     thin = tuple(replace(view, path=path, height=2) for view in views)
     assert len(points_of(thin, focus, BLACK)[0]) == 0
+    Image.fromarray(np.zeros((2, 500, 3), np.uint8)).save(path)
+    long = tuple(replace(view, path=path, height=2, width=500) for view in views)
+    assert len(points_of(long, focus, BLACK)[0]) == 0
     Image.fromarray(np.full((SIZE, SIZE, 3), 90, np.uint8)).save(path)
     plain = tuple(replace(view, path=path) for view in views)
     assert len(points_of(plain, focus, BLACK)[0]) == 0  # no depth matches best

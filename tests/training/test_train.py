@@ -121,6 +121,28 @@ def test_a_run_writes_splats_metrics_and_pictures(
         assert min(picture_size(tmp_path / "out" / name)) > 100
 
 
+def test_corrections_of_views_go_on_exactly_and_are_reported(
+    balls: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ("--optimise-poses", "--exposure", "--strategy", "none", "--no-pictures")
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    assert train(balls["colmap-bin"], whole, *more) == 0
+    metrics = json.loads((whole / "metrics.json").read_text())
+    assert metrics["options"]["optimise_poses"]
+    assert metrics["options"]["exposure"]
+    moved = metrics["cameras_moved"]
+    assert 0 < moved["distance"]["mean"] < moved["distance"]["most"] < 0.2
+    assert 0 < moved["degrees"]["mean"] < moved["degrees"]["most"] < 3.0
+    assert f"{moved['degrees']['mean']:.2g} degrees on average" in capsys.readouterr().out
+    with pytest.MonkeyPatch.context() as context:
+        interrupted_at(5, context)
+        assert train(balls["colmap-bin"], parts, *more) == 130
+    assert train(balls["colmap-bin"], parts, "--resume") == 0
+    clouds = [(folder / "point_cloud.ply").read_bytes() for folder in (whole, parts)]
+    assert clouds[0] == clouds[1]
+    assert json.loads((parts / "metrics.json").read_text())["mean"] == metrics["mean"]
+
+
 def test_without_held_out_views_the_others_are_measured(
     balls: dict[str, Path], tmp_path: Path
 ) -> None:
