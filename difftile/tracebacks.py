@@ -125,7 +125,7 @@ def _strip(error: BaseException) -> bool:
     while entry is not None:
         entries.append(entry)
         entry = entry.tb_next
-    own = [_is_own(one.tb_frame.f_code.co_filename) for one in entries]
+    own = [is_own(one.tb_frame.f_code.co_filename) for one in entries]
     if True not in own or not _is_users(error, entries, own):
         return False
     short: TracebackType | None = None
@@ -156,7 +156,8 @@ def _is_users(error: BaseException, entries: list[TracebackType], own: list[bool
 
 
 @cache
-def _is_own(file: str) -> bool:
+def is_own(file: str) -> bool:
+    """Tell whether a file is the library's own."""
     return file.startswith((_LIBRARY, _GENERATED)) and not file.startswith(_DEMOS)
 
 

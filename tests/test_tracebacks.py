@@ -115,6 +115,8 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "fields of an optimiser": lambda: dt.optim.Adam(3),
     "keyword of an optimiser": lambda: dt.optim.Adam([dt.ones(4, grad=True)], rate=1),
     "minimize": lambda: dt.optim.LBFGS([dt.ones(4, grad=True)]).step(raise_error),
+    "shape of a viewer": lambda: dt.viewer.App(backend="null").points([[1.0]]),
+    "control of a viewer": lambda: dt.viewer.App(backend="null").slider("a", min=2.0, max=1.0),
     "viewer": lambda: dt.viewer.App(size=(1, 1)),
 }
 

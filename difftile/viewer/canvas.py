@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from difftile.diagnostics import ViewerError
+from difftile.tracebacks import boundaries
 from difftile.viewer.checks import (
     as_array,
     as_box,
@@ -41,6 +42,7 @@ from difftile.viewer.primitives import (
 )
 
 
+@boundaries("image", "points", "lines", "circles", "arrows", "mesh", "text")
 class Canvas:
     """A collection of shapes.
 
@@ -82,7 +84,7 @@ class Canvas:
     def _add(self, make: Callable[[], Primitive]) -> None:
         made = make()  # also if it is permanent: an error belongs to the line that has caused it
         if self._frame is None:
-            self._permanent.append((make, calling_line(2)))
+            self._permanent.append((make, calling_line()))
         else:
             self._frame.append(made)
 

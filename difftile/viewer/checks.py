@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import Span, ViewerError, located
+from difftile.tracebacks import is_own
 from difftile.viewer.primitives import Box
 
 
@@ -130,9 +131,11 @@ def as_indices(values: Any, each: int, count: int, noun: str, of: str) -> npt.ND
     return array.reshape(-1, each).astype(np.int32)
 
 
-def calling_line(depth: int) -> str:
-    """Return the file, line and source text of a caller, `depth` calls above this one."""
-    frame = sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]
+def calling_line() -> str:
+    """Return the file, line and source text of the innermost caller outside the library."""
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame.f_back is not None and is_own(frame.f_code.co_filename):
+        frame = frame.f_back
     file, line = frame.f_code.co_filename, frame.f_lineno
     text = linecache.getline(file, line).strip()
     return located(Span(file, line, 0, len(text), text))

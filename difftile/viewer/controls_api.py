@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from difftile.diagnostics import ViewerError
+from difftile.tracebacks import boundaries
 from difftile.viewer.bindings import Bind
 from difftile.viewer.checks import as_array, check_action
 from difftile.viewer.controls import Buttons, Checkbox, Choice, Key, Slider
@@ -16,6 +17,7 @@ from difftile.viewer.panel import Panel
 from difftile.viewer.series import Series
 
 
+@boundaries("slider", "checkbox", "button", "choice", "key", "handle", "plot")
 class ControlsApi:
     """The part of `App` that adds controls, handles, keys and plots.
 
