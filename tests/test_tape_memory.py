@@ -554,8 +554,8 @@ def test_a_tape_tells_what_it_holds() -> None:
     run = Run()
     run.gradient(40, memory=20 * BYTES)
     assert re.fullmatch(
-        r"<tape done: 41 launches, no records, 0 bytes of old values, .* at the most, "
-        r"no snapshots, \d+ launches run again>",
+        r"<tape done: 41 launches, [\d.]+ kB of old values held at most, "
+        r"[\d.]+ runs of the forward, \d+ launches run again>",
         repr(run.tape),
     )
 
