@@ -1,8 +1,8 @@
 """A rectangular cloth of masses and springs above a ball, and the wind around it.
 
-The cloth is the grid of Provot (Graphics Interface 1995): stretch springs between neighbours, shear
-springs across each cell, bend springs between masses two apart. `SoftCloth` has hinges for those, and
-takes large implicit steps; it needs SciPy.
+The cloth is the grid of Provot (Graphics Interface 1995): stretch springs between neighbours,
+shear springs across each cell, bend springs between masses two apart. `SoftCloth` has hinges
+for those, and takes large implicit steps; it needs SciPy.
 
 Run this file for a few steps of the optimisation; the demos `cloth` and `cloth-newton` do all of
 them.
