@@ -317,7 +317,7 @@ def test_someone_drags_the_goal_of_what_learns(
 
 
 @pytest.mark.skipif(bool(missing_browser()), reason=missing_browser())
-@pytest.mark.parametrize("webgl", [True, False])
+@pytest.mark.parametrize("webgl", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_a_browser_shows_a_picture_while_a_step_goes_on(
     webgl: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
