@@ -105,6 +105,7 @@ def test_every_index_that_numpy_refuses_is_refused(seed: int) -> None:
         wrong: list[Any] = [(*(0 for _ in shape), 0), "a", 1.0, 2j]
         wrong += [(..., ...), (*(slice(None) for _ in shape), slice(None))]
         if shape:
+            wrong += [None, np.array([0]), [0], (np.zeros(2, int),), np.ones(2, bool), True]
             wrong += [shape[0], -shape[0] - 1, slice(None, None, 0), slice("a", None)]
         for index in wrong:
             with pytest.raises((dt.FieldError, IndexError)):
@@ -305,6 +306,16 @@ def test_texts_do_not_disturb_a_tape() -> None:
         loss.copy_from(dt.value(x.sum(), ti.f32))
         assert "4." in str(loss)
     assert x.grad.tolist() == [1.0] * 4
+
+
+def test_texts_in_loops_of_steps_have_no_values() -> None:
+    x = dt.zeros(3)
+    for _ in dt.steps(4):
+        x.fill(1.0)
+        assert repr(x) == "<field f32 (3,)>"
+        with pytest.raises(dt.StepsError):
+            float(x[:1])
+    assert x.tolist() == [1.0] * 3
 
 
 def test_texts_of_fields_that_are_gone() -> None:

@@ -83,7 +83,7 @@ def as_index(owner: object, shape: tuple[int, ...], index: object) -> tuple[int,
         FieldIndexError: The index is out of range.
     """
     parts = cast(tuple[object, ...], index) if isinstance(index, tuple) else (index,)
-    if parts == (None,):
+    if len(parts) == 1 and parts[0] is None:
         parts = ()
     where = [index_number(owner, part) for part in parts]
     if len(parts) != len(shape):

@@ -90,16 +90,15 @@ def _shown_values(part: ArrayLike, ends: int) -> Values | None:
     The tape is not told, since nothing is computed from a text.
 
     Returns:
-        The values; None where the memory is gone.
+        The values; None where the memory is gone, and in the body of a `dt.steps` loop.
     """
     base = part.base
+    if RECORDING.get().trace is not None:  # the steps may run later, all at once
+        return None
     try:
         buffer = base.buffer
     except FieldError:
         return None
-    trace = RECORDING.get().trace
-    if trace is not None:
-        trace.read(base)  # so that Python runs the other steps as well, and shows each
     kept = [
         range(size) if size <= 2 * ends else [*range(ends + 1), *range(size - ends, size)]
         for size in part.shape

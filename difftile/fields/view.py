@@ -98,14 +98,17 @@ class View(ArrayLike):
         self.window.assign(buffer, values)
 
     def __getitem__(self, index: Any) -> Any:
-        part = self.window.sliced(self, () if index is None else index)
+        part = self.window.sliced(self, self._index(index))
         if part.shape:
             return View(self.field, part)
         return self.field[part.starts if part.starts else None]
 
     def __setitem__(self, index: Any, value: npt.ArrayLike) -> None:
-        part = View(self.field, self.window.sliced(self, () if index is None else index))
+        part = View(self.field, self.window.sliced(self, self._index(index)))
         assign_part(part, value)
+
+    def _index(self, index: Any) -> Any:
+        return () if index is None and not self.shape else index
 
     def is_same(self, other: View) -> bool:
         """Tell whether another view is of the same elements."""

@@ -201,9 +201,12 @@ def whole(shape: tuple[int, ...]) -> Window:
 
 def picks_part(index: object, dimensions: int) -> bool:
     """Tell whether an index picks a part instead of one element, as fewer integers than axes do."""
+    if type(index) is int:
+        return dimensions > 1
     parts = cast("tuple[object, ...]", index) if isinstance(index, tuple) else (index,)
-    fewer = len(parts) < dimensions and None not in parts
-    return fewer or any(isinstance(part, slice) or part is Ellipsis for part in parts)
+    if any(isinstance(part, slice) or part is Ellipsis for part in parts):
+        return True
+    return len(parts) < dimensions and not any(part is None for part in parts)
 
 
 def _number(axis: int | None) -> int:
