@@ -31,9 +31,17 @@ from tests import (
     test_vector_additions,
 )
 from tests.programs import shared_sums
-from tests.render import blend_scenes, test_losses, test_sorting, test_splats2d, test_tiles
+from tests.render import (
+    blend_scenes,
+    test_coverage,
+    test_losses,
+    test_sorting,
+    test_splats2d,
+    test_tiles,
+)
+from tests.rotations import test_rotations
 from tests.textures import test_sampling, test_texture
-from tests.training import test_train
+from tests.training import test_corrections, test_train
 
 programs.load()
 
@@ -216,6 +224,37 @@ def test_losses_of_images_on_cuda() -> None:
 @pytest.mark.parametrize("strategy", ["default", "mcmc"])
 def test_gaussians_learn_on_cuda(strategy: str, tmp_path: Path) -> None:
     test_train.test_gaussians_learn(strategy, tmp_path)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_poses_and_exposures_are_corrected_on_cuda(tmp_path: Path) -> None:
+    data = test_corrections.scene(tmp_path / "balls")
+    wanted = {"optimise_poses": True, "exposure": True}
+    _, found = test_corrections.trained(data, 60, **wanted)
+    dt.init(arch="cpu")
+    _, reference = test_corrections.trained(data, 60, **wanted)
+    dt.init(arch="cuda")
+    assert abs(found - reference) < 0.5
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_rotations_on_cuda() -> None:
+    test_rotations.test_values_are_those_of_scipy(ti.f64)
+    test_rotations.test_rigid_motions_are_those_of_scipy(ti.f64)
+    test_rotations.test_zeros_and_half_turns()
+    test_rotations.test_derivatives_of_the_exponential()
+    test_rotations.test_gradients_on_a_tape()
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_coverage_on_cuda() -> None:
+    test_coverage.test_area_and_derivatives_of_triangles_are_exact(ti.f32)
+    test_coverage.test_area_and_derivatives_of_triangles_are_exact(ti.f64)
+    test_coverage.test_a_disc_against_many_samples_of_each_pixel()
+    test_coverage.test_an_edge_on_the_border_of_pixels_has_its_whole_derivative()
 
 
 @pytest.mark.gpu
