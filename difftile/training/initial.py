@@ -20,7 +20,7 @@ from difftile.training.sweep import points_of
 _OPACITY, _SIZE = {"mcmc": 0.5}, {"mcmc": 0.1}  # 0.1 and 1 for other strategies
 
 
-def first_gaussians(data: Dataset, options: Options) -> tuple[Rows, str]:
+def first_gaussians(data: Dataset, options: Options, *, search: bool = True) -> tuple[Rows, str]:
     """Return the initial gaussians of a run, at the points of the scene, and where they are.
 
     Without points, `options.points` are found in the pictures that are trained on (see `sweep`). If
@@ -30,6 +30,7 @@ def first_gaussians(data: Dataset, options: Options) -> tuple[Rows, str]:
     Args:
         data: The data set to train on.
         options: The options of the run.
+        search: Look for points in the pictures.
 
     Returns:
         The gaussians, and a note for users.
@@ -39,7 +40,7 @@ def first_gaussians(data: Dataset, options: Options) -> tuple[Rows, str]:
     """
     draw = np.random.default_rng((options.seed, 1))
     if data.points is None:
-        places, colours, told = _found(data, options, draw)
+        places, colours, told = _found(data, options, draw, search)
     else:
         count = len(data.points)
         some = np.sort(draw.permutation(count)[: options.most])
@@ -56,7 +57,7 @@ def first_gaussians(data: Dataset, options: Options) -> tuple[Rows, str]:
 
 
 def _found(
-    data: Dataset, options: Options, draw: np.random.Generator
+    data: Dataset, options: Options, draw: np.random.Generator, search: bool
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], str]:
     """Return places and colours of points without those of a data set, and a note."""
     views, _ = data.split(options.hold_out)
@@ -70,7 +71,9 @@ def _found(
     right = np.einsum("nij,nj->i", across, centres) + light * before
     focus = np.linalg.solve(across.sum(axis=0) + light * np.eye(3), right)
     half = 0.5 * float(np.median(np.linalg.norm(centres - focus, axis=1)))
-    places, colours = points_of(views, focus, options.background)
+    places, colours = np.zeros((0, 3)), np.zeros((0, 3))
+    if search:
+        places, colours = points_of(views, focus, options.background)
     some = np.sort(draw.permutation(len(places))[: options.points])
     more = options.points - len(some)
     places = np.append(places[some], focus + half * draw.uniform(-1, 1, (more, 3)), axis=0)

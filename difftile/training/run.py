@@ -146,7 +146,7 @@ class _Session:
         self, data: Dataset, options: Options, out: Path, before: Checkpoint | None
     ) -> None:
         self._data, self._options, self._out = data, options, out
-        self._trainer = Trainer(data, options)
+        self._trainer = Trainer(data, options, search=before is None)
         self._names = [view.name for view in self._trainer.views]
         self._history: list[tuple[float, ...]] = []
         self._seconds = 0.0

@@ -69,6 +69,8 @@ class Trainer:
     Args:
         data: The data set.
         options: The options of the run.
+        search: Look for points in the pictures if the data set has none; a run that continues from
+            a state needs no start.
 
     Attributes:
         start: A note on the places of the initial gaussians.
@@ -79,7 +81,7 @@ class Trainer:
     """
 
     @boundary
-    def __init__(self, data: Dataset, options: Options) -> None:
+    def __init__(self, data: Dataset, options: Options, *, search: bool = True) -> None:
         train, held_out = data.split(options.hold_out)
         if not train:
             raise DatasetError(
@@ -90,7 +92,7 @@ class Trainer:
         self.whole = True
         self.held_out = range(len(train), len(train) + len(held_out))
         self.training = range(len(train))
-        self.gaussians, self.start = first_gaussians(data, options)
+        self.gaussians, self.start = first_gaussians(data, options, search=search)
         self.optimiser = optimiser(
             self.gaussians, data.scale, steps=options.steps, nonfinite="zero"
         )

@@ -66,8 +66,8 @@ def busy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let gaussians come and go every other step."""
     make = Trainer.__init__
 
-    def made(self: Trainer, *args: Any) -> None:
-        make(self, *args)
+    def made(self: Trainer, *args: Any, **more: Any) -> None:
+        make(self, *args, **more)
         if self.strategy is not None:
             self.strategy.start, self.strategy.stop, self.strategy.every = 0, STEPS, 2
 
@@ -195,6 +195,21 @@ def test_a_run_may_go_on_for_longer(balls: dict[str, Path], tmp_path: Path) -> N
     again = ["train", str(balls["nerfstudio"]), "--out", str(tmp_path), "--resume", "--no-pictures"]
     assert main([*again, "--steps", "11"]) == 0
     assert json.loads((tmp_path / "metrics.json").read_text())["steps"] == 11
+
+
+def test_a_resumed_run_looks_for_no_start(
+    balls: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ("--strategy", "none", "--no-pictures")
+    with monkeypatch.context() as context:
+        interrupted_at(5, context)
+        assert train(balls["nerfstudio"], tmp_path, *options) == 130
+
+    def look(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(initial, "points_of", look)
+    assert train(balls["nerfstudio"], tmp_path, "--resume") == 0
 
 
 @pytest.mark.parametrize("strategy", ["default", "mcmc"])
