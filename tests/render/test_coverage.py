@@ -129,7 +129,7 @@ def supersampled(draw: Any, x: Array, n: int, times: int) -> Array:
 
 
 def test_a_disc_against_many_samples_of_each_pixel() -> None:
-    """Derivatives of single pixels are within 4 percent, those of smooth sums within 0.5."""
+    """Derivatives of single pixels are within 4 percent, those of smooth sums within 1."""
     n, x = 24, np.array([11.3, 12.6, 7.25])
     given = dt.from_numpy(x, grad=True)
     image = dt.zeros((n, n), ti.f64, grad=True)
@@ -149,7 +149,7 @@ def test_a_disc_against_many_samples_of_each_pixel() -> None:
         assert np.linalg.norm(found - known) < 0.04 * np.linalg.norm(known)
         weights = np.add.outer(np.arange(n), 2 * np.arange(n))
         reach = np.abs(known * weights).sum()
-        assert abs((found * weights).sum() - (known * weights).sum()) < 5e-3 * reach
+        assert abs((found * weights).sum() - (known * weights).sum()) < 0.01 * reach
 
 
 def fit(draw: Any, start: Array, target: Array, steps: int) -> Array:
