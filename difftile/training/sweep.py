@@ -217,7 +217,10 @@ def _spread(one: _Small) -> None:
 
 
 def _agreed(one: _Small, there: _Array, others: Sequence[_Small]) -> _Array:
-    """Return which points of a view more views confirm than see through them."""
+    """Return which points of a view are not seen through by more views than confirm them.
+
+    A depth that is sure needs a view to confirm it. Others, from around, fill the gaps between.
+    """
     confirmed, refuted = np.zeros(len(there)), np.zeros(len(there))
     with np.errstate(all="ignore"):
         for other in others:
@@ -228,4 +231,4 @@ def _agreed(one: _Small, there: _Array, others: Sequence[_Small]) -> _Array:
             known = inside & other.sure[i, j]
             confirmed += known & (np.abs(ratio - 1.0) < _SAME)
             refuted += known & (ratio < 1.0 - _THROUGH)
-    return (confirmed >= np.where(one.sure.ravel(), 1, 2)) & (confirmed > refuted)
+    return (confirmed >= one.sure.ravel()) & (confirmed >= refuted)
