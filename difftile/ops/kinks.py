@@ -33,8 +33,8 @@ determinant. `ti.polar_decompose` returns U V^T and V S V^T of these factors. `t
 symmetric part of its matrix; its eigenvalues are in descending order for 2x2 and in ascending order
 for 3x3, and its eigenvectors form a rotation. `ti.eig` takes any 2x2 matrix: the eigenvalues are
 pairs of a real and an imaginary part, in the rows of a matrix, the larger first; the eigenvectors
-are columns of such pairs, of length 1. Where the eigenvalues are equal, what splits them counts as
-0, and so does its derivative.
+are columns of such pairs, of length 1. Where the eigenvalues are equal, the root that splits them
+counts as 0, and so does its derivative.
 
 The adjoint of `ti.svd` contains 1 / (s_i - s_j) and 1 / (s_i + s_j), each of which counts as 0
 where its divisor is 0 up to rounding errors. At equal singular values this drops the rotation of
