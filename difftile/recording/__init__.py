@@ -1,1 +1,1 @@
-"""What ran, kept so that it can be reversed: records, histories, replays, opaque steps."""
+"""Records of launches and other steps, the histories that keep them, and their reversal."""

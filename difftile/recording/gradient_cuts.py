@@ -30,7 +30,7 @@ class Cuts:
         self._ever: set[Storage] = set()  # that have been in `held`
 
     def may_wait(self, plan: AdjointPlan, values: Arguments) -> bool:
-        """Tell whether a stage that has been launched before warns of nothing at a later launch."""
+        """Tell whether a stage that has run before gives no warning when it is launched later."""
         if not self._ever:
             return True
         early, late = plan.ungraded
@@ -116,9 +116,9 @@ def warn_of_field(
     Args:
         name: The field.
         span: Where it is written.
-        what: What is cut.
-        why: What about the field cuts it.
-        foreign: Whether the field is over memory of an array, which may stand for it.
+        what: The word for the missing buffer: a gradient or a tangent.
+        why: The reason in words that follow the name of the field.
+        foreign: Whether the field is over the memory of an array, which the user may have passed.
     """
     labels = [] if span is None else [Label(span, f"written here, without a {what}")]
     title = f"The {what} is cut: field '{name}' {why}."

@@ -32,7 +32,7 @@ Limit: TypeAlias = Callable[[int], float]
 
 _FIRST_STRIDE = 8  # launches between snapshots, before any had to be dropped
 _BESIDE_LOGS = 0.75  # of the budget, where launches have logs
-_SHARE_OF_A_RUN = 1 / 32  # of the budget, for what a part of a run saves
+_SHARE_OF_A_RUN = 1 / 32  # of the budget, for the values saved by a part of a run
 
 
 class History(Protocol):
@@ -113,7 +113,7 @@ class FullHistory:
                 if record is not None:
                     self.entries.append(record)
                 if patches:
-                    # In reverse, what the adjoint reads is mended before it runs.
+                    # In reverse, patches restore the values that the adjoint reads.
                     self.entries += [patch for k, patch in patches.items() if k in plan.reads]
             return None
         patch = None
@@ -319,7 +319,7 @@ class LimitedHistory:
 
     @property
     def _budget(self) -> float:
-        """The bytes that may be kept; what one opaque step saves counts as part of the state."""
+        """The bytes that may be kept; the values saved by one opaque step count as state."""
         if self._running is not None:
             self._saved_bytes = max(self._saved_bytes, self._running.saved_nbytes)
         return self._limit(self._state_bytes + self._saved_bytes)
@@ -343,7 +343,7 @@ class LimitedHistory:
             raise self._too_small(limit)
 
     def _too_small(self, limit: float) -> TapeError:
-        # What fields hold at the end, what they held at the start, and one launch recorded.
+        # The contents of fields at the end and at the start, and the record of one launch.
         state = self._state_bytes + self._saved_bytes
         enough = math.ceil(3 * state / (_BESIDE_LOGS if self._has_logs else 1))
         saved = f", and one step saves {as_text(self._saved_bytes)}" if self._saved_bytes else ""
@@ -362,7 +362,7 @@ class LimitedHistory:
     def backwards(self, *, keep: bool) -> Generator[StepRecord]:
         """Yield the records from the last to the first; each is good until the next is asked for.
 
-        Fields hold earlier values meanwhile, and those that they held before at the end.
+        Fields hold earlier values meanwhile; their present values are restored at the end.
         """
         if self._run.records is not None:
             for record in reversed(self._run.records):
@@ -371,7 +371,7 @@ class LimitedHistory:
                     record.release()
             return
         self._refuse_gradients()
-        # The snapshots in front of what is still to be reversed, the latest last.
+        # The snapshots before the steps that are still to be reversed, the latest last.
         ahead = list(self._snapshots.taken)
         for snapshot in ahead:
             for storage, buffer in snapshot.held.items():

@@ -31,7 +31,7 @@ _IN_A_KERNEL = (
 
 
 class HostReads:
-    """What Python has read from fields that vary, on one tape.
+    """The reads from varying fields by Python, on one tape.
 
     An element of a field with a gradient varies, unless Python has set it to a constant since the
     last launch that wrote the field. A field without one may hold values that vary with others:
@@ -45,7 +45,7 @@ class HostReads:
     """
 
     def __init__(self) -> None:
-        self._identity = object()  # what users keep must not keep the rest
+        self._identity = object()  # a number that the user keeps must not keep the tape alive
         self.constant: dict[Storage, npt.NDArray[np.bool_]] = {}
         self.seen: dict[Storage, dict[tuple[int, ...], HostRead]] = {}
         self.permissive = False
@@ -99,8 +99,8 @@ class HostReads:
     def check_result(self, target: Field, where: Where, values: HostArray) -> None:
         """Check that a write from Python puts no number in the place of a result that it has read.
 
-        `float` ends what a number remembers, so any number may follow from it. Zeros are let
-        through: they start the next sum.
+        After `float(x)` a number no longer remembers its reads, so any number may follow from it.
+        Zeros are allowed: they start the next sum.
 
         Raises:
             TapeError: The write does.
@@ -114,7 +114,7 @@ class HostReads:
             raise overwritten_by_python(target)
 
     def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
-        """Return those of some reads that this tape has seen of fields with gradients."""
+        """Return the reads that this tape has seen of fields with gradients."""
         return [read for read in reads if read.recorder is self._identity and read.graded]
 
     def set_constant(self, field: Field, where: Where) -> None:
@@ -160,7 +160,7 @@ class ConstantNumber:
 
     Args:
         what: The number, in the words of an error.
-        instead: What to write so that it carries its gradient.
+        instead: The code to write so that the number carries its gradient.
         name: Its name where it is passed.
         plain: The function that makes a constant of it.
     """
@@ -171,7 +171,7 @@ class ConstantNumber:
     plain: str = "float"
 
     def warn(self, reads: Iterable[HostRead]) -> None:
-        """Warn at the user's line that the gradient is cut, and of what the number depends on."""
+        """Warn at the user's line that the gradient is cut, naming the fields that were read."""
         title = f"The gradient is cut: {self.what} depends on {named(reads)}."
         hint = f"{self.instead}; if a constant is meant, {self.plain}({self.name})."
         warn_user(GradientCut(render(title, (), (FOLLOWED,), hint)))
@@ -193,5 +193,5 @@ def result_of(kernel: str) -> str:
 
 
 def named(reads: Iterable[HostRead]) -> str:
-    """Return what a number depends on, in the words of an error."""
+    """Return the names of the fields that a number depends on, joined for an error."""
     return " and ".join(dict.fromkeys(read.field for read in reads))

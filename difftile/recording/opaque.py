@@ -50,13 +50,13 @@ class Use:
 
     Args:
         field: The field; one that shares its memory with another one is the same to a tape.
-        reads: Whether what it held before matters. A field, or a part, that is written and not read
-            is overwritten whole.
+        reads: Whether the contents before the step matter. A field, or a part, that is written and
+            not read is overwritten whole.
         writes: Whether the step changes it; None where the tape has to find out.
         keeps: Which contents the reverse reads; of a field that is not written they are the same.
         name: The name of the field in errors and pictures.
         parts: The parts that may be written; none stands for all of it.
-        passes: Whether what it held matters only where the step leaves it, and nowhere else.
+        passes: Whether the contents before the step matter only where the step leaves them.
     """
 
     field: Field
@@ -77,7 +77,7 @@ class OpaqueStep(ABC):
     """The interface of opaque steps.
 
     A tape with a limit, and `@dt.checkpoint`, run steps again: the same fields must lead to the
-    same results, and nothing but the fields in `uses` may be changed.
+    same results, and only the fields in `uses` may change.
 
     Args:
         name: The name of the step in pictures.
@@ -87,7 +87,7 @@ class OpaqueStep(ABC):
     """
 
     is_contained: ClassVar[bool] = False
-    """Whether a run writes nothing but the fields that it says to write, and opens no tape."""
+    """Whether a run writes only the fields that it declares as written, and opens no tape."""
 
     has_parameters: bool = False
     """Whether gradients end in the step itself, as in the parameters of a module that it calls."""
@@ -106,18 +106,18 @@ class OpaqueStep(ABC):
 
     @abstractmethod
     def reverse(self, then: ReverseContext, saved: Any) -> None:
-        """Add to the gradients of what the step reads, with no tape open.
+        """Add to the gradients of the fields that the step reads, with no tape open.
 
         Args:
-            then: The fields as they were, with gradients to read (`grad_in` of what was written)
-                and to add to (`grad_out` of what was read, zero to begin with).
+            then: The fields as they were, with gradients to read (`grad_in` of written fields)
+                and to add to (`grad_out` of read fields, zero to begin with).
             saved: The result of `run`.
         """
 
     def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
-        """Run the reverse on the gradients of the backward pass themselves, if that is possible.
+        """Run the reverse directly on the gradients of the backward pass, if that is possible.
 
-        So nothing is copied, cleared or added up that the rule need not see apart.
+        This saves the copies, clears and sums that separate gradients need.
 
         Args:
             record: A run of the step through which a gradient passes.
@@ -130,10 +130,10 @@ class OpaqueStep(ABC):
         return False
 
     def forward(self) -> OpaqueStep | None:
-        """Return the step as one whose `reverse` pushes tangents, or None if nobody can say how.
+        """Return a step whose `reverse` pushes tangents, or None if there is no forward rule.
 
-        It reads those from before the step in `grad_out`, and sets those from after it in
-        `grad_in`.
+        Its `reverse` reads the tangents before the step from `grad_out`, and sets the tangents
+        after it in `grad_in`.
         """
         return None
 
@@ -164,7 +164,7 @@ class OpaqueStep(ABC):
         return None
 
     def advice(self, word: str) -> str:
-        """Return what to write where the derivative of the step is not known.
+        """Return a hint for a step whose derivative is not known.
 
         Args:
             word: The derivative: 'forward', or 'second' for the derivative of its backward.
@@ -262,8 +262,8 @@ class Opaque(TapeStep):
         """Do the work.
 
         Args:
-            record: Keep what the reverse needs.
-            repeats: Compare the results with those of the first run.
+            record: Keep the values that the reverse needs.
+            repeats: Compare the results with the results of the first run.
 
         Returns:
             The result of the step, and the record if there is something to reverse.
@@ -287,13 +287,13 @@ class Opaque(TapeStep):
             if repeats:
                 self._compare()
             self._saved_nbytes = nbytes_of(saved) if flows else 0
-            # The gradients of what the step writes are used up, even where none passes.
+            # The gradients of the written fields are used up, even where none passes.
             if not record or not any(use.writes and use.field.has_grads for use in self.uses):
                 return saved, None
             return saved, self._recorded(saved, writes.before, flows)
 
     def _compare(self) -> None:
-        """Compare some of the written numbers with those of the first run.
+        """Compare samples of the written numbers with the first run.
 
         Raises:
             TapeError: They differ by more than rounding and the order of sums explain.
@@ -382,9 +382,9 @@ class OpaqueRecord(StepRecord):
 
 
 class OpaqueWrites:
-    """The contents of a step's fields before it runs, which show afterwards what it has written.
+    """The contents of a step's fields before it runs, to find the fields it has written.
 
-    They are pinned; whoever makes this releases them.
+    The buffers are pinned; the caller releases them.
     """
 
     def __init__(self, name: str, uses: tuple[Use, ...], record: bool) -> None:
@@ -445,12 +445,12 @@ class OpaqueWrites:
 
 @contextmanager
 def held(name: str, uses: tuple[Use, ...], *, record: bool = False) -> Generator[OpaqueWrites]:
-    """Pin what the reverse of a contained step reads of the contents from before it.
+    """Pin the contents from before a contained step that its reverse reads.
 
     Args:
         name: The step, for errors.
         uses: The uses of its fields.
-        record: Whether what the reverse needs is kept.
+        record: Whether values are kept for the reverse.
     """
     early = (Keeps.BEFORE, Keeps.BOTH)
     writes = OpaqueWrites(name, tuple([u for u in uses if record and u.keeps in early]), record)
@@ -468,7 +468,7 @@ def watched(name: str, uses: tuple[Use, ...], *, record: bool = False) -> Genera
     Args:
         name: The step, for errors.
         uses: The declared uses of its fields.
-        record: Whether what the reverse needs is kept.
+        record: Whether values are kept for the reverse.
     """
     writes = OpaqueWrites(name, uses, record)
     token = object()  # a tape that the step opens must not write into pinned memory
@@ -518,7 +518,7 @@ def closed(keeping: set[Storage]) -> Generator[None]:
                     storage.restore(buffer, mark)
             unpin(buffer)
         GradientGuard.open.discard(guard)
-        pool.peak = max(peak, pool.kept)  # what the work kept meanwhile is its own affair
+        pool.peak = max(peak, pool.kept)  # buffers that the work kept meanwhile do not count
 
 
 def _gradients() -> set[Storage]:

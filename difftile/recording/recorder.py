@@ -66,13 +66,13 @@ class StepRecorder(Recorder, ABC):
             self._shared.about_to_copy(target, source)
 
     def opaque(self, step: OpaqueStep) -> Any:
-        """Run and record a step whose inside is not seen; return its result."""
+        """Run and record an opaque step; return its result."""
         return self._record(Opaque(step, step.uses, constant=RECORDING.get().constant))
 
     # Memory that others may write
 
     def shares(self, field: Field) -> None:
-        """Hear that others are given the memory of a field, which they may write from then on."""
+        """Note that others are given the memory of a field, which they may write from then on."""
         if self.misses(field.storage):
             self.shared_fields().meet(field, others=True)
 
@@ -83,7 +83,7 @@ class StepRecorder(Recorder, ABC):
         return self._shared
 
     def look_at(self, fields: Iterable[Field]) -> None:
-        """Look at fields that are about to be used: others may have written them."""
+        """Check fields that are about to be used for writes by others."""
         fields = tuple(fields)
         for field in fields:
             if field.storage.memory.is_shared:
@@ -93,10 +93,10 @@ class StepRecorder(Recorder, ABC):
                 self.changed(field)
 
     def changed(self, field: Field) -> None:
-        """Hear that others have written a field since it was used.
+        """Handle a field that others have written since it was used.
 
         Raises:
-            TapeError: Derivatives may pass through what they have overwritten.
+            TapeError: Derivatives may pass through the overwritten contents.
         """
         raise TapeError(
             f"{field!r} is in memory that is shared, and the other side wrote there after the tape "

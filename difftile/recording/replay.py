@@ -118,7 +118,7 @@ class Replay:
             work = copied(field.grad)
         elif shared and not (self.accumulate and field.storage in self.written):
             work = field.grad if grad_out is None else grad_out
-            work.fresh_if_pinned(keep=True)  # a launch on the tape read what it held
+            work.fresh_if_pinned(keep=True)  # a launch on the tape read its contents
         else:
             work = make(field.element, field.shape)
             if not shared and grad_in is not None:
@@ -225,7 +225,7 @@ class Replay:
             work.buffer.fill(0.0)
 
     def finish(self) -> None:
-        """Add the gradients in buffers of the pass to those of the fields."""
+        """Add the gradients in buffers of the pass to the gradients of the fields."""
         GradientGuard.changes(self.changed)
         for field, work in self._own:
             seeds_alone = field.grad_in is field.grad_out and field.storage in self.seeds

@@ -19,10 +19,10 @@ from difftile.substrate import Buffer
 
 
 class NoContents(Storage):
-    """Stands where the contents of a field would be that nobody kept.
+    """A placeholder for contents of a field that were not kept.
 
     Args:
-        text: What is said to those who ask for them.
+        text: The error for an attempt to read them.
     """
 
     __slots__ = ("_text",)
@@ -32,10 +32,10 @@ class NoContents(Storage):
         self.graded = self.gradient_of = None
 
     def __del__(self) -> None:
-        """Give nothing back."""
+        """Do nothing: there is no buffer to give back."""
 
     def share(self, field: Field) -> None:
-        """Note nothing: no field has contents here."""
+        """Do nothing: no field has contents here."""
 
     @property
     def buffer(self) -> Buffer:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -74,16 +74,15 @@ class ReplayedField(Field):
 class ReverseContext:
     """The fields of a step as they were when it ran.
 
-    `then[field]` stands for a field of the step: it holds the contents that were kept. Of a field
-    that the step wrote, `grad_in` is the gradient with respect to what it held afterwards; of one
-    that it read, `grad_out` takes the gradient with respect to what it held before, and is zero to
-    begin with. Fields without gradients have such buffers too; nobody looks at them afterwards.
+    `then[field]` stands for a field of the step and has the contents that were kept. Of a field
+    that the step wrote, `grad_in` is the gradient with respect to the contents after the step; of
+    a field that it read, `grad_out` takes the gradient with respect to the contents before, and is
+    zero to begin with. Fields without gradients have such buffers too, which are thrown away.
 
     Args:
-        stands: What stands for the field in each memory.
+        stands: The stand-in for the field in each memory.
         kept: The contents that were kept.
-        left: The memory of those from after the step, of fields of which `kept` has those from
-            before it.
+        left: The memory of the contents after the step, where `kept` has the contents before it.
     """
 
     def __init__(
@@ -168,7 +167,7 @@ def reverse_opaque(record: OpaqueRecord, gradient: Callable[[Field], Field]) -> 
 def taken_gradients(
     record: OpaqueRecord, gradient: Callable[[Field], Field]
 ) -> dict[Storage, Field]:
-    """Return copies of the gradients of what a step wrote, and leave zero there."""
+    """Return copies of the gradients of the fields that a step wrote, and set these to zero."""
     incoming: dict[Storage, Field] = {}
     for use in record.opaque.uses:
         if use.writes and use.field.has_grads:
@@ -182,11 +181,11 @@ def taken_gradients(
 
 
 def stand_ins(record: OpaqueRecord, incoming: Mapping[Storage, Field]) -> dict[Storage, Field]:
-    """Return what stands for the fields of a step in its reverse, with gradients of zero to add to.
+    """Return stand-ins for the fields of a step in its reverse, with zero gradients to add to.
 
     Args:
         record: A run of the step.
-        incoming: The gradients of what it wrote.
+        incoming: The gradients of the fields that it wrote.
     """
     return {
         use.field.storage: _stand_in(
@@ -202,7 +201,7 @@ def stand_ins(record: OpaqueRecord, incoming: Mapping[Storage, Field]) -> dict[S
 def add_gradients(
     record: OpaqueRecord, stands: Mapping[Storage, Field], gradient: Callable[[Field], Field]
 ) -> bool:
-    """Add the gradients that a reverse has set to those of the fields; tell if there are any."""
+    """Add the gradients that a reverse has set to the fields; return whether there are any."""
     touched = False
     for use in record.opaque.uses:
         added = stands[use.field.storage].grad_out
@@ -213,7 +212,7 @@ def add_gradients(
 
 
 def tangents_after(record: OpaqueRecord, before: Callable[[Field], Field]) -> dict[Use, Field]:
-    """Run the rule of an opaque step that pushes tangents; return those of the written fields.
+    """Push tangents through an opaque step by its rule; return them for the written fields.
 
     Args:
         record: A run of the step.

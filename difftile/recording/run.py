@@ -57,7 +57,7 @@ class Run:
         try:
             return run(None if self.records is None else records)
         finally:
-            if records and step.saved_nbytes > known:  # only now is it known what it saves
+            if records and step.saved_nbytes > known:  # only now is the size known
                 self.make_room(lambda: step.saved_nbytes)
             for record in records:
                 if self.records is None:
@@ -67,7 +67,7 @@ class Run:
                     self.records.append(record)
 
     def _leaving(self, storage: Storage) -> int:
-        """Return the bytes of a field's buffer if whoever writes the field must leave it."""
+        """Return the bytes of a field's buffer if the next write has to leave it as it is."""
         if storage.buffer.is_shared:
             return 0
         kept = storage.buffer.pins or self.snapshots.concerns(storage)

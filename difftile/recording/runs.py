@@ -76,7 +76,7 @@ class RunStep(TapeStep):
         return [one for launch in self.period for one in launch.hidden]
 
     def accesses(self) -> Iterator[tuple[Field, bool]]:
-        """Yield the accesses of one period, as those of all."""
+        """Yield the accesses of one period, which stand for all periods."""
         for launch in self.period:
             yield from launch.accesses()
 
@@ -113,7 +113,7 @@ class RunStep(TapeStep):
         return any(launch.passes_to(outputs) for launch in self.period)
 
     def check(self) -> None:
-        """Check the launches as `Launch.check` does; those that are all alike once."""
+        """Check the launches as `Launch.check` does, equal launches only once."""
         varying = {j for j, _ in self.run_.varying}
         for j, launch in enumerate(self.period):
             if any(plan.ownership is not None for plan in launch.plans):

@@ -1,7 +1,7 @@
 """Where to take snapshots so that a run of known length is recomputed as seldom as possible.
 
-The binomial schedule: with s snapshots beside the one at the start, and no step run forward more
-than r times, C(s + r, r) steps can be reversed, and no schedule does better. (Griewank and Walther,
+The binomial schedule: with s snapshots besides the first one, and no step run forward more than
+r times, C(s + r, r) steps can be reversed, and no schedule does better. (Griewank and Walther,
 Algorithm 799: Revolve, 2000.) Here the last stretch of a run is recorded whole instead of one step:
 the unit that the schedule counts is such a stretch.
 """
@@ -14,7 +14,7 @@ from math import ceil, comb
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What to do with a run of launches that is to be reversed.
+    """The schedule for reversing a run of launches.
 
     Args:
         snapshots: Before which launches to take a snapshot, counted from the start of the run.

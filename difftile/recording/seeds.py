@@ -84,7 +84,7 @@ def add_seed(gradient: Field, output: ArrayLike, seed: Seed) -> None:
     if values.ndim and values.shape != wanted:
         raise FieldError(f"The seed of {output!r} has the shape {values.shape}, not {wanted}.")
     values = values.astype(numpy_dtype(scalar_of(gradient.element)), copy=False)
-    if whole and buffer.zeros:  # no look at memory, which may be that of a device
+    if whole and buffer.zeros:  # reads no memory, which may be on a device
         if values.ndim:
             buffer.write(values)
         else:

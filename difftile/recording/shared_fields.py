@@ -1,7 +1,7 @@
 """Fields whose memory others may write at any time, as a recorder sees them.
 
-A recorder does not hear of what others write, and what it records would not be what happened. It
-therefore remembers what such a field held when it used the field last, and compares.
+A recorder does not see writes by others, so its record would be wrong. It therefore keeps the
+contents of such a field from the last use, and compares.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from difftile.substrate import Buffer, keep, unpin
 
 
 class SharedFields:
-    """The shared fields that a recorder has used, and what they held after the last use."""
+    """The shared fields that a recorder has used, and their contents after the last use."""
 
     def __init__(self) -> None:
         self._held: dict[Storage, Buffer] = {}
@@ -37,7 +37,7 @@ class SharedFields:
         unpin(*held.values())
 
     def meet(self, field: Field, *, others: bool = False) -> None:
-        """Remember what a field holds before its first use, if others may write it.
+        """Keep the contents of a field before its first use, if others may write it.
 
         Args:
             field: The field.
@@ -71,7 +71,7 @@ class SharedFields:
             self._written.add(storage)
 
     def changed(self, fields: Iterable[Field]) -> list[Field]:
-        """Return those of some fields that others have written since the last use."""
+        """Return the given fields that others have written since the last use."""
         found = {one.storage: one for one in fields if one.storage in self._held}
         return [
             one
@@ -80,7 +80,7 @@ class SharedFields:
         ]
 
     def used(self, fields: Iterable[Field]) -> None:
-        """Remember what fields hold after a step has written them."""
+        """Keep the contents of fields after a step has written them."""
         fields = tuple(fields)
         self.writes(fields)
         for storage in {one.storage for one in fields}:
@@ -90,7 +90,7 @@ class SharedFields:
                 unpin(held)
 
     def about_to_write(self, field: Field, where: Where, values: HostArray) -> None:
-        """Remember what a field will hold after a write from Python that is about to happen."""
+        """Keep the contents that a field will have after a write that Python is about to do."""
         self.writes((field,))
         held = self._held.get(field.storage)
         if held is None:
@@ -104,7 +104,7 @@ class SharedFields:
         unpin(held)
 
     def about_to_copy(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Remember what a field will hold after a copy that is about to happen."""
+        """Keep the contents that a field will have after a copy that is about to happen."""
         if target.base.storage in self._held:
             base, window = source.base, source.window
             values = base.buffer.array()

@@ -12,8 +12,8 @@ from difftile.substrate import Buffer, keep, unpin
 class Snapshot:
     """The contents of the fields before the step at a position, as far as a later step reads them.
 
-    A buffer in it is pinned and is not copied: whoever writes the field next goes on in another.
-    Of memory that others may write it has a copy.
+    Buffers are pinned, not copied: the next write to the field goes to another buffer. Memory that
+    others may write is copied.
     """
 
     __slots__ = ("_marks", "held", "position")

@@ -90,7 +90,7 @@ class TapeStep(ABC):
 
     @property
     def hidden(self) -> Collection[Field]:
-        """Those that belong to a kernel."""
+        """The fields that belong to a kernel."""
         return ()
 
     @property
@@ -100,7 +100,7 @@ class TapeStep(ABC):
 
     @property
     def saved_nbytes(self) -> int:
-        """The bytes that the latest run saved beside the contents of fields."""
+        """The bytes that the latest run saved in addition to the contents of fields."""
         return 0
 
     @abstractmethod
@@ -156,7 +156,7 @@ class TapeStep(ABC):
 
 
 class StepRecord(ABC):
-    """What reverses a step, or one stage of a launch."""
+    """The record of a step, or of one stage of a launch, by which it is reversed."""
 
     __slots__ = ()
 
@@ -382,7 +382,7 @@ def record_stage(
 
 @dataclass(slots=True, eq=False)
 class HostStep(TapeStep, StepRecord):
-    """A write or a copy from Python. It is its own record: reversing it takes no old values.
+    """A write or a copy from Python, which is its own record: its reverse needs no old values.
 
     Args:
         field: The written field.
@@ -404,7 +404,7 @@ class HostStep(TapeStep, StepRecord):
 
     @property
     def hidden(self) -> Collection[Field]:
-        """Those of the fields that hold numbers of Python."""
+        """The fields that hold numbers of Python."""
         return [one for one in self.fields if isinstance(one, NumberField)]
 
     def accesses(self) -> Iterator[tuple[Field, bool]]:

@@ -21,8 +21,8 @@ class Turn:
     """
 
     def __init__(self) -> None:
-        # The last one is for private passes: that of all passes, or one for those that are waited
-        # for. A thread notes the locks that it holds.
+        # The last lock is for private passes: the lock of all passes, or another one for passes
+        # that a waiting pass depends on. A thread notes the locks that it holds.
         self._locks = [threading.RLock()]
         self._own = threading.local()
 
@@ -86,7 +86,7 @@ class _Tapes:
             Only a tape that is the only one may write into memory that its records need, and undo
             that in reverse. A set, since threads add and remove tokens at any time.
         replays: How many backward passes there have been.
-        pass_of: The thread whose backward pass runs, and the memory of those that it changes.
+        pass_of: The thread whose backward pass runs, and the memory of the gradients it changes.
         turn: Held by a backward pass.
     """
 

@@ -19,7 +19,7 @@ def varying_writes(plan: AdjointPlan) -> frozenset[int]:
 def _varying_writes(plan: AdjointPlan) -> frozenset[int]:
     bars = {} if plan.adjoint is None else plan.adjoint.derived.of(Bar)
     gradients, position = bars.values(), plan.code.position
-    # Where an adjoint stores only zeros, it takes the gradient of what the stage overwrites.
+    # Where an adjoint stores only zeros, it clears the gradient of overwritten contents.
     if plan.adjoint is None or not any(
         isinstance(stmt, Accumulate | Store)
         and stmt.array in gradients

@@ -28,9 +28,9 @@ class _WindowEnvironment(Environment):
     Args:
         outer: The slots of the whole stage.
         stage: The stage of windows.
-        contents: The contents at the start of the window, of the fields that the loop overwrites
-            and of those that hand values on.
-        gradients: The gradients of the latter.
+        contents: The contents at the start of the window, of fields that the loop overwrites and
+            of fields that carry values between iterations.
+        gradients: The gradients of the fields that carry values.
         window: The first iteration, and the one after the last.
     """
 
@@ -218,7 +218,7 @@ def _windows(count: int, length: int) -> list[tuple[int, int]]:
 
 
 def _length(count: int, nbytes: int, state: int, room: float) -> int:
-    """Return the longest windows whose log and snapshots fit, or those that take least."""
+    """Return the length of the longest windows that fit, or else of those that take least."""
     each = max(nbytes / count, 1e-9)
     least = math.sqrt(count * state / each) if state else 1
     length = min(max(1, math.ceil(least)), count)
