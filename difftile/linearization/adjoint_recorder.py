@@ -1,4 +1,4 @@
-"""A recorder that keeps what a backward pass reads while the function runs for the first time."""
+"""A recorder that keeps values for a backward pass while the function runs for the first time."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class AdjointRecorder(PrivateRecorder):
     def plans(self, launch: PreparedLaunch) -> list[AdjointPlan]:
         """Return how the stages of a launch are recorded, as things stand."""
         constant, active = RECORDING.get().constant, self.active
-        key = launch, len(active.storages), constant  # no memory leaves those that vary
+        key = launch, len(active.storages), constant  # varying memory is only ever added
         plans = self._plans.get(key)
         if plans is None:
             step = Launch(launch, launch.values, [])
@@ -107,7 +107,7 @@ class AdjointRecorder(PrivateRecorder):
         return result
 
     def pull(self, seeds: Mapping[ArrayLike, Seed]) -> Callable[[Field], Field]:
-        """Pull cotangents back; return a function that returns those of fields before the steps.
+        """Pull cotangents back; return a function from fields to cotangents before the steps.
 
         Args:
             seeds: For each output the cotangent of its contents after the steps: a field, an array

@@ -38,7 +38,7 @@ def pull_many(
         stretch: The launches.
         seeds: For each output the cotangents of its contents after, one after the other along the
             first axis.
-        wrt: The fields whose cotangents are wanted.
+        wrt: The fields whose cotangents are returned.
 
     Raises:
         Unbatchable: Loops have bounds that differ between directions.
@@ -60,7 +60,7 @@ def push_many(
         stretch: The launches.
         tangents: For each input that varies the tangents of its contents before, one after the
             other along the first axis.
-        outputs: The fields whose tangents are wanted.
+        outputs: The fields whose tangents are returned.
 
     Raises:
         Unbatchable: Loops have bounds that differ between directions.

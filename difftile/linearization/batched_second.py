@@ -43,7 +43,7 @@ def push_pull_many(
         tangents: For each input that varies the tangents of its contents before, one after the
             other along the first axis.
         seeds: For each output the cotangent of its contents after.
-        wrt: The fields whose cotangents are wanted.
+        wrt: The fields whose tangents of cotangents are returned.
 
     Raises:
         NotDifferentiable: A launch has no adjoint.
@@ -79,7 +79,7 @@ def _apart(record: ManyRecord) -> bool:
 def directions_within(nbytes: int, stretch: Pullback, wrt: Iterable[Field]) -> int:
     """Return how many directions `push_pull_many` follows at once within some memory, at least 1.
 
-    Each takes about what the gradient takes: the old values, and gradients of all fields.
+    Each takes about as much as the gradient: the old values, and gradients of all fields.
     """
     kept = {id(one): one.nbytes for record in stretch.records(wrt) for one in record.buffers}
     fields = {one.storage: one.nbytes for one in stretch.fields}
@@ -157,7 +157,7 @@ class _Replay:
             case DualStepRecord():
                 last = self.dots.width - 1
                 for k, dots in enumerate(self.dots.each()):
-                    # Each direction takes the same gradients; the last one leaves what follows.
+                    # Each direction starts from the same gradients; the last one updates them.
                     bars = self.bars.gradient if k == last else _copies(self.bars.gradient)
                     record.reverse(bars, dots, k)
             case _:

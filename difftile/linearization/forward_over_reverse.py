@@ -36,7 +36,7 @@ class DualRecord:
 
     Args:
         record: The launch.
-        dots: The pinned tangents of its kept buffers; None for those of constants.
+        dots: The pinned tangents of its kept buffers; None for constants.
     """
 
     record: LaunchRecord
@@ -85,8 +85,8 @@ def push_pull(
         stretch: The launches.
         tangents: For each input that varies the tangent of its contents before.
         seeds: For each output the cotangent of its contents after.
-        seed_tangents: The tangents of those that vary.
-        wrt: The fields whose cotangents are wanted.
+        seed_tangents: The tangents of the cotangents that vary.
+        wrt: The fields whose cotangents are returned.
 
     Raises:
         NotDifferentiable: A launch has no adjoint.
@@ -155,10 +155,10 @@ class _DualRecording(Tangents):
             self.clear(record)
 
     def opaque(self, opaque: Opaque) -> None:
-        """Run a step whose inside is not seen, push tangents through it and remember both.
+        """Run an opaque step, push tangents through it and record both.
 
         Raises:
-            TapeError: It reads fields that vary, and nothing says how tangents pass.
+            TapeError: The step reads fields that vary, and has no rule for tangents.
         """
         if not any(use.field.storage in self.active.storages for use in opaque.uses):
             self._stretch.again(opaque)

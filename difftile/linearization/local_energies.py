@@ -1,8 +1,8 @@
-"""The launches of a function as sums of local energies, and the Hessians of those on the device.
+"""The launches of a function as sums of local energies, and their Hessians on the device.
 
 While the function runs, each stage that computes something from the field is remembered with the
-contents that it has read. The Hessian follows from the end to the beginning, as adjoints do: what
-the function returns has the weight 1, and each stage passes weights on to what it has read.
+contents that it has read. The Hessian is computed from the end to the beginning, as adjoints are:
+the result of the function has the weight 1, and each stage passes weights on to its inputs.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class StageRun:
         return frozenset(p for p in params if isinstance(p, Array) and self.field(p) in fields)
 
     def sources(self, code: DerivedCode) -> Iterator[object]:
-        """Yield what the results of a program follow from: contents, shapes and numbers."""
+        """Yield the inputs of a program: contents, shapes and numbers."""
         for role in code.roles:
             match role:
                 case Before(array) | After(array):
@@ -133,7 +133,7 @@ class LocalEnergies(StepRecorder):
         return read if field in self._active and is_float(field.element) else None
 
     def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
-        """Return those of some reads that are of fields that vary."""
+        """Return the reads of fields that vary."""
         return [read for read in reads if read.recorder is self._identity]
 
     def takes_constant(self, number: ConstantNumber, reads: Reads) -> None:
@@ -258,7 +258,7 @@ class LocalEnergies(StepRecorder):
                     f"The energy function writes a part of {step.field!r}, which holds a sum. "
                     f"Write all of it, before the sum. {_HVP}"
                 )
-            self.runs.append(step.field.storage)  # what was added before has no weight
+            self.runs.append(step.field.storage)  # earlier sums in this field have no weight
 
 
 def _name(array: Array) -> str:
@@ -310,7 +310,7 @@ def local_code(
 
 
 class Weights:
-    """The weights of what fields hold: the derivatives of the result by each of them."""
+    """The weights of the contents of fields: the derivatives of the result by each element."""
 
     def __init__(self, output: Field) -> None:
         self._known: dict[Storage, Field] = {}
@@ -333,7 +333,7 @@ class Weights:
         passed.buffer.fill(0.0)
 
     def written(self, storage: Storage) -> None:
-        """Hear that Python wrote into a field: what it held before has no weight."""
+        """Handle a write from Python: the contents of the field before it have no weight."""
         found = self._known.get(storage)
         if found is not None:
             found.buffer.fill(0.0)
@@ -346,7 +346,7 @@ class LocalEnvironment(Environment):
         run: The stage.
         memory: The buffers for arrays of the program's own.
         numbers: The values of numbers of the program's own.
-        weights: The weights of what fields hold.
+        weights: The weights of the contents of fields.
     """
 
     def __init__(
@@ -401,7 +401,7 @@ def run_local(
         code: The program.
         memory: The fields for arrays of the program's own.
         numbers: The values of its numbers.
-        weights: The weights of what fields hold, where the program uses them.
+        weights: The weights of the contents of fields, where the program uses them.
     """
     env = LocalEnvironment(run, memory, numbers, weights)
     Binding(code, env).launch(run.values, list(run.kept.values()))

@@ -1,4 +1,4 @@
-"""A recorder that knows beforehand which fields vary, whatever gradients these have."""
+"""A recorder that knows beforehand which fields vary, independently of their gradients."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PrivateRecorder(StepRecorder):
         return field in self.active and is_float(field.element)
 
     def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
-        """Return those of some reads that are of fields that vary."""
+        """Return the reads of fields that vary."""
         return [read for read in reads if read.recorder is self._identity]
 
     def takes_constant(self, number: ConstantNumber, reads: Reads) -> None:

@@ -1,10 +1,10 @@
-"""A stretch of launches at fixed contents, differentiated as often as wanted and in private.
+"""A stretch of launches at fixed contents, which can be differentiated any number of times.
 
-What a function launches is remembered as steps and as the contents of the fields it found
-(a snapshot, which copies nothing). Cotangents are pulled back through records of those steps, made
-once for each set of fields that they are wanted for; tangents are pushed through the steps run
-again. Which fields carry derivatives follows from the fields asked for and not from gradient
-buffers, and those of the user are neither read nor written.
+The launches of a function are remembered as steps, with a snapshot of the fields at the start,
+which makes no copies. Cotangents are pulled back through records of the steps, made once for each
+set of requested fields; tangents are pushed through the steps run again. Which fields carry
+derivatives follows from the requested fields and not from gradient buffers: the gradient buffers
+of the user are neither read nor written.
 """
 
 from __future__ import annotations
@@ -118,20 +118,20 @@ class Pullback(StepRecorder):
     def fields(self) -> list[Field]:
         """The fields that the steps read or write, those that belong to kernels left out.
 
-        Of fields that share their memory it is one with a gradient, if there is one.
+        Of fields that share their memory only one is listed, with a gradient if there is one.
         """
         hidden = {field.storage for step, _ in self.steps for field in step.hidden}
         return [one for storage, one in self._touched.items() if storage not in hidden]
 
     @property
     def written(self) -> list[Field]:
-        """Those of the fields that the steps write."""
+        """The fields that the steps write."""
         written = {field.storage for step, _ in self.steps for field in step.writes}
         return [one for one in self.fields if one.storage in written]
 
     @property
     def found(self) -> list[Field]:
-        """Those of the fields that the steps read, or change in part, as they found them."""
+        """The fields whose initial contents the steps read or change only in part."""
         return [one for one in self.fields if one.storage in self._start.held]
 
     # Contents
@@ -139,7 +139,7 @@ class Pullback(StepRecorder):
     def rewind(self) -> None:
         """Restore the contents that the fields had before the function.
 
-        Those that it overwrote whole before it read them keep what it left.
+        Fields that it overwrote whole before it read them keep their contents.
         """
         self._start.restore()
 
@@ -163,10 +163,10 @@ class Pullback(StepRecorder):
     # Derivatives
 
     def check_writes(self, wanted: frozenset[Field]) -> None:
-        """Check that nothing that Python wrote was computed from what varies with some fields.
+        """Check that no write from Python was computed from values that vary with some fields.
 
         Raises:
-            TapeError: It was.
+            TapeError: A write was.
         """
         if not self._reads:
             return

@@ -1,4 +1,4 @@
-"""Tangents carried beside the fields while a function runs: no old values are kept."""
+"""Tangents carried along while a function runs: no old values are kept."""
 
 from __future__ import annotations
 

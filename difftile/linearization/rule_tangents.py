@@ -1,8 +1,8 @@
-"""Second derivatives of steps whose inside is not seen: tangents of their backward.
+"""Second derivatives of opaque steps: tangents of their backward.
 
 The backward of a step is differentiated like any other function: its launches, copies and steps are
 recorded and tangents pushed through them. A backward in NumPy is linear in the gradients that it is
-given; if it looks at nothing else that varies, it is run on the tangents of these gradients.
+given; if it reads no other varying values, it is run on the tangents of these gradients.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Gradients = Callable[[Field], Field]
 
 @dataclass(slots=True)
 class DualStepRecord:
-    """A run of an opaque step, and the tangents of what it found and left.
+    """A run of an opaque step, and the tangents of its fields before and after it.
 
     Args:
         record: The run.
@@ -145,7 +145,7 @@ class _Rule:
         """Run the backward, and push tangents through it.
 
         Raises:
-            TapeError: It computes in Python from what varies.
+            TapeError: The backward computes in Python from values that vary.
         """
         if self._varying and self._step.reads_saved(self._record.saved):
             raise self._error(None)
@@ -229,7 +229,7 @@ class _LaunchTangents(Pushforward):
     """Pushes tangents through the launches of a rule, and refuses to see them read in Python."""
 
     def host_read(self, field: Field, where: Where) -> HostRead | None:
-        """Refuse a read of what varies."""
+        """Refuse a read of a field that varies."""
         if super().host_read(field, where) is not None:
             raise ReadInPython
         return None

@@ -71,7 +71,7 @@ class Active:
         return HostWrite(step.field, step.where) if varied else None
 
     def follow(self, step: TapeStep) -> None:
-        """Add the memory that varies after a step, and leave out what holds constants."""
+        """Add the memory that varies after a step, and remove memory that is now constant."""
         match step:
             case Launch():
                 self.launched(step)

@@ -27,10 +27,10 @@ def push(
     Args:
         stretch: The launches of the function.
         tangents: For each input the tangent of its contents before, an array of its shape.
-        outputs: The fields whose tangents are wanted.
+        outputs: The fields whose tangents are returned.
 
     Raises:
-        TapeError: A step has no rule that says how tangents pass.
+        TapeError: A step has no rule for tangents.
     """
     wanted = frozenset(one.origin for one in tangents)
     dots = Tangents(wanted)
@@ -109,8 +109,8 @@ def run_step(opaque: Opaque, active: Active) -> tuple[object, OpaqueRecord | Non
     """Run an opaque step, and add the memory that varies after it.
 
     Returns:
-        The result, and the record of the run, whose reverse pushes tangents; None if the step wrote
-        nothing that varies.
+        The result, and the record of the run, whose reverse pushes tangents; None if no varying
+        field was written.
     """
     uses = varying_uses(opaque, active)
     if opaque.constant or not any(u.reads and u.field in active for u in opaque.uses):
@@ -150,7 +150,7 @@ def push_step(record: OpaqueRecord, dots: Callable[[Field], Field]) -> StepTange
 
 
 def _keeping(uses: Iterable[Use], more: Iterable[Use]) -> tuple[Use, ...]:
-    """Return uses that keep what the rules of both directions read."""
+    """Return uses that keep the contents read by the rules of both directions."""
     others = {use.field.storage: use.keeps for use in more}
 
     def kept(use: Use) -> Keeps:

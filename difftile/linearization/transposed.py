@@ -1,6 +1,6 @@
-"""Tangents through steps that only say how gradients pass: the transpose of their backward.
+"""Tangents through steps that only have a backward, by its transpose.
 
-A backward multiplies the gradients of what a step wrote by the transposed Jacobian, so the adjoint
+A backward multiplies the gradients of the written fields by the transposed Jacobian, so the adjoint
 of the backward multiplies tangents by the Jacobian itself.
 """
 
@@ -27,7 +27,7 @@ from difftile.recording.steps import TapeStep
 
 
 class ReadInPython(Exception):
-    """A rule reads in Python what varies, so nothing knows the derivative of what it computes."""
+    """A rule reads varying values in Python, so the derivative of its result is not known."""
 
 
 def forward_of(step: OpaqueStep) -> OpaqueStep:
@@ -48,7 +48,7 @@ class TransposedStep(OpaqueStep):
         return self._step.run()
 
     def settle(self, uses: Sequence[Use], *, flows: bool) -> None:
-        """Refuse what the step refuses."""
+        """Check the uses as the step itself does."""
         self._step.settle(uses, flows=flows)
 
     def reverse(self, then: ReverseContext, saved: Any) -> None:
@@ -60,8 +60,8 @@ class TransposedStep(OpaqueStep):
         inner = then.emptied()
         fields = [use.field.origin for use in self.uses if is_float(use.field.element)]
         sources = {one: bar for one in fields if (bar := inner[one].grad_in) is not None}
-        # What a linear function is transposed at does not matter, but derivatives of adjoints leave
-        # out what is multiplied by zeros: at zeros, all of it would be left out.
+        # A linear function may be transposed at any point, but derivatives of adjoints skip terms
+        # with a factor of zero: at zeros, all of them would be skipped.
         rng = np.random.default_rng(0)
         for bar in sources.values():
             bar.from_numpy(rng.uniform(0.5, 1.5, (*bar.shape, *shape_of(bar.element))))
@@ -90,7 +90,7 @@ class TransposedStep(OpaqueStep):
 
 
 class _RuleRun(Pullback):
-    """The launches of a rule; Python must not read what varies with the gradients it is given."""
+    """The launches of a rule; Python must not read values that vary with its gradients."""
 
     def __init__(self, rule: Any, gradients: list[Field]) -> None:
         self._varying = Active(gradients)
@@ -107,7 +107,7 @@ class _RuleRun(Pullback):
         return self.host_read(field_at(values, position), ())
 
     def host_read(self, field: Field, where: Where) -> HostRead | None:
-        """Refuse a read of what varies."""
+        """Refuse a read of a field that varies."""
         if field in self._varying and is_float(field.element) and not RECORDING.get().constant:
             raise ReadInPython
         return super().host_read(field, where)
