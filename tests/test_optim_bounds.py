@@ -181,3 +181,38 @@ def test_fewer_evaluations_with_a_relative_tolerance() -> None:
         losses.append(problem.loss[None])
     assert counts[1] < counts[0]
     assert losses[1] == pytest.approx(losses[0], rel=1e-5)
+
+
+def test_fields_that_bounds_leave_out_have_none() -> None:
+    x = dt.zeros(3, dt.vec(2, ti.f64), grad=True)
+    s, loss = dt.zeros((), ti.f64, grad=True), dt.zeros((), ti.f64, grad=True)
+
+    def forward() -> dt.Field:
+        loss.fill(0.0)
+        aim(x, s, loss)
+        return loss
+
+    def with_gradient() -> dt.Field:
+        with dt.Tape(loss):
+            forward()
+        return loss
+
+    found: list[tuple[Doubles, float]] = []
+    for _ in range(3):
+        x.fill(0.0)
+        s.fill(0.0)
+        if not found:
+            optimiser = dt.optim.LBFGS({"x": x, "s": s}, low={"x": -1.0}, high={"x": 2.0})
+            while not optimiser.finished:
+                optimiser.step(with_gradient)
+        elif len(found) == 1:
+            dt.optim.scipy_minimize(forward, (x, s), method="L-BFGS-B", bounds={x: (-1.0, 2.0)})
+        else:
+            descent = dt.optim.SGD((x, s), lr=0.1, low={x: -1.0}, high={x: 2.0})
+            for _ in range(200):
+                with_gradient()
+                descent.step()
+        found.append((x.to_numpy(), s.item()))
+    for points, number in found:
+        np.testing.assert_allclose(points, [[2.0, -1.0]] * 3, atol=1e-12)
+        assert abs(number - 0.7) < 1e-6

@@ -82,8 +82,8 @@ def box_of(
         FieldError: Bounds are not numbers.
         LaunchError: Bounds do not fit the fields, or leave nothing.
     """
-    lows = of_each(low, parameters, f"{what}: low")
-    highs = of_each(high, parameters, f"{what}: high")
+    lows = of_each(low, parameters, f"{what}: low", some=True)
+    highs = of_each(high, parameters, f"{what}: high", some=True)
     parts = split(state, read(state))
     pairs = [
         _held(*interval(least, most, part.shape, f"{what}: low, high of {one}"), part.dtype)

@@ -397,8 +397,8 @@ class Optimiser(ABC):
 
     def _checked_bounds(self, low: Bound, high: Bound) -> list[tuple[float | None, float | None]]:
         found: list[tuple[float | None, float | None]] = []
-        lows = of_each(low, self.parameters, f"{self._who}: low")
-        highs = of_each(high, self.parameters, f"{self._who}: high")
+        lows = of_each(low, self.parameters, f"{self._who}: low", some=True)
+        highs = of_each(high, self.parameters, f"{self._who}: high", some=True)
         for least, most in zip(lows, highs, strict=True):
             pair = tuple(
                 None

@@ -185,13 +185,16 @@ def after(parameters: Sequence[NamedParameter], change: Change) -> tuple[NamedPa
     return tuple(found)
 
 
-def of_each(option: Any, parameters: Sequence[NamedParameter], what: str) -> list[Any]:
+def of_each(
+    option: Any, parameters: Sequence[NamedParameter], what: str, *, some: bool = False
+) -> list[Any]:
     """Return an option for each parameter: one for all, or by field.
 
     Args:
         option: A value, or a mapping to one from each field that was given, or from its name.
         parameters: The parameters.
         what: The name of the caller and of the option in errors.
+        some: The mapping may leave fields out, which have None then.
 
     Raises:
         LaunchError: The mapping has no value for some field, or one for a field that is not moved.
@@ -206,9 +209,9 @@ def of_each(option: Any, parameters: Sequence[NamedParameter], what: str) -> lis
     found: list[Any] = []
     for one in parameters:
         key = next((key for key in one.keys if key in by_field), None)
-        if key is None:
+        if key is None and not some:
             raise LaunchError(f"{what} is given by field, and there is none for {one}.")
-        found.append(by_field[key])
+        found.append(None if key is None else by_field[key])
     return found
 
 

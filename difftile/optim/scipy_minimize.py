@@ -193,7 +193,7 @@ def _vectors(
     """
     found: tuple[list[npt.NDArray[Any]], list[npt.NDArray[Any]]] = [], []
     shapes = [part.shape for part in split(objective.state, read(objective.state))]
-    pairs = of_each(bounds, parameters, f"{_WHO}: bounds")
+    pairs = of_each(bounds, parameters, f"{_WHO}: bounds", some=True)
     for one, shape, given_pair in zip(parameters, shapes, pairs, strict=True):
         pair: Any = (None, None) if given_pair is None else given_pair
         if not isinstance(pair, (tuple, list)) or len(cast("Sequence[Any]", pair)) != 2:
