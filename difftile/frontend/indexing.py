@@ -42,7 +42,7 @@ from difftile.frontend.items import (
 )
 from difftile.frontend.name_lookup import captured, part_of, parts_of
 from difftile.frontend.rule_scope import CONTENTS, GRADIENTS
-from difftile.frontend.syntax import ON_THE_HOST
+from difftile.frontend.syntax import OF_ELEMENTS, ON_THE_HOST
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import I32, Matrix, Type, Vector, is_float, shape_of
 
@@ -264,6 +264,11 @@ def _field_attribute(
             cx.source.attribute_span(node),
             hint=hint,
         )
+    if hint is None and node.attr in OF_ELEMENTS:
+        hint = f"elements have it: '{element_text(field)}.{node.attr}'."
+        if not shape_of(array.type.element):
+            annotated = f"'{array.name}: ti.math.vec3'"
+            hint = f"an array that is one vector needs an annotation of its parameter: {annotated}."
     known = (*members, "shape", "ndim")
     raise _undefined(cx, node, f"In a kernel, field '{array.name}'", known, hint)
 

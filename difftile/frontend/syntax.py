@@ -50,6 +50,12 @@ LITERALS: dict[type, tuple[str, str]] = {
     type(...): ("'...'", "write the indices: 'x[i]'."),
 }
 
+# Attributes of vectors and matrices, which elements of a field have.
+OF_ELEMENTS = (
+    *"xyzw",
+    *("dot", "cross", "outer_product", "norm", "norm_sqr", "norm_inv", "normalized"),
+    *("transpose", "trace", "determinant", "inverse"),
+)
 # Attributes that a field has in Python and not in a kernel.
 ON_THE_HOST: dict[str, str] = {
     **dict.fromkeys(
