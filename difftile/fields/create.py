@@ -66,7 +66,10 @@ def element_type(dtype: Any) -> Type:
             shown = repr(dtype)
         elif isinstance(dtype, type):
             shown = dtype.__name__
-        raise FieldError(f"{shown} is no element type; use {_SUPPORTED}.")
+        note = ""
+        if isinstance(dtype, int):  # a size: dt.zeros(2, 3), dt.field(4, ti.f32)
+            note = " A shape is one argument: dt.zeros((2, 3)), dt.field(ti.f32, (2, 3))."
+        raise FieldError(f"{shown} is no element type; use {_SUPPORTED}.{note}")
     if is_float(found) and not has_own_scalar(dtype):
         return with_scalar(found, current_session().float_type)
     return found

@@ -100,7 +100,7 @@ def index_number(owner: object, part: object) -> int:
     number = as_integer(part)
     if number is None:
         raise FieldError(
-            f"An index of {owner!r} is an integer or a slice, not {part!r}; "
+            f"An index of {owner!r} is an integer or a slice, not {_shortened(part)}; "
             "for others use x.to_numpy()."
         )
     return number
@@ -119,9 +119,10 @@ def in_range(owner: object, number: int, size: int) -> int:
 
 def wrong_count(owner: object, dimensions: int, indices: int) -> FieldError:
     """Return the error for another number of indices than there are dimensions."""
+    hint = "" if dimensions else " Its element is 'x[None]'."
     return FieldError(
         f"{owner!r} has {counted(dimensions, 'dimension')} and is given "
-        f"{counted(indices, 'index', 'indices')}."
+        f"{counted(indices, 'index', 'indices')}.{hint}"
     )
 
 

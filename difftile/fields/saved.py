@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from types import NoneType
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +55,8 @@ def save(
         DatasetError: A folder has the name of the file.
         OSError: The file cannot be written.
     """
+    if not isinstance(cast(object, named), (Mapping, Rows, NoneType)):
+        raise FieldError("dt.save() takes fields by name: dt.save(path, x=x, v=v).")
     given: dict[str, Any] = {**dict(named or {}), **fields}
     if not given:
         raise FieldError("dt.save() takes fields by name: dt.save(path, x=x, v=v).")
