@@ -849,7 +849,10 @@ def test_on_a_device_gradients_are_those_of_the_host(on_cuda: Any) -> None:
 
 
 @cuda
-@pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype feature")
+@pytest.mark.filterwarnings(
+    "ignore:Synchronization debug mode is a prototype feature",
+    "ignore:Warning. Profiler clears events",
+)
 @pytest.mark.parametrize("f", [stepped, rolled], ids=["one launch", "launches"])
 def test_on_a_device_nothing_waits(on_cuda: Any, f: Any) -> None:
     x, v, k = on(on_cuda, *arrays())
