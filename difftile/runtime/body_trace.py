@@ -1,4 +1,4 @@
-"""The trace of the body of a `dt.steps` loop: what one step launches, and with which numbers."""
+"""The trace of the body of a `dt.steps` loop: the launches of one step and their numbers."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _is_same(one: Argument, two: Argument) -> bool:
 
 @dataclass(slots=True, eq=False)
 class Trace(BodyTrace):
-    """What the body launches in one step.
+    """The launches of the body in one step.
 
     Args:
         moment: The step.
@@ -181,7 +181,7 @@ class Trace(BodyTrace):
         inner = shape_of(target.element)
         array = as_array(cast(Any, value))
         if array.shape not in {(), inner} or array.dtype.kind not in "biuf":
-            return False  # which is an error, or for Python alone
+            return False  # an error, or a case that only Python handles
         if array.dtype.kind == "f" and scalar_of(target.element) not in FLOATS:
             return False
         plain = array.tolist()
@@ -216,8 +216,8 @@ def _places(launch: PreparedLaunch, count: int) -> dict[_Place, int]:
         count: The number of arguments.
 
     Returns:
-        The positions by the places of the numbers in the call: that of the argument, and in a
-        vector or matrix those of the component.
+        The positions by the places of the numbers in the call: the position of the argument, and
+        in a vector or matrix the index of the component.
     """
     places: dict[int, _Place] = {k: (k,) for k in range(count)}
     first = count

@@ -221,7 +221,7 @@ class Caller:
         return _FuncLaunch(kernel, tuple(passed.values()), result, form, graded, numbers)
 
     def _bound(self, args: CallArgs, kwargs: CallKwargs) -> dict[str, object]:
-        """Return the arguments by name, without those that are left to their defaults."""
+        """Return the given arguments by name, without defaults."""
         for name in kwargs:
             if name not in self._parameters:
                 raise LaunchError(self._unknown(name))

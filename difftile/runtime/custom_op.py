@@ -31,9 +31,9 @@ from difftile.tracebacks import boundary
 class CustomOp(ByName):
     """Python code over fields: NumPy, SciPy, another library, launches of kernels.
 
-    A call runs the code. On an open tape the call is one step: nothing inside is recorded, and
-    `backward` says how gradients pass. A tape with a limit, and `@dt.checkpoint`, run it again: its
-    results must follow only from its arguments.
+    A call runs the code. On an open tape the call is one step: the code inside is not recorded, and
+    gradients pass by the `backward` rule. A tape with a limit, and `@dt.checkpoint`, run it again:
+    its results must depend only on its arguments.
 
     Fields among the arguments may be declared `dt.In` (read), `dt.Out` (all of it is overwritten)
     or `dt.InOut`. Of a field that is not declared the tape finds out whether it was written.
@@ -174,13 +174,13 @@ class CustomOp(ByName):
     @overload
     def backward(self, *, approx: bool = False) -> Callable[[FunctionType], FunctionType]: ...
     def backward(self, rule: object = None, *, approx: bool = False) -> Any:
-        """Say how gradients pass; the decorator `@op.backward`.
+        """Give the operation a backward rule; the decorator `@op.backward`.
 
-        The rule takes the arguments of the operation, and in one parameter more, if it has one,
-        the result of the operation. Fields stand for those of the call, with their contents from
-        then: `dt.In` and `dt.InOut` from before the call, `dt.Out` from after it. The rule reads
-        `grad_in` of fields that the operation writes and adds to `grad_out` of those that it reads,
-        which are zero to begin with.
+        The rule takes the arguments of the operation, and in one optional further parameter the
+        result of the operation. Its fields have the contents of the fields of the call: `dt.In`
+        and `dt.InOut` from before the call, `dt.Out` from after it. The rule reads `grad_in` of
+        fields that the operation writes and adds to `grad_out` of fields that it reads, which are
+        zero to begin with.
 
         Args:
             rule: A Python function.
@@ -192,10 +192,10 @@ class CustomOp(ByName):
         return self._with_rule("backward", rule, approx)
 
     def forward(self, rule: FunctionType) -> FunctionType:
-        """Say how tangents pass; the decorator `@op.forward`.
+        """Give the operation a forward rule; the decorator `@op.forward`.
 
         As `backward`, but `grad_out` of fields that the operation reads holds tangents, and the
-        rule sets `grad_in` of those that it writes.
+        rule sets `grad_in` of fields that it writes.
 
         Raises:
             LaunchError: The parameters are others, or there is a forward already.
@@ -219,7 +219,7 @@ class CustomOp(ByName):
         """Return the parameter of a rule that takes saved values, if there is one.
 
         Raises:
-            LaunchError: The parameters are not those of the operation and perhaps one more.
+            LaunchError: The parameters differ from the operation's, apart from one more at the end.
         """
         names, given = list(self._signature.parameters), list(inspect.signature(rule).parameters)
         if given[: len(names)] == names and len(given) <= len(names) + 1:

@@ -136,7 +136,7 @@ def _role(array: Array, stages: Iterable[Stage]) -> str:
 
 
 def _in_order(stages: Iterable[Stage]) -> str:
-    """Return the loops beside parallel ones, with the locals that put their iterations in order."""
+    """Return the loops that are not parallel, with the locals that order their iterations."""
     lines: dict[str, None] = {}
     for stage in stages:
         for stmt in _at_top(stage.program.body):

@@ -1,4 +1,4 @@
-"""Funcs that Python can call: importing this module gives those of `compile` a caller."""
+"""Funcs that Python can call: importing this module gives the funcs of `compile` a caller."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ class HostCall(OpaqueStep):
         return span_of(*self._where) if self._where[0] else None
 
     def advice(self, word: str) -> str:
-        """Return what to write where the derivative of the call is not known."""
+        """Return a hint for a call whose derivative is not known."""
         names = ", ".join(self._bound.signature.parameters)
         if word == "forward":
             return f"write '@{self.name}.forward' above 'def _({names}): ...'."

@@ -87,7 +87,7 @@ class Kernel(ByName):
         self._launches.clear()
 
     def forget_launch(self) -> None:
-        """Have the next launch prepared anew: fields have changed their types."""
+        """Discard prepared launches: fields have changed their types."""
         run_pending()
         self._launches.clear()
 
@@ -98,7 +98,7 @@ class Kernel(ByName):
         return html_block(self._body.title.strip("<>"), *self._about())
 
     def _about(self) -> Iterator[str]:
-        """Yield HTML of the latest launch: its parameters, and what was compiled for it."""
+        """Yield HTML of the latest launch: its parameters and its compiled code."""
         launch = self._launches.latest
         if launch is None:
             yield html_lines(["compiled at its first launch"])
@@ -121,15 +121,15 @@ class Kernel(ByName):
 
         Returns:
             The result of the kernel: a Python number, an array of the components of a vector or
-            matrix, or a tuple of those. Passed to another kernel on the same tape, a number carries
-            its gradient.
+            matrix, or a tuple of such values. Passed to another kernel on the same tape, a number
+            carries its gradient.
 
         Raises:
             LaunchError: The arguments do not fit the parameters.
             KernelError: The body is not a program of the kernel language.
-            IndexOutOfRange: An index would leave a shape; nothing was launched. Or, under debug, an
-                index that depends on the contents of fields has left one; the launch has run to its
-                end.
+            IndexOutOfRange: An index would leave a shape; the kernel was not launched. Or, under
+                debug, an index that depends on the contents of fields has left one; the launch has
+                run to its end.
             AssertionFailure: Under debug an assertion does not hold; the launch has run to its end.
         """
         try:
@@ -214,10 +214,10 @@ class Kernel(ByName):
 
         The arguments are those of the launch. Fields hold their contents from before that launch,
         and hold them afterwards as well. The adjoint reads `grad_in` of the fields that the launch
-        writes and adds to `grad_out` of those that it reads. The gradient of a field that is only
-        written stays unchanged; where a field is both, its one gradient changes from that of the
-        contents after the launch to that of the contents before. Kernels that draw random numbers
-        draw those of their last launch.
+        writes and adds to `grad_out` of the fields that it reads. The gradient of a field that is
+        only written stays unchanged; where a field is both, its one gradient changes from the
+        gradient of the contents after the launch to the gradient of the contents before. Kernels
+        that draw random numbers draw the numbers of their last launch again.
 
         Raises:
             LaunchError: The arguments do not fit, a tape is open, or no gradient comes in.
@@ -237,10 +237,10 @@ class Kernel(ByName):
     def fwds(self, *args: object, **kwargs: object) -> None:
         """Launch the kernel and push tangents through the launch, without a tape.
 
-        Gradient buffers hold the tangents: `grad_out` those of the contents before the launch,
-        `grad_in` those of the contents after it; one buffer serves as both by default. Tangents are
-        set and not added to. A kernel with a backward rule and without a forward rule is given the
-        transpose of the backward.
+        Gradient buffers hold the tangents: `grad_out` for the contents before the launch, `grad_in`
+        for the contents after it; one buffer serves as both by default. Tangents are set and not
+        added to. For a kernel with a backward rule and without a forward rule, the transpose of
+        the backward is used.
 
         Raises:
             LaunchError: The arguments do not fit, a tape is open, or no field has a gradient.
@@ -265,11 +265,11 @@ class Kernel(ByName):
         """Give the kernel a backward rule; a decorator.
 
         The rule is a kernel over the same parameters, which reads `grad_in` of the fields that the
-        kernel writes, and adds to `grad_out` of those that it reads: `x.grad_out[i] += ...`. Fields
-        hold their contents from before the launch; those that the kernel writes and does not read
-        hold their contents from after it; `x.before[i]` and `x.after[i]` ask for either. Elements
-        that the kernel stores have lost the gradient of their former contents, as always. The body
-        of the kernel is not differentiated any more.
+        kernel writes, and adds to `grad_out` of fields that it reads: `x.grad_out[i] += ...`.
+        Fields hold their contents from before the launch; fields that the kernel writes and does
+        not read hold their contents from after it; `x.before[i]` and `x.after[i]` ask for either.
+        Elements that the kernel stores have lost the gradient of their former contents, as always.
+        The body of the kernel is not differentiated any more.
 
         Args:
             rule: A function, or a kernel.
@@ -284,7 +284,7 @@ class Kernel(ByName):
         """Give the kernel a forward rule; a decorator.
 
         As `backward`, but `grad_out` of a field is the tangent of its contents before the launch,
-        which the rule reads, and `grad_in` that of its contents afterwards, which the rule sets.
+        which the rule reads, and `grad_in` the tangent of its contents after it, which it sets.
 
         Args:
             rule: A function, or a kernel.
@@ -320,7 +320,7 @@ class Kernel(ByName):
         args: CallArgs,
         kwargs: CallKwargs,
     ) -> RuledLaunch:
-        """Return a launch whose derivative is that of a rule."""
+        """Return a launch whose derivative is computed by a rule."""
         if kwargs or len(args) != len(self._names):
             args = self._bind(args, kwargs)
         args = with_fields(self, args, self._names, self._kinds)

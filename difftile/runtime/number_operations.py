@@ -170,9 +170,9 @@ def value(number: object, dtype: Any = None) -> Field:
 
     A vector or matrix that a kernel has returned is the one element of the field.
 
-    On a tape, the results of kernels, elements that Python reads from fields, and what Python
-    computes from these carry gradients: `h = dt.value(0.5 * cfl(x))` is a field that a kernel reads
-    as `h[None]`. Other numbers are constants.
+    On a tape, the results of kernels, elements that Python reads from fields, and numbers computed
+    from these carry gradients: `h = dt.value(0.5 * cfl(x))` is a field that a kernel reads as
+    `h[None]`. Other numbers are constants.
 
     Args:
         number: The number. A field of one element is returned as it is.

@@ -51,7 +51,7 @@ def _as_numbers(part: Member) -> Converted:
         return part.to_numpy()
     number = part[None]
     if isinstance(number, TrackedFloat) and number.origin is not None:
-        number.origin.cell = part.base  # which nothing else writes
+        number.origin.cell = part.base  # has no other writer
     return number
 
 

@@ -1,9 +1,9 @@
 """The state of Python that the body of a loop may depend on, as a value that can be compared.
 
 A step repeats an earlier one if it finds the same state. Fields are compared by identity, since
-what they hold stays unknown to Python; numbers, texts, containers and objects by what they hold, so
-that a counter or a list that grows is noticed. This is no proof: files, clocks and objects of
-extension modules are not looked into, nor is what lies very deep.
+Python does not see their contents; numbers, texts, containers and objects by value, so that a
+counter or a list that grows is noticed. This is not a proof: files, clocks, objects of extension
+modules and deeply nested values are not inspected.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Same:
 
 
 def state_of_frame(frame: FrameType) -> State:
-    """Return the state that the code of a frame may depend on: its names, and what they hold."""
+    """Return the state that the code of a frame may depend on: its names and their values."""
     outside, used = frame.f_globals, frame.f_code.co_names
     names: dict[str, object] = {f"global {name}": outside[name] for name in used if name in outside}
     if frame.f_locals is not outside:
@@ -62,7 +62,7 @@ def state_of_frame(frame: FrameType) -> State:
 
 
 def state_of_call(function: object) -> State:
-    """Return the state that a function may depend on: what it holds, and the names it uses."""
+    """Return the state that a function may depend on: its closure, and the names it uses."""
     return _Reader().read(function)
 
 
@@ -116,7 +116,7 @@ def _of_array(array: Any) -> object:
 
 
 def _of_function(function: FunctionType) -> object:
-    """Return what a function holds, and the names of its module that it uses."""
+    """Return the code, defaults and closure of a function, and the names of its module it uses."""
     if _is_library(function.__module__):
         return _Same(function)
     code, cells = function.__code__, function.__closure__ or ()

@@ -3,8 +3,8 @@
 A launch that continues a repetition is noted instead of being run, once the launches of a period
 have followed each other twice. The notes run when Python looks at memory (`fields/pending`), when a
 launch breaks the repetition, or when there are many. Compiling a program for many periods takes
-much longer than a launch: launches are noted only when those of the period, one by one, have taken
-as long as compiling is expected to take.
+much longer than a launch: launches are noted only when the launches of the period, one by one, have
+taken as long as compiling is expected to take.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LONGEST = 64  # launches of a period
 _MOST = 4096  # launches that wait
 _FEWEST = 3  # periods that run together; fewer are launched one by one
 _PATIENCE = 8  # times that fewer have waited, before a period is given up
-# Of a launch [s]: alone and on a tape, on the host and on a device.
+# Of a launch [s]: off and on a tape, on the host and on a device.
 _SECONDS = {(True, False): 3e-6, (True, True): 1.2e-5, (False, False): 3e-5, (False, True): 2e-4}
 _COMPILING = 0.3  # [s], at least
 _SOON, _LATER = 1 << 10, 1 << 20  # launches, until one that was refused is looked at again
@@ -46,7 +46,7 @@ class Repetition:
 
     Args:
         length: The number of launches.
-        refused: Why they are not fused; empty as long as nothing speaks against it.
+        refused: Why they are not fused; empty if they may be.
         short: How often too few periods waited to be run together, one time after the other.
     """
 
@@ -59,9 +59,9 @@ class Queue:
     """The launches of the process that wait."""
 
     def __init__(self) -> None:
-        # The latest launches, by identity: the queue keeps no fields alive but those that wait.
+        # The latest launches, by identity: only waiting launches keep their fields alive.
         self._trail: list[int] = []
-        self._period = 0  # of their end; 0 if they repeat nothing
+        self._period = 0  # of their end; 0 without a repetition
         self._matched = 0  # launches that have continued it
         self._repetition: Repetition | None = None
         self._of: tuple[int, int] = (0, 0)  # the recording, by identity, and the thread
@@ -74,7 +74,7 @@ class Queue:
     def takes(self, kernel: object, args: CallArgs) -> bool:
         """Note a call of a kernel, with all arguments, if it is expected; return whether it waits.
 
-        This does what `offer` does, without a search.
+        A shortcut for `offer`, without a search.
         """
         with LOCK:
             if not self._expected or len(self._expected) != self._period:
@@ -244,7 +244,7 @@ def _repetition_of(launch: PreparedLaunch, period: tuple[int, ...]) -> Repetitio
 
 
 def _may_wait(launch: PreparedLaunch, recording: Recording) -> bool:
-    """Tell whether nobody minds that a launch runs later."""
+    """Tell whether a launch may run later without a visible difference."""
     if launch.code.result is not None or launch.derived or launch.session.debug:
         return False
     if any(field.storage.memory.is_shared for field in launch.fields()):

@@ -17,19 +17,19 @@ from difftile.substrate import Buffer
 
 
 class RuleInPlace:
-    """A rule that reads and adds to the gradients of a backward pass themselves.
+    """A rule that works directly on the gradients of a backward pass.
 
     Of a field that the kernel writes the rule only reads the gradient; of any other it only adds to
-    the gradient. So the one gradient that a pass has of each field serves, and what the kernel
-    stored loses its own after the rule has read it.
+    the gradient. So the one gradient that a pass has of each field suffices, and the gradients of
+    stored elements are cleared after the rule has read them.
 
     Args:
         rule: The rule.
-        values: Its arguments; the fields of gradients and contents are those that these belong to.
+        values: Its arguments; gradients and contents are given by the fields they belong to.
         incoming: The positions of gradients that it reads.
         outgoing: The positions of gradients that it adds to.
-        contents: For each position of a field whose contents were kept, whether they are those from
-            after the launch where a record has both.
+        contents: For each position of a field whose contents were kept, whether the contents from
+            after the launch are meant where a record has both.
         clearing: The programs that clear gradients afterwards.
         code: The kernel.
         kernel_values: Its arguments.
@@ -116,11 +116,11 @@ class RuleInPlace:
     def _bind(
         self, values: Arguments, kernel_values: Arguments, bars: Sequence[Buffer | None]
     ) -> tuple[list[Binding], list[Binding]]:
-        """Bind the rule and the programs that clear to gradients, and to what records keep."""
+        """Bind the rule and the clearing programs to gradients and to the buffers of records."""
         slots: dict[int, Slot] = {}
         for k, bar in zip(self._bars, bars, strict=False):
             field = field_at(self._shaped, k)
-            # Nobody looks at the gradient of a field without one.
+            # The gradient of a field without one is thrown away.
             slots[k] = Temporary(field.element, field.shape) if bar is None else Fixed(bar)
         for k, j in self._contents.items():
             slots[k] = Kept(j, field_at(self._shaped, k))
@@ -170,7 +170,7 @@ def rule_in_place(
     read: Collection[Storage],
     clearing: Sequence[DerivedCode],
 ) -> RuleInPlace | None:
-    """Return a rule for the gradients of a pass themselves, or None if it needs some apart.
+    """Return a rule for the gradients of a pass, or None if it needs gradients of its own.
 
     Args:
         code: The kernel.
@@ -178,7 +178,7 @@ def rule_in_place(
         rule: The rule.
         rule_values: Its arguments.
         written: The memory of the fields that the kernel writes.
-        read: The memory of those that it reads.
+        read: The memory of the fields that it reads.
         clearing: The programs that clear the gradients of elements that it stores, by stage.
     """
     first_temp = len(rule.params) - len(rule.temps)

@@ -26,19 +26,19 @@ from difftile.runtime.rule_in_place import RuleInPlace, rule_in_place
 
 
 class _Plan:
-    """What all launches on the same fields have in common as steps with a rule.
+    """The common data of all launches on the same fields as steps with a rule.
 
     Args:
         launch: The launch.
         values: Its arguments.
         rule: The rule that the reverse runs.
-        rule_values: The arguments of that.
+        rule_values: The arguments of the rule.
 
     Attributes:
         uses: The uses of the fields.
         read: The memory of the fields that the launch reads.
         clearing: The programs that clear the gradients of elements that it stores, by stage.
-        in_place: The rule on the gradients of a backward pass; None if it needs some apart.
+        in_place: The rule on the gradients of a pass; None if it needs gradients of its own.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class _Plan:
 
 
 class RuledLaunch(OpaqueStep):
-    """A launch whose derivative is that of a rule.
+    """A launch whose derivative is computed by a rule.
 
     Elements that the kernel stores are overwritten: as in any other kernel, their former contents
     lose the gradient. The rule adds to the rest.
@@ -182,7 +182,7 @@ class RuledLaunch(OpaqueStep):
         self._launch.run(self._values)
 
     def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
-        """Launch the rule on the gradients of the pass, then clear those of what was stored."""
+        """Launch the rule on the gradients of the pass, then clear those of stored elements."""
         rule = self._plan.in_place
         return rule is not None and rule.launch(record, self._rule_values, self._values, gradient)
 
@@ -348,7 +348,7 @@ _KEEPS = {
 def rule_arguments(
     rule: Specialisation, launch: PreparedLaunch, given: Arguments, args: CallArgs
 ) -> Arguments:
-    """Return the arguments of a rule's parameters, with 0 for those that have another role.
+    """Return the arguments of a rule's parameters, with 0 for parameters that have another role.
 
     Args:
         rule: The rule.
@@ -360,7 +360,7 @@ def rule_arguments(
         LaunchError: A name that the rule captures has changed.
     """
     known: tuple[Arguments, Captured | None] | None = launch.ruled.get(rule)
-    if known is not None:  # usually the rule captures what it captured the last time
+    if known is not None:  # usually the captured values are the same as the last time
         values = [*given, *known[0]]
         if known[1] is None or known[1].put(args, values):
             return values

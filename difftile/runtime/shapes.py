@@ -121,7 +121,7 @@ def spread(
 
     Args:
         value: The field.
-        axes: The axes of the shape that those of the field become.
+        axes: The axis of the shape for each axis of the field.
         shape: The shape.
     """
     if value.shape == shape and axes == tuple(range(len(shape))):

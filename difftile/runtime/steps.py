@@ -1,8 +1,8 @@
 """`dt.steps` and `dt.repeat`: a step of a simulation, many times.
 
-Python runs the body for a few steps, until what it launches repeats itself; the rest is a run. What
-makes a run of it sound: the body hears of step numbers as expressions, reads no fields, and finds
-the same state of Python as one period before. Where that is not so, Python runs all steps.
+Python runs the body for a few steps, until its launches repeat; the rest is a run. The run is sound
+because the body gets step numbers as expressions, reads no fields, and finds the same state of
+Python as one period before. Where that is not so, Python runs all steps.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENE
 def _opens_loop(code: CodeType, last: int) -> bool:
     """Tell whether code at some instruction opens a 'for' loop over an object itself.
 
-    Its iterator is in nobody else's hands then, as it would be in `zip` or a comprehension: no
-    other object counts its steps, and it goes away when the loop ends, by whatever way.
+    Then only the loop holds the iterator, unlike in `zip` or a comprehension: no other object
+    counts its steps, and it is freed when the loop ends, however it ends.
     """
     # In front of a long body the second instruction has a prefix.
     listed = [one for one in dis.get_instructions(code) if one.opname != "EXTENDED_ARG"]
@@ -134,7 +134,7 @@ class _Driver:
         self._recording = None
 
     def advance(self, state: Callable[[], State]) -> int:
-        """Return the number of the next step that Python runs, when those before are done.
+        """Return the number of the next step that Python runs, when all steps before are done.
 
         Args:
             state: Returns the state of Python after the last step.
@@ -163,7 +163,7 @@ class _Driver:
         return cast(int, StepNumber(number, STEP, self._moment))
 
     def _note(self, trace: Trace, state: Callable[[], State]) -> None:
-        """Note what a step has launched, and perform the run that follows from it, if any."""
+        """Note the launches of a step, and perform the run that follows from them, if any."""
         if self._expected:
             self._check(trace)
             return
@@ -235,7 +235,7 @@ def _is_inner(count: int) -> bool:
 
 
 def _may_trace() -> bool:
-    """Tell whether nobody has to see each launch on its own."""
+    """Tell whether launches may run together, with no observer that has to see each one."""
     recording = RECORDING.get()
     recorder = recording.recorder
     takes_runs = recorder is None or recorder.takes_runs
@@ -311,20 +311,19 @@ def _fitting(table: NDArray[Any], slot: NumberSlot) -> int:
 def steps(*bounds: int) -> Steps:
     """Return the numbers of the steps of a loop, which may run all at once.
 
-    `for t in dt.steps(n):` computes the same as `for t in range(n):` where the body launches
-    kernels and does nothing else that matters. Python runs the first steps, until what they launch
-    repeats itself, with fields that swap roles or without; the others follow from these, as one
-    run.
+    `for t in dt.steps(n):` computes the same as `for t in range(n):` where launches of kernels are
+    the only effects of the body. Python runs the first steps, until their launches repeat, perhaps
+    with fields that swap roles; the remaining steps follow from these, as one run.
 
-    The number of the step is symbolic: it is passed to kernels, alone or in arithmetic. The body
+    The number of the step is symbolic: it is passed to kernels as it is or in arithmetic. The body
     neither reads fields nor writes them from Python, apart from `fill`, `clear` and `copy_from`.
 
     Args:
-        bounds: Those of a `range`: the number of steps, or the first number, the one after the
-            last, and the difference of two.
+        bounds: The bounds of a `range`: the number of steps; or start and stop; or start, stop and
+            step.
 
     Raises:
-        StepsError: The body does what only a loop of Python can do.
+        StepsError: The body needs a Python loop.
         LaunchError: A bound is not an integer.
     """
     found = [as_integer(bound) for bound in bounds]
@@ -346,7 +345,7 @@ def repeat(step: Callable[..., object], n: int) -> None:
         n: How often.
 
     Raises:
-        StepsError: The function does what only a loop of Python can do.
+        StepsError: The function needs a Python loop.
         LaunchError: `step` is not a function of one argument or none, or `n` is not an integer.
     """
     count = as_integer(n)

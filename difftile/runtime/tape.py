@@ -78,22 +78,22 @@ class Tape(StepRecorder):
     Leaving `with dt.Tape(loss):` computes the gradient of `loss` with respect to every field that
     has gradients. `with dt.Tape() as tape:` leaves that to `tape.backward(...)`.
 
-    Without a limit the tape keeps every old value that an adjoint reads. With one it keeps
-    snapshots as well as it can, and in reverse runs launches again from there: the gradient is the
+    Without a limit the tape keeps every old value that an adjoint reads. With a limit it keeps
+    the snapshots that fit, and in reverse runs launches again from there: the gradient is the
     same, and the time grows slowly as the memory shrinks.
 
     Args:
         loss: A field of one element.
         accumulate: Add to the gradients that fields have. By default the gradients of each field
-            that the tape meets are set to zero, and those of other fields stay as they are.
-        memory: The most that the tape may hold beside the fields' own memory: bytes, or a text
-            such as "256MB".
+            that the tape meets are set to zero, and other fields keep theirs.
+        memory: The most that the tape may hold in addition to the fields' own memory: bytes, or a
+            text such as "256MB".
         snapshots: The same in copies of the state, that is of all fields that launches change.
         progress: Called in reverse with the number of launches done and the number of all.
-        measure: Note what each launch takes, for `visualize`.
-        diagnose: Look at every launch and every gradient, and warn of what is wrong: `report()`
-            has all of it. True asks for the gradients of the fields that launches read before they
-            write them; or name the fields. It takes several times as long, and for small
+        measure: Measure the time of each launch, for `visualize`.
+        diagnose: Check every launch and every gradient, and warn of mistakes; `report()` returns
+            all findings. True asks for the gradients of the fields that launches read before they
+            write them; or name the fields. The run takes several times as long, with small
             launches tens of times.
 
     Raises:
@@ -205,7 +205,7 @@ class Tape(StepRecorder):
                 here = RECORDING.get().recorder is self
             finally:  # even after Ctrl+C
                 self._recording.__exit__()
-                self._recording = Recording()  # nothing may refer to the tape: it frees memory
+                self._recording = Recording()  # drops the reference to the tape, to free memory
                 self._open = False
             if not here:
                 self.release()
@@ -251,7 +251,7 @@ class Tape(StepRecorder):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of old values that are kept beside the fields' own memory."""
+        """Bytes of old values that are kept in addition to the fields' own memory."""
         run_pending()
         return self._history.nbytes
 
@@ -279,10 +279,10 @@ class Tape(StepRecorder):
 
     @prompt_text
     def summary(self) -> str:
-        """Return what was recorded, what it held and what was run again, in a few lines.
+        """Return a few lines on the recording, its memory and the launches that ran again.
 
         Before `backward` these are the records and the old values at present; after it the first
-        line tells what the gradient took: "4,002 launches, 64 kB of old values held at most, 1.4
+        line has the cost of the gradient: "4,002 launches, 64 kB of old values held at most, 1.4
         runs of the forward", where launches that ran again count as parts of a run.
         """
         run_pending()
@@ -316,14 +316,14 @@ class Tape(StepRecorder):
 
     @boundary
     def visualize(self, path: str | Path) -> None:
-        """Write a picture of what ran: fields, launches, what is kept, and times if measured.
+        """Draw the recording: fields, launches, kept values, and times if measured.
 
         Args:
             path: A file whose name ends in .png or .svg.
 
         Raises:
-            TapeError: It ends in neither; or the launches are gone, which `backward` lets go of
-                unless the tape measures them.
+            TapeError: The name has another ending; or the launches are gone, since `backward`
+                discards them unless the tape measures them.
         """
         run_pending()
         if self._trace is None and self._done:
@@ -336,7 +336,7 @@ class Tape(StepRecorder):
         draw(trace, self._times, f"{title}{as_text(self.peak_nbytes)} at the most", path)
 
     def host_read(self, field: Field, where: Where) -> HostRead | None:
-        """Return what remembers a read from Python, or None where a constant is read."""
+        """Return the record of a read from Python, or None where a constant is read."""
         if self._diagnosis is not None:
             self._diagnosis.host_read(field)
         if self._shared:
@@ -417,7 +417,7 @@ class Tape(StepRecorder):
         )
 
     def may_wait(self, launch: PreparedLaunch) -> bool:
-        """Tell whether a launch can be recorded later, as what the tape knows already."""
+        """Tell whether a launch can be recorded later: the tape knows its fields and plans."""
         if self._is_observed:
             return False
         if launch.met is not self._mark or self._epoch != GRADIENTS.epoch:
@@ -461,7 +461,7 @@ class Tape(StepRecorder):
         return None
 
     def result(self, launch: PreparedLaunch, values: Arguments, position: int) -> HostRead | None:
-        """Return what remembers a result of a launch, or None where it is a constant."""
+        """Return the record of a result of a launch, or None where it is a constant."""
         if position not in launch.plans().varying:
             return None
         return self.reads.returned(launch.code.name)
@@ -475,7 +475,7 @@ class Tape(StepRecorder):
         return field.has_grads
 
     def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
-        """Return those of some reads that are of fields with gradients."""
+        """Return the reads of fields with gradients."""
         return self.reads.varying(reads)
 
     def takes_constant(self, number: ConstantNumber, reads: Reads) -> None:
@@ -499,10 +499,10 @@ class Tape(StepRecorder):
         self._cuts.copied(target, source)
 
     def changed(self, field: Field) -> None:
-        """Record what others have written as constants, where no gradient passes.
+        """Record a write by others as constants, where no gradient passes.
 
         Raises:
-            TapeError: One may pass.
+            TapeError: A gradient may pass.
         """
         twin = field.storage.graded and field.storage.graded()
         if field.has_grads or (twin is not None and twin.has_grads):
@@ -546,10 +546,10 @@ class Tape(StepRecorder):
         return storage in self._touched
 
     def opaque(self, step: OpaqueStep) -> Any:
-        """Run a step whose inside the tape does not see, record it, and return what it saved.
+        """Run and record an opaque step, and return its result.
 
         Raises:
-            LaunchError: It writes a field that it is said to read only.
+            LaunchError: The step writes a field that is declared as only read.
         """
         run_pending()
         for use in step.uses:
@@ -573,11 +573,11 @@ class Tape(StepRecorder):
 
     @contextmanager
     def region(self) -> Generator[None]:
-        """Keep of the launches inside the block only what enters it; see `dt.checkpoint`."""
+        """Keep only the contents on entry for the launches in the block; see `dt.checkpoint`."""
         run_pending()
         history = self._history
         if not isinstance(history, FullHistory) or not history.begin_region():
-            yield  # a limited tape decides by itself what it keeps
+            yield  # a limited tape chooses by itself
             return
         try:
             yield
@@ -614,15 +614,15 @@ class Tape(StepRecorder):
             seeds: A field of one element, whose adjoint is 1; or for each output its adjoint: a
                 field, an array of its shape, or a number for all elements. The tape's loss by
                 default.
-            retain: Fields that keep the gradient with respect to what was last written into them,
-                instead of what they held before the tape.
+            retain: Fields that keep the gradient with respect to the values last written to them,
+                instead of their contents before the tape.
             keep: Keep the old values, so that `backward` can be called again with other seeds;
                 that call adds to the gradients.
             progress: Called with the number of launches done and the number of all.
 
         Raises:
-            TapeError: Nothing was recorded, the tape is open or was used, no launch wrote an
-                output, or a launch of the replay failed.
+            TapeError: The tape is empty, open or already used, no launch wrote an output, or a
+                launch of the replay failed.
         """
         run_pending()
         if self._open:
@@ -675,7 +675,7 @@ class Tape(StepRecorder):
             warn_user(GradientWarning(text))
 
     def _check_dependence(self, loss: ArrayLike) -> None:
-        """Warn of a loss that depends on nothing, unless the diagnosis will say so."""
+        """Warn of a constant loss, unless the diagnosis will say so."""
         constant = not any(
             step.passes_to({loss.base.storage}) for step, _ in reversed(list(self._history.steps()))
         )
@@ -690,7 +690,7 @@ class Tape(StepRecorder):
             warn_user(GradientCut(render(title, (), (), hint)))
 
     def _why_nothing(self, seeds: object) -> list[str]:
-        """Return why there is nothing to differentiate, and let go of old values."""
+        """Return why the recording has no derivative, and release old values."""
         fields: Any = (seeds,) if isinstance(seeds, ArrayLike) else seeds
         outputs = [f.base.storage for f in fields or () if isinstance(f, ArrayLike)]
         assert self._diagnosis is not None
@@ -700,7 +700,7 @@ class Tape(StepRecorder):
 
     @boundary
     def report(self) -> Report:
-        """Return what the tape found in `backward`; its text says all of it.
+        """Return the findings of `backward`; `str(report)` lists all of them.
 
         Raises:
             TapeError: The tape was made without `diagnose`, or `backward` has not run.
@@ -727,7 +727,7 @@ class Tape(StepRecorder):
         for field, seed in seeds.items():
             add_seed(replay.gradient(field.base), field, seed)
         for field in self._written.values():
-            if field.grad_in is not field.grad_out:  # what comes in passes where nothing is stored
+            if field.grad_in is not field.grad_out:  # incoming gradients pass elements not stored
                 replay.gradient(field)
         if self._diagnosis is not None:
             self._diagnosis.gradients.check_seeds(seeds, replay)
@@ -830,7 +830,7 @@ def _history(memory: str | int | None, snapshots: int | None) -> History:
 
 
 def _diagnosis(diagnose: bool | Field | Sequence[Field]) -> Diagnosis | None:
-    """Return what watches the tape, if it is asked for.
+    """Return the diagnosis of the tape, if requested.
 
     Raises:
         TapeError: An object to be diagnosed is not a field, or has no gradient.

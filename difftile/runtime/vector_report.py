@@ -63,12 +63,12 @@ def _of_loop(which: str, group: list[LoopCode]) -> Iterator[str]:
     if obstacle.span is not None and obstacle.span != loop.span:
         yield f"    at {located(obstacle.span)}"
     hint = REASONS[obstacle.kind].hint
-    if hint and not which:  # of what the user writes
+    if hint and not which:  # about the code of the user
         yield f"    {hint}"
 
 
 def _arguments(derived: DerivedCode, launch: PreparedLaunch) -> list[Any]:
-    """Return what has the shapes and numbers of a program's arguments."""
+    """Return values with the shapes and numbers of a program's arguments."""
     values = dict(zip(launch.code.params, launch.values, strict=True))
     found: list[Any] = []
     for param, role in zip(derived.code.params, derived.roles, strict=True):
