@@ -86,7 +86,7 @@ class Call:
     def record(
         self, wanted: tuple[bool, ...], tensors: Tensors
     ) -> tuple[Tensors, Kept | KeptNumbers]:
-        """Run the function; return the results, and what `pull` reads."""
+        """Run the function; return the results, and the values kept for `pull`."""
         plan, given = self.plan(tensors), _Given(tensors)
         linear = plan.linear(wanted)
         results = _Results(given)
@@ -150,8 +150,8 @@ class Call:
         Args:
             wanted: The tensors whose cotangents `pull` returned.
             tensors: The tensors of the call.
-            cotangents: Those of its results that have one.
-            directions: The cotangents of what `pull` returned.
+            cotangents: The cotangents of its results; None for results without one.
+            directions: The cotangents of the results of `pull`.
         """
         plan, given, seeds = self.plan(tensors), _Given(tensors), _Given(cotangents)
         each = iter(directions)
@@ -177,7 +177,7 @@ class Call:
         tangents: Some,
         seed_tangents: Some,
     ) -> Tensors:
-        """Return the tangents of what `pull` returns."""
+        """Return the tangents of the results of `pull`."""
         plan, given, seeds = self.plan(tensors), _Given(tensors), _Given(cotangents)
         dots, seed_dots = _Given(tangents), _Given(seed_tangents)
         found = given.like(wanted)
@@ -220,7 +220,7 @@ class _Given:
     """Tensors in contiguous memory, and their addresses.
 
     Args:
-        tensors: Tensors, and None for those that are not there.
+        tensors: Tensors, and None for absent ones.
     """
 
     __slots__ = ("_all", "tensors")

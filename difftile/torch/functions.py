@@ -17,7 +17,7 @@ def _floats(tensors: Tensors, needed: Sequence[bool]) -> tuple[bool, ...]:
 
 
 def spread(wanted: Sequence[bool], found: Some) -> list[Tensor | None]:
-    """Return what was found for the chosen tensors, and None for the others."""
+    """Return the found tensors at the chosen positions, and None at the others."""
     each = iter(found)
     return [next(each) if one else None for one in wanted]
 
@@ -27,7 +27,7 @@ def _there(tensors: Some) -> list[bool]:
 
 
 class Recorded(torch.autograd.Function):
-    """An eager call, which keeps what its backward pass reads."""
+    """An eager call, which keeps values for its backward pass."""
 
     @staticmethod
     def forward(ctx: Any, call: Call, *tensors: Tensor) -> Any:
@@ -37,7 +37,7 @@ class Recorded(torch.autograd.Function):
         ctx.kept = None
         ctx.wanted = wanted = _floats(tensors, ctx.needs_input_grad[1:])
         if torch._C._autograd._top_saved_tensors_default_hooks(True) is not None:
-            # Hooks that save or recompute tensors themselves expect nothing to be kept here.
+            # Hooks that save or recompute tensors themselves do not expect values kept here.
             ctx.save_for_backward(*tensors)
             return tuple(call.run(tensors))
         results, kept = call.record(wanted, tensors)
@@ -45,7 +45,7 @@ class Recorded(torch.autograd.Function):
             ctx.kept = kept
             ctx.save_for_backward(*tensors, *[results[j] for j in kept.outputs])
         else:
-            # As a tensor that is saved, what is kept goes when torch lets go of the others.
+            # Attached to a saved tensor, the values are freed when torch frees the others.
             holder = torch.empty(0)
             holder.kept = kept
             ctx.save_for_backward(*tensors, holder)
@@ -169,7 +169,7 @@ class _Last(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Keep nothing."""
+        """Keep only the name, for errors."""
         ctx.name = repr(inputs[0].op)
 
 

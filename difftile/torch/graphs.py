@@ -1,4 +1,4 @@
-"""Graphs of torch's autograd: what they keep, and where they end."""
+"""Graphs of torch's autograd: the memory that they keep, and their leaves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from difftile.torch.library import Tensor, torch
 
 
 def _nodes(outputs: Sequence[Tensor]) -> Iterator[Any]:
-    """Yield the nodes of the graph behind some tensors."""
+    """Yield the nodes of the graph of some tensors."""
     waiting = [one.grad_fn for one in outputs if one.grad_fn is not None]
     seen = set(waiting)
     while waiting:

@@ -54,7 +54,7 @@ def layout_of(tensor: Tensor, title: str) -> Layout:
 
 @contextmanager
 def on_current_stream(tensor: Tensor) -> Generator[None]:
-    """Have launches inside wait for what torch works on, and torch wait for the launches.
+    """Make launches in the block wait for torch's current stream, and torch for the launches.
 
     Launches are on the legacy null stream, which is torch's default stream.
     """

@@ -33,7 +33,7 @@ from difftile.transforms.trees import mapped
 if TYPE_CHECKING:
     from difftile.torch.wrap import Wrapped
 
-_OVERWRITTEN = "modified by an inplace operation"  # what torch says of tensors that it has saved
+_OVERWRITTEN = "modified by an inplace operation"  # in torch's error about saved tensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Derivatives:
 
     Args:
         any: Whether there are any; otherwise the call leaves no graph.
-        of_all: Whether those of every field may be asked for, and not only of those with gradients.
+        of_all: Whether any field may be differentiated, and not only fields with gradients.
         of_parameters: Whether the reverse adds to the gradients of parameters.
         again: Whether the call may have to run again.
         nested: Whether a transformation that is part of a tape asks for them.
@@ -56,7 +56,7 @@ class Derivatives:
 
     @staticmethod
     def wanted() -> Derivatives:
-        """Return what the open recorder asks for."""
+        """Return the derivatives that the open recorder asks for."""
         recording = RECORDING.get()
         recorder = recording.recorder
         if recorder is None or recording.constant:
@@ -217,7 +217,7 @@ class ModuleCall(ForeignCall[Evaluation]):
         return found, result
 
     def _graph_nbytes(self, found: Evaluation) -> int:
-        """Return what a graph keeps; calls with inputs of the same shapes are taken to be alike."""
+        """Return the bytes that a graph keeps, estimated once for inputs of the same shapes."""
         key = self._key(found)
         known = self._wrapped.graph_nbytes.get(key)
         if known is None:
@@ -304,7 +304,7 @@ class ModuleCall(ForeignCall[Evaluation]):
         return tensor_of(dot)
 
     def _after(self, then: ReverseContext, saved: Evaluation) -> list[Tensor]:
-        """Return copies of the gradients of what the call wrote, which torch may keep as its own.
+        """Return copies of the gradients of the results, which torch may keep as its own.
 
         Torch makes a gradient that it is given the `.grad` of a parameter where it can.
         """
@@ -362,7 +362,7 @@ def _pulled(
     *,
     create_graph: bool = False,
 ) -> list[Tensor | None]:
-    """Return the adjoints of inputs for those of outputs; None where nothing passes."""
+    """Return the adjoints of inputs, given adjoints of outputs; None for independent inputs."""
     if not outputs or not inputs:
         return [None] * len(inputs)
     return list(

@@ -17,7 +17,7 @@ Module: TypeAlias = Any
 
 
 def modules_of(function: object) -> tuple[Module, ...]:
-    """Return the modules that a function holds: itself, its object, and those that it names."""
+    """Return the modules of a function: itself, its object, and the modules that it names."""
     if isinstance(function, torch.nn.Module):
         return (function,)
     found: list[object] = [getattr(function, "__self__", None)]
@@ -67,7 +67,7 @@ class ChangingBuffers:
     """The modules whose buffers calls change, by the modes of all modules.
 
     The first call in a mode copies all buffers, since a buffer that it changes may have to be put
-    back; later calls copy only those of such modules.
+    back; later calls copy only the buffers of modules that changed one.
     """
 
     def __init__(self) -> None:
@@ -134,7 +134,7 @@ class CallState:
 
     @contextmanager
     def restored(self, title: str) -> Generator[None]:
-        """Put back inside a block what the call found.
+        """Restore the state before the call inside the block.
 
         Args:
             title: The call, for errors.

@@ -38,8 +38,8 @@ def op(
     Args:
         function: A kernel, a func, or a Python function that launches kernels. It may run again for
             derivatives of derivatives, and must follow from its arguments.
-        inputs: The parameters that are tensors. A mapping says what their elements are: a type such
-            as `ti.math.vec3`, the sizes of the last axes, `(3,)`, or None for numbers.
+        inputs: The parameters that are tensors. A mapping gives the type of their elements: a type
+            such as `ti.math.vec3`, the sizes of the last axes, `(3,)`, or None for numbers.
         params: More of them, which stand for parameters; a tensor without axes is a field of shape
             (). Other parameters are constants.
         outputs: The parameters whose contents after the function are its results; by default the
@@ -190,8 +190,8 @@ class TorchOp:
     def overload(self, *constants: Any) -> Any:
         """Return the operation of `torch.library` that compiled code calls.
 
-        It takes the tensors, and then the constants that are numbers or texts. Its last result is
-        the position of the streams of random numbers.
+        The operation takes the tensors, and then the constants that are numbers or texts. Its last
+        result is the position of the streams of random numbers.
 
         Args:
             constants: The constants of a call, in the order of the parameters.
@@ -270,7 +270,7 @@ def _name_of(traced: Traced, kinds: Values) -> str:
 
 
 def _is_traced(tensors: Tensors) -> bool:
-    """Tell whether the tensors are no plain ones, or somebody listens to what torch does."""
+    """Tell whether a tensor is not plain, or a mode of torch intercepts operations."""
     if torch._C._len_torch_dispatch_stack():
         return True
     return any([type(one) is not Plain and type(one) is not Parameter for one in tensors])

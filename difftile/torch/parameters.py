@@ -10,14 +10,14 @@ from difftile.fields.rows import rows_of
 from difftile.optim.parameters import FieldsLike, parameters_of
 from difftile.torch.library import Tensor, torch
 
-_slot: Any = torch.Tensor.grad  # what torch's own backward adds to
+_slot: Any = torch.Tensor.grad  # torch's own backward adds to this
 
 
 class FieldParameter(torch.nn.Parameter):
-    """A leaf tensor over the memory of a field, whose `.grad` is over that of the field's gradient.
+    """A leaf tensor over the memory of a field, whose `.grad` is over the field's gradient.
 
     The two stay together: `zero_grad()`, which sets `.grad` to None elsewhere, clears the field's
-    gradient, and what is assigned is copied into it.
+    gradient, and an assigned tensor is copied into it.
 
     Attributes:
         field: The field; None for copies of the tensor.
@@ -37,7 +37,7 @@ class FieldParameter(torch.nn.Parameter):
 
     @property
     def grad(self) -> Tensor:
-        """The gradient of the field, or that of a copy of the tensor as elsewhere."""
+        """The gradient of the field; a copy of the tensor has its own, as usual in torch."""
         found = _slot.__get__(self)
         shared = getattr(self, "_shared", None)
         if shared is None or found is shared:

@@ -1,7 +1,7 @@
-"""Eager calls of one launch, on the memory of the tensors, in as few steps as can be.
+"""Eager calls of one launch, on the memory of the tensors, with little work per call.
 
-All that follows from the shapes and types of the tensors is found once. What is left for each call
-are addresses, numbers, and memory for results.
+Everything that follows from the shapes and types of the tensors is computed once. Each call only
+needs addresses, numbers, and memory for results.
 """
 
 from __future__ import annotations
@@ -86,12 +86,12 @@ class Straight:
     def pull(
         self, values: Arguments, saved: Tensors, cotangents: Sequence[Tensor | None]
     ) -> list[Tensor | None]:
-        """Return the cotangents of the tensors, None for those that are not wanted.
+        """Return the cotangents of the tensors, None where they are not requested.
 
         Args:
             values: The arguments of the launch.
             saved: The tensors, and the results that the adjoint reads.
-            cotangents: Those of the results.
+            cotangents: The cotangents of the results.
         """
         assert self.adjoint is not None
         wanted = self.wanted

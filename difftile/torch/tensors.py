@@ -11,11 +11,11 @@ from difftile.torch.library import Tensor, torch
 
 
 def tensor_over(value: ArrayLike) -> Tensor:
-    """Return what a field holds as a tensor; components of vectors are trailing axes.
+    """Return the contents of a field as a tensor; components of vectors are trailing axes.
 
-    The tensor of a whole field is the memory of the field, for as long as it holds these contents.
-    That of a part is a copy, and so is that of memory of others, who may write it or take it back,
-    and that of memory of a device, by way of the host.
+    The tensor of a whole field shares its memory, for as long as the field holds these contents.
+    The tensor of a part is a copy; so is the tensor of memory of others, who may write it or take
+    it back, and of memory of a device, by way of the host.
     """
     note_read(value.base)
     window, buffer = value.window, value.base.buffer
@@ -28,7 +28,7 @@ def tensor_over(value: ArrayLike) -> Tensor:
 
 
 def tensor_of(value: ArrayLike) -> Tensor:
-    """Return a tensor with a copy of what a field holds."""
+    """Return a tensor with a copy of the contents of a field."""
     return tensor_over(value).clone()
 
 
