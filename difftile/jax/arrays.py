@@ -21,7 +21,7 @@ Array: TypeAlias = Any
 
 
 def array_of(value: ArrayLike, name: str) -> Array:
-    """Return an array with a copy of what a field holds; components of vectors are trailing axes.
+    """Return an array with a copy of a field's contents; components of vectors are trailing axes.
 
     Args:
         value: The field, or a part of one.

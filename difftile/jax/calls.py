@@ -1,4 +1,4 @@
-"""Calls of an operation as JAX sees them: what they take and give, and how they run."""
+"""Calls of an operation as JAX sees them: operands, results, and how they run."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Site:
 
     @property
     def floats(self) -> Positions:
-        """Those of the outputs that have derivatives."""
+        """The positions of the outputs that have derivatives."""
         return tuple([k for k, one in enumerate(self.outputs) if one.dtype.kind == "f"])
 
 
@@ -107,7 +107,7 @@ class Call:
 
     @cached_property
     def operands(self) -> Signatures:
-        """What it takes, without axes of batches."""
+        """The signatures of the operands, without axes of batches."""
         return (
             *self.site.arrays,
             *[one for name in _TAKES[self.kind] for one in self._group(name)],
@@ -120,7 +120,7 @@ class Call:
 
     @cached_property
     def results(self) -> Signatures:
-        """What it gives, without axes of batches."""
+        """The signatures of the results, without axes of batches."""
         return self._group(_GIVES[self.kind])
 
     def _group(self, name: str) -> Signatures:
@@ -147,7 +147,7 @@ _GIVES = {"run": "outputs", "push": "floats", "pull": "wrt", "second": "wrt", "b
 
 
 def runner(call: Call, batches: Sequence[Shape], device: int | None) -> Callable[..., None]:
-    """Return a function of the addresses of the operands and those of the results.
+    """Return a function of the addresses of the operands and of the results.
 
     Args:
         call: The call.

@@ -73,7 +73,7 @@ class Derivatives:
 
 
 def _on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that is given arrays of JAX in place of those of NumPy."""
+    """Return a function that converts arrays of NumPy among its arguments to arrays of JAX."""
 
     def run(*given: Any) -> Any:
         return function(*jax.tree.map(_as_array, given))

@@ -1,8 +1,8 @@
 """Calls from compiled XLA programs into Python, by XLA's foreign function interface.
 
 One handler serves every op. An attribute of the call is the number of a target, and a target is a
-Python function of addresses. The structures are those of `xla/ffi/api/c_api.h`, version 0.1 and
-later: later versions only add to their ends, and `struct_size` says what a structure has.
+Python function of addresses. The structures come from `xla/ffi/api/c_api.h`, version 0.1 and later:
+later versions only add to their ends, and `struct_size` tells the members that are there.
 
 XLA calls the handler on threads of its own, and several calls may run at once. ctypes takes
 Python's lock for each. The handler and the targets live as long as the process, since a compiled
@@ -28,7 +28,7 @@ NAME = "difftile_call"
 ATTRIBUTE = "target"
 _PLATFORMS = ("cpu", "CUDA")
 
-_METADATA = 1  # the type of the extension by which XLA asks what a handler is
+_METADATA = 1  # the type of the extension by which XLA asks for a handler's properties
 _EXECUTE = 3  # the stage in which a handler runs
 _BUFFER = 1  # the type of arguments and results that are arrays
 _SCALAR = 3  # the type of attributes that are numbers
@@ -165,7 +165,7 @@ class _ErrorDestroy(Structure):
 
 
 class _Question(Structure):
-    """What functions are called with that tell one thing about a call."""
+    """The argument of functions that return one property of a call."""
 
     _fields_ = (
         ("struct_size", c_size_t),
@@ -192,13 +192,13 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a call does.
+    """The code of a call, with the signatures that are checked.
 
     Attributes:
-        run: A function of the addresses of the arguments, which are only read, those of the
-            results, and the stream of CUDA, 0 on the CPU.
-        arguments: What the arguments have to be.
-        results: What the results have to be.
+        run: A function of the addresses of the arguments, which are only read, the addresses of
+            the results, and the stream of CUDA, 0 on the CPU.
+        arguments: The required types and shapes of the arguments.
+        results: The required types and shapes of the results.
         device: The ordinal of the device of CUDA; None is the CPU.
     """
 
@@ -225,10 +225,10 @@ def target_number(target: Target) -> int:
 
 @cache
 def _handler() -> Any:
-    """Register the handler, and return what has to stay alive."""
+    """Register the handler, and return the objects that have to stay alive."""
     inner = ctypes.PYFUNCTYPE(None, c_void_p)(_run)
-    # ctypes prints what an interrupt raises before the first line of `_run`, and goes on: XLA
-    # would take the call for successful. `_settle` is called in either case.
+    # An interrupt before the first line of `_run` is only printed by ctypes: XLA would take the
+    # call for successful. `_settle` is called in either case.
     inner.errcheck = cast(Any, _settle)
     outer = ctypes.CFUNCTYPE(c_void_p, c_void_p)(inner)
     for platform in _PLATFORMS:
@@ -237,7 +237,7 @@ def _handler() -> Any:
 
 
 def _run(address: int) -> None:
-    """Do what a call frame asks for, and note the error, 0 for none."""
+    """Execute a call frame, and note the error, 0 for none."""
     try:
         frame = _Frame.from_address(address)
         try:
@@ -309,10 +309,10 @@ def _number(attributes: Any) -> int:
 
 
 def _addresses(arrays: Any, expected: tuple[Signature, ...], what: str) -> list[int]:
-    """Return where the arrays lie.
+    """Return the addresses of the arrays.
 
     Raises:
-        ForeignCallError: They are not what the target has.
+        ForeignCallError: The arrays do not have the types and shapes of the target.
     """
     if arrays.size != len(expected):
         raise ForeignCallError(f"expected {len(expected)} {what}s, got {arrays.size}.")

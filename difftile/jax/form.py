@@ -18,7 +18,7 @@ from difftile.jax.trees import opened
 
 
 class Kind(Enum):
-    """What a leaf of the arguments is to JAX."""
+    """The kind of a leaf of the arguments to JAX."""
 
     FLOAT = "a field of floats, which carries derivatives"
     OTHER = "another field, an array or a number"
@@ -30,7 +30,7 @@ class Form:
 
     Args:
         trees: The structure of each argument.
-        names: The names of those that are given by name, which are the last ones.
+        names: The names of keyword arguments, which come last.
         leaves: For each leaf its kind; or its value, which is part of the form.
     """
 
@@ -44,8 +44,8 @@ class Form:
         """Return the arguments by position and by name.
 
         Args:
-            floats: What stands for the leaves of the first kind.
-            others: What stands for those of the second.
+            floats: The values for leaves of kind FLOAT.
+            others: The values for leaves of kind OTHER.
         """
         given = {Kind.FLOAT: iter(floats), Kind.OTHER: iter(others)}
         leaves = (next(given[one]) if isinstance(one, Kind) else one for one in self.leaves)

@@ -1,7 +1,7 @@
 """One call of a wrapped function of JAX, as a step of a tape.
 
-The function and its derivatives are functions of what the fields held before the call: the tape
-keeps that, and JAX runs the function again for each derivative.
+The function and its derivatives are functions of the contents of the fields before the call: the
+tape keeps these, and JAX runs the function again for each derivative.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def _callback(call: Call, batches: tuple[Shape, ...]) -> Any:
     shapes = [jax.ShapeDtypeStruct(one.shape, one.dtype) for one in results]
 
     def on_host(*arrays: Any) -> list[Any]:
-        # Nothing here calls JAX: its arrays may wait for the program that waits for this call.
+        # Do not call JAX here: its arrays may wait for the program that waits for this call.
         operands = [np.ascontiguousarray(one) for one in arrays]
         found = [np.empty(one.shape, one.dtype) for one in results]
         run([one.ctypes.data for one in operands], [one.ctypes.data for one in found])

@@ -35,8 +35,8 @@ def op(
     Args:
         function: A kernel, a func, or a Python function that launches kernels. It runs whenever JAX
             runs the compiled program, and must not call JAX.
-        inputs: The parameters that are arrays. A mapping says what their elements are: a type such
-            as `ti.math.vec3`, the sizes of the last axes, `(3,)`, or None for numbers.
+        inputs: The parameters that are arrays. A mapping gives the type of their elements: a type
+            such as `ti.math.vec3`, the sizes of the last axes, `(3,)`, or None for numbers.
         params: More of them, which stand for parameters; a number is a field of shape (). Other
             parameters are constants, for each value of which JAX compiles once.
         outputs: The parameters whose contents after the function are its results; by default the

@@ -71,7 +71,7 @@ class Optimiser:
         self._fresh.note(self.parameters)
 
     def zero_grads(self) -> None:
-        """Set the gradients of the fields to zero, as a tape does with those that it meets."""
+        """Set the gradients of the fields to zero, as a tape does with the fields it meets."""
         zero_grads([one.field for one in self.parameters])
 
     def _values(self) -> dict[str, Any]:

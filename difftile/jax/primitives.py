@@ -1,8 +1,8 @@
-"""The primitives of JAX that calls of an operation are, with their rules.
+"""The JAX primitives for calls of an operation, with their rules.
 
-There is one for each kind of `Call`. The derivatives of a call are calls again, so JAX's own
-transformations compose: `jvp`, `grad`, `vmap`, `jit`, and each of those of each other, up to second
-derivatives. The rules:
+Each kind of `Call` has a primitive. The derivatives of a call are calls again, so JAX's own
+transformations compose: `jvp`, `grad`, `vmap`, `jit`, in any nesting, up to second derivatives. The
+rules:
 
 | call | its tangent along (x', ...) | its transpose |
 |---|---|---|
@@ -84,7 +84,7 @@ def _compiled(call: Call, batch: int) -> Any:
 
 
 def _shapes(*avals: Any, call: Call, batch: int) -> list[Any]:
-    """Return shapes and types of the results; nothing runs."""
+    """Return shapes and types of the results, without a run."""
     sizes = np.broadcast_shapes(*[one.shape[:batch] for one in avals])
     return [jax.core.ShapedArray((*sizes, *one.shape), one.dtype) for one in call.results]
 
@@ -108,7 +108,7 @@ def _batch(operands: Sequence[Any], axes: Sequence[Any], *, call: Call, batch: i
 
 
 class _Groups:
-    """The operands of a call by what they are.
+    """The operands of a call by their roles.
 
     Attributes:
         arrays: The arrays of the operation.

@@ -87,7 +87,7 @@ def fields(tree: Any, *, grad: bool = True) -> Any:
 
 
 def arrays(tree: Any) -> Any:
-    """Return a pytree of fields as one of arrays of JAX, with copies of what the fields hold.
+    """Return a pytree of fields as a pytree of JAX arrays with copies of their contents.
 
     Raises:
         LaunchError: JAX would cut numbers to 32 bits.

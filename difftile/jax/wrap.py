@@ -72,7 +72,7 @@ def wrap(function: Callable[..., Any] | None = None, *, dtype: Any = None, jit: 
             an array for components. One for all arrays in the result, or in the structure of the
             result; numbers of the arrays' type by default.
         jit: Compile the function and its derivatives by `jax.jit`. Texts and functions among the
-            arguments belong to what is compiled; numbers are traced.
+            arguments are compiled in; numbers are traced.
 
     Raises:
         ImportError: JAX is not installed.
