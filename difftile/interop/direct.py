@@ -1,7 +1,7 @@
-"""One launch of a kernel, straight on memory of the caller: nothing is moved, recorded or copied.
+"""One launch of a kernel, directly on the caller's memory, without copies or records.
 
 The kernel reads the inputs and writes the outputs where they are. The adjoint reads the inputs and
-the outputs again, so that nothing has to be kept but numbers.
+the outputs again, so only numbers have to be kept.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _Memory(Environment):
 class Direct:
     """A launch whose fields stand for arrays of the caller.
 
-    Memory comes in the order of `places`: that of the inputs, and then that of the outputs.
+    Memory comes in the order of `places`: first the inputs, then the outputs.
 
     Args:
         operation: The operation.
@@ -126,12 +126,12 @@ class Direct:
 
     @staticmethod
     def suits(launch: PreparedLaunch, fields: Sequence[Field], outputs: Sequence[Field]) -> bool:
-        """Tell whether a launch needs no more than memory of the caller.
+        """Tell whether a launch can run on the caller's memory only.
 
         Args:
             launch: The launch.
             fields: The fields of the inputs and the outputs.
-            outputs: The fields of the outputs, with those that are inputs.
+            outputs: The fields of the outputs, including outputs that are also inputs.
         """
         code, values = launch.code, launch.values
         if len(code.stages) > 1 or launch.exclusive or launch.several or code.result is not None:
@@ -145,9 +145,9 @@ class Direct:
         """Launch.
 
         Args:
-            values: The arguments of the launch; those that are fields do not matter.
+            values: The arguments of the launch; fields among them are ignored.
             inputs: The inputs.
-            outputs: Where the outputs go.
+            outputs: The memory for the outputs.
         """
         self.launch_on(values, self.memory([*inputs, *outputs]))
 
@@ -167,7 +167,7 @@ class Direct:
         """Return the adjoint for some inputs; None if it reads more than inputs and outputs.
 
         Raises:
-            NotDifferentiable: There is none.
+            NotDifferentiable: The launch has no adjoint.
         """
         code, values = self.launch.code, self.launch.values
         written = set(code.writes)
@@ -269,8 +269,8 @@ class DirectAdjoint:
             values: The arguments of the launch.
             inputs: The inputs.
             outputs: The outputs that are read.
-            cotangents: Those of the outputs that have one.
-            bars: Where those of the inputs go, where requested.
+            cotangents: The cotangents of the outputs that have one.
+            bars: The memory for the cotangents of the inputs, where requested.
         """
         addresses = [*inputs, *[0] * len(self.direct.outputs)]
         for j, address in zip(self.outputs, outputs, strict=True):

@@ -37,7 +37,7 @@ from difftile.transforms.trees import aligned, mapped
 
 
 class Run(Protocol):
-    """A run of the function: what it has computed."""
+    """A run of the function, with its results."""
 
     @property
     def outputs(self) -> Sequence[Any]:
@@ -150,8 +150,8 @@ class ForeignCall(OpaqueStep, Generic[R]):
         """Return the arrays in a result in the number types of their fields.
 
         Raises:
-            LaunchError: There is none, or fields cannot hold them, or those that are given do not
-                fit.
+            LaunchError: The result has no arrays, fields cannot hold them, or the given fields do
+                not fit.
         """
         arrays = [(name, one) for name, one in self._leaves(result) if self.is_array(one)]
         if not arrays:
@@ -253,7 +253,7 @@ class ForeignCall(OpaqueStep, Generic[R]):
     # The step
 
     def _uses(self) -> list[Use]:
-        """Return the uses of the fields; those that take the result may be arguments as well."""
+        """Return the uses of the fields; fields for the result may be arguments as well."""
         inputs, outputs = list(self.inputs), list(self.outputs)
         for k, out in enumerate(outputs):
             for j, operand in enumerate(inputs):
@@ -270,7 +270,7 @@ class ForeignCall(OpaqueStep, Generic[R]):
         """Write the result into its fields.
 
         Raises:
-            TapeError: The call runs again, and what it depends on has changed.
+            TapeError: The call runs again, and its inputs have changed.
         """
         found, self._first = self._first, None
         if found is None:
@@ -281,7 +281,7 @@ class ForeignCall(OpaqueStep, Generic[R]):
         return found
 
     def stand(self, then: ReverseContext, operand: FieldOperand) -> ArrayLike:
-        """Return what stands for a field in a derivative."""
+        """Return the stand-in for a field in a derivative."""
         return stand_in(then, {use.field.storage: use for use in self.uses}, operand.value)
 
     # Errors
@@ -312,7 +312,7 @@ class ForeignCall(OpaqueStep, Generic[R]):
 
     @contextmanager
     def noted(self, arrays: Sequence[Any]) -> Generator[None]:
-        """Let an exception of the function say what it was given."""
+        """Note the given arrays on an exception of the function."""
         try:
             yield
         except Exception as error:
@@ -326,7 +326,7 @@ class ForeignCall(OpaqueStep, Generic[R]):
 
     @contextmanager
     def differentiating(self, what: str) -> Generator[None]:
-        """Let an exception of the library say which call is differentiated.
+        """Note the differentiated call on an exception of the library.
 
         Args:
             what: The derivative.

@@ -49,7 +49,7 @@ class Linear:
         constants: Values,
         lender: object,
     ) -> Kept | KeptNumbers:
-        """Run the function; return what `pull` reads, with the lender of the inputs."""
+        """Run the function; return the values kept for `pull`, with the lender of the inputs."""
         plan = self._plan
         adjoint, values = self._direct(constants)
         if adjoint is not None:
@@ -78,11 +78,11 @@ class Linear:
         Args:
             kept: The result of `forward`; None: the function runs once more.
             inputs: The arrays.
-            cotangents: Those of the outputs that have one.
-            bars: Where those of the arrays go, where requested.
+            cotangents: The cotangents of the outputs that have one.
+            bars: The memory for the cotangents of the arrays, where requested.
             constants: The other arguments.
-            position: That of the streams of random numbers before the function has run.
-            outputs: Those of the outputs that `forward` says are to be kept.
+            position: The position of the random streams before the function has run.
+            outputs: The outputs that are kept according to `forward`.
         """
         plan = self._plan
         plan.check_session()
@@ -130,7 +130,7 @@ class Linear:
         return known[1]
 
     def _replay_for(self, recorder: AdjointRecorder) -> Replay:
-        """Return the memory of gradients, which is that of the last pass for the same fields."""
+        """Return the memory of gradients, reused from the last pass for the same fields."""
         if self._replay is not None and self._replay[0] == recorder.touched:
             self._replay[1].clear()
         else:
@@ -147,19 +147,20 @@ class Linear:
         constants: Values,
         position: int | None = None,
     ) -> None:
-        """Pull cotangents of what `pull` returns back to its arguments.
+        """Pull cotangents of the results of `pull` back to its arguments.
 
-        By symmetry the derivative of <w, J^T s> along the arrays is that of J^T s in the direction
-        w (Griewank and Walther, Evaluating Derivatives, 2nd ed., chapter 5), and along s it is J w.
+        By symmetry the derivative of <w, J^T s> by the arrays is the derivative of J^T s in the
+        direction w (Griewank and Walther, Evaluating Derivatives, 2nd ed., chapter 5), and its
+        derivative by s is J w.
 
         Args:
             inputs: The arrays.
-            cotangents: s, those of the outputs that have one.
+            cotangents: s, the cotangents of the outputs that have one.
             directions: w, the cotangents of the arrays' cotangents that have one.
-            bars: Where the derivatives along the arrays go, where requested.
-            dots: Where those along the cotangents go, where requested.
+            bars: The memory for the derivatives by the arrays, where requested.
+            dots: The memory for the derivatives by the cotangents, where requested.
             constants: The other arguments.
-            position: That of the streams of random numbers before the function has run.
+            position: The position of the random streams before the function has run.
         """
         plan = self._plan
         along = plan.arrays(directions)
@@ -237,7 +238,7 @@ class Linear:
 
 
 class Kept:
-    """What the reverse of one call reads.
+    """The values kept for the reverse of one call.
 
     Args:
         recorder: The records.
@@ -254,7 +255,7 @@ class Kept:
 
 
 class KeptNumbers:
-    """What the reverse of one launch reads besides inputs and outputs.
+    """The values kept for the reverse of one launch, besides inputs and outputs.
 
     Args:
         adjoint: The adjoint of the launch.
@@ -274,7 +275,7 @@ class KeptNumbers:
 
 
 def _set(like: Field, address: int, values: Field | HostArray | None) -> None:
-    """Set memory of the caller, to zeros if there is nothing."""
+    """Set memory of the caller; without values, to zeros."""
     if isinstance(values, Field):
         copy_out(values, address)
     elif values is None:

@@ -25,7 +25,7 @@ Names: TypeAlias = Sequence[str] | Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What is known of a contiguous array before its memory.
+    """The layout of a contiguous array, without its memory.
 
     Args:
         shape: All axes, those of an element last.
@@ -40,11 +40,11 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """What one element of an array is.
+    """The type of one element of an array.
 
     Args:
         axes: The sizes of its axes: () for a number.
-        dtype: The type of its numbers; None for that of the array.
+        dtype: The type of its numbers; None for the array's.
     """
 
     axes: Shape = ()
@@ -99,22 +99,22 @@ class Operation:
 
     Args:
         function: A kernel, a func, or a Python function that launches kernels.
-        inputs: The parameters that are arrays. A mapping says what their elements are: a type such
-            as `ti.math.vec3`, the sizes of the last axes, `(3,)`, or None for numbers.
+        inputs: The parameters that are arrays. A mapping gives the type of their elements: a type
+            such as `ti.math.vec3`, the sizes of the last axes, `(3,)`, or None for numbers.
         params: More of them, which stand for parameters.
         outputs: The parameters whose contents after the function are its results; by default the
-            fields that the function returns. Those that are no arrays of the caller are fields of
-            zeros: a mapping says of which array they have the layout, or which shape.
-        mutates: The parameters whose arrays are overwritten; then nothing has a derivative.
+            fields that the function returns. Outputs that are not arrays of the caller begin as
+            zeros: a mapping gives the array whose layout they have, or their shape.
+        mutates: The parameters whose arrays are overwritten; then there are no derivatives.
 
     Attributes:
         name: The name of the function.
         names: The parameters that are arrays, in the order of the function's.
         taken: The parameters that a caller passes.
-        constants: Those of them that are no arrays.
-        elements: What the elements of the arrays are.
+        constants: The passed parameters that are not arrays.
+        elements: The types of the elements of the arrays.
         results: The outputs; None for fields that the function returns.
-        pure: Those of them that are no arrays of the caller.
+        pure: The outputs that are not arrays of the caller.
 
     Raises:
         LaunchError: Names or shapes do not fit the function.
@@ -287,7 +287,7 @@ def _as_mapping(names: Names) -> Mapping[str, Any]:
 
 
 def _element(operation: str, name: str, declared: Any) -> Element:
-    """Return what an element of an array is declared to be."""
+    """Return the declared type of an element of an array."""
     if declared is None or declared is ...:
         return Element()
     if isinstance(declared, (tuple, list)):

@@ -139,7 +139,7 @@ class Plan:
         """Check that fields that the function has returned fit the caller's memory.
 
         Raises:
-            LaunchError: They are not those of the first run.
+            LaunchError: Their layouts differ from the first run.
         """
         if self.outputs is not None:
             return
@@ -345,7 +345,7 @@ class Plans:
 
 
 def _key(constants: Values) -> object:
-    """Return what tells constants apart; None for those without a hash."""
+    """Return a key for constants; None for constants without a hash."""
     values: Sequence[object] = constants
     key = tuple([(one.__class__, one) for one in values])
     try:
