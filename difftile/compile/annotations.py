@@ -1,4 +1,4 @@
-"""Annotations of parameters: what they take, and the roles `dt.In`, `dt.Out`, `dt.InOut`."""
+"""Annotations of parameters: their types, and the roles `dt.In`, `dt.Out`, `dt.InOut`."""
 
 from __future__ import annotations
 

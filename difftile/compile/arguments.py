@@ -1,4 +1,4 @@
-"""The arguments of a call from Python, and those of the launch in the program's order."""
+"""The arguments of a call from Python, and of its launch in the program's order."""
 
 from __future__ import annotations
 

@@ -49,8 +49,8 @@ def compile_kernel(
             rules, under their words.
 
     Raises:
-        KernelError: A function is not a program of the kernel language, or a rule does what rules
-            cannot do.
+        KernelError: A function is not a program of the kernel language, or a rule uses a construct
+            that rules do not support.
     """
     started = time.perf_counter()
     lowered, float_type = lowered_for(body, signature, fields, session)

@@ -42,7 +42,7 @@ def forget_all() -> None:
 
 
 def forget_launches() -> None:
-    """Have every kernel prepare its next launch anew: fields have changed their types."""
+    """Discard the prepared launches of every kernel: fields have changed their types."""
     for one in _watching():
         one.forget_launch()
 
@@ -59,7 +59,7 @@ def _watching() -> list[Compiled]:
 
 
 class Calling:
-    """The runner of funcs that Python calls, which `runtime` sets: nothing here depends on it."""
+    """The runner of funcs that Python calls, set by `runtime` to avoid an import from here."""
 
     caller: Callable[[Func], Any] | None = None
 
@@ -112,7 +112,7 @@ class Func(ByName):
         """Run the adjoint of one call, without a tape.
 
         The arguments are those of the call, and `_result`, the field of the results. The adjoint
-        reads the gradient of the results, and adds to that of the arguments.
+        reads the gradient of the results, and adds to the gradients of the arguments.
 
         Raises:
             LaunchError: The arguments do not fit, a tape is open, or no gradient comes in.
@@ -124,7 +124,7 @@ class Func(ByName):
     def fwds(self, *args: object, **kwargs: object) -> Any:
         """Call the func and push tangents through the call, without a tape.
 
-        Gradients of the arguments are tangents, and that of the result becomes one.
+        Gradients of the arguments are tangents; the gradient of the result is set to its tangent.
 
         Raises:
             LaunchError: The arguments do not fit, a tape is open, or no argument has a gradient.
@@ -156,7 +156,7 @@ class Func(ByName):
 
         The rule takes the arguments of the func, and the adjoint of the result. It returns a
         gradient for each argument that holds floats: a number, vector or matrix of the same shape,
-        or a struct of those. The rule itself adds gradients of fields, `buf.grad_out[i] += ...`;
+        or a struct of these. The rule itself adds gradients of fields, `buf.grad_out[i] += ...`;
         the body of the func is not differentiated any more. Rules may call other funcs,
         `dt.bwd_diff(g)` and `dt.fwd_diff(g)`. A result that does not fit is an error when a kernel
         calls the func.
@@ -226,8 +226,8 @@ def func(function: object = None, *, opaque: bool = False) -> Any:
 
     Args:
         function: A plain Python function.
-        opaque: Whether the body has no derivative: without a rule, a gradient that is wanted
-            through a call of the func is an error there.
+        opaque: Whether the body has no derivative: without a rule, a gradient through a call of the
+            func is an error there.
 
     Raises:
         LaunchError: The object is not a plain Python function.

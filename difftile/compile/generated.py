@@ -58,7 +58,7 @@ def grid(*shape: Shape) -> Grid:
 def call_id() -> CallId:
     """Return an argument that is the index of each call of a func, as `dt.grid` gives it.
 
-    The shape is that of the call, which follows from the other arguments or from `_result`.
+    The shape of the call follows from the other arguments or from `_result`.
     """
     return CallId()
 

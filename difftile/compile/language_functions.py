@@ -64,14 +64,14 @@ def logsumexp(*values: npt.ArrayLike) -> Any:
 def safe_divide(n: npt.ArrayLike, d: npt.ArrayLike, eps: npt.ArrayLike = 1e-8) -> Any:
     """Return n / d, with d kept from 0: where |d| < eps, eps with the sign of d divides instead.
 
-    0 counts as positive. The derivative is that of the computed value: 1 / d and -n / d^2, and 0 by
-    d where eps stands in for it. With eps = 1e-8 nothing overflows in single precision for |n| up
+    0 counts as positive. The derivative matches the computed value: 1 / d and -n / d^2, and 0 by d
+    where eps stands in for it. With eps = 1e-8 there is no overflow in single precision for |n| up
     to 1e30.
 
     Args:
         n: The numerator.
         d: The denominator.
-        eps: The smallest size that it counts with, positive.
+        eps: The smallest size of the divisor, positive.
     """
     signed = np.where(np.less(d, 0), -np.asarray(eps), eps)
     return (n / np.where(np.abs(d) < eps, signed, d))[()]
@@ -165,7 +165,7 @@ def exact(x: Any) -> Any:
 
     Under fast math sums are computed in the order that is fastest, and `(s + x) - s` may become x.
     Inside `dt.exact(...)` that does not happen, so compensated sums work. This holds for the
-    expression and inside the funcs that it calls. The derivative is that of the expression.
+    expression and inside the funcs that it calls. The derivative is the expression's.
 
     In a kernel x is a number, vector, matrix, struct or tuple; in Python it comes back as it is.
 

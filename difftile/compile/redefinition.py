@@ -10,7 +10,7 @@ from difftile.diagnostics import cell_of
 def redefines(new: Any, old: Any) -> bool:
     """Tell whether a function is a later version of another one, which it replaces.
 
-    It is if both come from the same lines, or from two versions of cells. Two rules in one file are
+    True if both come from the same lines, or from two versions of cells. Two rules in one file are
     a mistake; a rule in a cell that was edited and run again is not.
     """
     one, other = new.__code__, old.__code__

@@ -33,7 +33,7 @@ class Specialisation:
 
     Args:
         name: The kernel.
-        derived: The whole program, and the roles of its parameters: those of a rule may be
+        derived: The whole program, and the roles of its parameters: parameters of a rule may be
             gradients and contents of fields. The arguments of a launch come in their order.
         program: The normalised program, which is cut into stages here.
         lowered: The captures, the streams of random numbers, and the result. Where a launch takes

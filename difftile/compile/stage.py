@@ -81,7 +81,7 @@ class Tangent:
 
 @dataclass(frozen=True, slots=True)
 class TangentOnly:
-    """The tangents of the stage or of its adjoint alone, to be pushed after that has run."""
+    """Only the tangents of the stage or of its adjoint, to be pushed after that has run."""
 
     wanted: frozenset[Array]
     of: Adjoint | None = None
@@ -179,8 +179,8 @@ class Stage:
     Args:
         program: The program.
         number: The stages of the kernel before this one.
-        native: Native kernels that may run instead of the stage; what is derived from it does not
-            know them.
+        native: Native kernels that may run instead of the stage; programs derived from it ignore
+            them.
     """
 
     def __init__(self, program: Program, number: int, native: Native | None = None) -> None:
@@ -209,7 +209,7 @@ class Stage:
             Unbatchable: Loops have bounds that differ between directions.
         """
         if request not in self._programs:
-            # The first of several threads wins: parameters of one derivation name those of another.
+            # The first of several threads wins: parameters of derivations refer to each other.
             self._programs.setdefault(request, self._derive(request))
         return self._programs[request]
 

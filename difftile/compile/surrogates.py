@@ -170,7 +170,7 @@ class SurrogateIf:
     ) -> KernelValue:
         """Return `a` where the comparison holds, else `b`; a derivative passes through it, too.
 
-        The derivative is that of `sigmoid(k * margin) * a + (1 - sigmoid(k * margin)) * b`, where
+        The derivative is taken of `sigmoid(k * margin) * a + (1 - sigmoid(k * margin)) * b`, where
         the margin is by how much the comparison holds: `x` for `x > 0`.
 
         Args:
