@@ -56,7 +56,7 @@ class _Group:
     every: range
 
     def put(self, args: Sequence[object], values: Arguments) -> bool:
-        """Write the numbers that changed; return whether nothing else changed."""
+        """Write the numbers that changed; return False if anything else changed."""
         try:
             found = self.get(self.scope if self.argument is None else args[self.argument])
         except (AttributeError, LookupError, TypeError):
@@ -165,7 +165,7 @@ def captured(
 
 
 def _split(path: Path) -> tuple[_Root | None, Any]:
-    """Return where a path begins and what to look up there; None where it has other steps."""
+    """Return the root of a path and the key to look up there; None where it has other steps."""
     (kind, first), *rest = path.steps
     if kind == "argument" and rest:
         kinds = {step for step, _ in rest}
@@ -188,7 +188,7 @@ def _getter(make: Callable[..., Callable[[Any], Any]], names: Sequence[str]) -> 
 
 
 def _items_getter(steps: _Steps, keys: Sequence[Any]) -> _Getter:
-    """Return a function that returns items of what steps lead to, by keys, lengths first."""
+    """Return a getter for items, by keys, of the object that steps lead to; lengths come first."""
     *before, _ = steps
     items = [key for key in keys if key is not _LENGTH]
     inside = _getter(itemgetter, items) if items else None

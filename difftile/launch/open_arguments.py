@@ -1,7 +1,7 @@
 """Arguments of several values: vectors, matrices and structs, opened into their parts.
 
-A part is a number, a field or anything else that a kernel takes. Parts stand behind the arguments
-of the call, so that everything after this file knows single values only.
+A part is a number, a field or anything else that a kernel takes. Parts come after the arguments of
+the call, so that later steps see single values only.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from difftile.substrate import methods_of, struct_values, vector_values
 Methods: TypeAlias = tuple[tuple[str, Any], ...]
 Shape: TypeAlias = tuple[int, ...]
 
-_MOST_NUMBERS = 64  # of a vector or matrix: what an 8x8 matrix has
+_MOST_NUMBERS = 64  # of a vector or matrix: an 8x8 matrix
 _INTEGERS = {int, bool}
 _FLOATS = {float, TrackedFloat}
 
@@ -68,7 +68,7 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """The form of a struct: its parts are those of its members."""
+    """The form of a struct, whose parts are the parts of its members."""
 
     kind: Kind
     members: tuple[tuple[str, Form], ...]
@@ -105,7 +105,7 @@ class OpenedArgument:
 def opened_again(several: Sequence[OpenedArgument], args: CallArgs) -> CallArgs | None:
     """Return the arguments of a launch and their parts; None if one has another form now.
 
-    Whether single parts are still of their kind is left to whoever compares them.
+    The caller checks whether single parts are still of their kind.
     """
     found = list(args)
     try:
@@ -336,7 +336,7 @@ def _methods_of(type_: type) -> Methods:
 def _struct(
     kind: Kind, given: Mapping[str, object], methods: Methods, type_: Struct | None
 ) -> tuple[Form, Parts]:
-    """Return a struct of some members, which are those of its type if that is known."""
+    """Return a struct of some members, checked against its type if that is known."""
     declared: Mapping[str, Kind] = dict.fromkeys(given, "")
     if type_ is not None:
         declared = {name: _kind(one) for name, one in type_.members}

@@ -1,8 +1,8 @@
 """Arguments over overlapping memory of others, as parts of one field.
 
 Two slices of one array are two fields where they come in (`fields/arrays`). If they have memory in
-common, a program that took them for arrays of their own would miss races, and read what it has
-written: they become parts of one field, which `array_arguments` compares.
+common, a program that took them for separate arrays would miss races and read its own writes: they
+become parts of one field, which `array_arguments` compares.
 """
 
 from __future__ import annotations

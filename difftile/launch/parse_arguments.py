@@ -67,11 +67,11 @@ class ParsedArguments:
     """The arguments of a launch, parsed.
 
     Args:
-        args: The arguments, and behind them the parts of those of several values.
+        args: The arguments, followed by the parts of arguments of several values.
         several: The arguments of several values.
         key: The key by which the kernel is specialised.
         signature: The argument of each parameter in the words of the frontend, by name.
-        values: Fields and numbers in the order of the parameters; those of a struct one by one.
+        values: Fields and numbers in the order of the parameters; structs member by member.
         numbers: The slots of the numbers among the values.
         objects: The arguments in which a launch looks names up: parameter, position, type.
         known: Those arguments, by parameter.
@@ -174,10 +174,10 @@ def _parts(name: str, form: Form, positions: Iterator[int]) -> Iterator[_Part]:
 def _array_arguments(
     parsed: ParsedArguments, parts: Sequence[_Part], session: Session
 ) -> _ArrayArguments:
-    """Return the fields among the arguments by name, and note those that are arrays of their own.
+    """Return the fields among the arguments by name, and note which are separate arrays.
 
     Raises:
-        LaunchError: Two share memory under different shapes.
+        LaunchError: Two fields share memory under different shapes.
     """
     leaves: list[tuple[str, object]] = []
     for part in parts:

@@ -40,7 +40,7 @@ class Patch:
         """Exchange the present contents of the part with the kept ones."""
         self.buffer.zeros = False
         now = self.part.copy()
-        # Nothing is called from here on, so that no signal comes in between.
+        # No calls from here on, so that no signal comes in between.
         self.part[...] = self.values
         self.values = now
         self.undone = not self.undone
@@ -51,7 +51,7 @@ class Patch:
 
 
 def patch_of(field: Field, pick: Part) -> Patch | None:
-    """Return a patch of a part of a field, or None where it would save nothing.
+    """Return a patch of a part of a field, or None where it would not save memory.
 
     Args:
         field: The field, about to be written.

@@ -206,7 +206,7 @@ class PreparedLaunch:
             if opened is None:
                 return None
             args = opened
-        # Fields are equal only to themselves; what comes first in `!=` says so.
+        # Fields are equal only to themselves, as the left operand of `!=` decides.
         if session is not self.session or self.key != self.invariant(args):
             return None
         for position, static in self.statics:

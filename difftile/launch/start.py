@@ -24,11 +24,11 @@ def init(
     traceback: str | None = None,
     **options: object,
 ) -> None:
-    """Start difftile, or start it anew: fields made before become invalid.
+    """Start or restart difftile; fields made before become invalid.
 
-    Without it the first field starts difftile, on the architecture that `ti.init` was given before
+    Without this call the first field starts difftile, on the architecture given to `ti.init` before
     or else on the CPU. Either start ends Taichi's own fields made before. Any thread may call this.
-    A process that was forked from one in which difftile was started calls it before anything else.
+    A process forked from one that has started difftile must call this first.
 
     Args:
         arch: "cpu", "cuda", "vulkan", "metal", or "gpu" for the one that is there.
@@ -42,8 +42,8 @@ def init(
         math: How functions such as `ti.sin` and `ti.log` are computed where vector instructions
             pay, which is in large launches on the CPU: "polynomials", with errors up to 2 units in
             the last place, or "libm" for the C library's everywhere.
-        fuse: Run launches that repeat as one program where that pays; "always" does so for all that
-            can be, whatever compiling takes, and False for none.
+        fuse: Run launches that repeat as one program where that pays; "always" does so wherever
+            possible, regardless of compile time, and False never.
         scatter: How parallel loops on the CPU add to elements that several iterations share, as
             adjoints of gathers do. "atomics" adds atomically, and the sums differ in the last place
             from run to run; "copies" gives each thread a copy of the elements, and the sums are
