@@ -1,7 +1,7 @@
 """Launches and opaque steps as a tape runs them under `diagnose`: values, kinks, names of fields.
 
-A tape without diagnosis knows nothing of this. With it, a `DiagnosisObserver` tells a `Diagnosis`
-of each step and record. The contents of fields are compared before and after each launch. Where a
+A tape without diagnosis does none of this. With it, a `DiagnosisObserver` notifies a `Diagnosis` of
+each step and record. The contents of fields are compared before and after each launch. Where a
 number stops being finite, the launch runs once more on copies, in a sandbox, to find the statement.
 """
 
@@ -40,14 +40,14 @@ class Diagnosis:
     """Observations on one tape.
 
     Args:
-        wanted: The fields whose gradients are asked for; empty for those that launches read first.
+        wanted: The fields whose gradients are requested; empty for fields that launches read first.
 
     Attributes:
         steps: All that ran.
         launches: The number of launches.
         names: The names of fields, as the first kernel calls them.
         graded: The fields with gradients that launches and opaque steps use.
-        inputs: Those among them that are read before they are written.
+        inputs: The graded fields that are read before they are written.
         constant: A loss that depends on no field with a gradient.
         value: The first value that is not finite.
         gradients: The watch over the backward pass.

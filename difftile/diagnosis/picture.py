@@ -33,7 +33,7 @@ def draw(trace: Trace, times: Times | None, title: str, path: str | Path) -> Non
         raise TapeError(
             "The tape recorded nothing to draw; launch kernels inside its 'with' block."
         )
-    columns: list[Item | None] = []  # None stands for those that are left out
+    columns: list[Item | None] = []  # None stands for omitted items
     spans: list[tuple[int, int, int, int]] = []
     for node in trace.folded():
         _lay_out(node, columns, spans)

@@ -88,7 +88,7 @@ class Trace:
                     raise NotImplementedError(step)
 
     def _run(self, run: RunStep, record: StepRecord | None) -> None:
-        """Add the launches of a fused run; the first of them is charged with what the run saved."""
+        """Add the launches of a fused run; the first one is charged with the run's saved bytes."""
         launches = list(run.launches())  # all of them live, as they are told apart by identity
         first = len(self.items)
         for launch in launches:

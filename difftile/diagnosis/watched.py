@@ -17,7 +17,7 @@ class DiagnosisObserver:
         self._diagnosis = diagnosis
 
     def before(self, step: TapeStep) -> Callable[[], None] | None:
-        """Tell of a step that is about to run; return what tells that it has run, if needed."""
+        """Announce a step that is about to run; return a callback for its end, if needed."""
         diagnosis = self._diagnosis
         match step:
             case Launch(launch, values, plans):
