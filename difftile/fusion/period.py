@@ -210,7 +210,7 @@ class Period:
 
     @cached_property
     def saved(self) -> dict[Slab, int]:
-        """The slabs that the adjoint reads, and the rows that each has beyond those of the periods.
+        """The slabs that the adjoint reads, with the number of rows of each beyond the periods.
 
         The row after the last period has the contents at the end of the run.
         """

@@ -83,7 +83,7 @@ class FusedProgram:
             found = interchanged(sunk, made.t, *bounds, reverse=self._reverse)
         if found is None:
             return None
-        # Loads that `finish` removes may be of contents that nobody has kept.
+        # Loads that `finish` removes may be of contents that were not kept.
         contents = [made.slots[p] for p in found.params if p in made.slots]
         known = set(self._finished.slots.values())
         lost = any(isinstance(one, (Kept, Slab)) and one not in known for one in contents)
