@@ -19,7 +19,7 @@ _numbers = count()
 
 
 class ReturnsNothing(LaunchError):
-    """The func returns nothing: it is called for its effect on fields."""
+    """The func has no result: it is called for its effect on fields."""
 
 
 def call_once(func: Any, arguments: Mapping[str, Any], elements: Collection[str]) -> Kernel:
@@ -48,7 +48,7 @@ def map_over(
         whole: The names of fields that are passed whole.
 
     Raises:
-        ReturnsNothing: The func returns nothing.
+        ReturnsNothing: The func has no result.
         LaunchError: The shapes differ, or the func returns no float.
     """
     elements = {

@@ -2,7 +2,7 @@
 
 A field is a handle to its storage, and a storage refers to a buffer. During a check storages refer
 to copies of their buffers, and therefore all fields do: arguments, captured fields, fields in lists
-and objects. The original buffers are pinned and unreachable, so that nothing can change them.
+and objects. The original buffers are pinned and unreachable, so they cannot change.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class ShadowField:
             buffer.fill(0.0)
         else:
             dtype = numpy_dtype(scalar_of(self.element))
-            # Memory that nobody has written yet may hold any bits: signalling NaN is one.
+            # Uninitialised memory may hold any bits, such as a signalling NaN.
             with np.errstate(invalid="ignore"):
                 contents = self.original.read().astype(dtype, copy=False)
             if self.spoiled:  # other numbers of the same signs and magnitudes

@@ -83,7 +83,7 @@ class Watch(StepRecorder, AccessObserver):
         step.prepared.run(step.values)
 
     def misses(self, storage: Storage) -> bool:
-        """Tell that nothing is recorded."""
+        """Return False: the watch makes no records."""
         return False
 
     def read(self, field: Field) -> None:
