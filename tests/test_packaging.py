@@ -28,6 +28,13 @@ def test_the_installed_version_is_that_of_the_tree(pyproject: dict[str, Any]) ->
     assert version("difftile") == pyproject["project"]["version"]
 
 
+def test_the_version_has_a_date_in_the_changelog(pyproject: dict[str, Any]) -> None:
+    """Under a heading of its own; changes after it are collected under `[Unreleased]`."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    dated = re.findall(r"^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}$", text, re.MULTILINE)
+    assert dated[0] == pyproject["project"]["version"]
+
+
 def test_the_command_is_installed(pyproject: dict[str, Any]) -> None:
     (command,) = entry_points(group="console_scripts", name="difftile")
     assert command.value == pyproject["project"]["scripts"]["difftile"]
