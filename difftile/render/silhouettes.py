@@ -136,17 +136,8 @@ def march(distance, eye, way, pixel, start, far):
 def next_surface(distance, eye, way, right, down, start, far):
     """Return the next surface on the ray of a pixel: its coverage and place, with derivatives.
 
-    Called again from where it ended, it finds the surfaces behind edges, each of which covers a
-    part of the light that those in front let through::
-
-        colour, light, t = sky * 0.0, 1.0, 0.0
-        for _ in range(8):
-            alpha, at, t = dt.render.next_surface(distance, eye, way, right, down, t, far)
-            colour += light * alpha * shade(eye + at * way)
-            light *= 1.0 - alpha
-            if t >= far or light <= 0.0:
-                break
-        colour += light * sky
+    A loop calls it again from where it ended, to blend the surfaces behind edges, each of which
+    covers a part of the light that those in front let through (docs/silhouettes.md).
 
     Args:
         distance: See `silhouette`.
