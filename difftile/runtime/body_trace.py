@@ -77,7 +77,7 @@ class Trace(BodyTrace):
 
     Attributes:
         launches: The launches.
-        reason: Why the loop goes on in Python; empty if it does not.
+        reason: Why the loop continues in Python; empty if it does not.
     """
 
     moment: Moment
@@ -93,7 +93,7 @@ class Trace(BodyTrace):
         return not self.moment.constant
 
     def give_up(self, why: str) -> None:
-        """Have the loop go on in Python."""
+        """Give up tracing: the loop continues in Python."""
         self.moment.constant = True
         self.reason = self.reason or why
 
@@ -138,7 +138,7 @@ class Trace(BodyTrace):
         """Note a launch.
 
         Raises:
-            StepsError: It returns a number to Python.
+            StepsError: The kernel returns a number to Python.
             LaunchError: A step number is compiled into the kernel.
         """
         name = launch.code.name
@@ -171,7 +171,7 @@ class Trace(BodyTrace):
     # Writes by launches
 
     def fill(self, target: ArrayLike, value: object) -> bool:
-        """Set every element to one value by a launch; return False where none can do it."""
+        """Set every element to one value by a launch; return False if no kernel can do it."""
         if isinstance(target, NumberField):
             return False
         kernel = fill if target.shape else fill_one
@@ -191,7 +191,7 @@ class Trace(BodyTrace):
         return True
 
     def copy(self, target: ArrayLike, source: ArrayLike) -> bool:
-        """Copy a field that fits by a launch; return False where none can do it."""
+        """Copy a field that fits by a launch; return False if no kernel can do it."""
         if isinstance(target, NumberField) or isinstance(source, NumberField):
             return False
         if target.base.storage is source.base.storage:

@@ -359,7 +359,7 @@ def _now(value: object) -> object:
 
 
 def _varies(part: object) -> bool:
-    """Tell whether derivatives are asked for with respect to a part of an argument."""
+    """Tell whether derivatives are needed with respect to a part of an argument."""
     if isinstance(part, (ArrayLike, StructField)):
         return part.has_grads
     return type(part) is TrackedFloat and is_followed(part)

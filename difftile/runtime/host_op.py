@@ -252,7 +252,7 @@ class HostCall(OpaqueStep):
         )
 
     def _refuse_own(self, field: Field, what: str) -> None:
-        """Refuse that the rule touches the fields of the call instead of those in their place."""
+        """Raise an error: the rule uses a field of the call instead of its own parameter."""
         title = (
             f"The {self._kind} of {self.title} {what} {field!r} itself, not as it was in the call."
         )
@@ -269,7 +269,7 @@ class HostCall(OpaqueStep):
 
     @contextmanager
     def _noted(self) -> Generator[None]:
-        """Let an exception of the rule say where it comes from."""
+        """Note the place of the rule on its exceptions."""
         try:
             yield
         except Exception as error:

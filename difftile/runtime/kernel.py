@@ -81,7 +81,7 @@ class Kernel(ByName):
         watch(self)
 
     def forget(self) -> None:
-        """Have the kernel compiled again at its next launch: funcs that it calls have changed."""
+        """Invalidate the compiled code: funcs that the kernel calls have changed."""
         run_pending()
         self._specialisations = {}
         self._launches.clear()
@@ -433,7 +433,7 @@ class Kernel(ByName):
                 f"{self!r}: dt.init() was called while its launch was prepared; launch it again."
             )
         if launch.suspect is not None:
-            # Before other threads see the launch: the check learns which numbers need none.
+            # Before other threads see the launch: the check finds numbers that need no checks.
             with suppress(IndexOutOfRange):  # raised by the launch itself
                 launch.check(launch.values)
         self._launches.add(launch)
@@ -518,7 +518,8 @@ class Kernel(ByName):
         compiling took.
 
         Args:
-            args: The arguments of a launch, which is compiled and not run; none for the latest one.
+            args: The arguments of a launch, which is compiled and not run; without arguments, the
+                latest launch.
             kwargs: The same by name.
 
         Raises:

@@ -1,4 +1,4 @@
-"""SciPy, which is an extra: imported where something is asked for that needs it."""
+"""SciPy, an optional dependency: imported by the first feature that needs it."""
 
 from __future__ import annotations
 

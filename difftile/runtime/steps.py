@@ -190,7 +190,7 @@ class _Driver:
         """Check that one of the last steps repeats one of the period.
 
         Raises:
-            StepsError: It does not.
+            StepsError: The step differs.
         """
         body = self._expected.pop(0)
         self._expected.append(body)
@@ -263,10 +263,10 @@ def _period(bodies: Sequence[Body], states: Sequence[State]) -> int:
 
 
 def _run(period: Sequence[Body], numbers: range, count: int) -> Run:
-    """Return the run of the steps of some numbers; without those at the end that need Python.
+    """Return the run of the steps with given numbers, without final steps that need Python.
 
     Args:
-        period: What the steps of one period launch.
+        period: The launches of the steps of one period.
         numbers: The numbers of the steps from the first one of the run on.
         count: The number of periods.
     """
@@ -371,7 +371,7 @@ def _takes_number(step: object) -> bool:
     """Tell whether a function takes the number of the step.
 
     Raises:
-        LaunchError: It is no function, or takes more than that.
+        LaunchError: The object is not a function, or has other parameters.
     """
     function = step.unbound if isinstance(step, BoundMethod) else step
     if not callable(function):

@@ -1,7 +1,7 @@
 """The tape: it records launches and replays them in reverse.
 
 A record keeps references to the buffers that the adjoint of its launch reads; such a buffer is
-pinned, and a later launch that would write into it goes on in another one. Old values are
+pinned, and a later launch that would write to it gets another one. Old values are
 therefore copied only where they are needed, and not even then where a launch overwrites a field
 whole. Fields hold their final values all along.
 """
@@ -763,7 +763,7 @@ class Tape(StepRecorder):
         """Run the adjoint of one record, after so many launches.
 
         Raises:
-            TapeError: It failed; the error names the launch.
+            TapeError: The adjoint failed; the error names the launch.
         """
         started = time.perf_counter()
         try:
@@ -787,7 +787,7 @@ class Tape(StepRecorder):
             self._times.backward[of] = self._times.backward.get(of, 0.0) + spent
 
     def release(self) -> None:
-        """Let go of all old values; the tape cannot be replayed any more."""
+        """Release all old values; the tape cannot be replayed any more."""
         if self._entered and not self._done:
             TAPES.holders.discard(self._token)
         self._done = True
@@ -850,7 +850,7 @@ def _check_twin(field: Field) -> None:
     """Check that a field to be written is the one whose gradient belongs to its memory.
 
     Raises:
-        TapeError: Another field with the same memory has the gradient, which would not hear of it.
+        TapeError: Another field with the same memory has the gradient, which would miss the write.
     """
     twin = None if field.storage.graded is None else field.storage.graded()
     if twin is not None and twin is not field.origin and twin.has_grads:
