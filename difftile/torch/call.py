@@ -108,8 +108,8 @@ class Call:
             wanted: Which tensors to return cotangents of.
             kept: The result of `record`; None: the function runs once more.
             tensors: The tensors of the call.
-            cotangents: Those of its results that have one.
-            outputs: The results that `kept` says are read as well.
+            cotangents: The cotangents of its results; None for results without one.
+            outputs: The results that are read as well, according to `kept`.
         """
         plan, given, seeds = self.plan(tensors), _Given(tensors), _Given(cotangents)
         bars, read = given.like(wanted), _Given(outputs)

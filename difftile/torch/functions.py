@@ -153,7 +153,7 @@ class Pulled(torch.autograd.Function):
 
 
 class _Last(torch.autograd.Function):
-    """A function that has no derivative; the text says which one that would be."""
+    """A function that cannot be differentiated; `text` is the message of its error."""
 
     text = ""
 

@@ -177,7 +177,7 @@ class ModuleCall(ForeignCall[Evaluation]):
         """Call the module on tensors over the fields.
 
         Raises:
-            LaunchError: It has written into one of them, or its result does not fit.
+            LaunchError: The module has written to one of the tensors, or its result does not fit.
         """
         derivatives, inputs = self._derivatives, list[Tensor]()
 
@@ -324,7 +324,7 @@ class ModuleCall(ForeignCall[Evaluation]):
 
     @contextmanager
     def _differentiating(self, what: str) -> Generator[None]:
-        """Let an error of torch say which call is differentiated.
+        """Note the differentiated call on an error of torch.
 
         Raises:
             TapeError: A tensor that the graph keeps was changed since.

@@ -30,7 +30,7 @@ def modules_of(function: object) -> tuple[Module, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Buffer:
-    """A tensor of a module that is no parameter, such as the statistics of a norm."""
+    """A tensor of a module that is not a parameter, such as the statistics of a norm."""
 
     owner: Module
     name: str
@@ -93,7 +93,7 @@ class CallState:
     Args:
         modules: The modules that the call may use.
         tensors: The tensors among its arguments.
-        changing: What is known of the buffers of the modules.
+        changing: The record of buffers that calls change.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class CallState:
         return tuple(training for _, training in self._modes)
 
     def ran(self) -> None:
-        """Hear that the call has run first: keep copies of the buffers that it has changed."""
+        """Called after the first run: keep copies of the buffers that it has changed."""
         copies = self._copies
         changed = {k for k, one in enumerate(self._buffers) if one.changed(copies.get(k))}
         self._changing.note(self._flags, (self._buffers[k] for k in changed))

@@ -44,9 +44,9 @@ def op(
             (). Other parameters are constants.
         outputs: The parameters whose contents after the function are its results; by default the
             fields that the function returns. Kernels may overwrite inputs: the caller's tensors
-            stay as they are. Outputs that are no inputs begin as zeros, and a mapping says which
-            input they are like, or their shape: `{"y": "x"}`, `{"y": (3,)}`, or a function of the
-            shapes of the tensors by name.
+            stay as they are. Outputs that are not inputs begin as zeros, and a mapping gives the
+            input whose shape and type they have, or their shape: `{"y": "x"}`, `{"y": (3,)}`, or a
+            function of the shapes of the tensors by name.
         mutates: The parameters whose tensors are overwritten in place, without derivatives.
 
     Raises:
