@@ -16,8 +16,8 @@ class Derivatives:
 
     Args:
         function: The function.
-        rebuild: Returns the positional arguments and those by name, for the floats that carry
-            derivatives and for the other arrays and numbers.
+        rebuild: Returns the positional and keyword arguments, given the floats that carry
+            derivatives and the other arrays and numbers.
         jit: Whether to compile.
     """
 

@@ -335,7 +335,7 @@ def _stream(frame: Any, device: int) -> int:
     """Return the stream on which XLA works.
 
     Raises:
-        ForeignCallError: It works on another device than fields are on.
+        ForeignCallError: The arrays are on another device than the fields.
     """
     api = frame.api.contents
     if api.struct_size >= ctypes.sizeof(_Api):

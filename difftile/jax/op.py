@@ -40,9 +40,9 @@ def op(
         params: More of them, which stand for parameters; a number is a field of shape (). Other
             parameters are constants, for each value of which JAX compiles once.
         outputs: The parameters whose contents after the function are its results; by default the
-            fields that the function returns. Outputs that are no inputs begin as zeros, and a
-            mapping says which input they are like, or their shape: `{"y": "x"}`, `{"y": (3,)}`,
-            a `jax.ShapeDtypeStruct`, or a function of the shapes of the arrays by name.
+            fields that the function returns. Outputs that are not inputs begin as zeros, and a
+            mapping gives the input whose shape and type they have, or their shape: `{"y": "x"}`,
+            `{"y": (3,)}`, a `jax.ShapeDtypeStruct`, or a function of the shapes by name.
         vmap: "leading" runs the function for each element of a batch, in one call; with None,
             `jax.vmap` is refused.
 
@@ -135,7 +135,7 @@ class JaxOp:
         """Return an argument that compiled programs hold.
 
         Raises:
-            LaunchError: It is traced, or programs cannot be told apart by it.
+            LaunchError: The argument is traced, or has no hash to tell programs apart.
         """
         name = self.operation.constants[k]
         if isinstance(one, jax.core.Tracer):

@@ -89,12 +89,12 @@ def optimiser(transformation: Any, fields: FieldsLike) -> Optimiser:
 
     Args:
         transformation: A `optax.GradientTransformation`, or anything with its `init` and `update`.
-        fields: Fields of floats with gradients, fields of structs, a sequence of those, or a
+        fields: Fields of floats with gradients, fields of structs, a sequence of these, or a
             mapping from names to them. The transformation sees a dict of arrays by these names.
 
     Raises:
         ImportError: JAX is not installed.
         FieldError: A field has no gradient, is given twice, or belongs to `dt.Rows`.
-        LaunchError: The object is no transformation, or JAX would cut numbers to 32 bits.
+        LaunchError: The object is not a transformation, or JAX would cut numbers to 32 bits.
     """
     return Optimiser(transformation, fields)

@@ -39,7 +39,7 @@ jnp: Any = jax.numpy
 
 
 def bind(call: Call, batch: int, operands: Sequence[Any]) -> list[Any]:
-    """Make a call, in whatever transformation of JAX is going on.
+    """Make a call, under the current transformations of JAX.
 
     Args:
         call: The call.
@@ -90,7 +90,7 @@ def _shapes(*avals: Any, call: Call, batch: int) -> list[Any]:
 
 
 def _batch(operands: Sequence[Any], axes: Sequence[Any], *, call: Call, batch: int) -> Any:
-    """Give the operands one more axis in front, of size 1 for those without the mapped axis."""
+    """Give the operands a new first axis, of size 1 for operands without the mapped axis."""
     if not call.site.source.batches:
         raise LaunchError(
             f"{call.site.name}: the op was made with vmap=None, so jax.vmap does not map it; leave "
