@@ -270,7 +270,7 @@ class ForeignCall(OpaqueStep, Generic[R]):
         """Write the result into its fields.
 
         Raises:
-            TapeError: The call runs again, and its inputs have changed.
+            TapeError: The call runs again, and a value that it depends on has changed.
         """
         found, self._first = self._first, None
         if found is None:

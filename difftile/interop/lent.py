@@ -47,7 +47,7 @@ class LentField:
         field.storage.buffer.fill(0.0)
 
     def end(self) -> None:
-        """Let go of all memory."""
+        """Release all memory."""
         point_at(self.field, 0, _NOBODY, Terms.LENT)
 
 

@@ -259,7 +259,7 @@ class Operation:
         return f"{self.name}: '{self.names[k]}'"
 
     def layout_of(self, output: Output, layouts: Sequence[Layout]) -> Layout:
-        """Return the layout of an output that is no array of the caller."""
+        """Return the layout of an output that is not an array of the caller."""
         if output.like is not None:
             return layouts[output.like]
         shape = output.shape

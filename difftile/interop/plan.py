@@ -199,7 +199,7 @@ class Plan:
         """Check that the session has not ended.
 
         Raises:
-            LaunchError: It has.
+            LaunchError: The session has ended.
         """
         if self.session is not current_session():
             raise LaunchError(
@@ -240,7 +240,7 @@ class Plan:
 
     @contextmanager
     def lent(self, inputs: Addresses, lender: object = None) -> Generator[None]:
-        """Have the memory of the caller in the fields, for one call."""
+        """Put the memory of the caller into the fields, for one call."""
         self.check_session()
         # Not a lock of each plan: a function may run backward passes, and these may run functions.
         with TAPES.turn.private():
