@@ -27,11 +27,11 @@ class AdjointPlan:
         reads_after: The same for contents from after it.
         loads: The fields that the stage reads.
         writes: The fields that the stage writes.
-        cuts: The fields without gradient that are given values which vary with fields that have
-            one, and the name and place of such a write.
+        cuts: The fields without gradient to which values are written that vary with fields that
+            have one, and the name and place of such a write.
         ownership: The check before a launch is recorded, or None.
-        ungraded: The fields without gradient from which something written varies: those read before
-            the stage writes them, and those read after.
+        ungraded: The fields without gradient on which a written value depends: the fields read
+            before the stage writes them, and the fields read after.
         passing_by: Whether the stage writes fields with gradients and has no adjoint, as it only
             adds constants. A tape records it to tell which launch wrote a field last.
 
@@ -39,8 +39,8 @@ class AdjointPlan:
         kept: The fields whose buffers a record keeps, in their order: `reads`, then `reads_after`.
         both: The fields of which the adjoint reads both versions.
         bars: The fields whose gradients the adjoint reads or writes.
-        varying: The fields that are given values which vary with fields that have a gradient; None
-            until they are asked for.
+        varying: The fields to which values are written that vary with fields that have a gradient;
+            None until requested.
     """
 
     code: Specialisation

@@ -36,7 +36,7 @@ _WATCHING: WeakSet[Compiled] = WeakSet()
 
 
 def forget_all() -> None:
-    """Have every kernel compiled again: a func has other rules now."""
+    """Invalidate the compiled code of every kernel: a func has other rules now."""
     for one in _watching():
         one.forget()
 
@@ -103,7 +103,7 @@ class Func(ByName):
 
         Raises:
             LaunchError: The arguments do not fit the func, or each other.
-            KernelError: The func is no program of the kernel language.
+            KernelError: The func is not a program of the kernel language.
         """
         return self._caller(*args, **kwargs)
 
@@ -116,7 +116,7 @@ class Func(ByName):
 
         Raises:
             LaunchError: The arguments do not fit, a tape is open, or no gradient comes in.
-            KernelError: The func is no program of the kernel language.
+            KernelError: The func is not a program of the kernel language.
         """
         self._caller.bwds(*args, **kwargs)
 
@@ -128,7 +128,7 @@ class Func(ByName):
 
         Raises:
             LaunchError: The arguments do not fit, a tape is open, or no argument has a gradient.
-            KernelError: The func is no program of the kernel language.
+            KernelError: The func is not a program of the kernel language.
         """
         return self._caller.fwds(*args, **kwargs)
 
@@ -166,7 +166,7 @@ class Func(ByName):
             approx: Whether reports name the rule as an approximate derivative.
 
         Raises:
-            LaunchError: The rule is no such function, or there is one already.
+            LaunchError: The rule is not such a function, or the func has one already.
         """
         return self._with_rule("backward", rule, approx)
 
@@ -181,7 +181,7 @@ class Func(ByName):
             approx: Whether reports name the rule as an approximate derivative.
 
         Raises:
-            LaunchError: The rule is no such function, or there is one already.
+            LaunchError: The rule is not such a function, or the func has one already.
         """
         return self._with_rule("forward", rule, approx)
 

@@ -119,7 +119,7 @@ class Limits:
         return make(*(self._value(symbol, values).constant for symbol in fixed))
 
     def _test_of(self, varying: frozenset[int]) -> tuple[Callable[..., Test], list[Symbol]]:
-        """Return a function that makes a test from the common symbols of launches, and those."""
+        """Return a function that makes a test from the common symbols of launches, and these."""
         matter = [
             one for one in self._leaving if any(self._varies(s, varying) for s in _symbols([one]))
         ]

@@ -12,12 +12,12 @@ from difftile.ops.vocabulary import DerivativeOf, FuncMeaning, RuleMeaning, Rule
 from difftile.substrate import meaning_of as language_meaning
 from difftile.tracebacks import boundary
 
-# The rules of functions that are no funcs of difftile, such as those of `@ti.func`.
+# The rules of functions that are not funcs of difftile, such as functions under `@ti.func`.
 _FOREIGN: WeakKeyDictionary[Any, Rules] = WeakKeyDictionary()
 
 
 def with_foreign_rules(meaning: FuncMeaning) -> FuncMeaning:
-    """Return the meaning of a function that is no func of difftile, with the rules it was given."""
+    """Return the meaning of a function that is not a func of difftile, with its rules."""
     rules = _FOREIGN.get(meaning.function)
     return meaning if rules is None else replace(meaning, rules=rules)
 
@@ -56,7 +56,7 @@ def register_forward(f: object, rule: object, *, approx: bool = False) -> None:
 
 @boundary
 def register_substitute(f: object, g: object, *, approx: bool = False) -> None:
-    """Let a function have the derivative of another one; its values stay unchanged.
+    """Give a function the derivative of another one; its values stay unchanged.
 
     Args:
         f: A func of difftile or of Taichi.

@@ -278,7 +278,7 @@ class Stage:
         return _simplified(adjoint)
 
     def _of(self, request: Tangent | TangentOnly) -> Derived | None:
-        """Return the stage or the adjoint that tangents are asked for."""
+        """Return the stage or the adjoint whose tangents are requested."""
         return primal(self.program) if request.of is None else self.derived(request.of)
 
     def _tangent(self, request: Tangent) -> Derived | None:

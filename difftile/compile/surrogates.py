@@ -100,7 +100,7 @@ def surrogate(hard: KernelValue, soft: KernelValue) -> Func:
         soft: A function of the same arguments.
 
     Raises:
-        LaunchError: `hard` is no such function.
+        LaunchError: `hard` is not such a function.
     """
     return Func(_function(hard), Rules(substitute=soft, approximate=True))
 
@@ -118,7 +118,7 @@ def finite_difference(f: KernelValue, eps: float | None = None, *, relative: boo
         relative: The step grows with the magnitude of arguments above 1.
 
     Raises:
-        LaunchError: `f` is no such function, or the step is not positive.
+        LaunchError: `f` is not such a function, or the step is not positive.
     """
     if eps is not None and not eps > 0:
         raise LaunchError(f"the step of differences is positive, not {eps!r}.")
