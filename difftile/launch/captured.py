@@ -127,9 +127,9 @@ def captured(
     Args:
         captures: The captures of the specialisation.
         args: The arguments of the launch.
-        arguments: The positions of those in which a capture may be found, by parameter.
+        arguments: The positions of arguments that captures may be looked up in, by parameter.
         values: The values of the launch.
-        first: The place of the first captured value among those.
+        first: The position of the first captured value among the values.
     """
     if not captures:
         return None

@@ -178,7 +178,7 @@ def shared(array: object, kind: Kind) -> ArrayLike:
 
 
 def parts_of(value: object, kind: Kind) -> Parts:
-    """Return the parts of an argument; none of one that does not fit, an error of the launch."""
+    """Return the parts of an argument; none if it does not fit, which the launch will report."""
     try:
         return opened(value, kind)[1]
     except Misfit:
@@ -186,7 +186,7 @@ def parts_of(value: object, kind: Kind) -> Parts:
 
 
 def fields_in(value: object, kind: Kind) -> list[ArrayLike | StructField]:
-    """Return the fields that an argument is, or that it holds."""
+    """Return the fields in an argument, or the argument itself if it is one."""
     return [p for p in parts_of(value, kind) if isinstance(p, (ArrayLike, StructField))]
 
 

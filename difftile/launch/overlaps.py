@@ -19,10 +19,10 @@ from difftile.fields.window import Window, whole
 
 
 def together(values: Sequence[object]) -> list[object]:
-    """Return arguments with parts of one field for those over overlapping memory.
+    """Return the arguments, with parts of one field in place of fields over overlapping memory.
 
     Raises:
-        LaunchError: No field has all of them as parts.
+        LaunchError: No field has all of these as parts.
     """
     found = list(values)
     storages = {

@@ -255,7 +255,7 @@ class _Parser:
         """Tell whether a field is read where the kernel expects a number.
 
         Raises:
-            LaunchError: It does not hold one.
+            LaunchError: The field does not hold a number.
         """
         if isinstance(arg, NumberField):
             return True

@@ -26,9 +26,9 @@ class Patch:
     Args:
         buffer: The buffer, which this keeps from being given away.
         part: The part, as a view of the buffer's memory.
-        values: The contents from before the write; while those are back in place, the contents
-            from after it.
-        undone: Whether the contents from before the write are back in place.
+        values: The contents from before the write; while these are restored, the contents from
+            after it.
+        undone: Whether the contents from before the write are restored.
     """
 
     buffer: Buffer
@@ -46,7 +46,7 @@ class Patch:
         self.undone = not self.undone
 
     def release(self) -> None:
-        """Let go of the buffer."""
+        """Release the buffer."""
         unpin(self.buffer)
 
 

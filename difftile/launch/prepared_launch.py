@@ -107,8 +107,8 @@ class PreparedLaunch:
         repetitions: The periods that end with the launch, as `runtime/queue` knows them.
         met: The mark of the tape that has met the fields, and may record the launch at once.
         adjoints: The adjoint of each recorded stage, bound to the gradients of the last pass.
-        seen: The fields that it reads and writes, as observers hear of them; None until one does.
-        ruled: What later launches as steps with a rule have in common with this one.
+        seen: The fields that it reads and writes, for observers; None until the first one asks.
+        ruled: The data shared with later launches as steps with a rule.
     """
 
     code: Specialisation
@@ -156,7 +156,7 @@ class PreparedLaunch:
         """Check that the launch writes no memory of others that is read-only.
 
         Raises:
-            ReadOnlyMemory: It does.
+            ReadOnlyMemory: The launch writes such memory.
         """
         for k in self.code.writes:
             if field_at(self.values, k).storage.read_only:
@@ -323,7 +323,7 @@ class RecentLaunches:
         return None
 
     def add(self, launch: PreparedLaunch) -> None:
-        """Note a launch that repeats none."""
+        """Add a launch that does not repeat an earlier one."""
         held = {id(field.storage) for field in launch.fields()}
         kept, room = [launch], self._MOST_BYTES[launch.session.on_host]
         for old in self._launches[: self._MOST - 1]:

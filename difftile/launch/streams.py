@@ -38,7 +38,7 @@ class Streams:
 
     @contextmanager
     def again_from(self, session: Session, position: int) -> Generator[None]:
-        """Give launches the streams from a position on, as when it was asked for."""
+        """Give launches in the block the streams from an earlier position on."""
         with self.given_back():
             self._session, self._next = session, position
             yield

@@ -31,8 +31,8 @@ def push_tangents(code: Specialisation, values: Arguments, dots: Mapping[int, Fi
     Args:
         code: The kernel.
         values: Its arguments.
-        dots: The tangents by position of the field: those from before the launch, which become
-            those from after it.
+        dots: The tangents by position of the field: from before the launch, and updated to the
+            tangents after it.
     """
     for stage in code.stages:
         push_stage(code, stage, values, dots)
