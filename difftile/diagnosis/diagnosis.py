@@ -195,7 +195,7 @@ class Diagnosis:
         or were computed again, the launch runs in the sandbox with zeros in their place.
 
         Returns:
-            The earlier contents of the fields that it writes, with those zeros, and the answer.
+            The earlier contents of the fields that it writes, with the zeros, and the answer.
         """
         if self.value is not None:
             return before, False

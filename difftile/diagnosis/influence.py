@@ -29,7 +29,7 @@ class ObservedLaunch:
         values: The values of its parameters.
         plans: Its stages.
         graded: Its parameters that had gradients.
-        constant: It ran under `no_grad`.
+        constant: Whether it ran under `no_grad`.
     """
 
     call: PreparedLaunch
