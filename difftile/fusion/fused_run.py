@@ -94,7 +94,7 @@ def _kernels(run: Run, plans: Plans | None, layout: Layout) -> FusedKernels:
     """Return the fused programs of a run, which are kept with its first kernel.
 
     Raises:
-        Unfusible: It has none.
+        Unfusible: The run cannot be fused.
     """
     codes = tuple(launch.code for launch in run.launches)
     planned = None if plans is None else tuple(plan for each in plans for plan in each)
@@ -318,7 +318,7 @@ def _check(launch: PreparedLaunch) -> None:
     """Check that a launch may be part of a larger program.
 
     Raises:
-        Unfusible: It may not.
+        Unfusible: The launch may not be.
     """
     name = launch.code.name
     if launch.session.debug:
