@@ -204,7 +204,7 @@ class Evaluator:
         """Note that an argument is not a field.
 
         Raises:
-            LaunchError: It was requested, but holds no field.
+            LaunchError: The argument was requested, but holds no field.
         """
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             self.skipped[name] = "number"
