@@ -20,7 +20,7 @@ def parse_memory(memory: str | int) -> int:
         memory: Bytes, or a text such as "256MB" (10^6), "1.5 GiB" (2^30) or "800 kB".
 
     Raises:
-        TapeError: It is neither.
+        TapeError: The amount is neither.
     """
     number = as_integer(memory)
     if number is not None and number > 0:

@@ -65,7 +65,7 @@ class History(Protocol):
         ...
 
     def release(self) -> None:
-        """Let go of everything."""
+        """Release everything."""
         ...
 
     def __len__(self) -> int: ...
@@ -207,7 +207,7 @@ class FullHistory:
                 yield from entry.buffers
 
     def release(self) -> None:
-        """Let go of all old values."""
+        """Release all old values."""
         entries, self.entries = self.entries, []
         for entry in entries:
             entry.release()
@@ -460,7 +460,7 @@ class LimitedHistory:
         return run, recorded_from
 
     def _drop(self, snapshot: Snapshot, staying: set[Snapshot]) -> None:
-        """Let go of a snapshot; a later pass does without it, too."""
+        """Release a snapshot; a later pass does without it, too."""
         snapshot.release()
         if snapshot in staying:
             staying.remove(snapshot)
@@ -500,7 +500,7 @@ class LimitedHistory:
             yield from record.buffers
 
     def release(self) -> None:
-        """Let go of everything."""
+        """Release everything."""
         self._run.release_records()
         self._snapshots.release()
         self._steps = []

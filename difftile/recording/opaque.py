@@ -172,7 +172,7 @@ class OpaqueStep(ABC):
         return "compute it with kernels."
 
     def settle(self, uses: Sequence[Use], *, flows: bool) -> None:
-        """Hear after the first run which fields were written; raise if that cannot be recorded.
+        """Called after the first run with the written fields; raise if these cannot be recorded.
 
         Args:
             uses: The uses of the fields in that run.
@@ -374,7 +374,7 @@ class OpaqueRecord(StepRecord):
         gradients.opaque(self)
 
     def release(self) -> None:
-        """Let go of the old values."""
+        """Release the old values."""
         buffers, nbytes = self.buffers, self._counted_nbytes
         self.kept, self.left, self.saved, self._counted_nbytes = {}, {}, None, 0
         unpin(*buffers)

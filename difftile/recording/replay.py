@@ -69,7 +69,7 @@ class Replay:
 
     Args:
         written: The memory of the fields that the records write.
-        accumulate: Add to the gradients of those, too.
+        accumulate: Add to the gradients of these fields, too.
         seeds: The memory of fields whose shared gradients the pass reads and leaves as they are.
         private: Work only in buffers of its own, which start as zero; fields need no gradients.
         room: Returns the bytes that the log of a loop may take.

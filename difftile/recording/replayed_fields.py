@@ -128,7 +128,7 @@ class ReverseContext:
 
     @contextmanager
     def restored(self) -> Generator[None]:
-        """Let the step's own fields hold the contents that were kept, inside a block."""
+        """Restore the kept contents in the step's own fields, inside a block."""
         final = Snapshot(0)
         for storage in self._kept:
             final.hold(storage)
@@ -249,7 +249,7 @@ def tangents_after(record: OpaqueRecord, before: Callable[[Field], Field]) -> di
 
 @contextmanager
 def applying(record: OpaqueRecord, stands: Mapping[Storage, Field]) -> Generator[None]:
-    """Let the rule of a step run inside a block; the rule may change only gradients.
+    """Run the rule of a step inside the block, and check that it changes only gradients.
 
     Raises:
         TapeError: The rule has changed the contents of a field.

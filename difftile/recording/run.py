@@ -16,7 +16,7 @@ class Run:
     """Steps as they are run, for the first time or again.
 
     Args:
-        snapshots: The snapshots that must hear which fields the steps touch.
+        snapshots: The snapshots that must be told which fields the steps touch.
         make_room: Called before a step with a function that returns the bytes which the step may
             add to the old values, as things stand.
         records: The records of the steps, or None while they are not recorded.

@@ -218,7 +218,7 @@ class RunRecord(StepRecord):
                     row.free()
 
     def release(self) -> None:
-        """Let go of the old values."""
+        """Release the old values."""
         held, self.slabs, self.kept = [*self.slabs.values(), *self.kept], {}, []
         unpin(*held, packing=self.packing)
 

@@ -53,7 +53,7 @@ def check_loss(loss: ArrayLike) -> None:
     """Check that a field is one number and has a gradient.
 
     Raises:
-        TapeError: It does not.
+        TapeError: The field holds more than one number, or has no gradient.
     """
     if not isinstance(loss, ArrayLike):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TapeError(f"A loss is a field of one element, not {loss!r}.")

@@ -44,7 +44,7 @@ class SharedFields:
             others: Whether others are about to be given its memory.
 
         Raises:
-            TapeError: It has memory in common with one that was written, and would miss that.
+            TapeError: The field has memory in common with a written one, and would miss the write.
         """
         storage = field.storage
         if storage in self._held or not (others or storage.memory.is_shared):
@@ -57,10 +57,10 @@ class SharedFields:
         self._held[storage] = keep(storage)
 
     def writes(self, fields: Iterable[Field]) -> None:
-        """Hear of fields that a step is about to write.
+        """Note the fields that a step is about to write.
 
         Raises:
-            TapeError: One has memory in common with another one, which would miss that.
+            TapeError: A field has memory in common with another one, which would miss the write.
         """
         for storage in {one.storage for one in fields}:
             if storage not in self._held or storage in self._written:

@@ -35,7 +35,7 @@ class Snapshot:
             storage.restore(buffer, self._marks.get(storage))
 
     def release(self) -> None:
-        """Let go of the contents."""
+        """Release the contents."""
         held, self.held = self.held, {}
         unpin(*held.values())
 
@@ -78,7 +78,7 @@ class Snapshots:
         self.taken = self.taken[::2] if len(self.taken) > 1 else []
 
     def release(self) -> None:
-        """Let go of all of them."""
+        """Release all of them."""
         for snapshot in self.taken:
             snapshot.release()
         self.taken = []

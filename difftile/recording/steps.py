@@ -135,9 +135,9 @@ class TapeStep(ABC):
         self.run(records, repeats=True)
 
     def passes_to(self, outputs: Collection[Storage]) -> bool:
-        """Tell whether an output is given values that vary smoothly with fields with gradients.
+        """Tell whether values are written to an output that vary smoothly with graded fields.
 
-        An output may be constant even so, as those fields may hold constants.
+        The output may still be constant, as these fields may hold constants.
         """
         return False
 
@@ -181,7 +181,7 @@ class StepRecord(ABC):
         return 0
 
     def count_saved(self) -> None:
-        """Count those among the old values of the session."""
+        """Count these bytes among the old values of the session."""
         return
 
     @abstractmethod
@@ -189,7 +189,7 @@ class StepRecord(ABC):
         """Run the adjoint."""
 
     def release(self) -> None:
-        """Let go of the old values."""
+        """Release the old values."""
         return
 
 
@@ -340,7 +340,7 @@ class LaunchRecord(StepRecord):
             gradients.launch(self)
 
     def release(self) -> None:
-        """Let go of the old values."""
+        """Release the old values."""
         if self.kept:
             kept, self.kept = self.kept, []  # first: Ctrl+C must not let go of it twice
             unpin(*kept, packing=self.packing)
