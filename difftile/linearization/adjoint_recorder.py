@@ -121,7 +121,7 @@ class AdjointRecorder(PrivateRecorder):
         return replay.gradient
 
     def release(self) -> None:
-        """Let go of all contents."""
+        """Release all contents."""
         records, self.records = self.records, []
         for record in records:
             record.release()

@@ -120,7 +120,7 @@ class ManyDirections:
     def each(self) -> Iterator[Callable[[Field], Field]]:
         """Yield a function for each direction, which returns the gradients of a field to work on.
 
-        They are taken over when the next one is asked for.
+        The gradients are stored when the next function is requested.
         """
         for k in range(self.width):
             work: dict[Storage, Field] = {}

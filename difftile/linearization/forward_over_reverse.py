@@ -1,7 +1,7 @@
 """Tangents of cotangents: forward mode over the reverse of a stretch of launches.
 
 The derivative of `x -> J(x)^T s` along v is a Hessian-vector product where s is one number. Every
-second derivative is one of those: mixed ones by symmetry (Griewank and Walther, Evaluating
+second derivative has this form, mixed ones by symmetry (Griewank and Walther, Evaluating
 Derivatives, 2nd ed., chapter 5).
 """
 
@@ -66,7 +66,7 @@ class DualRecord:
                 return False
 
     def release(self) -> None:
-        """Let go of the old values."""
+        """Release the old values."""
         self.record.release()
         dots, self.dots = self.dots, []
         unpin(*(dot for dot in dots if dot is not None))

@@ -63,7 +63,7 @@ class StageRun:
             self.kept[role(array)] = keep(storage)
 
     def release(self) -> None:
-        """Let go of the contents."""
+        """Release the contents."""
         kept, self.kept = self.kept, {}
         unpin(*kept.values())
 
@@ -146,11 +146,11 @@ class LocalEnergies(StepRecorder):
         return True
 
     def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
-        """Hear that Python is about to write constants.
+        """Handle a write of constants from Python.
 
         Raises:
             TapeError: The values were computed from the field.
-            LaunchError: It writes into the field.
+            LaunchError: The write is to the field itself.
         """
         reads = self.varying(reads_in(values))
         if reads and is_float(field.element) and not RECORDING.get().constant:
@@ -172,7 +172,7 @@ class LocalEnergies(StepRecorder):
                 raise NotImplementedError(step)
 
     def release(self) -> None:
-        """Let go of the contents."""
+        """Release the contents."""
         for run in self.runs:
             if isinstance(run, StageRun):
                 run.release()
@@ -327,7 +327,7 @@ class Weights:
         return found
 
     def copied(self, step: FieldCopy) -> None:
-        """Hear that a field was copied into another one, whose weight it has from there."""
+        """Handle a copy of a field: the weight of the target passes to the source."""
         passed = self.of(step.target)
         add_to(self.of(step.source), passed.buffer.read())
         passed.buffer.fill(0.0)

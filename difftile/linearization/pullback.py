@@ -85,7 +85,7 @@ class Pullback(StepRecorder):
         return result
 
     def host_read(self, field: Field, where: Where) -> HostRead | None:
-        """Remember a read from Python: which fields vary is known only when they are asked for."""
+        """Remember a read from Python: the varying fields are known only when requested."""
         if not is_float(field.element):
             return None
         read = HostRead(self._identity, repr(field))
@@ -234,7 +234,7 @@ class Pullback(StepRecorder):
         return linear
 
     def release(self) -> None:
-        """Let go of all contents; no derivatives are to be had any more."""
+        """Release all contents; derivatives are not available any more."""
         for records, _ in self._linear.values():
             for record in records:
                 record.release()

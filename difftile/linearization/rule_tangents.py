@@ -53,7 +53,7 @@ class DualStepRecord:
     pushed: list[StepTangents]
 
     def release(self) -> None:
-        """Let go of the old values."""
+        """Release the old values."""
         self.record.release()
         self.pushed = []
 
@@ -174,7 +174,7 @@ class _Rule:
         """Run the backward on the gradients and on their tangents.
 
         Raises:
-            TapeError: It looks at anything else that varies, or is not linear.
+            TapeError: The backward reads other varying values, or is not linear.
         """
         given, moved = self._incoming(self._then), self._incoming(self._along)
         results = [
@@ -241,13 +241,13 @@ class _LaunchTangents(Pushforward):
         return None
 
     def host_add(self, target: ArrayLike, values: HostArray) -> None:
-        """Let constants be added, which leaves tangents as they are."""
+        """Allow adding constants, which leaves tangents unchanged."""
         if reads_in(values):
             raise ReadInPython
 
 
 class _Looking(StepRecorder):
-    """Runs the steps of a rule, and refuses to see certain memory read.
+    """Runs the steps of a rule, and refuses reads of certain memory.
 
     Args:
         storages: The memory.
@@ -263,11 +263,11 @@ class _Looking(StepRecorder):
         return step.run(None)
 
     def meet(self, field: Field) -> None:
-        """Hear of a read or write from Python."""
+        """Check a read or write from Python."""
         self._look(field)
 
     def host_add(self, target: ArrayLike, values: HostArray) -> None:
-        """Let anything be added."""
+        """Allow all additions."""
 
     def _look(self, field: Field) -> None:
         if field.storage in self._storages:

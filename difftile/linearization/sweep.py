@@ -25,7 +25,7 @@ class Active:
     """The memory that varies with some fields, as steps go on.
 
     A field without gradient whose memory another living field with one shares is detached, and
-    taken for a constant unless it is asked for itself.
+    taken for a constant unless it is requested itself.
     """
 
     wanted: Collection[Field]
@@ -151,6 +151,6 @@ def varying_uses(opaque: Opaque, active: Active) -> tuple[Use, ...]:
 
 
 def _with_or_without(one: Field, grad: bool) -> Field:
-    """Return a field in the same memory that has a gradient, or has none."""
+    """Return a field in the same memory, with or without a gradient."""
     bar = zeros_of(one) if grad and is_float(one.element) else None
     return one.over(one.storage, bar, bar)

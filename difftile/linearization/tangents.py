@@ -90,7 +90,7 @@ class Tangents(Sweep):
         """Run a step whose inside is not seen and push tangents through it; return its result.
 
         Raises:
-            TapeError: The step reads fields that vary, and has no rule that says how tangents pass.
+            TapeError: The step reads fields that vary, and has no rule for tangents.
         """
         saved, record = run_step(opaque, self.active)
         if record is not None:
