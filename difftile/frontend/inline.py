@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TypeAlias
 
-from difftile.diagnostics import CallMismatch, KernelError, counted, did_you_mean
+from difftile.diagnostics import CallMismatch, KernelError, TypeMismatch, counted, did_you_mean
 from difftile.frontend.assign import assign_to
 from difftile.frontend.captures import Path, default_values
 from difftile.frontend.changes import by_reference, root_of
+from difftile.frontend.components import place_type
 from difftile.frontend.context import Context, Env
 from difftile.frontend.convert import spread
 from difftile.frontend.draws import DRAWS
-from difftile.frontend.items import Item, Static, is_same
+from difftile.frontend.items import Item, Place, Static, is_same
 from difftile.frontend.name_lookup import captured
 from difftile.frontend.returns import lower_body
 from difftile.frontend.source import Source, source_of
-from difftile.ops.vocabulary import PythonFunction
+from difftile.ir.nodes import Const, Var
+from difftile.ir.types import scalar_of, shape_of, shaped
+from difftile.ops.vocabulary import PythonFunction, TypeName
 
 _DEEPEST = 32  # calls of a func inside each other; Python's own stack ends not much later
 
@@ -118,7 +122,39 @@ def bind_call(
             continue
         with cx.at(node):
             env[parameter] = captured(cx, value, Path(function, (("default", parameter),)))
+    for parameter, item in env.items():
+        _check_annotation(cx, places.get(parameter, node), function, parameter, item)
     return source, env, {name: where for name, where in places.items() if name in references}
+
+
+def _check_annotation(
+    cx: Context, node: ast.expr, function: PythonFunction, parameter: str, item: Item
+) -> None:
+    """Check that a vector or matrix has the shape of the annotated one.
+
+    A func that reads its components one by one would compute with the wrong ones.
+
+    Raises:
+        TypeMismatch: The shape differs.
+    """
+    declared: object = function.__annotations__.get(parameter)
+    if declared is None or not isinstance(item, (Var, Const, Place)):
+        return
+    if isinstance(declared, str):  # `from __future__ import annotations` leaves the text
+        with suppress(Exception):
+            declared = eval(declared, function.__globals__)
+    meaning = cx.meaning(Static(declared))
+    wanted = meaning.type if isinstance(meaning, TypeName) else None
+    given = place_type(cx, item) if isinstance(item, Place) else item.type
+    if wanted is None or not shape_of(wanted) or not shape_of(given):
+        return
+    if shape_of(wanted) != shape_of(given):
+        named = shaped(shape_of(wanted), scalar_of(given))  # the kernel chooses the number type
+        raise TypeMismatch(
+            cx.span(node),
+            f"'{parameter}' of '{function.__name__}' is annotated {named} and is given {given}.",
+            str(given),
+        )
 
 
 def _check_recursion(
