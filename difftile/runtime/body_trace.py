@@ -202,7 +202,7 @@ class Trace(BodyTrace):
 
 
 def _has_steps(arg: object) -> bool:
-    """Tell whether an argument is or holds step numbers."""
+    """Tell whether an argument is a step number or contains one."""
     if type(arg) not in (list, tuple):
         return isinstance(arg, StepNumber)
     return any(map(_has_steps, cast("list[object]", arg)))

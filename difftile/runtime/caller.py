@@ -354,7 +354,7 @@ def _mapped(one: MappedArgument, shape: tuple[int, ...], kind: Kind) -> tuple[Ho
 
 
 def _now(value: object) -> object:
-    """Return a step number as the number that it is now, and anything else as it is."""
+    """Return the present number of a step number, and any other value unchanged."""
     return plain_number(value) if isinstance(value, StepNumber) else value
 
 

@@ -15,7 +15,7 @@ _R = TypeVar("_R")
 
 
 def checkpoint(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Keep of a call on a tape only the contents that its launches read from outside it.
+    """Make a tape keep only the inputs of each call instead of all old values.
 
     In reverse the launches of the call run once more. A tape with a limit decides by itself, and a
     call inside another one belongs to the outer one.

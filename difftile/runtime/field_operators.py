@@ -105,7 +105,7 @@ def apply(name: str, operands: CallArgs, into: object) -> KernelValue:
 
 
 def _field_beside(target: object, values: Any) -> ArrayLike:
-    """Return a field of an array that is computed with the elements of another field."""
+    """Return a field of an array, an operand to the elements of another field."""
     array, inner = as_array(values), shape_of(cast("ArrayLike", target).element)
     scalar = scalar_from_numpy(array.dtype)
     by_element = bool(inner) and array.shape[array.ndim - len(inner) :] == inner

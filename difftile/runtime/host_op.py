@@ -146,7 +146,7 @@ class HostCall(OpaqueStep):
         return Saved(value, prints, nbytes_of(replaced(value, counted)))
 
     def forward(self) -> HostCall | None:
-        """Return the call as one whose reverse pushes tangents."""
+        """Return a call whose reverse pushes tangents."""
         if self._forward is None:
             return None
         twin = copy.copy(self)
@@ -154,7 +154,7 @@ class HostCall(OpaqueStep):
         return twin
 
     def reads_saved(self, saved: Saved) -> bool:
-        """Tell whether the rule is given numbers that the function has returned."""
+        """Tell whether the rule takes numbers returned by the function."""
         own = {use.field.storage for use in self.uses}
 
         def is_number(value: object) -> bool:

@@ -65,7 +65,7 @@ def numbers_in_fields(
 
 
 def _is_list(arg: object, kind: Kind) -> TypeGuard[Sequence[object]]:
-    """Tell whether an argument is a vector or matrix because of its kind, or of its own."""
+    """Tell whether an argument is a vector or matrix, by its kind or by its own type."""
     if isinstance(kind, (Vector, Matrix)):
         return isinstance(arg, (list, tuple))
     return kind == "" and type(arg) is list
@@ -186,7 +186,7 @@ def _computed(origin: Origin, recorder: Recorder | None) -> Field | None:
 
 
 def note_constants(recorder: Recorder, launch: PreparedLaunch, values: Arguments) -> None:
-    """Tell the recorder of the numbers that a launch takes for constants and that may vary."""
+    """Tell the recorder of varying numbers that a launch takes for constants."""
     if RECORDING.get().constant:
         return
     captured = range(launch.captured_at, len(values) - len(launch.code.temps))
@@ -208,7 +208,7 @@ def warn_if_cut(number: TrackedFloat | TrackedArray) -> None:
 
 
 def returned(launch: PreparedLaunch, values: Arguments) -> Any:
-    """Return the results of a launch, which know their origin if a recorder can follow them."""
+    """Return the results of a launch, with their origin if a recorder can follow them."""
     result = launch.code.result
     if result is None:
         return None

@@ -87,7 +87,7 @@ def replaced(arg: object, stand: Callable[[ArrayLike], object]) -> object:
 
 
 def stand_in(then: ReverseContext, uses: Mapping[Storage, Use], value: ArrayLike) -> ArrayLike:
-    """Return the field that stands in a reverse for one of the operation, or for a part of one.
+    """Return the stand-in for a field, or a part of one, in the reverse of the operation.
 
     A field that shares its memory with one that has a gradient, and has none itself, stands apart.
     """
@@ -174,7 +174,7 @@ def _use_of_parts(title: str, field: Field, group: list[FieldOperand]) -> Use:
 
 
 def undeclared(operands: Sequence[FieldOperand], use: Use) -> list[str]:
-    """Return the names of the parts of a written field of which it is not known who wrote them."""
+    """Return the names of the undeclared parts of a written field that has several parts."""
     found = [o for o in operands if o.value.base.storage is use.field.storage]
     several = any(one.window != found[0].window for one in found)
     return [one.name for one in found if several and one.role is None]

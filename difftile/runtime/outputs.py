@@ -44,7 +44,7 @@ def _field_for(type_: Type | Struct, shape: tuple[int, ...], graded: bool) -> Me
 
 
 def _as_numbers(part: Member) -> Converted:
-    """Return the one element of a field as a Python number, an array, or a dict of those."""
+    """Return the one element of a field as a Python number, an array, or a dict of these."""
     if isinstance(part, StructField):
         return {name: _as_numbers(one) for name, one in part.members.items()}
     if shape_of(part.element):

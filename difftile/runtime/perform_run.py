@@ -80,7 +80,7 @@ def _check(run: Run) -> None:
 
 
 def _with_streams(run: Run) -> Run:
-    """Return the run with random numbers that no launch has had."""
+    """Return the run with fresh random numbers."""
     drawing = [j for j, launch in enumerate(run.launches) if launch.code.streams]
     if not drawing:
         return run

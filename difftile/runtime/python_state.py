@@ -41,7 +41,7 @@ _LIBRARIES = {"difftile", "taichi", "numpy", "scipy"}
 
 @dataclass(frozen=True, slots=True)
 class _Same:
-    """An object that is compared by identity, and kept alive so that its identity stays its own."""
+    """An object that is compared by identity, and kept alive so that its id is not reused."""
 
     value: Any
 
@@ -155,7 +155,7 @@ def _slots(base: type) -> list[str]:
 
 
 def _is_library(module: object) -> bool:
-    """Tell whether a module holds no state of a simulation."""
+    """Tell whether a module is a library, which holds no state of a simulation."""
     first = str(module).partition(".")[0]
     return first in _LIBRARIES or first in sys.stdlib_module_names
 

@@ -227,7 +227,7 @@ def _as_run(waiting: Sequence[tuple[PreparedLaunch, Arguments]], period: int) ->
 
 
 def _distance(trail: Sequence[int], launch: int) -> int:
-    """Return how long ago a launch was the same; 0 if that is too long."""
+    """Return how many launches ago the same launch ran; 0 if too many."""
     for distance, one in enumerate(reversed(trail[-_LONGEST:]), 1):
         if one == launch:
             return distance

@@ -1,4 +1,4 @@
-"""Rules of kernels on the gradients of a backward pass themselves, without copies of those."""
+"""Rules of kernels that work on the gradients of a backward pass, without copies."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ class RuledLaunch(OpaqueStep):
         super().__init__(name, plan.uses, kind="kernel", approximate=approximate)
 
     def forward(self) -> RuledLaunch | None:
-        """Return the launch as one whose reverse pushes tangents."""
+        """Return a launch whose reverse pushes tangents."""
         if "forward" not in self._rules:
             return None
         given = (self.name, self._launch, self._values, self._rules, "forward")

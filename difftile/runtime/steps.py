@@ -293,7 +293,7 @@ def _as_wanted(table: NDArray[Any], wanted: type) -> NDArray[Any]:
     """Return the numbers of all steps as a kernel takes them.
 
     Raises:
-        TypeError: They are of another kind.
+        TypeError: The numbers are of another kind.
     """
     if table.dtype.kind not in ("iu" if wanted is int else "iuf"):
         raise TypeError(table.dtype)

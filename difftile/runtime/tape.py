@@ -363,7 +363,7 @@ class Tape(StepRecorder):
         return stays
 
     def record(self, step: TapeStep) -> object:
-        """Hand a step to the history, with the diagnosis and a clock around it."""
+        """Record a step in the history, observed by the diagnosis and timed."""
         if not self._is_observed:
             return self._history.record(step)
         after = None if self._observer is None else self._observer.before(step)
@@ -428,7 +428,7 @@ class Tape(StepRecorder):
         return all(self._cuts.may_wait(plan, launch.values) for plan in plans.stages)
 
     def run(self, run: Run) -> str | None:
-        """Run launches as one program and record that; return why it is not possible, or None."""
+        """Run and record launches as one program; return the reason if that is not possible."""
         if self._is_observed:
             return "the tape looks at each launch"
         constant = RECORDING.get().constant
