@@ -231,7 +231,7 @@ class _Given:
 
     @property
     def addresses(self) -> list[int]:
-        """The addresses of all tensors, which are there."""
+        """The addresses of the tensors, none of which is absent."""
         return _addresses(self.tensors)
 
     @property

@@ -142,7 +142,7 @@ class Pulled(torch.autograd.Function):
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        """Push tangents through the pulling back."""
+        """Push tangents through the pullback."""
         given = ctx.saved_tensors
         return PushedPull.apply(ctx.call, ctx.wanted, ctx.count, len(given), *given, *tangents[3:])
 
@@ -205,6 +205,6 @@ class PushedPull(_Last):
 
     @staticmethod
     def forward(call: Call, wanted: Any, count: int, middle: int, *given: Any) -> Any:
-        """Push tangents through the pulling back."""
+        """Push tangents through the pullback."""
         dots = given[middle : middle + count], given[middle + count :]
         return tuple(call.push_pull(wanted, given[:count], given[count:middle], *dots))

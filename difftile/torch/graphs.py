@@ -45,7 +45,7 @@ def graph_nbytes(outputs: Sequence[Tensor], known: Sequence[Tensor]) -> int:
 
 
 def other_leaves(outputs: Sequence[Tensor], own: Sequence[Tensor]) -> list[Tensor]:
-    """Return the leaves of a graph that take gradients, such as parameters, without some."""
+    """Return the leaves of a graph that take gradients, such as parameters, except the given."""
     ends = [node.variable for node in _nodes(outputs) if hasattr(node, "variable")]
     ends += [one for one in outputs if one.grad_fn is None and one.requires_grad]
     return [one for one in ends if all(one is not other for other in own)]

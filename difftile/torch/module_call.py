@@ -38,7 +38,7 @@ _OVERWRITTEN = "modified by an inplace operation"  # in torch's error about save
 
 @dataclass(frozen=True, slots=True)
 class Derivatives:
-    """The derivatives that a call has to be ready for.
+    """The derivatives that a call has to support.
 
     Args:
         any: Whether there are any; otherwise the call leaves no graph.
