@@ -49,7 +49,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An operation with everything that a call of it has but the contents of its arrays.
+    """An operation with all data of a call except the contents of its arrays.
 
     Args:
         source: The operation.
