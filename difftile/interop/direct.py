@@ -160,7 +160,7 @@ class Direct:
         self._binding.launch(values, memory)
 
     def memory(self, addresses: Addresses) -> list[Any]:
-        """Return the memory of inputs and outputs, as far as it matters."""
+        """Return buffers for the inputs and outputs, None for unused ones."""
         return _lent(self.kinds, addresses, self._used)
 
     def adjoint(self, wanted: Sequence[bool]) -> DirectAdjoint | None:

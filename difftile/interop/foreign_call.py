@@ -112,7 +112,7 @@ class ForeignCall(OpaqueStep, Generic[R]):
 
     @abstractmethod
     def again(self) -> R:
-        """Call the function again, as it was called first."""
+        """Call the function again, with the same arguments."""
 
     @abstractmethod
     def write(self, target: ArrayLike, array: Any) -> None:

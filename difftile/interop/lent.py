@@ -37,11 +37,11 @@ class LentField:
         self.field = field_over(element, shape, 0, _NOBODY, Terms.LENT)
 
     def lend(self, address: int, lender: object) -> None:
-        """Go on in memory of the caller."""
+        """Switch to memory of the caller."""
         point_at(self.field, address, lender or _NOBODY, self._terms)
 
     def start(self) -> None:
-        """Go on in memory of our own, with zeros."""
+        """Switch to memory of its own, with zeros."""
         field = self.field
         field.storage.move(current_session().pool.allocate(field.element, field.shape))
         field.storage.buffer.fill(0.0)

@@ -118,7 +118,7 @@ class Plan:
         return Layout(shape, np.dtype(numpy_dtype(scalar_of(one.element))), self.layouts[0].device)
 
     def placed(self, outputs: Addresses | Placing) -> Addresses:
-        """Return where outputs go whose layouts are known beforehand."""
+        """Return the memory for outputs whose layouts are known beforehand."""
         if not callable(outputs):
             return outputs
         assert self.outputs is not None
@@ -127,7 +127,7 @@ class Plan:
     def deliver(
         self, results: Sequence[Field], outputs: Addresses | Placing, constants: Values
     ) -> None:
-        """Copy the outputs to where they go."""
+        """Copy the outputs to the memory of the caller."""
         if callable(outputs):
             outputs = outputs(self.outputs or [self._layout_of(one) for one in results])
         else:
@@ -287,7 +287,7 @@ class Plan:
 
     @contextmanager
     def streams(self, position: int | None) -> Generator[None]:
-        """Give launches inside the random numbers from a position on."""
+        """Give launches in the block the random numbers from a position on."""
         if position is None:
             yield
         else:
