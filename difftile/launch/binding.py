@@ -39,7 +39,7 @@ ProgramArgs: TypeAlias = list[Any]
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """The memory in which a field is at the launch."""
+    """The memory of a field at the time of the launch."""
 
     field: Field
 

@@ -118,7 +118,7 @@ def opened_again(several: Sequence[OpenedArgument], args: CallArgs) -> CallArgs 
 
 
 def _add_parts(found: Parts, value: object, form: Form) -> bool:
-    """Append the parts of a value to others; return False if it is not of a form."""
+    """Append the parts of a value to a list; return False if it does not have the form."""
     if isinstance(form, Single):
         found.append(shared(value, form.kind) if is_array(value) else value)
         return True
@@ -227,7 +227,7 @@ def _is_float_field(number: object) -> bool:
 
 @cache
 def _form(kind: Kind, shape: Shape, is_float: bool) -> Numbers:
-    """Return the form of a vector or matrix; equal ones are one object."""
+    """Return the form of a vector or matrix; equal forms are the same object."""
     if not 1 <= len(shape) <= 2 or not 1 <= math.prod(shape) <= _MOST_NUMBERS:
         raise Misfit(
             f"is given {_shown(shape)}; vectors and matrices have 1 to {_MOST_NUMBERS} components. "

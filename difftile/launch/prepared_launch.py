@@ -229,7 +229,7 @@ class PreparedLaunch:
         return values
 
     def draw_anew(self, values: Arguments) -> None:
-        """Give a launch random numbers that no other has had."""
+        """Give a launch fresh random numbers."""
         at = self.code.drawn_at
         values[at : at + 2] = self.code.drawn = STREAMS.take(self.session, self.code.streams)
 
@@ -293,7 +293,7 @@ def _unchecked(values: Arguments) -> bool:
 
 
 class RecentLaunches:
-    """The launches that a kernel may be asked to repeat, the latest first.
+    """The launches that a kernel may repeat, the latest first.
 
     Fields that change roles from step to step give the same few launches in turn. The latest one
     keeps its fields alive, however large they are; the others no more than a little memory besides.

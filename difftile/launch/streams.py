@@ -16,7 +16,7 @@ class Streams:
         self._next = 0
 
     def take(self, session: Session, count: int) -> tuple[int, int]:
-        """Return the seed, and the first of some streams that no launch has had."""
+        """Return the seed, and the first of some unused streams."""
         if session is not self._session:
             self._session, self._next = session, 0
         first = self._next
@@ -33,7 +33,7 @@ class Streams:
             self._session, self._next = before
 
     def position(self, session: Session) -> int:
-        """Return the first stream that no launch has had."""
+        """Return the first unused stream."""
         return self._next if session is self._session else 0
 
     @contextmanager
