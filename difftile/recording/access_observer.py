@@ -36,6 +36,6 @@ class RefusingObserver(AccessObserver):
 
 
 def observed_by(observer: AccessObserver) -> Recording:
-    """Return a context in which an observer hears of accesses."""
+    """Return a context in which an observer is notified of accesses."""
     now = RECORDING.get()
     return Recording(now.recorder, constant=now.constant, observer=observer)

@@ -97,7 +97,7 @@ class HostReads:
         return [self._ungraded[read] for read in reads if read in self._ungraded]
 
     def check_result(self, target: Field, where: Where, values: HostArray) -> None:
-        """Check that a write from Python puts no number in the place of a result that it has read.
+        """Check that a write from Python does not replace a result by a number derived from it.
 
         After `float(x)` a number no longer remembers its reads, so any number may follow from it.
         Zeros are allowed: they start the next sum.
@@ -129,7 +129,7 @@ class HostReads:
             _part(constant, field, where)[...] = True
 
     def written(self, storages: Iterable[Storage]) -> None:
-        """Note that something else has written fields."""
+        """Note another kind of write to fields."""
         for storage in storages:
             self.constant.pop(storage, None)
             self.seen.pop(storage, None)

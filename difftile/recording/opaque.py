@@ -138,7 +138,7 @@ class OpaqueStep(ABC):
         return None
 
     def second(self, then: ReverseContext, dots: ReverseContext, saved: Any) -> bool:
-        """Run `reverse` and push tangents through it, if the step knows a way of its own.
+        """Run `reverse` and push tangents through it, if the step implements this.
 
         A step without one is differentiated by way of its `reverse`, which has to be made of
         launches, copies and other steps then.
@@ -411,7 +411,7 @@ class OpaqueWrites:
         return tuple(self._filled(use, again) for use in self._uses)
 
     def _is_written(self, storage: Storage) -> bool:
-        """Tell whether memory was written, by whomever."""
+        """Tell whether memory was written, by any writer."""
         before, now = self.before[storage], storage.buffer
         if now is before:
             return False

@@ -1,4 +1,4 @@
-"""The dispatcher of the four events that a recorder hears of: each becomes a step."""
+"""The dispatcher of the four events of a recorder: each becomes a step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from difftile.recording.steps import HostCopy, HostWrite, Launch, TapeStep
 
 
 class StepRecorder(Recorder, ABC):
-    """A recorder that hears of launches, host writes, host copies and opaque steps as steps."""
+    """A recorder that turns launches, host writes, host copies and opaque steps into steps."""
 
     _shared: SharedFields | None = None
 

@@ -167,7 +167,7 @@ class Replay:
         return buffer.read() if window is None else window.of(buffer.array()).copy()
 
     def take(self, field: Field, where: Where) -> HostArray:
-        """Return the gradient of a field, a part or an element, and leave zero there."""
+        """Return the gradient of a field, a part or an element, and set it to zero."""
         if isinstance(where, tuple):
             taken = np.array(self.gradient(field).buffer.read_at(where))
         else:
@@ -201,7 +201,7 @@ class Replay:
             self.add(other, source.window, self.take(one, target.window))
 
     def arguments(self, record: LaunchRecord) -> list[Any]:
-        """Return the arguments of an adjoint; in the places of its scratch memory is None."""
+        """Return the arguments of an adjoint, with None for its scratch memory."""
         return self._adjoint(record).arguments(record.values, record.kept)
 
     def _adjoint(self, record: LaunchRecord) -> Binding:

@@ -97,7 +97,7 @@ class ReverseContext:
 
     @staticmethod
     def of(record: OpaqueRecord, stands: Mapping[Storage, Field]) -> ReverseContext:
-        """Return the fields of a step as a record has them."""
+        """Return the fields of a step with the contents in its record."""
         left = {storage: Storage(buffer) for storage, buffer in record.left.items()}
         return ReverseContext(stands, record.kept, left)
 

@@ -33,7 +33,7 @@ class Run:
         self.records = None
 
     def first(self, step: TapeStep, position: int) -> object:
-        """Run a step that Python asks for, or prepare for its write; return the step's result."""
+        """Run a step of the user's program, or prepare for its write; return the step's result."""
         return self._run(step, position, lambda records: step.run(records, repeats=True))
 
     def again(self, step: TapeStep, position: int) -> None:

@@ -109,7 +109,7 @@ class RunStep(TapeStep):
         records.append(RunRecord(self, slabs, kept, packing))
 
     def passes_to(self, outputs: Collection[Storage]) -> bool:
-        """Tell whether a launch gives an output values that vary."""
+        """Tell whether a launch writes varying values to an output."""
         return any(launch.passes_to(outputs) for launch in self.period)
 
     def check(self) -> None:

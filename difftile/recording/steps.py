@@ -40,7 +40,7 @@ class Derivatives(Protocol):
         ...
 
     def take(self, field: Field, where: Where) -> HostArray:
-        """Return the derivatives of a field, a part or an element, and leave zero there."""
+        """Return the derivatives of a field, a part or an element, and set them to zero."""
         ...
 
     def drop(self, field: Field, where: Where) -> None:
