@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from typing import TypeAlias
+from numbers import Real
+from typing import TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -36,9 +37,10 @@ def checked_seeds(
         check_loss(seeds)
         seeds = {seeds: 1.0}
     if not isinstance(seeds, Mapping) or not all(isinstance(f, ArrayLike) for f in seeds):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TapeError(
-            f"backward() takes a field of one element, or {{field: seed}}, not {seeds!r}."
-        )
+        wanted = f"backward() takes a field of one element, or {{field: seed}}, not {seeds!r}."
+        if isinstance(cast(object, seeds), Real):
+            wanted += " Inside the tape, dt.value(number) is a field that holds a number."
+        raise TapeError(wanted)
     for field in seeds:
         if field.base.storage not in written:
             raise TapeError(
