@@ -183,7 +183,7 @@ class _Batcher:
         return self.cells.setdefault(v, Array(v.name or "each", FieldType(element, 1)))
 
     def _sized(self, stmt: Size) -> Size:
-        """Return the size of an axis, which comes after that of the directions."""
+        """Return the size of an axis, counted after the axis of the directions."""
         wide = self.to.get(stmt.array)
         return stmt if wide is None else replace(stmt, array=wide, axis=stmt.axis + 1)
 

@@ -79,7 +79,7 @@ def by_warps(program: Program, shared: Collection[Lanes]) -> Program:
 
     Args:
         program: A finished program.
-        shared: What `lanes_of` finds in those loops.
+        shared: The result of `lanes_of` for those loops.
     """
     chosen = [loop for lanes in shared for loop in lanes.loops]
 

@@ -1,8 +1,8 @@
 """Vectors and matrices taken apart: every op on them becomes ops on numbers.
 
-Tangents along an axis are vectors of which most components do not exist. Taken apart, what they are
-multiplied by goes with them: structural zeros vanish, where an op on vectors computes all of its
-components. Vectors are put together again only for what needs them whole.
+Tangents along an axis are vectors of which most components do not exist. Taken apart together
+with their factors, they lose structural zeros, where an op on vectors computes all of its
+components. Vectors are put together again only for statements that need them whole.
 """
 
 from __future__ import annotations

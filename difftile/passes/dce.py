@@ -49,7 +49,7 @@ def dce(program: Program, scratch: Collection[Array] = ()) -> Program:
 
     Args:
         program: The program.
-        scratch: Arrays whose contents nobody reads after the program.
+        scratch: Arrays whose contents are not read after the program.
     """
     local = {s.array for s in walk(program.body) if isinstance(s, Alloc)}.union(scratch)
     return replace(program, body=_without_dead(program.body, local))
@@ -61,7 +61,7 @@ def slim_block(block: Block) -> Block:
 
 
 def _without_dead(block: Block, local: set[Array]) -> Block:
-    """Return what effects and results depend on; writes into local arrays are no effects."""
+    """Return the dependences of effects and results; writes into local arrays are not effects."""
     alive = _Alive(local)
     alive.note(block, None, alive.effects)
     alive.mark(block.results)
@@ -76,7 +76,7 @@ class _Alive:
 
     Args:
         local: Arrays whose contents are read nowhere else. They are needed for values outside them,
-            and not for what is stored in themselves.
+            and not for values stored in themselves.
 
     Attributes:
         effects: The statements that stay whatever else does.

@@ -1,7 +1,7 @@
 """Stores that later loops overwrite, and sums into arrays that are known to hold one number.
 
-A program of several launches clears gradients that it then adds to, or stores contents that nothing
-reads before they are stored again. The first becomes a store, the second goes.
+A program of several launches clears gradients that it then adds to, or stores contents that are
+overwritten before they are read. The first becomes a store, the second goes.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ def dead_stores(
     Args:
         program: The program.
         extents: For each array a key for each of its extents: equal ones have equal keys. An array
-            that is not among them has extents like those of no other.
-        scratch: Arrays whose contents nobody reads after the program.
+            that is not among them shares its extents with no other.
+        scratch: Arrays whose contents are not read after the program.
     """
     stored = _with_stores_of_sums(program, _Accesses(program, extents or {}))
     return _without_dead(stored, _Accesses(stored, extents or {}), set(scratch))
 
 
 class _Accesses:
-    """What the statements of the top level do with whole arrays."""
+    """The accesses of the statements at the top level to whole arrays."""
 
     def __init__(self, program: Program, extents: Extents) -> None:
         self._program = program
@@ -148,8 +148,8 @@ def _without_dead(program: Program, accesses: _Accesses, dead: set[Array]) -> Pr
 
     Args:
         program: The program.
-        accesses: What its statements do.
-        dead: The arrays whose contents after the program nobody reads.
+        accesses: The accesses of its statements.
+        dead: The arrays whose contents are not read after the program.
     """
     kept: list[Stmt] = []
     for stmt in reversed(program.body.stmts):

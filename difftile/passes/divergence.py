@@ -1,4 +1,4 @@
-"""What differs between iterations of a parallel loop that run side by side."""
+"""Divergence: the values that differ between concurrent iterations of a parallel loop."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from difftile.ir.walk import definitions, operands
 class Divergence:
     """A divergence analysis.
 
-    All is taken to be the same that need not differ, also what loops carry on, until nothing more
-    is found that differs.
+    Values, loop carries included, are assumed to be the same until one of their operands differs;
+    the analysis repeats until it finds no more that differ.
 
     Args:
         loop: The parallel loop.
         written: The fields that the program writes.
         indices: Those of the loop's indices that differ.
-        found: What differs: values, and arrays some of whose elements do.
+        found: The values that differ, and the arrays with elements that differ.
     """
 
     loop: ParallelFor

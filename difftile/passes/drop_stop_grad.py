@@ -1,4 +1,4 @@
-"""Removal of `stop_grad`, which means nothing once derivatives are made."""
+"""Removal of `stop_grad`, which has no effect once derivatives are made."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ from difftile.passes.affine import definitions_of, owns, place_of, ranges_of, un
 from difftile.passes.dce import slim_block
 from difftile.passes.shared_sums import Axis, outside
 
-# What the iterations of a serial loop have in common is computed again in each of them.
+# Values shared by the iterations of a serial loop are computed again in each of them.
 _MOST = 8
 _CHEAP = frozenset(
     ("add", "sub", "mul", "neg", "abs", "min", "max", "cast", "select", "extract", "dot")
@@ -120,7 +120,7 @@ def _is_atomic(stmt: Stmt) -> bool:
 
 
 def _flat(task: ParallelFor, loop: For, defs: dict[Var, Stmt]) -> list[Stmt]:
-    """Return a loop over one more axis, and one for what comes after the serial loop."""
+    """Return a loop over one more axis, and one for the statements after the serial loop."""
     b = OpBuilder()
     b.span = task.span
     at = task.body.stmts.index(loop)

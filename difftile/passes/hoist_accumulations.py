@@ -70,7 +70,7 @@ def add_totals(b: OpBuilder, totals: Totals, sure: set[Place]) -> None:
         b: Where they are appended.
         totals: The totals.
         sure: The places that the loop adds to in any case. For the others, a branch that was never
-            taken may have been what keeps the index inside the shape.
+            taken may have kept the index inside the shape.
     """
     for (array, index), wide_total in totals.items():
         total = b.cast(wide_total, scalar_of(array.type.element))
@@ -188,7 +188,7 @@ def with_totals(stmt: If, of_then: Totals, of_else: Totals) -> tuple[If, Totals]
     Args:
         stmt: The branch, without the accumulations.
         of_then: The totals of one side; a place without one has the total zero.
-        of_else: Those of the other side.
+        of_else: The totals of the other side.
     """
     outs: dict[Place, Var] = {}
     sides: tuple[list[Value], list[Value]] = ([], [])

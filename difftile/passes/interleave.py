@@ -2,7 +2,7 @@
 
 Memory answers after hundreds of cycles, in which a thread can ask for more, but nothing tells a
 compiler that a store leaves the elements alone that the next iteration loads. A thread therefore
-runs some iterations at a time, first what they load and compute, then what they store. Iterations
+runs some iterations at a time, first their loads and arithmetic, then their stores. Iterations
 of a parallel loop may run in any order, and so in turns. They are far apart in a loop over one
 axis, and neighbouring rows in others, where stencils load the same elements for several of them.
 """
@@ -57,7 +57,7 @@ def interleave(loop: ParallelFor, fresh: Collection[Array] = ()) -> list[Stmt]:
 
     Args:
         loop: The loop.
-        fresh: Arrays that hold zeros: what is added there once is stored.
+        fresh: Arrays that hold zeros, where a single addition becomes a store.
     """
     original, loop = loop, replace(loop, body=_with_loads(loop.body, fresh))
     lanes = _lanes(loop)
@@ -116,7 +116,7 @@ def _lanes(loop: ParallelFor) -> int:
             case Alloc(array) if array.type.ndim == 0:
                 pass
             case Accumulate(atomic=True) | Accumulate(aggregated=True):
-                return 1  # atomics are what such a loop waits for
+                return 1  # such a loop waits for its atomics
             case For() | While() | Alloc() | Combine() | Print() | Fail():
                 return 1
             case _:

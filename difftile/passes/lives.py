@@ -72,7 +72,7 @@ class _Lives:
         return {v for v in values if isinstance(v, Var) and v in self.among}
 
     def define(self, variables: Collection[Var], live: set[Var]) -> set[Var]:
-        """Note what is needed beside variables that get their values here; return the rest."""
+        """Note the other operands of variables that get their values here; return the rest."""
         defined = self.of(variables)
         for one in defined:
             for other in (live | defined) - {one}:

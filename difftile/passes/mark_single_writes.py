@@ -136,7 +136,7 @@ class _SingleWrites:
         return loop.index, place
 
     def most(self, stop: Value) -> int | None:
-        """Return what the end of a loop is at most, where that is a number."""
+        """Return an upper bound of the end of a loop, where it is a number."""
         if isinstance(stop, Const):
             return int(stop.value)
         match self.defs.get(stop):

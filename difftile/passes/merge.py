@@ -1,7 +1,7 @@
 """Writes to one element that follow each other become one.
 
 The adjoint of an update in place takes an element, leaves zero and adds again: `g = a[i]; a[i] =
-0; ...; a[i] += c` becomes `g = a[i]; ...; a[i] = c`, and nothing at all where c is g.
+0; ...; a[i] += c` becomes `g = a[i]; ...; a[i] = c`, and disappears where c is g.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Parallel loops over one box of indices become one loop.
 
 `parallel for i: x[i] = a; parallel for i: y[i] = f(x[i])` needs one task and, when elements are
-values, one pass over memory. No iteration of the merged loop may touch what another one of the
-other half touches, unless both add. Statements between the loops go before both or after both.
-(Kennedy and Allen, Optimizing Compilers for Modern Architectures, section 6.2.5: loop fusion.)
+values, one pass over memory. No iteration of one half of the merged loop may touch an
+element that another iteration touches in the other half, unless both add. Statements between the
+loops go before both or after both. (Kennedy and Allen, Optimizing Compilers for Modern
+Architectures, section 6.2.5: loop fusion.)
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def merge_loops(program: Program) -> Program:
 
 @dataclass(frozen=True)
 class _Part:
-    """A statement of the top level, and what others must not overtake."""
+    """A statement of the top level, with the accesses that others must not overtake."""
 
     stmt: Stmt
 

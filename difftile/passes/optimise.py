@@ -46,7 +46,7 @@ def normalise(program: Program, *, checked: bool = False) -> Program:
 
 
 def join(program: Program, extents: Extents | None = None, *, checked: bool = False) -> Program:
-    """Return the program of several launches as one: what they hand on becomes values.
+    """Return the program of several launches as one; data passed between them becomes values.
 
     Args:
         program: Programs one after the other, before `finish`.
@@ -71,7 +71,7 @@ def join(program: Program, extents: Extents | None = None, *, checked: bool = Fa
         merge,
         fold,
         cse,
-        # Loads are gone, and with them what kept stores.
+        # Stores that were kept for loads since removed can go.
         without_dead_stores,
         dce,
     )
@@ -141,7 +141,7 @@ def finish(
         exclusive,  # for the sums of blocks in serial code
         # Only exclusive accumulations can be part of a store.
         merge,
-        # Merged writes leave loads and sums that nothing reads.
+        # Merged writes leave unused loads and sums.
         fold,
         dce,
         # Last, since only accumulations that are still atomic gain by it. They leave branches as

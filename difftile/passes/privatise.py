@@ -3,7 +3,7 @@
 A loop that adds to elements which several iterations have in common needs an atomic addition for
 each term, and threads that add to the same cache line wait for each other. Instead a thread clears
 a copy of the target, runs its part of the loop on it with plain additions, and a second loop adds
-the copies up, in the order of a tree: what comes out is the same in every run, and as accurate as
+the copies up, in the order of a tree: the result is the same in every run, and as accurate as
 a pairwise sum. (Privatization and array reduction, as compilers call it: Midkiff, Automatic
 Parallelization, 2012, sections 3.2 and 3.4.)
 
@@ -42,8 +42,8 @@ _SPACE = 128  # bytes between copies: processors fetch cache lines in pairs
 # next to each other, which a sum of 32 bits might not be, and puts a loop over them into vectors.
 _ALIGNED = 16
 
-# What copies start with. The other operations, done twice with the same operand, change nothing:
-# for them copies start with the contents of the target.
+# The initial contents of copies. The other operations, done twice with the same operand, change
+# nothing: for them copies start with the contents of the target.
 _NEUTRAL = {"add": 0, "mul": 1, "bit_xor": 0}
 _IDEMPOTENT = frozenset(("max", "min", "bit_and", "bit_or"))
 
@@ -69,7 +69,7 @@ class Plan:
     """The loops of a program that scatter without atomics; the others keep theirs.
 
     Args:
-        alone: The numbers of the loops that run on one thread.
+        alone: The numbers of the loops that run on a single thread.
         copied: The scatters with a copy of the target for each thread.
         small: Those of them whose copies one thread adds up.
     """
@@ -92,7 +92,7 @@ class Copies:
     """The copies of a target, one after the other with space in between.
 
     Args:
-        array: The copies, whose index is that of an element in row-major order.
+        array: The copies, indexed by the row-major position of an element.
         target: The target.
     """
 
@@ -177,7 +177,7 @@ class _Copied:
     """A target with its copies, in the program.
 
     Args:
-        scatter: What is added to it.
+        scatter: The accumulation into it.
         copies: The copies.
         sizes: The extents of the target.
         count: The number of its elements.
@@ -249,7 +249,7 @@ def _append_copied(
 
 
 def _append_start(b: OpBuilder, one: _Copied, base: Value) -> None:
-    """Append the loops that set a copy to what it starts with."""
+    """Append the loops that initialise a copy."""
     op, element = one.scatter.op, one.target.type.element
     if op in _NEUTRAL:
         number = _NEUTRAL[op]
@@ -311,7 +311,7 @@ def _append_part_loop(
         parts: The number of parts.
         part: The index of the part.
         private: The targets with copies.
-        first: What a part begins with.
+        first: The statements that begin a part.
     """
     with b.region() as stmts:
         b.extend(first)
@@ -336,8 +336,9 @@ def _append_part_loop(
 def _piece(b: OpBuilder, loop: ParallelFor, part: Var, parts: int) -> list[tuple[Value, Value]]:
     """Append the bounds of a part of a loop along each axis.
 
-    The first axis is cut into as many pieces as it has iterations, or as there are parts; what few
-    rows leave cuts the next axis, and the last one. Pieces differ by one iteration at most.
+    The first axis is cut into as many pieces as it has iterations, or as there are parts; where
+    few rows leave parts over, the next axis is cut, and then the last. Pieces differ by one
+    iteration at most.
     """
     if parts == 1:
         return list(zip(loop.starts, loop.stops, strict=True))

@@ -2,8 +2,8 @@
 
 `guard` puts a test before each access that may be outside. Of each such test this finds for which
 shapes and integer arguments some iteration that certainly runs fails it: indices, bounds of loops
-and conditions are followed as polynomials, whose loop indices are then eliminated. What depends on
-memory or on floats is not followed, and accesses that depend on it are not found.
+and conditions are followed as polynomials, whose loop indices are then eliminated. Values that
+depend on memory or on floats are not followed, and accesses that depend on them are not found.
 """
 
 from __future__ import annotations

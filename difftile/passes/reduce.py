@@ -178,7 +178,7 @@ def _literal_count(loop: ParallelFor, otherwise: int) -> int:
 def _divided(
     b: OpBuilder, first: Var, stride: int, extents: list[Expr]
 ) -> tuple[list[Value], list[Expr]]:
-    """Return the position of an iteration along each axis, and what a stride is along each.
+    """Return the position of an iteration along each axis, and the stride along each.
 
     Strides along all axes but the first are less a row, and so negative: sums stay in 32 bits.
     """

@@ -1,4 +1,4 @@
-"""What a serial loop does with the values that it carries, where it does nothing else with them.
+"""Reductions: values that a serial loop carries and combines by one operation only.
 
 Sums, maxima and minima do not depend on the order of the iterations, but for rounding.
 """

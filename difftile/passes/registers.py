@@ -39,7 +39,7 @@ def in_registers(
 
     Args:
         loop: The loop.
-        owned: Arrays of whose elements no other thread touches those that the loop does.
+        owned: Arrays in which no other thread touches the elements that the loop touches.
         around: The block of the program that has the loop in it.
         ranges: The indices that are known to be inside.
     """
@@ -82,7 +82,7 @@ class _Promoted(Elements):
 
 
 def _fixed(loop: For, owned: set[Array], around: Block) -> list[Element]:
-    """Return the elements to promote: those of an array that have the same indices in every step.
+    """Return the elements to promote: accesses to an array with the same indices in every step.
 
     Two indices of one array are known to differ, or all of the array stays in memory.
     """

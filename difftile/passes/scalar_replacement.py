@@ -107,7 +107,7 @@ def _followed(block: Block, owned: set[Array]) -> dict[Array, tuple[Value, ...]]
         if isinstance(stmt, (Load, Store, Accumulate)) and stmt.array in owned:
             indices.setdefault(stmt.array, set()).add(stmt.index[: stmt.array.type.ndim])
     for stmt in walk(block):
-        if isinstance(stmt, Combine):  # those of owned elements have been split
+        if isinstance(stmt, Combine):  # those into owned elements have been split
             indices.pop(stmt.array, None)
     if not indices:
         return {}

@@ -75,9 +75,10 @@ def scatter_to_gather(program: Program, *, guarded: bool = False) -> Program:
 
     Args:
         program: The program.
-        guarded: Gather the rim in the same loop, from iterations beside it whose terms are dropped:
-            a device starts a task for each loop, and computes sooner than it branches. Otherwise
-            the rim has a loop of its own, and no other element tests any bounds, which suits a CPU.
+        guarded: Gather the rim in the same loop, from neighbouring iterations whose terms are
+            dropped: a device starts a task for each loop, and computes sooner than it branches.
+            Otherwise the rim has a loop of its own, and no other element tests any bounds, which
+            suits a CPU.
     """
     defs = definitions_of(program.body)
     stale = StaleLoads(program)
@@ -174,7 +175,7 @@ class _Gather:
         scatters: Its accumulations into the field.
         slices: For each the statements that compute whether it happens, and its value.
         defs: The ops of the program.
-        single_write: Nothing else in the program touches the field.
+        single_write: The rest of the program does not touch the field.
     """
 
     def __init__(
@@ -229,7 +230,7 @@ class _Gather:
     def _all(self, outer: _Box) -> ParallelFor:
         """Return the loop over the outer box, which takes each term from some iteration.
 
-        Where there is none at an offset, that is the nearest one, and its term counts as nothing.
+        Where an offset has no iteration, the nearest one is taken and its term counts as zero.
         """
         b, task = self.b, self.task
         stops: list[Value] = []

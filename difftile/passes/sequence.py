@@ -1,4 +1,4 @@
-"""Programs one after the other: the statements of several launches as those of one program."""
+"""Programs one after the other: the statements of several launches as one program."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def placed(
 
     Args:
         block: The body of a program.
-        arrays: What stands for each of its parameters that is an array.
-        numbers: What stands for each of the others.
+        arrays: The replacement of each array parameter.
+        numbers: The replacement of each other parameter.
     """
     return _Placer(arrays, numbers).block(block).stmts
 

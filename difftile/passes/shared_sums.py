@@ -67,7 +67,7 @@ class Solved:
         axis: The axis.
         element: The index of the element along a dimension, but for a constant.
         turn: The index of a serial loop.
-        factor: What a turn moves the element by.
+        factor: The distance that a turn moves the element.
     """
 
     axis: Axis
@@ -90,8 +90,8 @@ class SharedSum:
         solved: The axes of the parallel loop that follow from kept ones and from turns.
         row: The statements that the innermost loop does not vary, yielding values for `inner`.
         inner: The statements that compute the condition and the value, inside all axes.
-        in_loop: It is in a serial loop.
-        beside: How many accumulations the parallel loop makes into elements that it shares.
+        in_loop: The accumulation is in a serial loop.
+        beside: The number of accumulations of the parallel loop into elements that it shares.
     """
 
     stmt: Accumulate
@@ -109,7 +109,7 @@ class SharedSum:
     def guards(self, b: OpBuilder, index: tuple[Value, ...]) -> Expr:
         """Append whether an element may be touched though no iteration might have added to it.
 
-        A branch that was never taken may have been what keeps the index inside the shape.
+        A branch that was never taken may have kept the index inside the shape.
 
         Args:
             b: Where that is appended.
@@ -256,7 +256,7 @@ class _Found:
         )
 
     def sliced(self) -> tuple[Block, Block] | None:
-        """Return what the innermost loop does not vary, and what it does."""
+        """Return the statements that the innermost loop does not vary, and those that it does."""
         blocks = [self.task.body, *(loop.body for loop in self.loops)]
         inner = slice_of(blocks[-1], self.stmt)
         pures: list[Stmt] = []

@@ -1,7 +1,7 @@
-"""Comparisons of square roots with zero, as comparisons of what they are roots of.
+"""Comparisons of square roots with zero, as comparisons of their radicands.
 
-The derivative of a root asks whether it is positive. GPUs are fast at reciprocal roots, in which
-all else ends up: the comparison would be what is left of the root itself.
+The derivative of a root asks whether it is positive. GPUs are fast at reciprocal roots, into which
+other uses are rewritten: the comparison would be the last use of the root itself.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ class _Cut:
         defs: Ops by result, with the simpler ones.
         lows: The iterations are not before any of these, ...
         highs: ... and before each of these.
-        simpler: What takes the place of an op, by its result.
+        simpler: The replacement of an op, by its result.
     """
 
     loop: For
@@ -281,7 +281,7 @@ class _Cut:
             self.replace(let, Const(below, BOOL))
 
 
-# What comparisons with an index are for lower and for higher indices.
+# The values of comparisons with an index for lower and for higher indices.
 _SIDES = {
     "lt": (True, False),
     "le": (True, False),

@@ -89,7 +89,7 @@ def has_long_sums(loop: ParallelFor) -> bool:
 
 
 def _split_at(loop: ParallelFor, place: int, pure: Sequence[Stmt] = ()) -> list[Stmt] | None:
-    """Return what a sum inside a parallel loop needs of the statements ahead of it.
+    """Return the statements ahead of a sum inside a parallel loop that the sum needs.
 
     Args:
         loop: The parallel loop.
@@ -119,7 +119,7 @@ def _split_at(loop: ParallelFor, place: int, pure: Sequence[Stmt] = ()) -> list[
 
 
 def _only_adds(loop: For) -> bool:
-    """Tell whether a loop does nothing with what it carries but add to it."""
+    """Tell whether a loop only adds to the values that it carries."""
     if any(scalar_of(carry.type) not in (F32, F64) for carry in loop.carries):
         return False
     return set(reductions(loop) or ("",)) == {"add"}

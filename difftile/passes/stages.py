@@ -39,7 +39,7 @@ def split(program: Program) -> tuple[Program, ...]:
     """Return the stages of a program in order; together they are equivalent to the program."""
     groups: list[list[Stmt]] = [[]]
     written: set[Array] = set()
-    final: set[Array] = set()  # read after their write: nothing may write them again
+    final: set[Array] = set()  # read after their write: must not be written again
     for stmt in program.body.stmts:
         one = Block((stmt,))
         writes, late = arrays_written(one), arrays_loaded(one) & written

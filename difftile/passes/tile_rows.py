@@ -3,12 +3,12 @@
 Where the serial loop of an iteration goes along a row, `a[i, j, k]` for k after k, the threads of a
 warp ask for elements that are rows apart, and memory gives each of them a line to itself, again and
 again. The loop is therefore cut into tiles of TILE turns. Before the turns of a tile, a piece of
-each row is copied into a local array, and what the turns have written is copied out after them.
+each row is copied into a local array, and elements written by the turns are copied out after them.
 A device has tiles in memory that a warp shares, and copies them together, one row after the other
 (`copies`): as lines of neighbouring elements.
 
-All threads of a warp must get to each copy. So the parallel loop has one axis, of whole warps: what
-its last iterations compute past the end is that of the last element, and none of it is stored.
+All threads of a warp must get to each copy. So the parallel loop has one axis, of whole warps: its
+last iterations, past the end, compute the last element again and store none of it.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def tile_rows(loop: ParallelFor, fresh: Collection[Array] = ()) -> Tiled:
 
     Args:
         loop: A loop of a finished program.
-        fresh: Arrays that hold zeros: what is added there once is stored.
+        fresh: Arrays that hold zeros, where a single addition becomes a store.
     """
     stmts = list(walk(loop.body))
     alone = any(
@@ -107,7 +107,7 @@ def tile_rows(loop: ParallelFor, fresh: Collection[Array] = ()) -> Tiled:
 
 
 def copy_of(loop: For, tiles: Collection[Array]) -> Copy | None:
-    """Return what a loop copies into a tile or out of it, if it does that."""
+    """Return the copy that a loop makes into or out of a tile; None for other loops."""
     match loop.body.stmts:
         case (
             Let(out=at, op="add", args=(begin, _)),
@@ -131,8 +131,8 @@ class _Row:
         lead: The row.
         along: The index of the element, as a form of the loop's index.
         forwards: Turn after turn, one element on; else one back.
-        tile: What holds a piece of it.
-        comes: The turns need what it holds before.
+        tile: The local array that holds a piece of it.
+        comes: The turns need the contents from before.
         goes: The turns write it.
     """
 
@@ -162,7 +162,7 @@ class _Tiling:
         self.alive: Value = Const(True, BOOL)
 
     def tiled(self) -> Tiled:
-        """Return the loop in tiles; as it is if nothing in it walks along rows."""
+        """Return the loop in tiles; unchanged if no access in it walks along rows."""
         b, loop = self.b, self.loop
         b.span = loop.span
         lengths = [
@@ -213,7 +213,7 @@ class _Tiling:
                     self.b.append(with_blocks(stmt, self.guarded_block))
 
     def guarded_block(self, block: Block) -> Block:
-        """Return a block with nothing stored by iterations past the end."""
+        """Return a block in which iterations past the end store no values."""
         return replace(block, stmts=tuple(map(self.guarded, block.stmts)))
 
     def guarded(self, stmt: Stmt) -> Stmt:
@@ -288,7 +288,7 @@ class _Tiling:
             return None
         if not any(v in self.across.found for v in lead):
             return None
-        # What others write while this loop runs may be anywhere in a row.
+        # Writes of other iterations during this loop may be anywhere in a row.
         if comes and not goes and array in self.written:
             return None
         tile = self.tile_of.get(array) or _tile_for(array)

@@ -86,7 +86,7 @@ def interchanged(
     """Return the program of many steps in which each iteration of one loop runs all of them.
 
     None if the program is not one parallel loop, after loops have been merged, or if an iteration
-    reads what another one writes. Call it before sums are cut into blocks (`finish`).
+    reads an element that another one writes. Call it before sums are cut into blocks (`finish`).
 
     Args:
         program: The program of one step.
@@ -167,7 +167,7 @@ def strips(
 
 
 def _sum_up(b: OpBuilder, loop: For, *, levels: int = 0) -> None:
-    """Append a loop over time, with totals of what it adds to elements of other threads as well.
+    """Append a loop over time, with totals of its additions to elements of other threads as well.
 
     Args:
         b: Where it is appended.
@@ -182,11 +182,11 @@ def _sum_up(b: OpBuilder, loop: For, *, levels: int = 0) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Period:
-    """A step that is one parallel loop, whose iterations need nothing of each other in any step.
+    """A step that is one parallel loop, with iterations independent of each other in every step.
 
     Args:
-        outside: What comes before the loop in each step, and is the same in all of them.
-        each: What comes before the loop and is not.
+        outside: The statements before the loop that are the same in every step.
+        each: The other statements before the loop.
         task: The loop; accumulations into owned arrays are not atomic.
         owned: The written arrays of which each iteration has elements of its own.
     """
@@ -218,7 +218,7 @@ class _Period:
 
 
 def _one_loop(program: Program) -> tuple[tuple[Stmt, ...], ParallelFor] | None:
-    """Return the parallel loop of a program and the statements before it, if nothing else acts."""
+    """Return the parallel loop with all effects of a program, and the statements before it."""
     stmts = program.body.stmts
     places = [k for k, stmt in enumerate(stmts) if isinstance(stmt, ParallelFor)]
     if len(places) != 1:
@@ -305,7 +305,7 @@ def split_invariant(
 def _steps(
     step: Var, first: Value, count: Value, stmts: Sequence[Stmt], *, reverse: bool
 ) -> list[Stmt]:
-    """Return a loop that runs statements for each step, and what computes its bounds."""
+    """Return a loop that runs statements for each step, after statements for its bounds."""
     b = OpBuilder()
     if not reverse:
         stop = (b.expr(first) + count).named("stop").value

@@ -47,10 +47,10 @@ def transpose_sums(program: Program, *, warps: bool = False) -> Program:
 
 
 class _Transposed:
-    """Appends what one sum needs.
+    """Appends the statements of one sum.
 
     Args:
-        b: Where that is appended.
+        b: Where they are appended.
         shared: The sum.
     """
 

@@ -6,8 +6,8 @@ of the latter at the same time, if both make as many turns: the steps of one fil
 of the other (Callahan, Cocke and Kennedy, "Estimating interlock and improving balance for pipelined
 architectures", 1988). Iterations of a parallel loop may run in any order, and so in turns.
 
-Sums that nothing reads before the end are left alone, as they can be reordered, and so are bodies
-that are long enough to keep a processor busy by themselves.
+Sums that are not read before the end stay as they are, since they can be reordered, and so do
+bodies that are long enough to keep a processor busy by themselves.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _of_loop(loop: ParallelFor, written: set[Array]) -> list[Stmt]:
 
 
 class _Varying(Divergence):
-    """What differs between an iteration and its neighbour along the last axis."""
+    """The values that differ between an iteration and its neighbour along the last axis."""
 
     def together(self, loop: For) -> bool:
         """Tell whether a loop runs for both iterations at a time."""
@@ -155,7 +155,7 @@ class _Jam:
                 self.b.extend([lane.stmt(stmt) for lane in self.lanes])
 
     def share(self, variables: Iterable[Var]) -> None:
-        """Let variables of the second iteration be those of the first."""
+        """Let variables of the second iteration be the variables of the first."""
         first, second = self.lanes
         second.env.update((v, first.env[v]) for v in variables)
 
@@ -193,7 +193,7 @@ def _is_short(loop: For) -> bool:
 
 
 def _has_recurrence(loop: For) -> bool:
-    """Tell whether a loop without loops computes a float from that of the turn before.
+    """Tell whether an innermost loop computes a float from its value in the turn before.
 
     Sums, products and maxima that only the next turn uses are not meant.
     """

@@ -198,7 +198,7 @@ class _Writer:
         return Block(tuple(stmts), results)
 
     def assign(self, targets: Sequence[Var], values: Sequence[Value]) -> tuple[Value, ...]:
-        """Store the values of targets in memory, all at once; return those of the others."""
+        """Store the values of targets in memory, all at once; return the other values."""
         kept: list[Value] = []
         stores: list[tuple[Array, Value]] = []
         for target, value in zip(targets, values, strict=True):
@@ -252,7 +252,7 @@ class _Writer:
 
 
 def _clears(stmt: Stmt) -> bool:
-    """Tell whether a statement sets a vector to what it is where it is declared."""
+    """Tell whether a statement sets a vector to the value that it is declared with."""
     if not isinstance(stmt, Store) or stmt.index or not isinstance(stmt.value, Const):
         return False
     return stmt.value.value == 0 and math.copysign(1, stmt.value.value) > 0
