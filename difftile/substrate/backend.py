@@ -140,8 +140,8 @@ class VectorMath:
 
     Args:
         spellings: How emitted source writes the polynomial of each op.
-        limits: The sizes of arguments from which on there is none, by op and type; none for ops
-            that have one everywhere.
+        limits: The size from which on arguments have no polynomial, by op and type; ops that
+            have one everywhere have no entry.
     """
 
     spellings: Mapping[str, Spelling]
@@ -242,9 +242,9 @@ class Backend:
         vector_math: The functions that may be polynomials.
         devices: Starts and ends.
         memory: Makes memory of a device, for elements of a type in a shape, with any contents.
-        lent_memory: Makes an array of memory of the device that others have lent, by its address.
+        lent_memory: Makes an array of device memory lent by another library, by its address.
         shareable_memory: Allocates bytes of the device that outlive the session: the address, and
-            what keeps them.
+            the object that keeps them alive.
         compile: Compiles emitted source.
         native: Kernels for devices with warps, by name; each stands for kernels of the language.
         desktop: Opens a window with a title, a width and a height [px]; raises RuntimeError where

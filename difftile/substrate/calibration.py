@@ -1,8 +1,8 @@
-"""What it costs on this machine to add to elements that threads share, measured once.
+"""The costs of adding to elements that threads share, measured once on this machine.
 
 The figures are medians of the faster half of some runs, as other processes only make them longer.
 They are kept in the folder of compiled kernels, in a file for each number of threads. A file that
-cannot be read or written, or has other than plausible numbers, is as good as none.
+cannot be read or written, or has implausible numbers, is ignored.
 """
 
 from __future__ import annotations

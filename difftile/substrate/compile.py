@@ -42,7 +42,7 @@ from difftile.substrate.vectorise_functions import Vectorised, vectorise_functio
 from difftile.substrate.whole import NO_PARTS, Parts, WholeWrites, size_of
 from difftile.substrate.work import work_of
 
-# Storing instead of adding pays where memory is what takes the time; below, one variant is enough.
+# Storing instead of adding pays where memory is the bottleneck; below, one variant is enough.
 _FRESH_BYTES = 1 << 20
 
 # Vector instructions take longer to compile (a fifth), which pays where they save more than the
@@ -90,7 +90,7 @@ class _Which(NamedTuple):
 
     Args:
         serial: It runs on one thread.
-        outlined: What a thread runs is a function.
+        outlined: The code of a thread is a function.
         zeros: The arguments with zeros in them.
         plan: How its loops scatter.
         few: The numbers of the parallel loops with so few iterations that they are spread.
@@ -116,7 +116,7 @@ def _always(count: int) -> Count:
 
 
 class _Nothing:
-    """Launches nothing: all that a program does are clears, which wait."""
+    """A launch without code: the program only clears arrays, and clears wait."""
 
     def launch(self, args: Sequence[Any]) -> None:
         """Do nothing."""
@@ -386,7 +386,7 @@ class CompiledProgram:
             variant = _WithMemory(variant, memory, lambda: self._variant(without))
         seconds = time.perf_counter() - started
         self.seconds += seconds
-        # On a busy machine, what other processes do is not the fault of the code.
+        # On a busy machine, other processes add to the time.
         note_slow_compile(self.program, min(seconds, time.process_time() - spent))
         return variant
 
@@ -395,13 +395,13 @@ class CompiledProgram:
         return lambda args: copies.count(args[position].shape, parts)
 
     def loop_codes(self, args: Sequence[Any]) -> list[list[LoopCode]] | str:
-        """Return what the loops of a launch are compiled to on the CPU.
+        """Return the machine code forms of the loops of a launch on the CPU.
 
         Args:
             args: As for `launch`; whatever has a shape stands for a buffer.
 
         Returns:
-            What `loop_codes` returns; or why no loop is vector instructions, as a clause.
+            The result of `loop_codes`; or why no loop is vectorised, as a clause.
         """
         if current_session().debug:
             return "debug sessions run without them"
@@ -420,7 +420,7 @@ class CompiledProgram:
     def _formed(
         self, program: Program, which: _Which
     ) -> tuple[Vectorised, tuple[Copies, ...], tuple[Array, ...]]:
-        """Return the program of a variant, and what memory it needs besides its parameters."""
+        """Return the program of a variant, and the memory it needs besides its parameters."""
         parts, pieces = parts_of(self._threads), parts_of_loops(self._threads)
         functions = () if self._vector_math is None else self._vector_math.spellings
         if which.outlined:
@@ -454,7 +454,7 @@ class CompiledProgram:
         return found if self._on_host or not found else [*positions]
 
     def _zeros(self, args: Sequence[Any]) -> tuple[_Zeros, Parts]:
-        """Return the arguments with zeros in them, and what the launch gives new contents."""
+        """Return the arguments with zeros in them, and the parts that the launch overwrites."""
         before = [k for k in self._large(self._stored, args) if args[k].zeros]
         after = self._large(self._cleared, args)
         parts = NO_PARTS

@@ -97,7 +97,7 @@ def raise_first() -> None:
     """Raise the first failure since the last call, if there was one.
 
     Raises:
-        DifftileError: What went wrong.
+        DifftileError: The failure.
     """
     if _failures:
         first = _failures[0]

@@ -1,6 +1,6 @@
 """Parallel loops of a device in another form than they are written in: which, at a launch.
 
-Shapes decide: what fills a GPU in one form leaves it idle in another.
+Shapes decide: a loop that fills a GPU in one form leaves it idle in another.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Arrays of others as blocks of memory, and blocks as arrays of others: the DLPack protocol.
 
-The structures are those of DLPack 1.1 (`dlpack.h`). An array of others is read from its capsule by
+The structures follow DLPack 1.1 (`dlpack.h`). An array of others is read from its capsule by
 `ctypes`. Capsules of our own are NumPy's, whose deleter is compiled and waits for no interpreter
 that has ended; for memory of a device, the capsule of an array that is never read is given the
 device.
@@ -91,7 +91,7 @@ class Block:
         strides: The distance between neighbours along each axis [elements].
         dtype: The type of its numbers.
         device: The number of the CUDA device; None for memory of the host.
-        read_only: Whether nobody may write it.
+        read_only: Whether the memory must not be written.
         keeper: Keeps the memory alive.
     """
 
@@ -210,7 +210,7 @@ def _of_capsule(capsule: Any) -> Block:
     _rename(capsule, _USED[kind])  # from here on the memory is given back by us
     keeper = _Keeper()
     if managed.deleter:
-        # The code alone: the structure, and what refers to its fields, ends with the call.
+        # Only the code: the structure, and references to its fields, end with the call.
         code: Any = ctypes.cast(managed.deleter, ctypes.c_void_p).value
         deleter, address = _Deleter(code), ctypes.addressof(managed)
         weakref.finalize(keeper, deleter, address).atexit = False
@@ -242,8 +242,7 @@ def capsule_of(array: npt.NDArray[Any], device: int | None, max_version: Any = N
     """Return the capsule of an array, which keeps the array alive.
 
     Args:
-        array: The array; where its memory is that of a device, one of the address, to be read by
-            nobody.
+        array: The array; for memory of a device, one at the address, which is never read.
         device: The number of the CUDA device; None for memory of the host.
         max_version: The latest version of the protocol that the consumer knows; None for those
             before 1.0.

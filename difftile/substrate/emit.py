@@ -113,9 +113,9 @@ def emit(
             parallel (CPUs).
         warps: The threads of the device run in warps.
         threads: Cut parallel loops into a part for each thread; 0 leaves that to Taichi.
-        fresh: Arrays that hold zeros: what is added there once is stored.
+        fresh: Arrays that hold zeros, where a single addition becomes a store.
         guarded: Taichi compiles as if no number were NaN: comparisons ask for it.
-        outlined: Put what a thread runs into a function of its own (CPUs): see `outline`.
+        outlined: Put the code of a thread into a function of its own (CPUs): see `outline`.
         polynomials: How functions that are polynomials are written, by their results.
         short: Parallel loops end below `parallel.SHORT`.
         tiled: The numbers of the parallel loops in which warps of a device copy rows together.
@@ -197,7 +197,7 @@ class _Emitter:
                 hint = _hint(param) if param.type != BOOL else "ti.i32"
             hints[self.names[param]] = hint
         self.depth = 1
-        # A device would start a task for what stands before its loops.
+        # A device would start a task for the statements before its loops.
         if self.threads or self.grids:
             self.for_each_part = for_each_part(program.body, loads=bool(self.grids))
         kept = tuple(s for s in program.body.stmts if s not in self.for_each_part)
@@ -221,7 +221,7 @@ class _Emitter:
 
     @contextmanager
     def outline(self, name: str) -> Generator[None]:
-        """Write what is written inside as a function of Taichi's, and call it here.
+        """Write the source of the `with` block as a Taichi function, and call it here.
 
         Outside of functions, LLVM cannot know that the stores of a loop leave the addresses and
         shapes of arrays alone, which are in memory too: it loads them again in every iteration,
@@ -359,7 +359,7 @@ class _Emitter:
         text = self.values.text(value)
         where = "" if parts else self.values.place(array, index)
         at = self.values.index(index)
-        # Behind '+' a sum keeps its parentheses; the negative of a product is subtracted.
+        # After '+' a sum keeps its parentheses; the negative of a product is subtracted.
         negates = self.values.negated(value)
         tight = self.values.text(value, SUM + 1)
         self.values.consumed((*index, value))
@@ -429,7 +429,7 @@ class _Emitter:
 
     @contextmanager
     def components_of(self, type_: Type) -> Generator[str]:
-        """Write loops over the components of a type around what is written inside."""
+        """Write loops over the components of a type around the source of the `with` block."""
         names = [self.names.new(letter) for letter, _ in zip("rc", shape_of(type_), strict=False)]
         for name, size in zip(names, shape_of(type_), strict=True):
             self.write(f"{name} = 0")
@@ -644,7 +644,7 @@ class _Emitter:
 
     @contextmanager
     def sharing_turns(self) -> Generator[None]:
-        """Write what is written inside for a lane by itself."""
+        """Write the source of the `with` block for a single lane."""
         read, self.read_by_lanes = self.read_by_lanes, None
         yield
         self.read_by_lanes = read
@@ -784,7 +784,7 @@ class _Emitter:
 
 
 def _sets_all_of(declared: Stmt, stmt: Stmt | None) -> bool:
-    """Tell whether a statement sets all of what the one before it declares."""
+    """Tell whether a statement sets all components that the one before it declares."""
     if not isinstance(declared, Alloc) or not isinstance(stmt, Store):
         return False
     if is_long(stmt.value.type):  # set by loops

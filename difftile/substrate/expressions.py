@@ -43,7 +43,7 @@ class Expression:
         text: The text, without parentheses around it.
         precedence: How tightly its outermost operator binds.
         reads: The arrays that it reads.
-        negates: What follows the sign, where this is the negative of something.
+        negates: The operand of the sign, where this is a negative.
     """
 
     text: str
@@ -64,7 +64,7 @@ class Expressions:
         cell: The index of the element of a field without dimensions.
         polynomials: How functions that are polynomials are written, by their results.
         in_order: Loads stay before the stores that they come before: the device's compiler cannot
-            tell that a store leaves what is loaded after it alone.
+            tell that a store does not change later loads.
         tiles: Arrays in memory that a block of threads has together.
         row: Where a thread's row of a tile begins.
     """
@@ -83,7 +83,7 @@ class Expressions:
     _components: dict[Array, list[str]] = field(default_factory=dict[Array, list[str]])
     _casts: set[Value] = field(default_factory=set[Value])  # that were made by casts
 
-    # What is written where
+    # Writes by place
 
     def define(self, out: Var, expression: Expression, here: Counter[Var]) -> list[str]:
         """Keep an expression for its use, if that is one and in this block; else return its line.
@@ -282,7 +282,7 @@ class Expressions:
         return Expression(f"ti.cast({operand}, ti.{name})", ATOM, reads)
 
     def _comparison(self, op: str, args: tuple[Value, ...], reads: frozenset[Array]) -> Expression:
-        """Return a comparison of floats that is one of IEEE 754, whatever `fast_math` is.
+        """Return a comparison of floats as in IEEE 754, with and without `fast_math`.
 
         Taichi's `!=` is false for NaN. Under fast math it takes `x == x` and `x <= x` for true, for
         any x that it finds to be the same on both sides; `-(-x)` is not, and costs nothing: LLVM,

@@ -1,4 +1,4 @@
-"""How many threads a device gives a parallel loop, by what its iterations do.
+"""How many threads a device gives a parallel loop, by the work of its iterations.
 
 A loop has a fixed number of threads, each of which runs iterations in strides. The number decides
 how much memory is asked for at a time, and how much of a cache a thread has to itself.
@@ -30,7 +30,7 @@ from difftile.passes.interleave import interleave
 from difftile.passes.tile_rows import BLOCK, tile_rows
 from difftile.substrate.parallel import Grid
 
-_RESIDENT = 2048  # threads that a multiprocessor holds at a time, where nobody says how many
+_RESIDENT = 2048  # threads that a multiprocessor holds at a time, where the number is unknown
 _BLOCK = 1024  # the largest; two of them leave a thread 32 registers
 _FITTING = 16  # floats of an iteration for which 32 registers are enough, two at a time
 _LIGHT = 32  # floats of an iteration of which two fit into more of them
@@ -46,7 +46,7 @@ class Grids:
         full: As many as it holds at a time, if each needs few registers.
         several: Several times as many as it holds: it gives them out as others end.
         few: So few that the caches hold the rows that each of them is writing.
-        tiled: Those of loops whose warps copy rows together; None where there are no warps.
+        tiled: The threads of loops whose warps copy rows together; None without warps.
     """
 
     full: Grid
@@ -56,7 +56,7 @@ class Grids:
 
     @staticmethod
     def on(multiprocessors: int, resident: int = _RESIDENT, *, warps: bool = False) -> Grids:
-        """Return those of a device.
+        """Return the threads of a device.
 
         Args:
             multiprocessors: How many it has.

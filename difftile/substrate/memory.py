@@ -3,8 +3,8 @@
 On the CPU a block is a NumPy array that compiled code gets by its address, so Python reads and
 writes it without a copy. Elsewhere the block is an array of the backend.
 
-A block may be memory that others have lent, or that others were given (`dlpack`). Where they may
-write, nothing is known about the contents, and a record that reads them again keeps a copy.
+A block may be borrowed from another library, or shared with one (`dlpack`). Where others may
+write, the contents are unknown, and a record that reads them again keeps a copy.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def nbytes_of(element: Type, shape: tuple[int, ...]) -> int:
 
 
 class Terms(Enum):
-    """What becomes of memory that others have lent."""
+    """The terms of memory that another library has lent."""
 
     SHARED = "both sides write it"
     READ_ONLY = "nobody writes it"
@@ -130,7 +130,7 @@ class Contents:
 
     Attributes:
         sharers: The number of others who may write the block at any time; while there are some,
-            nothing is known about the contents.
+            the contents are unknown.
         copy: The latest copy that was made of the contents of a shared block for a record.
     """
 
@@ -180,7 +180,7 @@ class Contents:
         self.known = mark if isinstance(mark, _Unwritten) else _Unwritten(mark)
 
     def is_unwritten_since(self, mark: object) -> bool:
-        """Tell whether the session has written nothing since a moment; of others it is unknown."""
+        """Tell whether the session has not written since a moment; writes of others are unknown."""
         known = self.known
         return known is mark or (isinstance(known, _Unwritten) and known.version is mark)
 
@@ -253,13 +253,13 @@ class Buffer:
 
     @staticmethod
     def lent(kind: Buffer, address: int, lender: object, terms: Terms) -> Buffer:
-        """Return a buffer of memory that others have lent.
+        """Return a buffer on memory that another library has lent.
 
         Args:
             kind: A buffer of the same kind and session; `Pool.lent` needs none.
             address: Where the memory begins; the elements follow each other without gaps.
             lender: Keeps the memory alive; None where the caller sees to that.
-            terms: What becomes of the memory.
+            terms: The terms of the loan.
         """
         made: Buffer = object.__new__(Buffer)
         made.element, made.shape, made.pool = kind.element, kind.shape, kind.pool
@@ -281,9 +281,9 @@ class Buffer:
 
     @staticmethod
     def passing(kind: Buffer, address: int) -> Buffer:
-        """Return a buffer of memory that others have lent for one launch.
+        """Return a buffer on memory that another library has lent for one launch.
 
-        It has no more than a launch looks at, and nobody owns, pins or frees it.
+        The buffer has only the attributes that a launch reads; it is not owned, pinned or freed.
 
         Args:
             kind: A buffer of the same kind and session.
@@ -300,7 +300,7 @@ class Buffer:
         return made
 
     def __getattr__(self, name: str) -> Any:
-        """Make what launches on lent memory do without, when it is asked for."""
+        """Make an attribute that launches on lent memory do not need, at its first use."""
         if name == "_reshaped":
             self._reshaped = {}
             return self._reshaped
@@ -326,7 +326,7 @@ class Buffer:
         )
 
     def has_contents_of(self, other: Buffer) -> bool:
-        """Tell whether all bits are the same as those of a buffer of the same kind."""
+        """Tell whether all bits equal the bits of a buffer of the same kind."""
         one, two = (
             np.ascontiguousarray(b.array()).reshape(-1).view(np.uint8) for b in (self, other)
         )
@@ -381,7 +381,7 @@ class Buffer:
         if memory is not None and not self.pool.ended:
             self.siblings.append(memory)
 
-    # What it holds
+    # Contents
 
     @property
     def zeros(self) -> bool:

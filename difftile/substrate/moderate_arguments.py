@@ -7,8 +7,8 @@ other numbers it is a call. The same goes for cosines and tangents. A loop that 
 with polynomials first, and finds the largest of their arguments on the way. If that is not below
 the limit, the loop runs again as it is.
 
-Other loops can run only once. There, first only what the arguments are computed from runs, with the
-conditions around it, to find the largest of them; then one of the two loops runs.
+Other loops can run only once. There, the statements that compute the arguments run first, with the
+conditions around them, to find the largest argument; then one of the two loops runs.
 
 Arguments that follow from other sines are computed with the polynomials, too: of a chain in which
 some argument is too large, the first one is found right.
@@ -74,7 +74,8 @@ def with_test(
         functions: The functions in the loop that are polynomials in one of its copies, by result.
 
     Returns:
-        Each result of a polynomial has the function's result in the loop. Or why there are none.
+        Each result of a polynomial has the function's result in the loop. Or the reason why there
+        are none.
     """
     row = loop if isinstance(loop, For) else last_axis(loop)
     limited = {let.out: let for let in functions.values() if let.op in limits}
@@ -139,7 +140,7 @@ def _fewest(loop: For) -> int:
 
 
 def _is_repeatable(loop: For) -> bool:
-    """Tell whether a loop may run again, and then does what it would have done at first.
+    """Tell whether a loop may run again, with the result of a single correct run.
 
     Values may be wrong the first time, and conditions.
     """
@@ -177,7 +178,7 @@ def _bits(limit: float, type_: Type) -> Const:
     return Const(int(np.float64(limit).view(np.int64)), I64)
 
 
-# What a test runs
+# The statements of a test
 
 
 def _noting_largest(loop: For, types: Collection[Type], limited: Collection[Var]) -> For:
@@ -194,7 +195,7 @@ def _noting_largest(loop: For, types: Collection[Type], limited: Collection[Var]
 
 
 def _test(noting: For, count: int) -> For:
-    """Return what such a loop needs to find the largest arguments, which are its last results."""
+    """Return the loop that finds the largest arguments, which are its last results."""
     local = {s.array for s in walk(noting.body) if isinstance(s, Alloc)}
     pure = without_stmts(
         Block((noting,), noting.outs[-count:]),

@@ -86,8 +86,9 @@ def open_nest(indices: Sequence[str], axes: Sequence[Range], *, serial: bool) ->
 def open_part(names: Names, indices: Sequence[str], axes: Sequence[Range], part: Part) -> list[str]:
     """Open a loop for each axis over its iterations in one part.
 
-    The first axis is cut into as many pieces as it has iterations, or as there are parts; what
-    few rows leave cuts the next axis, and the last one. Pieces differ by one iteration at most.
+    The first axis is cut into as many pieces as it has iterations, or as there are parts; where
+    few rows leave parts over, the next axis is cut, and then the last. Pieces differ by one
+    iteration at most.
 
     Args:
         names: Gives names to the variables that are needed.
@@ -185,7 +186,7 @@ def open_strides(
 ) -> Strides:
     """Open the iterations of one of a number of workers, which take turns: each takes every n-th.
 
-    Indices are divided once. From then on, each moves by what a stride is along its axis, and wraps
+    Indices are divided once. From then on, each moves by the stride along its axis, and wraps
     with a carry to the axis before.
 
     Args:
@@ -216,7 +217,7 @@ def open_strides(
         text = place if axis.start == "0" else f"{axis.start} + {place}"
         opened = [*lines, Range("0", steps, "").opened(step), f"{names[index]} = {text}"]
         return Strides(opened, [], place, size)
-    # Sizes that are divided by are none of an empty loop.
+    # Sizes that are divided by do not belong to an empty loop.
     lines.append(f"if {steps} > 0:")
     places = [
         names[index] if axis.start == "0" else names.new(f"{index.name}_place")

@@ -43,7 +43,7 @@ def ahead_of(loop: ParallelFor, lets: tuple[Let | Load, ...]) -> tuple[list[Stmt
 
     Args:
         loop: The loop.
-        lets: What `for_each_part` returned.
+        lets: The result of `for_each_part`.
     """
     written = arrays_written(loop.body)
     # Elements of fields without dimensions are there to be read even where no iteration runs.

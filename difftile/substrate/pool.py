@@ -11,8 +11,8 @@ them any more. Their bytes are counted in `Pool.kept`, so each change of a buffe
       0       0    free, in the pool                      not counted
 
 A record that reads contents again pins them by `keep`, while a field owns them, and `unpin` takes
-the pin away. Where others may write into the field's memory, it is a copy that is pinned: so what
-they write falsifies no record, and the field need not leave.
+the pin away. Where others may write into the field's memory, a copy is pinned: so their
+writes falsify no record, and the field need not leave.
 """
 
 from __future__ import annotations
@@ -128,11 +128,11 @@ def keep(holder: Holder, *, packing: bool = False) -> Buffer:
         packing: Whether the record is prepared for packed contents.
 
     Returns:
-        The buffer with the contents: that of the field, or a copy where others may write into it.
+        The buffer with the contents: the field's own, or a copy where others may write into it.
         Records of the same contents share a copy.
 
     Raises:
-        OutOfMemory: The memory for a copy is not there.
+        OutOfMemory: There is no memory for the copy.
     """
     buffer = holder.memory
     if buffer.contents.sharers:
@@ -178,7 +178,7 @@ def relieve(holder: Holder, *, copy: bool) -> Buffer:
         if copy:
             fresh.copy_from(old)
             fresh.contents.known = old.contents.known
-        # Nothing is called from here on to the end, so that no signal comes in between: a field
+        # No calls from here to the end, so that no signal is handled in between: a field
         # without an owned buffer, or bytes that are counted twice, would outlive the signal.
         pool = old.pool
         fresh.owners += 1

@@ -2,7 +2,7 @@
 
 Atomic additions, a copy of the target for each thread, or one thread for the whole loop
 (`privatise`). Atomic additions take long where threads meet at cache lines, copies where the target
-is large beside what is added to it, and one thread where there is more than it can do.
+is large in proportion to the additions, and one thread where there is more than it can do.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Choice:
 
     Args:
         plan: The loops that need no atomics.
-        alone: The steps that scatters take if one thread runs the whole program, beyond those that
-            are counted for the loops.
+        alone: The steps that scatters take if one thread runs the whole program, in addition to
+            the steps counted for the loops.
         shared: The same for the plan, with all threads.
     """
 
@@ -76,7 +76,7 @@ def choose(
     """Return how loops scatter.
 
     Args:
-        scatters: What the loops of a program add to.
+        scatters: The targets that the loops of a program add to.
         loops: The work of each of them.
         shapes: The shapes of the targets.
         strategy: The strategy for all, or "auto".
@@ -86,7 +86,7 @@ def choose(
     if strategy != "auto":
         return Choice(_forced(scatters, shapes, strategy, threads), 0.0, 0.0)
     little = _Cheapest(scatters, loops, shapes, threads, DEFAULT)
-    if little.alone() < DEFAULT.waking / 4:  # nobody is woken for that, whatever the costs
+    if little.alone() < DEFAULT.waking / 4:  # too little to wake threads for, at any cost
         return Choice(ATOMICS, 0.0, 0.0)
     return _Cheapest(scatters, loops, shapes, threads, costs()).choice()
 

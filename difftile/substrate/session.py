@@ -16,7 +16,7 @@ from difftile.substrate.lock import LOCK
 from difftile.substrate.pool import Pool
 from difftile.substrate.taichi.backend import TAICHI
 
-# The backend of the process: its language is that of kernels, before any session.
+# The backend of the process, whose language kernels are written in, before any session.
 BACKEND: Backend = TAICHI
 
 
@@ -39,7 +39,7 @@ class Session:
         scatter: How loops of the CPU add to elements that iterations share, as in `dt.init`.
         warps: Kernels run in warps of CUDA.
         native: Kernels that the backend has for warps, by name; none for debugging, which checks
-            what kernels of the language do.
+            the accesses of kernels of the language.
         grids: How many threads share a loop of the device; None on the CPU.
     """
 

@@ -1,4 +1,4 @@
-"""A note about code that takes long to compile: the line that is most of it, and what to change."""
+"""A note about code that takes long to compile: the line that takes most, and a remedy."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _label(span: Span, share: int) -> Label:
 
 
 def _advice(stmts: list[Stmt]) -> str:
-    """Return what to write instead of the statements of a line."""
+    """Return a replacement for the statements of a line, as advice."""
     kept = [s.array for s in stmts if isinstance(s, Alloc) and s.array.type.ndim]
     for array in kept:
         if (size := math.prod(shape_of(array.type.element))) >= _LONG:

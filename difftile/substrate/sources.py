@@ -1,4 +1,4 @@
-"""What values are computed from: the values, arrays and conditions behind them."""
+"""Sources: the values, arrays and conditions that values are computed from."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Taichi's spelling of each op, as one table by name.
 
-A spelling says what kind of syntax it is, from which follows where operands need parentheses.
+A spelling names its kind of syntax, which determines where operands need parentheses.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ SPELLINGS: dict[str, Spelling] = {
     "isnan": Call("predicates.isnan", typed=True),
     "isinf": Call("predicates.isinf", typed=True),
     "isfinite": Call("predicates.isfinite", typed=True),
-    # Logic and bits; `and` and `or` of vectors are spelled as those of bits
+    # Logic and bits; `and` and `or` of vectors are spelled like the bitwise ops
     "and": Infix("and", AND),
     "or": Infix("or", OR),
     "not": Prefix("not ", NOT, NOT),

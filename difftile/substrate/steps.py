@@ -2,7 +2,7 @@
 
 Loops that become vector instructions take a sixth of the time for the same arithmetic, and compute
 functions by polynomials instead of calling the library. The figures are rounded from measurements
-on one machine; twice or half of them would hardly change what is chosen.
+on one machine; a factor of two would hardly change the choices.
 """
 
 from __future__ import annotations

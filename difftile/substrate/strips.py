@@ -1,10 +1,10 @@
-"""Loops in strips: what some iterations compute goes into local arrays, and from there to memory.
+"""Loops in strips: iterations compute into local arrays, which are then written to memory.
 
 LLVM has vector instructions for a loop only if it can tell that no store of one iteration changes
-what another one loads. It compares the ranges of arrays at run time, which an element that is found
-by its contents (a neighbour, a cell, a sample) has none of, nor one at an index that is clamped.
-Here iterations are known to be independent. So a strip of them first computes all its values: the
-only stores are into local arrays, which nothing else can be in. A second loop writes the values
+an element that another one loads. It compares the ranges of arrays at run time, which an element
+that is found by its contents (a neighbour, a cell, a sample) has none of, nor one at an index that
+is clamped. Here iterations are known to be independent. So a strip of them first computes all its
+values: the only stores are into local arrays, which alias no other. A second loop writes the values
 where they belong, which may be anywhere.
 """
 
@@ -102,8 +102,8 @@ class _Parts:
 
     Args:
         compute: Those that compute values.
-        writes: Those that write them, in order.
-        indices: What the writes compute their indices from, in order.
+        writes: The statements that write them, in order.
+        indices: The statements that compute the indices of the writes, in order.
         results: The values to keep in between.
     """
 
