@@ -1,7 +1,7 @@
-"""Which loops LLVM turns into vector instructions, and what keeps others from it.
+"""Which loops LLVM turns into vector instructions, and the obstacles in the others.
 
 LLVM looks at innermost loops. Iterations may depend on each other by sums, products and counts;
-what they store must not be what others use; where they store anything, all elements that they touch
+an element that one stores must not be used by others; in loops with stores, all elements touched
 must lie at fixed distances in memory; and the functions that they compute must not be calls.
 """
 
@@ -66,7 +66,7 @@ class Reason:
 
     Args:
         clause: A clause whose subject is the loop, with a place for a name.
-        hint: What to write instead, where there is something.
+        hint: A replacement, where there is one.
     """
 
     clause: str
@@ -117,7 +117,7 @@ REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """What keeps a loop from vector instructions.
+    """An obstacle that keeps a loop from vector instructions.
 
     Args:
         kind: A key of `REASONS`.
@@ -137,7 +137,7 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class LoopCode:
-    """What an innermost loop is compiled to.
+    """The form that an innermost loop is compiled to.
 
     Args:
         loop: The loop.
@@ -151,7 +151,7 @@ class LoopCode:
 def loop_codes(
     program: Program, polynomials: Container[Var], *, serial: bool, reorders: bool
 ) -> list[list[LoopCode]]:
-    """Return what the innermost loops of a program are compiled to, in order.
+    """Return the forms that the innermost loops of a program are compiled to, in order.
 
     Those that passes have made of one loop are together: a loop that looks at the arguments of
     functions and the copies that it chooses from, or parts that follow on each other.
@@ -226,7 +226,7 @@ def trips(loop: For) -> float:
 
 
 def obstacle(loop: For | ParallelFor, *, serial: bool, reorders: bool) -> Obstacle | None:
-    """Return what keeps an innermost loop from vector instructions, calls left out, or None.
+    """Return the obstacle to vector instructions in an innermost loop, except calls, or None.
 
     Args:
         loop: The loop; of a parallel one, iterations along its last axis.
@@ -312,7 +312,7 @@ def _carried(loop: For, reorders: bool) -> Iterator[Obstacle]:
 def _reduction(body: Block, carry: Var, result: Value) -> str | None:
     """Return how a carried value changes: by which op, if that is one; 'last' for any other value.
 
-    Nothing else may depend on it.
+    The value must have no other use.
     """
     partial: set[Value] = {carry}
     kinds: set[str] = set()
@@ -329,7 +329,7 @@ def _reduction(body: Block, carry: Var, result: Value) -> str | None:
 
 
 def _only_combines(block: Block, partial: set[Value], kinds: set[str]) -> bool:
-    """Note what follows from partial results, and the ops; False if anything else reads them."""
+    """Note the values that follow from partial results, and the ops; False on any other use."""
     for stmt in block.stmts:
         read = not partial.isdisjoint(operands(stmt))
         match stmt:
@@ -363,7 +363,7 @@ def _only_combines(block: Block, partial: set[Value], kinds: set[str]) -> bool:
 
 
 def _varying(loop: For, *, anew: bool) -> set[Value]:
-    """Return the values that iterations compute, and what follows from a load.
+    """Return the values that iterations compute, and the values that follow from a load.
 
     Args:
         loop: The loop.
@@ -379,7 +379,7 @@ def _varying(loop: For, *, anew: bool) -> set[Value]:
 
 
 class _Memory:
-    """What an innermost loop loads and stores.
+    """The loads and stores of an innermost loop.
 
     Args:
         loop: The loop.
@@ -403,7 +403,7 @@ class _Memory:
                 yield Obstacle("atomic", stmt.array.name, stmt.span)
 
     def places(self) -> Iterator[Obstacle]:
-        """Yield what keeps elements from being at fixed distances."""
+        """Yield the obstacles to fixed distances between elements."""
         for stmt in self.accesses:
             array, degrees = stmt.array, [self.degree(i) for i in stmt.index]
             if array.size is not None:
@@ -444,7 +444,7 @@ class _Memory:
                     yield Obstacle("others", name, write.span)
 
     def is_apart(self, write: Write, other: Memory, *, ahead: bool) -> bool:
-        """Tell whether no iteration needs what another one has written to an array.
+        """Tell whether no iteration needs an element of an array that another one has written.
 
         Args:
             write: Writes to the array.
@@ -464,8 +464,8 @@ class _Memory:
         factor, gap = forms[-1][0].factor(self.index), gaps[-1].constant
         if factor == 0 or gap % factor:
             return True
-        # Vectors are loaded before later iterations store. To load what earlier ones have just
-        # stored is slower than no vectors.
+        # Vectors are loaded before later iterations store. Loading elements that
+        # earlier ones have just stored is slower than no vectors.
         return gap * factor > 0 if ahead else gap * factor < 0 and isinstance(other, Store)
 
     def tests(self) -> Iterator[Obstacle]:

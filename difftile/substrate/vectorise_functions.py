@@ -55,7 +55,7 @@ class LibraryCall:
     Args:
         let: The op.
         why: The reason, as a clause.
-        span: The place that is the reason, or that of the op.
+        span: The place of the reason, or of the op.
     """
 
     let: Let
@@ -216,7 +216,7 @@ class _Chooser:
 
 
 def _of_components(block: Block) -> Block:
-    """Return the block with functions of vectors and matrices as those of their components."""
+    """Return the block with functions of vectors and matrices applied to their components."""
     b = OpBuilder()
     for stmt in block.stmts:
         if not (isinstance(stmt, Let) and stmt.op in CALLS and shape_of(stmt.out.type)):

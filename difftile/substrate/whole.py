@@ -1,8 +1,8 @@
-"""Arrays that a program gives new contents in large parts, whatever they held before the launch.
+"""Arrays that a program overwrites in large parts, whatever they held before the launch.
 
-Memory of a device is filled where that is asked for, as late as possible: an array that holds zeros
-need not be filled for a program that stores into all of it, and what a program leaves full of zeros
-need not be written by the program.
+A fill of device memory takes place as late as possible: an array that holds zeros need not be
+filled for a program that stores into all of it, and zeros that a program leaves behind need not be
+written by the program.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ _Loops: TypeAlias = "tuple[ParallelFor | For, ...]"
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What one launch gives new contents, by the position of the argument.
+    """The parts that one launch overwrites, by the position of the argument.
 
     Args:
-        added: Those of which each element is added to once, and touched nowhere else.
+        added: The parts in which each element is added to once, and touched nowhere else.
         cleared: Where zeros are stored, which no access to the array follows.
     """
 
@@ -72,7 +72,7 @@ class WholeWrites:
         params: Its parameters, in the order of the arguments.
 
     Attributes:
-        added: The loops around each addition to elements that nothing else in the program touches,
+        added: The loops around each addition to elements without other accesses in the program,
             by the position of the parameter.
         cleared: Stores of zeros, which no access to the array follows, and the loops around them.
     """
@@ -88,7 +88,7 @@ class WholeWrites:
         self._known: dict[tuple[object, ...], Parts] = {}
 
     def of(self, args: Sequence[Any]) -> Parts:
-        """Return what a launch on some buffers and numbers gives new contents."""
+        """Return the parts that a launch on some buffers and numbers overwrites."""
         key = tuple([getattr(args[k], "shape", args[k]) for k in self._deciding])
         found = self._known.get(key)
         if found is None:

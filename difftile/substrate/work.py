@@ -2,10 +2,11 @@
 
 Iterations are counted in 32 bits, which the same estimate checks.
 
-Loops of vector instructions take a fraction of the time (`steps`), and waking threads takes what it
-takes. One thread needs no atomics. An atomic addition of floats is a loop of compare and exchange,
-which takes 4 to 5 ns where an elementary step takes 0.1 to 0.2 ns: two threads that scatter take
-longer than one. In all, launches that scatter were measured to take three to five times as much.
+Loops of vector instructions take a fraction of the time (`steps`), and waking threads has a
+cost of its own. One thread needs no atomics. An atomic addition of floats is a loop of compare and
+exchange, which takes 4 to 5 ns where an elementary step takes 0.1 to 0.2 ns: two threads that
+scatter take longer than one. In all, launches that scatter were measured to take three to five
+times as much.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class Work:
         """Check that the iterations of a launch can be counted, as far as they are known.
 
         Args:
-            key: What the estimate depends on.
+            key: The inputs of the estimate.
             flat: A loop over several axes is one over all of them (GPUs); else each axis is a
                 loop of its own.
 
@@ -121,10 +122,10 @@ class Work:
         """Tell whether one thread is done before so many threads are.
 
         Args:
-            key: What the estimate depends on.
+            key: The inputs of the estimate.
             threads: The number of threads.
             scattering: The steps that additions to shared elements take in all, beyond one each, on
-                one thread and on so many; by default those of atomic ones.
+                one thread and on so many; by default the steps of atomic additions.
             waking: Measures the nanoseconds that a parallel loop takes to wake threads and wait;
                 called where the answer depends on them.
         """
@@ -240,7 +241,7 @@ class _Estimate:
     def axis(self, index: Var, start: Value, stop: Value, unknown: float) -> float:
         """Return the length of an axis, and let an iteration in the middle stand for all.
 
-        Bounds of loops inside may follow from the index, as those of a block's part of a sum do.
+        Bounds of inner loops may follow from the index, as in a block's part of a sum.
         """
         trips = self.trips(start, stop, unknown)
         first = self.value(start)

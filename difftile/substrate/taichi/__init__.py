@@ -5,12 +5,12 @@ import os
 
 from difftile.substrate.taichi.cache import caches_named
 
-# Taichi is imported here first, where what it does beside that can be kept from it: a line about
+# Taichi is imported here first, with the side effects of its import suppressed: a line about
 # itself, a question about newer versions over the network, and the end of a process without HOME.
 os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
 os.environ.setdefault("TI_SKIP_VERSION_CHECK", "ON")
 with caches_named():
     importlib.import_module("taichi")
 
-# Before the functions of Taichi's language beside this module, which start sooner with it.
+# Before the Taichi functions in this package, which start sooner with it.
 importlib.import_module("difftile.substrate.taichi.methods")

@@ -93,7 +93,7 @@ class Memory:
         unit = itemsize
         while axes and axes[-1][:2] == (0, axes[-1][2]):
             unit *= axes.pop()[2]
-        # What is left: rows of some bytes at a distance, in a box of such blocks.
+        # The other case: rows of some bytes at a distance, in a box of such blocks.
         low, high, size = axes.pop() if axes else (0, 1, 1)
         offset, width, pitch, height = low * unit, (high - low) * unit, size * unit, 1
         block = pitch
@@ -153,7 +153,7 @@ class Driver:
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), 0)
 
     def enter(self) -> None:
-        """Make Taichi's context that of the calling thread; Taichi itself does so at launches."""
+        """Make Taichi's context current in the calling thread, as Taichi does at launches."""
         self.call("cuCtxSetCurrent", self._context)
 
     def call(self, name: str, *args: Any) -> None:

@@ -16,7 +16,7 @@ _ACTS: dict[object, Literal["press", "release", "move"]] = {
     ti.GUI.RELEASE: "release",
     ti.GUI.MOTION: "move",
 }
-_NOTCH = 120  # what one notch of a wheel counts
+_NOTCH = 120  # units per notch of a wheel
 
 
 class GuiWindow:

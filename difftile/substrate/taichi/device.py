@@ -27,9 +27,9 @@ ARCHS: dict[str, Any] = {
     "gpu": ti.gpu,
 }
 
-_OF_OTHERS = 32  # multiprocessors, where nobody counts them; GPUs have 10 to 140
+_OF_OTHERS = 32  # multiprocessors, where the number is unknown; GPUs have 10 to 140
 
-# Before any start, since this becomes what the last one was given.
+# Before any start, which overwrites this with its own arguments.
 _TAICHIS_FOLDER = Path(impl.default_cfg().offline_cache_file_path).parent
 
 

@@ -29,7 +29,7 @@ def fingerprint(function: Any) -> int:
 
 @functools.cache
 def _of_this_package() -> Any:
-    """Return the digest of what reads functions, and of the helpers that they call."""
+    """Return the digest of the reader of functions, and of the helpers that they call."""
     digest = hashlib.sha256()
     for file in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(file.read_bytes())

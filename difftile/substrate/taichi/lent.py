@@ -85,7 +85,7 @@ class LentArray(Ndarray):
 
 
 def shareable(nbytes: int) -> tuple[int, object]:
-    """Return memory that outlives the session: its address, and what keeps it.
+    """Return memory that outlives the session: its address, and the object that keeps it alive.
 
     Raises:
         FieldError: There is no driver of CUDA.

@@ -21,7 +21,7 @@ def _inside_class(level_of_class_stackframe: int) -> bool:
     """Tell whether a kernel or func is a method.
 
     Args:
-        level_of_class_stackframe: The frame around that of the definition, counted from here.
+        level_of_class_stackframe: The frame that encloses the definition, counted from here.
     """
     definition = sys._getframe(level_of_class_stackframe - 1)
     return "__qualname__" in definition.f_locals and _taichis_inside_class(

@@ -21,8 +21,8 @@ from difftile.substrate.taichi.names import dtype_of
 class Ndarray:
     """A `DeviceArray`; operations on the contents take the lock.
 
-    A fill waits until the contents are used, one of a box too: most fills are clears, and are
-    followed by another fill, by a copy, or by nothing.
+    A fill, also of a box, waits until the contents are used: most fills are clears, and are
+    followed by another fill, by a copy, or by no use at all.
     """
 
     def __init__(self, element: Type, shape: tuple[int, ...]) -> None:
@@ -198,8 +198,8 @@ class _Fill(NamedTuple):
     """A fill that waits.
 
     Args:
-        number: What numbers are still to be set to.
-        box: Of which elements; None stands for all.
+        number: The value of the fill.
+        box: The elements; None stands for all.
     """
 
     number: float
@@ -212,7 +212,7 @@ class _Fill(NamedTuple):
         return all(low <= k < high for k, (low, high) in zip(index, self.box, strict=True))
 
     def is_part_of(self, other: "_Fill") -> bool:
-        """Tell whether nothing is left of it after another one, or where both set zeros."""
+        """Tell whether another fill is known to replace all of this one."""
         if other.box is None:
             return self.box is None or other == _CLEAR
         if self.box is None:

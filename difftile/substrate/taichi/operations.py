@@ -1,8 +1,9 @@
 """Operations on expressions of Taichi's frontend.
 
 Taichi's own functions check who calls them and with what, keep the place of every operation, and
-write those of vectors out anew at each call. These make expressions of arguments that fit. An
-expression is computed wherever it is mentioned: one that is mentioned twice is a variable first.
+write operations on vectors out again at each call. The functions here make expressions of arguments
+that fit. An expression is computed wherever it is mentioned: one that is mentioned twice is a
+variable first.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from taichi.lang.expr import make_constant_expr
 
 core: Any = untyped
 Expression: TypeAlias = Any  # of Taichi's core
-Value: TypeAlias = Any  # an expression, or what Python knows: a number, type, list, function ...
+Value: TypeAlias = Any  # an expression, or a Python object: a number, type, list, function ...
 
 
 def is_expression(value: Value) -> bool:
@@ -112,7 +113,7 @@ class Operations:
         return self.constant(value)
 
     def constant(self, value: float | int | bool, dtype: Any = None) -> Expression:
-        """Return a number in a type, or in that of a literal."""
+        """Return a number in a type, by default the type of a literal."""
         key = ("" if dtype is None else dtype.to_string(), repr(value))
         found = self._constants.get(key)
         if found is None:
@@ -148,7 +149,7 @@ class Operations:
         return self.typed(getattr(core, name)(*map(self.of, values)))
 
     def binary(self, sign: type[ast.operator], left: Value, right: Value) -> Value:
-        """Return what an operator between two values gives."""
+        """Return the result of an operator between two values."""
         if sign is ast.MatMult:
             return self.matmul(left, right)
         if sign is ast.Mod:

@@ -3,8 +3,8 @@
 Taichi reads all of Python that its users may write: it declares two variables for an assignment,
 makes three operations of a comparison, and reads the functions of its library again at each call.
 Every statement that comes of it costs Taichi a search through those around it. This reader knows
-only the language that is emitted, and that of the helper functions beside this module: an
-assignment is one variable, and functions are put in place of their calls.
+only the language of emitted source and of the helper functions in this package: an assignment is
+one variable, and functions are put in place of their calls.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Reader:
         self.names[name] = value
 
     def assign(self, target: ast.expr, value: Value, *, static: bool) -> None:
-        """Append an assignment; a static one gives a name to what Python knows."""
+        """Append an assignment; a static one names a value that Python computes."""
         if isinstance(target, ast.Tuple):
             for part, one in zip(target.elts, value, strict=True):
                 self.assign(part, one, static=static)
@@ -121,7 +121,7 @@ class Reader:
         return node.args if node.func.attr == "static" else None
 
     def known(self, nodes: Sequence[ast.expr]) -> Any:
-        """Return what Python computes: the value of one expression, or of several."""
+        """Return the value that Python computes for one expression, or for several."""
         names = {name: _wrapped(value) for name, value in self.names.items()}
         found = [
             eval(compile(ast.Expression(node), "<static>", "eval"), dict(self.outside), names)
@@ -419,7 +419,7 @@ def _function(reader: Reader, node: ast.Call) -> Any:
 
 
 def _is_ours(function: Any) -> bool:
-    """Tell whether a function of Taichi's language is emitted, or a helper beside this module."""
+    """Tell whether a function of Taichi's language is emitted, or a helper of this package."""
     if not getattr(function, "_is_taichi_function", False):
         return False
     module = function.__wrapped__.__module__  # emitted functions have none

@@ -1,7 +1,7 @@
 """Floats by their bits, for functions that loops compute as vectors.
 
-Under fast math LLVM adds up in any order, and assumes that no number is infinite. What depends on
-the order stands behind a `barrier`, and infinities, NaN and signs are integers here.
+Under fast math LLVM adds up in any order, and assumes that no number is infinite. Operations that
+depend on the order go through a `barrier`, and infinities, NaN and signs are integers here.
 """
 
 # Functions of Taichi's language: their annotations are objects, and what they index has no types.
@@ -77,7 +77,7 @@ def format_of(dtype: Any) -> Format:
 
 
 def of(dtype: Any, single: Any, double: Any) -> Any:
-    """Return what belongs to a type."""
+    """Return `single` or `double`, by the type."""
     return double if dtype == ti.f64 else single
 
 

@@ -1,4 +1,4 @@
-"""What the threads of a warp do together, for kernels on CUDA: sums, additions, copies of rows.
+"""Operations that the threads of a warp do together on CUDA: sums, additions, copies of rows.
 
 Source: NVIDIA, CUDA C++ Programming Guide, warp vote and warp shuffle functions.
 """

@@ -174,7 +174,7 @@ def _of_other(value, lane, distance: ti.template()):
 
 @cache
 def _forward(channels: int, flat: bool) -> NativeKernel:
-    """Return a kernel whose parameters are those of `composite`; for the arguments see `blend`.
+    """Return a kernel with the parameters of `composite`; for the arguments see `blend`.
 
     Without depths or a background, any arrays of the same types stand for them.
     """

@@ -30,7 +30,7 @@ BASES = SEEN + WARPS * DIGITS
 STARTS = BASES + DIGITS
 TOTALS = STARTS + DIGITS
 SHARED = TOTALS + WARPS
-# Of the table of counts: those of blocks, and for each pass those of groups of blocks.
+# Of the table of counts: for blocks, and in each pass for groups of blocks.
 OF_GROUPS = BLOCKS * DIGITS
 TABLE = OF_GROUPS + PASSES * GROUPS * DIGITS
 
