@@ -1,4 +1,4 @@
-"""Activity: the values that depend on a field whose gradient is wanted."""
+"""Activity: the values that depend on a field whose gradient is requested."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ where some are zero. Both need a pass over the iterations before the reverse of 
 counts the contenders, or multiplies the factors that are not zero and counts those that are.
 
 A contender equals the maximum bit by bit, and values that the loop computes may be rounded
-differently in an adjoint. Their maximum is then taken anew, in one more pass, of the values that
+differently in an adjoint. Their maximum is then taken again, in one more pass, of the values that
 the adjoint computes; it is compiled without fast math (`exact`), so that its passes and its
 reverse, which run the same operations, agree on every bit.
 """
@@ -136,7 +136,7 @@ class _Passes:
         if top is not None:
             result = top
             self._each(lambda index: b.store(top, index, b.load(array, index)))
-            # Only compared: derivatives of the adjoint have nothing to follow here.
+            # Only compared: derivatives of the adjoint do not pass through here.
             self._again(
                 lambda stmt: b.combine(
                     stmt.op, top, stmt.index, b.call("stop_grad", own(stmt.value))

@@ -1,8 +1,8 @@
 """The reverse of a loop: adjoints run backwards through the iterations.
 
 Where an adjoint needs the value that a local had in each iteration, the iterations are cut into
-windows of WIDTH (128). The values of one window at a time are in a small array of the thread: those
-of the last window after the loop has run, those of each earlier one after it has been run again
+windows of WIDTH (128). The values of one window at a time are in a small array of the thread: of
+the last window after the loop has run, of each earlier one after it has been run again
 from the checkpoint before it. Checkpoints are values at starts of windows. Up to FANOUT (16) of
 them are spread over the loop. Where a window is run again from a distant one, as many more are
 spread over the way to it, and so on. Up to WIDTH iterations are not repeated at all, up to
@@ -87,7 +87,7 @@ class _ReversedIteration:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What is kept of one loop, in local arrays.
+    """The values kept of one loop, in local arrays.
 
     Args:
         carries: The positions of the carries that are kept.
@@ -160,7 +160,7 @@ class _Kept:
                 first = b.expr(copy.start) + begin
                 b.append(Let(copy.index, "add", (first.value, step), copy.span))
                 self.note(b, step, (copy.carries[k] for k in state))
-            # The shorter of `longest` and what is left, of which the launch knows the former.
+            # The shorter of `longest` and the rest, of which the launch knows the former.
             length = (n - begin).min(longest).value
             body = replace(copy.body, stmts=(*stores, *copy.body.stmts))
             b.append(
@@ -176,9 +176,9 @@ class _Kept:
     def thinning(self, b: OpBuilder, copy: While, state: list[int]) -> tuple[Expr, Value]:
         """Append a `while` that keeps checkpoints and its last window; return as `counted` does.
 
-        Nobody knows before how long it runs. Whenever there are `fanout` checkpoints, every second
-        one is dropped and the stride doubled, as in Stumm and Walther, New algorithms for optimal
-        online checkpointing (2010), in its simplest form.
+        The number of iterations is not known in advance. Whenever there are `fanout` checkpoints,
+        every second one is dropped and the stride doubled, as in Stumm and Walther, New algorithms
+        for optimal online checkpointing (2010), in its simplest form.
         """
         done = b.expr(copy.carries[-1])
         values = [copy.carries[k] for k in state]
@@ -216,9 +216,9 @@ class LoopReversal:
     Args:
         r: The reverser.
         loop: The loop of the primal.
-        copy: Its copy in the forward part of the adjoint, which takes the checkpoints; that of a
-            `while` counts its iterations in its last carry. None if the loop has no results.
-        positions: The position of each carry of the loop among those of the copy.
+        copy: Its copy in the forward part of the adjoint, which takes the checkpoints; the copy
+            of a `while` counts its iterations in its last carry. None if the loop has no results.
+        positions: The position of each carry of the loop among the carries of the copy.
         out_bars: Adjoints of its results.
     """
 
@@ -432,7 +432,7 @@ class LoopReversal:
         """Append the run from the last checkpoint through a window, which leaves more of them.
 
         Args:
-            kept: What is kept.
+            kept: The kept values.
             turn: How many windows have been reversed. Of the first one, all is there already.
             top: The last checkpoint.
             low: The first iteration of the window.

@@ -23,7 +23,7 @@ from difftile.ir.walk import definitions, has_effects, with_blocks
 
 
 def without_effects(stmt: Stmt) -> Stmt | None:
-    """Return the statement without effects; None if nothing but effects would be left."""
+    """Return the statement without effects; None if it consists of effects."""
     if isinstance(stmt, (Store, Accumulate)):
         # An array of the thread is where values are, not an effect.
         return None if stmt.array.size is None else stmt

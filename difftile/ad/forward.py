@@ -41,12 +41,12 @@ from difftile.passes.split_atomics import serial, split_atomics
 
 
 def forward(derived: Derived, wanted: frozenset[Array], *, slim: bool = True) -> Derived:
-    """Return the program that also pushes tangents; its parameters are followed by those.
+    """Return the program that also pushes tangents; they follow its parameters.
 
     Args:
         derived: A primal, normalised; or a program derived from one, such as an adjoint.
         wanted: The fields that have a tangent; the tangents of the others are zero.
-        slim: Leave out values that nothing needs.
+        slim: Leave out unused values.
     """
     program = in_order(derived.program, wanted)
     dots = {f: replace(f, name=f"{f.name}_dot") for f in program.arrays if f in wanted}

@@ -1,9 +1,9 @@
-"""Hessians of sums of local terms: each iteration of a parallel loop computes that of its own term.
+"""Hessians of sums of local terms: each iteration of a parallel loop computes one term's.
 
-The Hessian of a term is found in its
-internal variables, forward over reverse: the adjoint of the iteration, and its tangents along each
-internal variable, share the values of one thread. The iteration then writes a block for each pair
-of sites into slots of its own, so that nothing is added atomically.
+The Hessian of a term is found in its internal variables, forward over reverse: the adjoint of the
+iteration, and its tangents along each internal variable, share the values of one thread. The
+iteration then writes a block for each pair of sites into slots of its own, without atomic
+additions.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class _Maker:
         self.slots = Array("slots", FieldType(self.scalar, 1))
 
     def made(self) -> LocalHessian | None:
-        """Return the Hessians; None where the program would do nothing."""
+        """Return the Hessians; None where the program would have no effect."""
         blocks, found = self._blocks()
         if not arrays_written(blocks.program.body):
             return None
@@ -385,14 +385,14 @@ def _expanded(b: OpBuilder, entries: Entries, basis: Rows) -> Entries:
 def _orthonormal(basis: Rows) -> tuple[Rows, Rows]:
     """Return L and Q with `basis = L Q`, where the rows of Q are orthonormal.
 
-    The eigenvalues of L^T H L are those of C^T H C, the Hessian in the inputs, but for zeros.
+    L^T H L has the eigenvalues of C^T H C, the Hessian in the inputs, but for zeros.
     """
     q, r = np.linalg.qr(basis.T)
     return _cleared(r.T), _cleared(q.T)
 
 
 def _cleared(matrix: Rows) -> Rows:
-    """Return a matrix with zeros for what is left of them by rounding."""
+    """Return a matrix in which entries that are zero up to rounding are zero."""
     return np.where(np.abs(matrix) < _ROUNDING, 0.0, matrix)
 
 

@@ -149,7 +149,7 @@ class _Finder:
     # The stage as loops that only add to the sum
 
     def _ready(self) -> Program:
-        """Return the stage without effects but those that the outputs vary with."""
+        """Return the stage with only the effects that the outputs vary with."""
         program = self.program
         body = redirect(program.body, late_loads(program), self.after)
         active = active_values(replace(program, body=body), {*self.wrt, *self.cells})
@@ -215,7 +215,7 @@ class _Finder:
     def _name(self, stmt: Stmt) -> str:
         return next(a.name for a in arrays_loaded(Block((stmt,))) if a in self.wrt)
 
-    # What is not a sum of local terms
+    # Stages that are not sums of local terms
 
     def _check_top_level(self, ready: Program) -> None:
         """Check the way from the loops to the outputs: it is linear, and all gathers are in loops.
@@ -275,7 +275,7 @@ class _Finder:
                 )
 
     def _through(self, ready: Program, active: set[Var]) -> NotLocal:
-        """Return the error for a term that varies with what was computed from the field before."""
+        """Return the error for a term that varies with values computed from the field before."""
         loads = (s for s in walk(ready.body) if isinstance(s, Load) and s.out in active)
         load = next(s for s in loads if s.array in self.cells)
         writes = (s for s in walk(self.program.body) if isinstance(s, WRITES))

@@ -69,8 +69,8 @@ class Log:
     def read(self, block: Block) -> tuple[Block, dict[Var, Var]]:
         """Return a block of the program with the logged loads reading the logs.
 
-        The load of the field stays before that of its log, under another name, and says where the
-        adjoint of the value goes. The second result has that name for each logged load.
+        The load of the field stays before the load of its log, under another name, and says where
+        the adjoint of the value goes. The second result has that name for each logged load.
         """
         found: dict[Var, Var] = {}
 

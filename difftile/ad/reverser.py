@@ -36,8 +36,8 @@ class Weights:
     Args:
         share: The gradient of one contender; or the gradient times the factors that are not zero.
         zeros: How many factors are zero; None for a maximum or minimum.
-        top: The maximum or minimum of the values that the adjoint computes, where those of the
-            primal may be rounded differently.
+        top: The maximum or minimum of the values that the adjoint computes, where the values of
+            the primal may be rounded differently.
     """
 
     share: Array

@@ -257,7 +257,7 @@ def _with_gradients(
     Args:
         b: The builder.
         block: The block of a rule.
-        to: The memory of the gradients that are wanted.
+        to: The memory of the requested gradients.
         add: Appends an addition to one.
         after: Where the contents from after the call are; the fields themselves by default.
     """

@@ -22,7 +22,7 @@ def tangent_only(derived: Derived, wanted: frozenset[Array]) -> Derived | None:
 
     The result runs after the program. Its parameters are fields with contents from after that,
     fields with contents from before it, and tangents. The same holds for the gradients that an
-    adjoint changes: those from before it are those of the contents after the stage (`incoming`).
+    adjoint changes: before it, they are the gradients of the contents after the stage (`incoming`).
 
     Args:
         derived: A primal, normalised and cut into stages; or the adjoint of one.
@@ -75,7 +75,7 @@ def _of_program(stmt: Stmt, fields: Collection[Array]) -> bool:
 
 
 def _before(role: Role) -> Role | None:
-    """Return the role of what a parameter held before the program; None for memory of its own."""
+    """Return the role of a parameter's contents before the program; None for memory of its own."""
     match role:
         case Same(Array() as array):
             return Before(array)
