@@ -67,7 +67,7 @@ def assign_to(cx: Context, target: ast.expr, item: Item, value: ast.expr, stmt: 
     Args:
         cx: The context.
         target: The expression left of the '='.
-        item: What is assigned.
+        item: The assigned item.
         value: Its expression, for errors.
         stmt: The statement.
     """

@@ -200,7 +200,7 @@ def _roots_of(nodes: Sequence[ast.expr | None]) -> set[str]:
 
 
 def _callee(cx: Context, node: ast.Call) -> tuple[Meaning | None, ast.expr | None, Record | None]:
-    """Return what is called; of a method also the struct before the dot, as text and as item."""
+    """Return the callee; of a method also the struct before the dot, as text and as item."""
     found: list[tuple[Meaning | None, ast.expr | None, Record | None]] = []
 
     def look() -> None:

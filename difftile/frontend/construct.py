@@ -168,7 +168,7 @@ def construct(cx: Context, node: ast.Call, type_: Type, name: str) -> Item:
             raise CallMismatch(cx.span(node), what)
         return cast(cx, *arguments[0], type_, name)
     items = [one for where, item in arguments for one in _flat(cx, where, item)]
-    # As in Taichi, the number type of `ti.math.vec3` follows what it is built from.
+    # As in Taichi, the number type of `ti.math.vec3` follows its arguments.
     given = [scalar_of(item.type) for _, item in items if isinstance(item, (Var, Const))]
     widest = max((one for one in given if one in FLOATS), key=FLOATS.index, default=cx.float_type)
     scalar = widest if type_.scalar in FLOATS else type_.scalar

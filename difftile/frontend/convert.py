@@ -170,7 +170,7 @@ def apply(cx: Context, op: str, items: Sequence[Item], name: str = "") -> Value:
     return cx.call(op, *values, name=name)
 
 
-# Rows of integers only, and what stands for them where an operand is a float.
+# Rows of integers only, and their replacements where an operand is a float.
 _OF_FLOATS = {"raw_div": "div", "raw_mod": "fmod"}
 
 _ANY_NUMBER = frozenset(
@@ -206,7 +206,7 @@ def counted_arguments(cx: Context, node: ast.Call, low: int, high: int) -> list[
         wanted = counted(low, "argument")
         if high > low:
             wanted = f"{low} or {'more' if high > low + 1 else high} arguments"
-        # The smallest span: what is too much, or the call to which something is missing.
+        # The smallest span: the surplus argument, or the call that misses one.
         where = node if len(arguments) < low else arguments[high]
         raise CallMismatch(
             cx.span(where),

@@ -46,7 +46,7 @@ def inline(
     before = dict(env)
     returned, after = run_func(cx, source, env)
     for name, place in places.items():
-        # What was computed for the call alone has no place.
+        # Values computed for the call only have no place.
         if not is_same(before[name], after[name]) and root_of(place) is not None:
             assign_to(cx, place, after[name], place, node)
     return returned

@@ -188,7 +188,7 @@ def unless_left(
         before = {flag: cx.env[flag] for flag in flags}
         cx.env |= dict.fromkeys(flags, _NO)
         lower()
-        # What was not set again needs no joining.
+        # Locals that were not set again need no joining.
         cx.env |= {flag: item for flag, item in before.items() if cx.env[flag] is _NO}
 
     with cx.nested():
@@ -207,7 +207,7 @@ def forget_after_jumps(first: Branch, second: Branch) -> None:
 
 
 def _forget(ran: Branch, skipped: Branch, names: Collection[str] | None = None) -> None:
-    """Let locals be anything, such as zero, in a branch after which nobody reads them."""
+    """Let locals be anything, such as zero, in a branch after which they are not read."""
     for name, item in ran.env.items():
         same = skipped.env.get(name) is item or isinstance(item, Unbound)
         if same or name in (*FLAGS, DRAWS) or (names is not None and name not in names):

@@ -1,6 +1,6 @@
 """`for`: unrolled under `ti.static`, parallel at the top level of a kernel, serial below.
 
-A loop at the top level whose iterations need what those before them leave in a local is serial.
+A loop at the top level is serial if iterations need a local that earlier ones have set.
 """
 
 from __future__ import annotations

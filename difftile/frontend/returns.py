@@ -88,7 +88,7 @@ def _types(
     """Return the types of the parts of the results, which must agree; integers go with floats.
 
     Raises:
-        KernelError: The types do not agree, or some path returns nothing.
+        KernelError: The types do not agree, or some path returns no value.
     """
     first_at, first = found[0]
     for at, item in found:

@@ -33,7 +33,7 @@ from difftile.ir.walk import arrays_loaded, arrays_written
 from difftile.ops.build import zero
 from difftile.ops.vocabulary import Differences, FuncMeaning, PythonFunction, RuleMeaning, Rules
 
-# A rule that calls its own func has a rule in there, too: that is what second derivatives need.
+# A rule that calls its own func has a rule in there, too, as second derivatives require.
 _DEPTH = 2
 
 

@@ -1,4 +1,4 @@
-"""The outer locals that a loop at the top level of a kernel changes, and what its iterations do.
+"""The outer locals that a loop at the top level of a kernel changes, and how.
 
 Iterations may run in parallel if each such local is a total: it is only added to, or only combined
 by one kind of atomic. A local that carries anything else from one iteration to the next, as
@@ -92,10 +92,10 @@ def _is_total(cx: Context, name: str, body: Sequence[ast.stmt]) -> bool:
 
 
 def _check_carried(cx: Context, name: str, body: Sequence[ast.stmt]) -> None:
-    """Check that iterations use what the ones before them have left in a local.
+    """Check that iterations use the value that earlier ones have left in a local.
 
     Raises:
-        KernelError: The first statement with the local binds it anew. It is then most likely meant
+        KernelError: The first statement with the local binds it again. It is then most likely meant
             to belong to the iteration, and a loop in order would only be slow.
     """
     first = next((stmt for stmt in body if any(_names(n, name) for n in _nodes([stmt]))), None)

@@ -104,7 +104,7 @@ def source_of(function: PythonFunction) -> Source:
         found = lambda_in("".join(raw), function.__code__)
         if found is None:
             raise _changed(name)
-        # The definition that says what the lambda says, at its place.
+        # A definition equivalent to the lambda, at its place.
         (tree,) = ast.parse("def function(): pass").body
         assert isinstance(tree, ast.FunctionDef)
         tree.args = found.args

@@ -24,7 +24,7 @@ from difftile.ir.failures import AssertionFailed
 from difftile.ir.nodes import Block, Const, Fail, If, Print, Shown, Text, Value, Var
 from difftile.ir.types import BOOL, F16, F32, FLOATS, I32, U32, Scalar, scalar_of, shape_of
 
-# What Python and C both know: alignment, sign, zeros, width, precision, kind.
+# The format options common to Python and C: alignment, sign, zeros, width, precision, kind.
 _SPEC = re.compile(r"(?P<align>[<>])?(?P<flags>[+ ]?0?)(?P<width>\d*)(?P<dot>\.\d+)?(?P<kind>\w?)")
 _NARROW = ("i8", "i16", "u8", "u16")
 

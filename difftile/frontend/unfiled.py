@@ -22,7 +22,7 @@ UNFILED = ("<string>", "<stdin>")
 
 
 def text_of(code: CodeType) -> str | None:
-    """Return the text of the program that some code belongs to, or None if nothing keeps it."""
+    """Return the text of the program that some code belongs to, or None if it is not kept."""
     wanted = content(code)
     for text in _known(code.co_filename):
         if any(
