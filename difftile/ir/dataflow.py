@@ -25,7 +25,7 @@ Fact = TypeVar("Fact", bound=Lattice)
 
 
 class Dataflow(ABC, Generic[Fact]):
-    """One analysis. `facts` has the facts about values; there is nothing to say about others.
+    """One analysis. `facts` has the facts about values; the others have the least fact.
 
     Args:
         nothing: The least fact, which is false as a condition.

@@ -181,7 +181,7 @@ class If:
 class For:
     """`for index in range(start, stop)`, carrying values from one iteration to the next.
 
-    `by_lanes` says that the lanes of the warp that runs it take turns: what is carried are sums,
+    `by_lanes` says that the lanes of the warp that runs it take turns: it carries sums,
     maxima or minima, and the order of the iterations does not matter.
     """
 
@@ -216,8 +216,8 @@ class While:
 class ParallelFor:
     """Iterations over a box of indices in any order; at the top level of a program only.
 
-    `by_warps` says that all lanes of a warp run each iteration together: one of them writes what
-    is outside of serial loops `by_lanes`.
+    `by_warps` says that all lanes of a warp run each iteration together: one of them does the
+    writes outside of serial loops `by_lanes`.
     """
 
     indices: tuple[Var, ...]
