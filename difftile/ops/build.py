@@ -220,5 +220,5 @@ ExprLike: TypeAlias = Expr | Value | float
 
 
 def zero(type_: Type) -> Const:
-    """Return the zero of a type that stands for nothing: products with it are nothing as well."""
+    """Return the structural zero of a type: products with it are structural zeros as well."""
     return Const(0.0 if scalar_of(type_) in FLOATS else 0, type_, structural=True)

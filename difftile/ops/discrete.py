@@ -51,7 +51,7 @@ INTEGER = (
     Op("ipow", meaning.whole_power, whole),
     Op("popcnt", meaning.popcnt, whole, names="ti.math.popcnt"),
     Op("clz", meaning.clz, whole, names="ti.math.clz"),
-    # The analysis of races reads what it promises.
+    # The analysis of races relies on its promise.
     Op("unique", meaning.identity, whole, names="dt.unique"),
 )
 

@@ -1,4 +1,4 @@
-"""What a row of the table of ops says, and the typing rules that rows name."""
+"""The row of the table of ops, and the typing rules that rows name."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Op:
         singular: Some formula can be infinite or NaN for finite arguments, or the result itself;
             where an adjoint may be a masked zero it is then guarded.
         masks: The formula makes an adjoint zero for the side that was not taken.
-        kinks: What is returned where the derivative does not exist, for the documentation.
+        kinks: The value returned where the derivative does not exist, for the documentation.
         jvp: The tangent of the result, for ops that are not componentwise (for those it follows
             from `vjp`): a formula over the arguments, the result and the tangents `a_dot`, `b_dot`
             of the arguments; or LINEAR or BILINEAR. Empty: from `vjp`, component by component.
@@ -66,7 +66,7 @@ class Op:
             derivative is a convention.
         value: The op as a formula over other rows, for an op that Taichi does not have: lines
             `name = ...`, and the value. Computed in double precision, after differentiation.
-        names: What kernels call it, separated by spaces: `ti.sin math.sin`.
+        names: Its names in kernels, separated by spaces: `ti.sin math.sin`.
     """
 
     name: str

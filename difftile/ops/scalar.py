@@ -281,7 +281,7 @@ ROWS = (
     ),
 )
 
-# What `dt.exact` marks: the derivative is that of the value, which the marks do not change.
+# The marks of `dt.exact`: they do not change the value, nor its derivative.
 EXACT = Op("exact", meaning.identity, real, ("z_bar",), (_WIDE,))
 
 

@@ -309,7 +309,7 @@ def _vec(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
 
 
 def _by_component(op: str) -> Rule:
-    """Return the rule of atan2, and of what is an atan2 in Taichi.
+    """Return the rule of atan2, and of ops that are an atan2 in Taichi.
 
     Taichi 1.7.4 computes those of vectors in single precision, whatever their type.
     """

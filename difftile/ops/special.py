@@ -9,8 +9,8 @@ reflection below 0 (Abramowitz and Stegun, chapter 6; Cody, Strecok and Thacher 
 approximations for the psi function, Math. Comp. 27). `benchmarks.special_tables` computes the
 coefficients.
 
-Fast math may reorder sums, so that no formula relies on the rounding error of one. What fdlibm does
-by cutting words is done by `floor`; where a zero is no double, the expansion is around the double
+Fast math may reorder sums, so that no formula relies on the rounding error of one. Where fdlibm
+cuts words, `floor` is used; where a zero is no double, the expansion is around the double
 next to it and begins with the value there.
 """
 
