@@ -100,7 +100,7 @@ class ContinuousAdjoint(OpaqueStep):
     def _go_back(
         self, then: ReverseContext, dots: ReverseContext | None, saved: Integrated
     ) -> None:
-        """Integrate the adjoint, and its tangent if those of the fields are given."""
+        """Integrate the adjoint, and its tangent if the tangents of the fields are given."""
         problem = self._problem
         floats = [one for one in self._parameters if is_float(one.element)]
         wanted = [one for one in floats if self._all or one.has_grads]
@@ -155,7 +155,7 @@ class _Backward:
         problem: The problem that was integrated.
         wanted: The parameters whose gradients are computed.
         known: The fields that the right-hand side is known to touch.
-        moves: The tangents of the parameters, if those of the adjoint are integrated as well.
+        moves: The tangents of the parameters, if the adjoint's tangent is integrated as well.
 
     Attributes:
         y: The state, whose tangent is `y_dot`.

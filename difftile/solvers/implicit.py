@@ -1,11 +1,11 @@
 """Solvers on a tape: one step, differentiated by the rule of the implicit function.
 
-Where a solver finds x with F(x, p) = 0, the adjoint x_bar of its result leads to those of the
-parameters through one linear system, (dF/dx)^T w = -x_bar, and p_bar += (dF/dp)^T w; the tangents
-of the parameters lead to the tangent of the result through (dF/dx) x_dot = -(dF/dp) p_dot (Griewank
-and Walther, Evaluating Derivatives, 2nd ed., chapter 15; Christianson, Reverse accumulation and
-attractive fixed points, 1994; Blondel et al., Efficient and modular implicit differentiation,
-2022). The iterations leave no trace: neither their number nor their start matters.
+Where a solver finds x with F(x, p) = 0, the adjoint x_bar of its result leads to the
+adjoints of the parameters through one linear system, (dF/dx)^T w = -x_bar, and p_bar += (dF/dp)^T
+w; the tangents of the parameters lead to the tangent of the result through (dF/dx) x_dot = -(dF/dp)
+p_dot (Griewank and Walther, Evaluating Derivatives, 2nd ed., chapter 15; Christianson, Reverse
+accumulation and attractive fixed points, 1994; Blondel et al., Efficient and modular implicit
+differentiation, 2022). The iterations leave no trace: neither their number nor their start matters.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ImplicitRule(OpaqueStep):
         function: The function that defines the solution; its `x` takes the solution.
         solve: Finds the solution.
         accuracy: The residual of the linear system, relative to its right-hand side; by default
-            that of the solution.
+            the accuracy of the solution.
         strict: Whether an adjoint or a tangent that does not converge is an error.
         inputs: Other fields that the solution depends on.
         near: A preconditioner.
@@ -277,7 +277,7 @@ class ImplicitRule(OpaqueStep):
         return {one: bar.buffer.array() for one, bar in found.items()}
 
     def seeds(self, w: Vector, elsewhere: Cotangents) -> dict[ArrayLike, Any]:
-        """Return the adjoints of the function's outputs that lead to those of the parameters."""
+        """Return the adjoints of the function's outputs, which lead to the parameters' adjoints."""
         out = self.function.out
         return {**dict(zip(out.leaves, split(out, w), strict=True)), **elsewhere}
 

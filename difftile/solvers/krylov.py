@@ -1,8 +1,8 @@
 """Linear systems A x = b of which only products with A are known.
 
 Each method solves for a correction from zero; `solve` starts it again from the true residual until
-that is small enough or stagnates. The reported residual is therefore the true one, not that of a
-recurrence.
+that is small enough or stagnates. The reported residual is therefore the true one, not the residual
+of a recurrence.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class Outputs:
 
     Args:
         times: In the direction of the integration.
-        out: Fields like those of the state, with an additional first axis.
+        out: Fields like the state's, with an additional first axis.
     """
 
     def __init__(self, times: Sequence[float] = (), out: State | None = None) -> None:
