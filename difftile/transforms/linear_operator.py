@@ -44,7 +44,7 @@ def linear_operator(
         chunk: The number of columns that one run of the launches takes.
 
     Returns:
-        The operator, whose attribute `value` holds what `f` returned. The type of its numbers is
+        The operator, whose attribute `value` holds the result of `f`. The type of its numbers is
         the widest of all fields', at least single precision.
 
     Raises:
@@ -192,7 +192,7 @@ class Ravel:
 
 
 class _Products:
-    """The methods of a `LinearOperator` that are those of a derivative.
+    """The methods of a `LinearOperator` that represents a derivative.
 
     Args:
         push: Returns the products with the columns of a matrix.

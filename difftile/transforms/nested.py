@@ -36,8 +36,8 @@ class NestedCall:
 
     Attributes:
         outputs: The fields of floats that this run has returned.
-        found: The fields that the function reads, by the field that holds what it met in the call:
-            the field itself, or after `keep` a copy.
+        found: The fields that the function reads, by the field that holds the contents met in the
+            call: the field itself, or after `keep` a copy.
         written: The fields that the function writes.
     """
 
@@ -51,7 +51,7 @@ class NestedCall:
         self._first: Pullback | None = linear
 
     def keep(self) -> None:
-        """Copy what the function finds, so that its derivatives may be asked for later."""
+        """Copy the fields that the function reads, so that derivatives can be computed later."""
         for one in self.found:
             copy = self.found[one] = zeros_like(one, grad=is_float(one.element))
             copy.copy_from(one)

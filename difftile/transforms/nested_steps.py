@@ -31,7 +31,7 @@ Now = Callable[[Field], Field]
 
 
 class DerivativeStep(OpaqueStep):
-    """A derivative of a function at what the function found in a call.
+    """A derivative of a function at the contents of its fields in a call.
 
     Args:
         name: The name of the derivative.
@@ -82,7 +82,7 @@ class DerivativeStep(OpaqueStep):
     def pulled(
         self, linear: Pullback, fresh: list[Field], given: list[Array], bars: list[Array]
     ) -> tuple[dict[Field, Array], list[Array]]:
-        """Return the cotangents of `found` and of what is given, for cotangents of the results."""
+        """Return the cotangents of `found` and of `given`, for cotangents of the results."""
 
     @abstractmethod
     def pushed(
@@ -93,7 +93,7 @@ class DerivativeStep(OpaqueStep):
         dots: dict[Field, Array],
         given_dots: list[Array],
     ) -> list[Array]:
-        """Return the tangents of the results, for tangents of `found` and of what is given."""
+        """Return the tangents of the results, for tangents of `found` and of `given`."""
 
     def run(self) -> None:
         """Compute the derivative."""
@@ -145,7 +145,7 @@ class DerivativeStep(OpaqueStep):
         )
 
     def _arrays(self, now: Now) -> list[Array]:
-        """Return the contents of what is given."""
+        """Return the contents of `given`."""
         return [now(one).to_numpy() if isinstance(one, Field) else one for one in self._given]
 
 

@@ -21,10 +21,10 @@ def grad(f: Callable[..., Tree], argnums: Argnums = 0, *, has_aux: bool = False)
     """Return the function that computes the gradient of `f`.
 
     `f` takes fields, or nested tuples, lists and dicts of them, launches kernels and host
-    operations, and returns one number: a field with one element, or what Python computes from
-    results of kernels. Arrays and numbers are passed to `f` in fields. `f` works on copies of the
-    arguments that it is differentiated by: it may overwrite them, and the arguments of the caller
-    do not change.
+    operations, and returns one number: a field with one element, or a value that Python computes
+    from results of kernels. Arrays and numbers are passed to `f` in fields. `f` works on copies of
+    the arguments that it is differentiated by: it may overwrite them, and the arguments of the
+    caller do not change.
 
     Args:
         f: The function.

@@ -64,8 +64,8 @@ def sparse_jacobian(
             columns are computed, and those entries are kept that are not zero at the arguments; the
             result at arguments without accidental zeros can serve as the pattern of later calls.
         argnum: The position of the argument.
-        format: The format of the result, a name of SciPy's such as "csr"; by default that of the
-            pattern, and "csr" without one.
+        format: The format of the result, a name of SciPy's such as "csr"; by default the pattern's
+            own, and "csr" without one.
         chunk: The number of colours that one run of the launches computes.
 
     Returns:
@@ -116,7 +116,7 @@ def sparse_jacobian(
 
 
 def _places(given: Any) -> Callable[[tuple[int, int]], Pattern]:
-    """Return a function that makes the pattern for a shape, from a copy of what is given now."""
+    """Return a function that makes the pattern for a shape, from a copy of the given one."""
     shape: tuple[int, ...] | None = None
     if hasattr(given, "tocoo"):
         matrix = given.tocoo()

@@ -136,7 +136,7 @@ class SparseHessian:
         """Return the field that holds the sum.
 
         Raises:
-            LaunchError: There is none, or several may be it.
+            LaunchError: No field qualifies, or several do.
         """
         name = getattr(self._f, "__name__", "the function")
         if isinstance(value, Field):
@@ -178,7 +178,7 @@ class _Piece(NamedTuple):
 
     @property
     def sources(self) -> tuple[object, ...]:
-        """What the indices follow from."""
+        """The sources of the indices."""
         return (self.code, *self.run.sources(self.code.bounds), *self.run.sources(self.code.gather))
 
 
@@ -224,7 +224,7 @@ class _Plan:
         return CsrFields(data, pattern.indices, pattern.indptr, pattern.shape)
 
     def _steps(self, seen: LocalEnergies, weights: Weights) -> list[_Piece | FieldCopy | Storage]:
-        """Return the stages that add to the sum, the last one first, and what Python wrote."""
+        """Return the stages that add to the sum, the last one first, and the writes of Python."""
         steps: list[_Piece | FieldCopy | Storage] = []
         for run in reversed(seen.runs):
             if isinstance(run, (Storage, FieldCopy)):

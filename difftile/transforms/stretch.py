@@ -80,7 +80,7 @@ class Stretch:
         return Pullback(self.call)
 
     def recorded(self) -> AdjointRecorder:
-        """Run the function likewise, for cotangents of its arguments alone."""
+        """Run the function in the same way, for cotangents of its arguments only."""
         recorder = AdjointRecorder(self.inputs)
         with Recording(recorder, observer=RECORDING.get().observer):
             self.call()
