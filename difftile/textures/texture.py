@@ -36,7 +36,7 @@ MIPS = ("off", "nearest", "linear")
 AXES = ("image", "xy")
 GRID = (lookup, texel, moved, nearby)
 CUBE = (lookup_on_cube, texel_on_cube, moved_on_cube, moderate)
-# What follows from the data and the options.
+# Derived from the data and the options.
 _FOLLOWING = {
     *("lookup", "texel", "moved", "nearby", "channels", "coordinates", "filtering", "grid"),
     *("wraps", "bordered", "repeats", "has_border", "levels", "chain", "offsets"),
@@ -118,7 +118,7 @@ class Texture:
         self._make_levels()
 
     def _choose(self) -> None:
-        """Set what the funcs of `lookup` read, as the options say."""
+        """Set the values that the funcs of `lookup` read, by the options."""
         self.lookup, self.texel, self.moved, self.nearby = CUBE if self.cube else GRID
         element = self.data.element
         self.channels = element.n if isinstance(element, Vector) else None
