@@ -3,7 +3,7 @@
 In `for i (parallel): for j: total += a[i, j] * x[j]`, threads side by side read memory a row apart,
 and few iterations leave a GPU idle. Where a warp of 32 threads runs each iteration, its lanes take
 turns in the inner loop: they read neighbouring elements, and add up their sums by shuffles at the
-end. All lanes compute what is outside of such loops, and one of them writes it.
+end. All lanes compute the statements outside such loops, and one of them writes.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ def _without_dead(program: Program, accesses: _Accesses, dead: set[Array]) -> Pr
 
 
 def _without_writes(block: Block, array: Array, accesses: _Accesses) -> Block:
-    """Return a statement without those of its writes into a dead array that it does not read."""
+    """Return a statement without its writes into dead arrays that it does not read."""
     (stmt,) = block.stmts
     every = _accesses(stmt, array)
     if not any(map(_reads, every)):

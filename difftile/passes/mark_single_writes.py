@@ -154,7 +154,7 @@ def _are_apart(one: Place, other: Place) -> bool:
 
 
 def _varying(task: ParallelFor) -> set[Var]:
-    """Return the values of a loop that may differ between its iterations, or those of loops in it.
+    """Return the values that may differ between iterations of a loop or of loops in it.
 
     Others follow from sizes and numbers, though they are computed again in each iteration.
     """

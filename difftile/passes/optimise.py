@@ -94,7 +94,7 @@ def finish(
         blocks: The largest number of blocks that a sum of a parallel loop is cut into.
         few_threads: Loops of some tens of iterations keep the device busy, as they do a CPU.
         warps: Threads run in warps, which can add up their values.
-        as_written: Keep sums as they are written, except for those that iterations share.
+        as_written: Keep sums as they are written, except sums that iterations share.
         checked: Check the program after each pass.
     """
 
