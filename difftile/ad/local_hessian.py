@@ -74,8 +74,8 @@ class LocalHessian:
         bounds: Writes the first index and the one after the last, of each axis of each loop.
         gather: Writes for each site the element that is gathered, -1 where none is.
         blocks: Writes for each pair of sites their block, row after row.
-        bounds_at: The parameter that `bounds` writes into; `places_at` is that of `gather`, `slots`
-            that of `blocks`.
+        bounds_at: The parameter that `bounds` writes into; `gather` writes into
+            `places_at`, `blocks` into `slots`.
     """
 
     terms: tuple[Term, ...]
