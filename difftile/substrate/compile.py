@@ -303,7 +303,7 @@ class CompiledProgram:
         return _Which(serial, outlined, zeros, ATOMICS if serial else plan, few, short, forms)
 
     def _is_short(self, key: tuple[Any, ...]) -> bool:
-        """Tell whether all loops end early, those that add copies up included."""
+        """Tell whether all loops end early, including the loops that add copies up."""
         numbers = [
             prod((*shape, *shape_of(target.type.element)))
             for target, shape in self._targets(key).items()
