@@ -76,7 +76,7 @@ def hessian_operator(
 ) -> Any:
     """Return the Hessian of `f` at a point as a `scipy.sparse.linalg.LinearOperator`.
 
-    Products are those of `dt.hvp`, forward over reverse, at the original arguments; see
+    Products are computed as in `dt.hvp`, forward over reverse, at the original arguments; see
     `linear_operator` for the order of rows and columns.
 
     Args:
