@@ -631,7 +631,8 @@ def test_a_solution_found_again_prepares_no_launch(monkeypatch: pytest.MonkeyPat
     loss = scalar(0.0)
 
     def solve() -> None:
-        y.fill(1.0), loss.fill(0.0)
+        y.fill(1.0)
+        loss.fill(0.0)
         with dt.Tape(loss):
             dt.odeint(decay, y, 0.0, 5.0, args=(k,))
             squares(y, loss)
