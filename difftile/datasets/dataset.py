@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from difftile.datasets.images import read_picture, scaled_down
+from difftile.datasets.depths import check_ratio, depths_at, read_depths
+from difftile.datasets.images import picture_size, read_picture, scaled_down
 from difftile.datasets.lenses import Doubles, Lens
 from difftile.datasets.splats import Floats
 from difftile.datasets.undistort import undistorted
@@ -20,14 +21,14 @@ Colour: TypeAlias = tuple[float, float, float]
 
 
 LEAST_FOCAL = 1e-6  # focal length [pixels]
-_LARGEST = 1e18  # of a number whose square single precision holds
+LARGEST = 1e18  # of a number whose square single precision holds
 _WIDEST = 10**6  # of an image [pixels]
 _SIZES = 3  # sizes of views that a summary names
 
 
 def within_reach(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Return which values are numbers of at most 1e18, whose squares single precision holds."""
-    return np.abs(values) <= _LARGEST  # false for NaN
+    return np.abs(values) <= LARGEST  # false for NaN
 
 
 def are_numbers(values: npt.NDArray[Any]) -> bool:
@@ -56,6 +57,8 @@ class View:
         downscale: The number of pixels of the file per pixel of the view, along each axis.
         held_out: Whether the data set reserves it for testing; None if unspecified.
         lens: The lens that took the image, if it is distorted; in pixels of the file.
+        depth: The file of its depth map, or None.
+        depth_unit: The depth of the number 1 in that file [scene units].
     """
 
     name: str
@@ -68,6 +71,8 @@ class View:
     downscale: int = 1
     held_out: bool | None = None
     lens: Lens | None = None
+    depth: Path | None = None
+    depth_unit: float = 0.001
 
     def __repr__(self) -> str:
         fx, fy, cx, cy = self.intrinsics.tolist()
@@ -97,6 +102,27 @@ class View:
             fx, fy, cx, cy = (self.intrinsics * self.downscale).tolist()
             colours = undistorted(colours, self.lens, (fx, fy, cx, cy))
         return scaled_down(colours, self.downscale)
+
+    def depths(self) -> Floats:
+        """Return the depths of the pixels [scene units], 0 where unknown, shape (height, width).
+
+        Depths are those along the axis of the camera. Each pixel has the depth nearest to its
+        centre in the map, which may have another size than the picture; the map of a distorted
+        lens is resampled as its picture.
+
+        Raises:
+            DatasetError: There is no map, it cannot be read, or its aspect ratio is not that of
+                the picture.
+        """
+        if self.depth is None:
+            raise DatasetError(self.path, "has no depth map", "a 'depth_file_path' in its frame")
+        size = picture_size(self.path)
+        self.check_size(size[0] // self.downscale, size[1] // self.downscale)
+        depths = read_depths(self.depth, self.depth_unit)
+        check_ratio(self.depth, depths, size)
+        lens = None if self.lens is None else (self.lens, self.intrinsics)
+        found = depths_at(depths, size, (self.width, self.height), self.downscale, lens)
+        return np.asarray(found, np.float32)
 
     def check_size(self, width: int, height: int) -> None:
         """Check the size of the picture, after it is scaled down.

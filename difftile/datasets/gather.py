@@ -6,6 +6,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias, final
 
@@ -55,6 +56,7 @@ class Gathering:
         pose: Doubles,
         lens: Callable[[Size], Lens],
         size: Size | None,
+        depth: tuple[Path, float] | None = None,
     ) -> None:
         """Add a view.
 
@@ -65,6 +67,7 @@ class Gathering:
             pose: From world to camera, shape (4, 4).
             lens: Returns the lens for images of a size.
             size: Width and height as the camera states them; None for the size of the image.
+            depth: The file of its depth map, and the depth of the number 1 there [scene units].
         """
         self._pictures.append(picture)
         path, left = self._smaller(picture, by)
@@ -112,6 +115,8 @@ class Gathering:
             downscale=left,
             lens=None if stated.straight else fitted,
         )
+        if depth is not None:
+            view = replace(view, depth=depth[0], depth_unit=depth[1])
         self._views.append(view)
 
     def _smaller(self, picture: Path, by: Path) -> tuple[Path, int]:

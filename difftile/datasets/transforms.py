@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from difftile.datasets.dataset import (
+    LARGEST,
     LEAST_FOCAL,
     Colour,
     Dataset,
@@ -47,8 +48,10 @@ _COEFFICIENTS = {
 }
 _SUFFIXES = ("", ".png", ".jpg", ".jpeg")  # names may lack theirs, as those of Blender do
 _ROTATION = 1e-4  # tolerance of rotations, which are rounded in files
+_MILLIMETRE = 1e-3  # [scene units], the default of nerfstudio for the numbers of depth maps
 _FRAMES = "a list of pictures with their poses"
 _PICTURE = "the name of a picture"
+_UNIT, _POSITIVE = "depth_unit_scale_factor", "a number from 1e-18 to 1e18"
 
 
 def load_transforms(inside: Folder, path: Path, *, downscale: int, background: Colour) -> Dataset:
@@ -123,7 +126,8 @@ def _views(
         if not os.path.exists(original):
             original = next(filter(os.path.exists, tried), original)
         pose = _pose(frame.member("transform_matrix", "4 rows of 4 finite numbers"))
-        gathered.add(name.text(), original, content.path, pose, camera.lens, camera.size())
+        size, depth = camera.size(), _depth(inside, content, frame)
+        gathered.add(name.text(), original, content.path, pose, camera.lens, size, depth)
     views, remarks = gathered.finish(strays=strays)
     return tuple(sorted(views, key=lambda view: view.name)), frames, remarks
 
@@ -223,6 +227,33 @@ def _pose(matrix: Value) -> Doubles:
     pose[:3, :3] = rotation.T
     pose[:3, 3] = -rotation.T @ given[:3, 3]
     return pose
+
+
+def _depth(inside: Folder, content: Value, frame: Value) -> tuple[Path, float] | None:
+    """Return the file of the depth map of a frame, and the depth of the number 1 [scene units].
+
+    nerfstudio has the unit as an option, of this name; the poses in the file are already
+    multiplied by `applied_scale`, and depths are not.
+    """
+    name = frame.get("depth_file_path")
+    if name is None:
+        return None
+    file = inside.within(
+        content.path.parent, name.text("the name of a depth map"), name.path, name.place
+    )
+    unit = _MILLIMETRE
+    if (given := frame.get(_UNIT) or content.get(_UNIT)) is not None:
+        unit = _positive(given)
+    if (applied := content.get("applied_scale")) is not None:
+        unit *= _positive(applied)
+    return file, unit
+
+
+def _positive(value: Value) -> float:
+    number = value.number(_POSITIVE)
+    if not 1 / LARGEST <= number <= LARGEST:
+        raise value.wrong(_POSITIVE)
+    return number
 
 
 def _points(inside: Folder, content: Value) -> tuple[Points | None, tuple[str, ...]]:

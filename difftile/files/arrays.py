@@ -1,4 +1,4 @@
-"""Named arrays as `.npz` files: NumPy's archives, without its pickles.
+"""Arrays as `.npz` and `.npy` files: NumPy's formats, without its pickles.
 
 Source: NumPy enhancement proposal 1 (the format of `.npy`), and PKWARE's APPNOTE (zip). Sizes in an
 archive are compared with its actual bytes before memory is allocated: the header of each array has
@@ -36,6 +36,7 @@ _LOCAL = 30  # bytes before the name of a member, and its contents
 _GAP = 128  # bytes that may lie between members, fewer than the smallest array has
 _ENCRYPTED, _UNICODE = 1, 2**11  # flag bits of a member and of its name
 _ARCHIVE = "a .npz file of numbers"
+_FILE = "a .npy file of numbers"
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
@@ -51,6 +52,16 @@ def read_arrays(path: Path) -> Arrays:
             archive = zipfile.ZipFile(file)
         with archive:
             return _members(path, archive, size_of(file))
+
+
+def read_array(path: Path) -> npt.NDArray[Any]:
+    """Return the array of a `.npy` file.
+
+    Raises:
+        DatasetError: The file cannot be read or is broken, or contains objects.
+    """
+    with opened(path, _FILE) as file, understood(path, _FILE):
+        return _array(path, path.stem, file, size_of(file))
 
 
 def arrays_of(saved: Mapping[str, npt.ArrayLike]) -> Arrays:
