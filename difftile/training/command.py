@@ -85,6 +85,15 @@ def _parser() -> Parser:
     }
     for name, said in flags.items():
         how.add_argument(name, action="store_true", default=argparse.SUPPRESS, help=said)
+    add(
+        "--depth",
+        type=_weight,
+        nargs="?",
+        const=1.0,
+        said="off",
+        metavar="WEIGHT",
+        help="learn from the depth maps of the data set too, with a weight, 1 unless given",
+    )
     return parser
 
 
@@ -92,6 +101,16 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) >= 2**32:
         raise argparse.ArgumentTypeError(f"expected a whole number from 0, not {text!r}")
     return int(text)
+
+
+def _weight(text: str) -> float:
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = math.nan
+    if not 0.0 < weight <= 1e6:
+        raise argparse.ArgumentTypeError(f"expected a number above 0, up to 1e6, not {text!r}")
+    return weight
 
 
 def _colour(text: str) -> tuple[float, float, float]:

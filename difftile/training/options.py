@@ -23,6 +23,7 @@ class Options:
         images: The folder of pictures of a COLMAP model.
         optimise_poses: Correct the poses of the cameras; see `Corrections`.
         exposure: Correct the colours of each picture by a matrix of its own.
+        depth: The weight of depth maps at the start; 0 leaves them out. See `DepthMaps`.
         hold_out: Every so many-th view is held out; none if 0.
         seed: The seed of all random numbers.
     """
@@ -38,5 +39,6 @@ class Options:
     images: str = "images"
     optimise_poses: bool = False
     exposure: bool = False
+    depth: float = 0.0
     hold_out: int = 8
     seed: int = 0

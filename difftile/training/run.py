@@ -73,7 +73,7 @@ def run(given: Mapping[str, Any], parser: Parser) -> int:
             allow_outside=given["allow_outside"],
         )
         print("\n  ".join((f"found {data.found}", *data.notes)))
-        verify(data, progress=True)
+        verify(data, depths=options.depth > 0, progress=True)
         more = {} if given["threads"] is None else {"cpu_max_num_threads": given["threads"]}
         init(arch=given["arch"], seed=options.seed, **more)
         out.mkdir(parents=True, exist_ok=True)
@@ -189,6 +189,8 @@ class _Session:
             f"views: {len(trainer.training)} to train on, {out}",
             f"pictures: {', '.join(shown)}",
         ]
+        if self._options.depth:
+            lines.append(f"depth maps: of {len(trainer.depths)} of the views to train on")
         if not trainer.step:
             lines.append(f"start: {trainer.start}")
         return "\n".join(lines)
@@ -293,6 +295,8 @@ class _Session:
         measured = trainer.held_out or trainer.training
         scores = trainer.scores(measured)
         moved = trainer.corrections.moved(trainer.training)
+        errors = [one.depth for one in scores if one.depth is not None]
+        depth = {"depth": float(np.mean(errors))} if errors else {}
         metrics = {
             "dataset": self._data.found,
             "options": asdict(self._options),
@@ -306,8 +310,16 @@ class _Session:
             "mean": {
                 "psnr": float(np.mean([one.psnr for one in scores])),
                 "ssim": float(np.mean([one.ssim for one in scores])),
+                **depth,
             },
-            "each": {one.name: {"psnr": one.psnr, "ssim": one.ssim} for one in scores},
+            "each": {
+                one.name: {
+                    "psnr": one.psnr,
+                    "ssim": one.ssim,
+                    **({} if one.depth is None else {"depth": one.depth}),
+                }
+                for one in scores
+            },
         }
         write_bytes(self._out / "metrics.json", (json.dumps(metrics, indent=1) + "\n").encode())
         if pictures:
@@ -320,6 +332,8 @@ class _Session:
                 f"on average, {far['most']:.2g} and {turned['most']:.2g} at most"
             )
         mean = metrics["mean"]
+        if errors:
+            print(f"inverse depths differ from the maps by {mean['depth']:.2g} on average")
         print(
             f"{mean['psnr']:.2f} dB, SSIM {mean['ssim']:.4f} on {len(scores)} "
             f"{metrics['measured_on'].replace('_', ' ')} views; {len(trainer.gaussians)} gaussians "

@@ -169,6 +169,12 @@ def _strategy(value: Value) -> str:
 _Reader: TypeAlias = Callable[[Value], Any]
 
 
+def _weight(value: Value) -> float:
+    if value.number() < 0:
+        raise value.wrong("a number from 0")
+    return value.number()
+
+
 def _whole(least: int) -> _Reader:
     return lambda value: value.whole(least, 2**32 - 1)
 
@@ -185,6 +191,7 @@ _OPTIONS: dict[str, _Reader] = {
     "images": Value.text,
     "optimise_poses": Value.flag,
     "exposure": Value.flag,
+    "depth": _weight,
     "hold_out": _whole(0),
     "seed": _whole(0),
 }

@@ -127,6 +127,10 @@ class Studio:
         self.corrections.pose(k, camera.twist)
         return size.splatter(gaussians, camera, size.rendering).image
 
+    def rendering(self, k: int) -> Rendering:
+        """Return the fields that `draw` draws into for a view."""
+        return self._place[k][0].rendering
+
     def expose(self, k: int, image: Field, loss: Field) -> Field:
         """Return an image that `draw` returned with the exposure of its view."""
         return self.corrections.expose(k, image, self._place[k][0].exposed, loss)

@@ -22,6 +22,7 @@ from difftile.substrate import ti
 from difftile.tracebacks import boundary
 from difftile.training.corrections import Corrections, fitted_exposure
 from difftile.training.densify import Densification
+from difftile.training.depths import DepthMaps
 from difftile.training.initial import first_gaussians
 from difftile.training.mcmc import MCMC
 from difftile.training.options import Options
@@ -43,6 +44,8 @@ class Score:
         ssim: The structural similarity, with windows within the image ("valid").
         image: The image, shape (height, width, 3).
         picture: The picture, of the same shape.
+        depth: The mean absolute difference of inverse depths [1/scene units] from the depth map;
+            None if maps are not used, or none of its depths can be compared.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Score:
     ssim: float
     image: npt.NDArray[Any]
     picture: npt.NDArray[Any]
+    depth: float | None = None
 
 
 @final
@@ -57,7 +61,8 @@ class Trainer:
     """A run of training: gaussians, their optimiser, and the strategy to add and remove them.
 
     Each step draws the gaussians as one view shows them, and moves them against the gradient of
-    0.8 times the mean absolute difference from the picture plus 0.2 times 1 - SSIM. The view, and
+    0.8 times the mean absolute difference from the picture plus 0.2 times 1 - SSIM, and of the
+    difference from its depth map if these are used (`DepthMaps`). The view, and
     all random numbers, depend only on the seed and the number of the step. A step reads nothing
     from a device but the length of the lists of gaussians: a gradient that is not finite counts as
     0, and `loss` and `psnr` are read when they are asked for.
@@ -77,7 +82,8 @@ class Trainer:
         whole: Whether the latest step has ended; False after an error in the midst of its changes.
 
     Raises:
-        DatasetError: All views are held out.
+        DatasetError: All views are held out, or depth maps are to be used and no view to train on
+            has one.
     """
 
     @boundary
@@ -87,6 +93,7 @@ class Trainer:
             raise DatasetError(
                 data.folder, f"has {len(data.views)} views, which are held out", "one to train on"
             )
+        self.depths = DepthMaps(data, (*train, *held_out), len(train), options)
         self.options = options
         self.step = 0
         self.whole = True
@@ -116,7 +123,7 @@ class Trainer:
             height,
             antialiased=self.options.antialiased,
             background=background if any(background) else None,
-            depth=False,
+            depth=self.options.depth > 0,
         )
 
     @property
@@ -145,6 +152,7 @@ class Trainer:
             image = self._studio.expose(k, drawn, self._loss)
             l1(image, target, self._loss, 1.0 - DISSIMILARITY)
             dssim(image, target, self._loss, DISSIMILARITY, padding)
+            self.depths.add(k, self._studio.rendering(k), self.step, self._loss)
             if isinstance(self.strategy, MCMC):
                 self.strategy.penalty(self.gaussians, self._loss)
         tape.backward(self._loss)
@@ -201,6 +209,7 @@ class Trainer:
         if k in self.held_out and self.corrections.poses is not None:
             self._align(k)
         image = self._studio.draw(k, self.gaussians).to_numpy()[0]
+        depth = self.depths.error(k, self._studio.rendering(k))
         start = 0  # the first column that counts
         if self.corrections.exposures is not None:
             exposure = self.corrections.exposures.to_numpy()[k]
@@ -213,7 +222,7 @@ class Trainer:
         drawn, target = (from_numpy(one[None, :, start:], element) for one in (image, picture))
         padding = _padding(splatter.width - start, splatter.height)
         similarity = psnr(drawn, target), ssim(drawn, target, padding)
-        return Score(self.views[k].name, *similarity, image, picture)
+        return Score(self.views[k].name, *similarity, image, picture, depth)
 
     def _align(self, k: int) -> None:
         """Move the camera of a held-out view to where the gaussians look most like its picture."""

@@ -24,17 +24,33 @@ def scene(folder: Path, gains: np.ndarray | None = None) -> dt.datasets.Dataset:
     rng = np.random.default_rng(0)
     points = rng.uniform(-1.0, 1.0, (60, 3))
     colours = rng.uniform(0.1, 0.6, (60, 3))
-    truth = dt.render.make_gaussians(
-        gaussians_at(points, colours, degree=0, opacity=0.95, size=0.5), dtype=ti.f32
-    )
     turns = np.arange(VIEWS) * 2.39996
     rise = np.linspace(-0.9, 1.2, VIEWS)
     eyes = 4.0 * np.stack([np.cos(turns), np.sin(turns), rise], axis=1)
+    return photographed(folder, points, colours, eyes, gains)
+
+
+def photographed(
+    folder: Path,
+    points: np.ndarray,
+    colours: np.ndarray,
+    eyes: np.ndarray,
+    gains: np.ndarray | None = None,
+) -> dt.datasets.Dataset:
+    """Write pictures of gaussians at points, as seen from some places.
+
+    Depth maps are in scene units, and unknown where the gaussians cover less than half.
+    """
+    truth = dt.render.make_gaussians(
+        gaussians_at(points, colours, degree=0, opacity=0.95, size=0.5), dtype=ti.f32
+    )
     cameras = dt.render.Cameras.look_at(
         eyes, (0, 0, 0), SIZE, SIZE, fov=45, up=(0.1, 0.0, 1.0), dtype=ti.f32
     )
-    splatter = dt.render.Splatter(SIZE, SIZE, sh_degree=0, depth=False)
-    images = splatter(truth, cameras).image.to_numpy()
+    drawn = dt.render.Splatter(SIZE, SIZE, sh_degree=0)(truth, cameras)
+    images, alphas = drawn.image.to_numpy(), drawn.alpha.to_numpy()
+    assert drawn.depth is not None
+    depths = np.where(alphas > 0.5, drawn.depth.to_numpy(), 0.0)
     if gains is not None:
         images = images * gains[:, None, None]
     folder.mkdir()
@@ -43,7 +59,9 @@ def scene(folder: Path, gains: np.ndarray | None = None) -> dt.datasets.Dataset:
     for k, (pose, image) in enumerate(zip(cameras.world_to_camera(), images, strict=True)):
         path = folder / f"{k:02}.png"
         Image.fromarray(np.rint(image.clip(0, 1) * 255).astype(np.uint8)).save(path)
-        views.append(dt.datasets.View(path.name, path, pose, lens, SIZE, SIZE))
+        np.save(path.with_suffix(".npy"), depths[k])
+        view = dt.datasets.View(path.name, path, pose, lens, SIZE, SIZE)
+        views.append(replace(view, depth=path.with_suffix(".npy"), depth_unit=1.0))
     known = dt.datasets.Points(points, colours.astype(np.float32))
     return dt.datasets.Dataset(folder, tuple(views), known, "balls")
 
