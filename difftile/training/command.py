@@ -107,7 +107,9 @@ def _weight(text: str) -> float:
     try:
         weight = float(text)
     except ValueError:
-        weight = math.nan
+        raise argparse.ArgumentTypeError(
+            f"expected a number, not {text!r}; without one, --depth goes after DATASET"
+        ) from None
     if not 0.0 < weight <= 1e6:
         raise argparse.ArgumentTypeError(f"expected a number above 0, up to 1e6, not {text!r}")
     return weight

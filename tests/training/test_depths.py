@@ -160,6 +160,7 @@ def test_depth_maps_are_asked_for_and_missing(
         ((), "has no depth maps of views to train on"),
         (("nan",), "expected a number above 0, up to 1e6, not 'nan'"),
         (("0",), "expected a number above 0"),
+        (("garden",), "not 'garden'; without one, --depth goes after DATASET"),
     ):
         with pytest.raises(SystemExit) as caught:
             main([*given, *more])
