@@ -54,15 +54,12 @@ def _binary(name: str) -> tuple[BinaryMethod, BinaryMethod, BinaryMethod]:
 def _refused(word: str) -> tuple[BinaryMethod, BinaryMethod]:
     """Return the methods of an operator that fields lack: with the field on the left and right."""
 
-    def on_left(self: object, other: object) -> Any:
+    def refuse(self: object, other: object) -> Any:
         if isinstance(other, _OPERANDS):
             raise _no_operator(word, self)
         return NotImplemented  # arrays are left to NumPy
 
-    def on_right(self: object, other: object) -> Any:
-        return on_left(self, other)
-
-    return on_left, on_right
+    return refuse, refuse
 
 
 def _comparison(word: str) -> Callable[[object, object], Any]:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError
 from difftile.fields.array_like import ArrayLike, Shaped
 from difftile.fields.create import element_type, from_numpy
-from difftile.fields.exchange import as_shape, float_element
+from difftile.fields.exchange import as_shape, float_element, refuse_mask
 from difftile.fields.field import Field
 from difftile.fields.foreign import check_device, from_dlpack, shared_field
 from difftile.fields.strides import Strided, strides_of
@@ -107,11 +107,7 @@ def _state(array: Any) -> object:
 
 
 def _shared(array: Any, dtype: Any) -> ArrayLike:
-    if isinstance(array, np.ma.MaskedArray):
-        raise FieldError(
-            "A masked array is not taken, since its mask would be ignored. Pass its values, "
-            "x.filled(0), and the mask as another array."
-        )
+    refuse_mask(array)
     if any(kind.__name__ == "Tracer" for kind in type(array).__mro__):
         raise FieldError(
             "JAX is tracing the array, which has no memory here. Make the function an operation: "

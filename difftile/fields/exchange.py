@@ -126,6 +126,19 @@ def wrong_count(owner: object, dimensions: int, indices: int) -> FieldError:
     )
 
 
+def refuse_mask(values: object) -> None:
+    """Refuse a masked array.
+
+    Raises:
+        FieldError: The values are a masked array.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        raise FieldError(
+            "A masked array is not taken, since its mask would be ignored. Pass its values, "
+            "x.filled(0), and the mask as another array."
+        )
+
+
 def as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return values as an array of numbers in the byte order of this machine.
 
@@ -134,11 +147,7 @@ def as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
     Raises:
         FieldError: The values are not real numbers.
     """
-    if isinstance(values, np.ma.MaskedArray):
-        raise FieldError(
-            "A masked array is not taken, since its mask would be ignored. Pass its values, "
-            "x.filled(0), and the mask as another array."
-        )
+    refuse_mask(values)
     try:
         array: npt.NDArray[Any] = np.asarray(values)
     except (TypeError, ValueError):
