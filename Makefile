@@ -1,4 +1,4 @@
-# `make` prints the targets. Needs Python 3.10 to 3.13 and make; everything else is installed into .venv.
+# `make` prints the targets. Needs Python 3.10 to 3.14 and make; everything else is installed into .venv.
 
 PYTHON ?= python3
 VENV := .venv
@@ -59,8 +59,8 @@ clean: ## remove .venv, build products, caches and the output of demos
 
 # The stamps stand for a finished step: after a failed one, the next run does it again.
 $(VENV)/created:
-	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 10) <= v < (3, 14) else \
-	    "difftile needs Python 3.10 to 3.13, and $(PYTHON) is %d.%d: name another with PYTHON=" % v)'
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 10) <= v < (3, 15) else \
+	    "difftile needs Python 3.10 to 3.14, and $(PYTHON) is %d.%d: name another with PYTHON=" % v)'
 	@echo "creating $(VENV)"
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@

@@ -1,5 +1,7 @@
 """Agreement of pyproject.toml with the tree and with the installed packages."""
 
+from __future__ import annotations
+
 import re
 import sys
 from importlib.metadata import entry_points, version
@@ -8,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
 from difftile.commands.demo import find_demos, source_of
 
@@ -91,3 +94,83 @@ def test_the_pythons_listed_are_those_supported(pyproject: dict[str, Any]) -> No
     low, high = map(int, re.findall(r"3\.(\d+)", project["requires-python"]))
     listed = {line for line in project["classifiers"] if re.search(r":: 3\.\d+$", line)}
     assert listed == {f"Programming Language :: Python :: 3.{n}" for n in range(low, high)}
+
+
+PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
+# Each release by the Pythons that its wheels are for, and by `sys_platform` and `platform_machine`.
+TAICHI = {("linux", "x86_64"), ("darwin", "arm64"), ("win32", "AMD64")}
+QUADRANTS = TAICHI | {("linux", "aarch64")}
+WHEELS = {
+    "taichi==1.7.4": (PYTHONS[:4], TAICHI),
+    "quadrants==1.3.3": (PYTHONS[:4], QUADRANTS),
+    "quadrants==1.4.0": (PYTHONS[2:], QUADRANTS),
+}
+# Of each machine: what is installed before Python 3.12, on 3.12 and 3.13, and on 3.14.
+TAICHI_FIRST = ("taichi==1.7.4", "taichi==1.7.4", "quadrants==1.4.0")
+COMPILERS = {
+    ("linux", "x86_64"): TAICHI_FIRST,
+    ("darwin", "arm64"): TAICHI_FIRST,
+    ("win32", "AMD64"): TAICHI_FIRST,
+    ("linux", "aarch64"): ("quadrants==1.3.3", "quadrants==1.4.0", "quadrants==1.4.0"),
+    # An x64 Python there runs the wheels for AMD64.
+    ("win32", "ARM64"): TAICHI_FIRST,
+}
+ERAS = (0, 0, 1, 1, 2)  # the column for each of PYTHONS
+
+
+def required(lines: list[str], python: str, platform: str, machine: str) -> set[str]:
+    """Return the requirements whose markers hold in an environment, without their markers."""
+    environment = {
+        "python_version": python,
+        "python_full_version": f"{python}.1",
+        "sys_platform": platform,
+        "platform_machine": machine,
+    }
+    found = [Requirement(line) for line in lines]
+    return {
+        f"{one.name}{one.specifier}"
+        for one in found
+        if one.marker is None or one.marker.evaluate(environment)
+    }
+
+
+@pytest.mark.parametrize(("platform", "machine"), COMPILERS)
+def test_one_compiler_is_installed_and_it_has_wheels(
+    pyproject: dict[str, Any], platform: str, machine: str
+) -> None:
+    lines = pyproject["project"]["dependencies"]
+    for python, era in zip(PYTHONS, ERAS, strict=True):
+        needed = required(lines, python, platform, machine)
+        (compiler,) = [one for one in needed if one.startswith(("taichi", "quadrants"))]
+        assert compiler == COMPILERS[platform, machine][era]
+        pythons, machines = WHEELS[compiler]
+        assert python in pythons
+        assert (platform, machine.replace("ARM64", "AMD64")) in machines
+
+
+@pytest.mark.parametrize("extra", ["quadrants", "dev"])
+@pytest.mark.parametrize(("platform", "machine"), COMPILERS)
+def test_the_extra_installs_the_quadrants_of_each_python(
+    pyproject: dict[str, Any], extra: str, platform: str, machine: str
+) -> None:
+    lines = pyproject["project"]["optional-dependencies"][extra]
+    for python in PYTHONS:
+        needed = required(lines, python, platform, machine)
+        (compiler,) = [one for one in needed if one.startswith("quadrants")]
+        assert compiler == f"quadrants=={'1.3.3' if python < '3.12' else '1.4.0'}"
+        pythons, machines = WHEELS[compiler]
+        assert python in pythons
+        assert (platform, machine.replace("ARM64", "AMD64")) in machines
+        # The two never contradict each other.
+        always = required(pyproject["project"]["dependencies"], python, platform, machine)
+        assert {one for one in always if one.startswith("quadrants")} <= {compiler}
+
+
+def test_each_compiler_installed_here_is_the_one_wanted(pyproject: dict[str, Any]) -> None:
+    extras = pyproject["project"]["optional-dependencies"]
+    for line in (*pyproject["project"]["dependencies"], *extras["quadrants"]):
+        wanted = Requirement(line)
+        if wanted.name in {"taichi", "quadrants"} and (
+            not wanted.marker or wanted.marker.evaluate()
+        ):
+            assert version(wanted.name) in wanted.specifier
