@@ -1,6 +1,6 @@
 """The tables of the vectorised functions: `python -m benchmarks.vector_tables`.
 
-Writes `difftile/substrate/taichi/vector_tables.py`: polynomials that agree with their functions in
+Writes `difftile/substrate/family/vector_tables.py`: polynomials that agree with their functions in
 Chebyshev nodes, for single and double precision, and constants in parts. Computed with mpmath in
 80 digits. Beside each polynomial the script prints how far it is from its function, relative to
 the result that the function is a part of.

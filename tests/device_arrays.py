@@ -19,11 +19,11 @@ from taichi.lang import impl, kernel_impl
 import difftile as dt
 from difftile.passes.tile_rows import TILE
 from difftile.substrate import session
+from difftile.substrate.family import build, cuda, device, ndarrays
+from difftile.substrate.family.launcher import CompiledKernel
+from difftile.substrate.family.operations import Operations
 from difftile.substrate.grids import Grids
 from difftile.substrate.parallel import Grid
-from difftile.substrate.taichi import cuda, device, launcher, ndarrays
-from difftile.substrate.taichi.launcher import CompiledKernel
-from difftile.substrate.taichi.operations import Operations
 
 FEW = Grids(full=Grid(3), several=Grid(2, warp=1), few=Grid(2), tiled=Grid(4))
 """So few threads that small loops take many strides; a warp is a thread."""
@@ -160,7 +160,7 @@ def threads_alone() -> Generator[None]:
     copies = {"tile": tile, "row": row, "load_rows": load_rows, "store_rows": store_rows}
     own = {"lane": lane, "total": total, "adds": adds, "add": add, "meet": meet}
     warps = SimpleNamespace(**own, **alone, **copies)
-    with mock.patch.dict(launcher._HELPERS, {"warps": warps}):
+    with mock.patch.dict(build._NAMES, {"warps": warps}):
         yield
 
 

@@ -13,7 +13,7 @@ import taichi as ti
 from difftile.ir.types import F32, F64
 from difftile.passes import by_warps
 from difftile.substrate import device_loops
-from difftile.substrate.taichi import warps
+from difftile.substrate.family import warps
 from tests import harness, programs, random_rows
 from tests.device_arrays import FEW, device_arrays, threads_alone
 from tests.programs import rows, shared_sums

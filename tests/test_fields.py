@@ -19,7 +19,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.substrate import current_session
-from difftile.substrate.taichi.ndarrays import Ndarray
+from difftile.substrate.family.ndarrays import Ndarray
 
 NUMBERS = {
     ti.f16: np.float16,

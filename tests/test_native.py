@@ -15,7 +15,7 @@ import difftile as dt
 from difftile.ir.nodes import Program
 from difftile.ir.types import F32, I32, Vector
 from difftile.substrate import BACKEND, current_session
-from difftile.substrate.taichi.native.launch import native
+from difftile.substrate.family.native.launch import native
 from tests.device_arrays import device_arrays
 
 

@@ -234,6 +234,6 @@ def test_functions_that_spellings_call_exist() -> None:
     for spelling in SPELLINGS.values():
         if isinstance(spelling, Call) and not spelling.source:
             module, _, name = spelling.function.partition(".")
-            own = f"difftile.substrate.taichi.{module}"
+            own = f"difftile.substrate.family.{module}"
             owner = ti if module == "ti" else importlib.import_module(own)
             assert callable(operator.attrgetter(name)(owner)), spelling

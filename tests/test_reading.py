@@ -1,33 +1,32 @@
-"""Changes to Taichi while it reads emitted source are undone."""
+"""Changes to the compiler while it compiles emitted source are undone."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
 import taichi as ti
-from taichi._lib import core
-from taichi.lang import impl, kernel_impl
-from taichi.lang.ast.ast_transformer_utils import ASTTransformerContext
+from taichi.lang import kernel_impl
 
 import difftile as dt
-from difftile.substrate.taichi.reading import reading_emitted_source
+from difftile.substrate.compiler import private
+from difftile.substrate.family.build import compiling
 
 
 def state() -> tuple[object, ...]:
-    program: Any = impl.get_runtime().prog
+    runtime: Any = private.impl.get_runtime()
+    config = runtime.prog.config()
     return (
-        program.config().cfg_optimization,
-        program.config().opt_level,
-        kernel_impl.getsourcelines,
-        kernel_impl._inside_class,
-        ASTTransformerContext.get_pos_info,
+        config.cfg_optimization,
+        config.opt_level,
+        config.fast_math,
+        runtime.inside_kernel,
+        len(runtime.kernels),
     )
 
 
-def test_taichi_is_as_before_after_a_launch() -> None:
+def test_the_compiler_is_as_before_after_a_launch() -> None:
     @dt.kernel
     def measured(x):
         for i in x:
@@ -105,9 +104,9 @@ def test_methods_of_plain_taichi_are_methods_and_nothing_else_is(
     assert derived.found[None] == 9
 
 
-def test_taichi_is_as_before_after_an_error() -> None:
+def test_the_compiler_is_as_before_after_an_error() -> None:
     before = state()
-    with pytest.raises(ZeroDivisionError), reading_emitted_source() as config:
+    with pytest.raises(ZeroDivisionError), compiling() as config:
         assert not config.cfg_optimization
         assert state() != before
         assert state() != before
@@ -117,7 +116,7 @@ def test_taichi_is_as_before_after_an_error() -> None:
 
 def test_an_assignment_is_one_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Taichi goes through the statements of a block once for each variable."""
-    builder: Any = core.ASTBuilder
+    builder: Any = private.core.ASTBuilder
     made: list[object] = []
     makes = builder.expr_var
 
@@ -138,22 +137,6 @@ def test_an_assignment_is_one_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     measured(x, y)
     np.testing.assert_allclose(y.to_numpy(), 2 * 2**0.5 * (4 + 8) ** 0.5 + 2, rtol=1e-6)
     assert len(made) == 3  # two locals, and the vector whose components are squared
-
-
-def test_other_threads_read_kernels_of_plain_taichi_as_ever() -> None:
-    @ti.kernel
-    def wrong():
-        print(nowhere)  # noqa: F821 # pyright: ignore[reportUndefinedVariable]
-
-    def message() -> str:
-        with pytest.raises(ti.TaichiNameError) as caught:
-            wrong()
-        return str(caught.value)
-
-    dt.zeros(1)
-    with reading_emitted_source(), ThreadPoolExecutor(1) as other:
-        assert "print(nowhere)" not in message()
-        assert "print(nowhere)" in other.submit(message).result()
 
 
 def test_kernels_of_plain_taichi_keep_their_messages() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from difftile.substrate import LAUNCHES, let_wait
-from difftile.substrate.taichi import cuda
+from difftile.substrate.family import cuda
 
 
 class Driver:

@@ -542,7 +542,7 @@ def test_a_launch_that_fails_leaves_a_renamed_field_as_it_was() -> None:
         square_in_place(x)
         values = x.to_numpy()
         product(x, x, dt.field(ti.f64, (), grad=True))
-        launch = "difftile.substrate.taichi.launcher.CompiledKernel.launch"
+        launch = "difftile.substrate.family.launcher.CompiledKernel.launch"
         with mock.patch(launch, side_effect=KeyboardInterrupt):
             with pytest.raises(KeyboardInterrupt):
                 square_in_place(x)

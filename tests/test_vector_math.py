@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import difftile as dt
-from difftile.substrate.taichi import vector_math
+from difftile.substrate.family import vector_math
 from difftile.substrate.vector_functions import FUNCTIONS
 from tests.vector_functions import EXACT, arguments, compiled, computed, limit_of, ulps
 

@@ -13,9 +13,9 @@ from difftile.render import sorting, tiles
 from difftile.render.sorting import Sorter
 from difftile.render.tiles import TileLists
 from difftile.substrate import Buffer, current_session
-from difftile.substrate.taichi.native import radix_sort, scan, tile_lists
-from difftile.substrate.taichi.native.kernels import KERNELS
-from difftile.substrate.taichi.native.launch import native
+from difftile.substrate.family.native import radix_sort, scan, tile_lists
+from difftile.substrate.family.native.kernels import KERNELS
+from difftile.substrate.family.native.launch import native
 from tests.render import test_sorting, test_tiles
 from tests.render.test_tiles import HEIGHT, WIDTH
 from tests.warps import Undefined, interpret

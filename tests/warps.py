@@ -24,7 +24,7 @@ import numpy.typing as npt
 import taichi as ti
 from taichi.lang.kernel_impl import template
 
-from difftile.substrate.taichi.native.launch import NativeKernel
+from difftile.substrate.family.native.launch import NativeKernel
 
 WARP = 32
 _DTYPES = {

@@ -6,7 +6,7 @@ with complete pivoting P A Q = L U, only the last pivot of a matrix of rank n - 
 
     adj(U) = d [[u_nn U11^-1, -U11^-1 u], [0, 1]],   d = det U11,   U = [[U11, u], [0, u_nn]]
 
-does not divide by it. `substrate.taichi.dense` holds the same steps for kernels. Every step is
+does not divide by it. `substrate.family.dense` holds the same steps for kernels. Every step is
 analytic and takes its decisions by absolute values, so that the complex step goes through.
 """
 

@@ -2,7 +2,7 @@
 
 Jacobi's method: Golub and Van Loan, Matrix Computations (4th ed.), sections 8.5 and 8.6.3. Every
 step is analytic and takes its decisions by real parts, so that the complex step goes through.
-`substrate.taichi.linalg` holds the same steps for kernels; signs and order come out the same.
+`substrate.family.linalg` holds the same steps for kernels; signs and order come out the same.
 """
 
 from __future__ import annotations

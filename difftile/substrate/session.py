@@ -11,13 +11,13 @@ from typing import Any
 from difftile.diagnostics import FieldError
 from difftile.ir.types import F32, FLOATS, SCALARS, Scalar
 from difftile.substrate.backend import Backend, NativeKernel
+from difftile.substrate.compiler import backend
 from difftile.substrate.grids import Grids
 from difftile.substrate.lock import LOCK
 from difftile.substrate.pool import Pool
-from difftile.substrate.taichi.backend import TAICHI
 
 # The backend of the process, whose language kernels are written in, before any session.
-BACKEND: Backend = TAICHI
+BACKEND: Backend = backend()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

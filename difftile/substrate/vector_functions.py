@@ -1,6 +1,6 @@
 """Which functions loops compute as vectors, and up to which arguments.
 
-`substrate/taichi/vector_math.py` has the functions.
+`substrate/family/vector_math.py` has the functions.
 """
 
 from __future__ import annotations

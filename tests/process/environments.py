@@ -6,7 +6,7 @@ import os
 
 import difftile as dt  # before Taichi, which ends the process where HOME is missing
 from difftile.substrate import ti
-from difftile.substrate.taichi.device import impl
+from difftile.substrate.family.device import impl
 
 
 @dt.kernel

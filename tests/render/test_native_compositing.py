@@ -11,7 +11,7 @@ import taichi as ti
 
 import difftile
 from difftile.render import compositing, native_compositing
-from difftile.substrate.taichi.native import blend
+from difftile.substrate.family.native import blend
 from tests.render.blend_scenes import ALL, IN_LANGUAGE, Blending, Scene
 from tests.threads import Elements, Emulator
 

@@ -16,7 +16,7 @@ from difftile.render.cameras import Cameras, Poses
 from difftile.render.ewa import cull, project
 from difftile.render.harmonics import BAND0, paint
 from difftile.render.seen import see
-from difftile.substrate.taichi.launcher import CompiledKernel
+from difftile.substrate.family.launcher import CompiledKernel
 from tests.device_arrays import counted, device_arrays
 
 N, WIDTH, HEIGHT = 60, 30, 20

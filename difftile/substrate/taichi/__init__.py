@@ -3,7 +3,7 @@
 import importlib
 import os
 
-from difftile.substrate.taichi.cache import caches_named
+from difftile.substrate.cache import caches_named
 
 # Taichi is imported here first, with the side effects of its import suppressed: a line about
 # itself, a question about newer versions over the network, and the end of a process without HOME.

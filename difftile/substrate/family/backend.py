@@ -1,0 +1,38 @@
+"""The backend of the compiler that is loaded."""
+
+from collections.abc import Callable
+
+from difftile.ir.types import F32, F64
+from difftile.ops.table import OPS
+from difftile.substrate.backend import Backend, Desktop, Language, VectorMath
+from difftile.substrate.family import device
+from difftile.substrate.family.launcher import CompiledKernel
+from difftile.substrate.family.lent import LentArray, shareable
+from difftile.substrate.family.native.kernels import KERNELS
+from difftile.substrate.family.ndarrays import Ndarray
+from difftile.substrate.spellings import SPELLINGS, Call
+from difftile.substrate.vector_functions import FUNCTIONS, LIMITS
+
+
+def backend_of(language: Language, desktop: Callable[[str, int, int], Desktop]) -> Backend:
+    """Return the backend with the parts that the compilers do not share.
+
+    Args:
+        language: The objects that kernels name, and their meanings.
+        desktop: Opens a window.
+    """
+    return Backend(
+        language=language,
+        spellings=SPELLINGS,
+        vector_math=VectorMath(
+            {name: Call(f"vector_math.{name}", typed=True) for name in FUNCTIONS if name in OPS},
+            {name: {F32: single, F64: double} for name, (single, double) in LIMITS.items()},
+        ),
+        devices=device,
+        memory=Ndarray,
+        lent_memory=LentArray,
+        shareable_memory=shareable,
+        compile=CompiledKernel,
+        native=KERNELS,
+        desktop=desktop,
+    )

@@ -1,0 +1,271 @@
+"""Fills of memory of CUDA, and copies from and to the host, by the driver.
+
+Taichi fills, reads and writes ndarrays by kernels and through managed memory, and waits for the
+device before and after each. The driver takes some microseconds, and waits only where the host
+reads, or writes a large array.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache
+from typing import Any
+
+import numpy.typing as npt
+
+from difftile.substrate.compiler import private, ti
+
+impl = private.impl
+
+_NAME = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+
+_MOST_CALLS = 16  # for a box, before a kernel takes less time
+_STAGED = 1 << 16  # bytes that the driver takes from the host without waiting for the device
+_WITHOUT_TIMES = 2  # CU_EVENT_DISABLE_TIMING
+_MULTIPROCESSORS, _RESIDENT = 16, 39  # attributes: how many, and the threads of each
+_ADDRESS, _HOST, _SIZE, _STREAM = ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p
+_SIGNATURES: dict[str, tuple[Any, ...]] = {
+    "cuDevicePrimaryCtxRetain": (ctypes.POINTER(ctypes.c_void_p), ctypes.c_int),
+    "cuCtxSetCurrent": (ctypes.c_void_p,),
+    "cuDeviceGetAttribute": (ctypes.POINTER(ctypes.c_int), ctypes.c_int, ctypes.c_int),
+    "cuGetErrorString": (ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)),
+    "cuMemsetD8_v2": (_ADDRESS, ctypes.c_ubyte, _SIZE),
+    "cuMemsetD16_v2": (_ADDRESS, ctypes.c_ushort, _SIZE),
+    "cuMemsetD32_v2": (_ADDRESS, ctypes.c_uint, _SIZE),
+    "cuMemsetD2D8_v2": (_ADDRESS, _SIZE, ctypes.c_ubyte, _SIZE, _SIZE),
+    "cuMemsetD2D16_v2": (_ADDRESS, _SIZE, ctypes.c_ushort, _SIZE, _SIZE),
+    "cuMemsetD2D32_v2": (_ADDRESS, _SIZE, ctypes.c_uint, _SIZE, _SIZE),
+    "cuMemAlloc_v2": (ctypes.POINTER(_ADDRESS), _SIZE),
+    "cuMemFree_v2": (_ADDRESS,),
+    "cuMemcpyDtoH_v2": (_HOST, _ADDRESS, _SIZE),
+    "cuMemcpyHtoD_v2": (_ADDRESS, _HOST, _SIZE),
+    "cuMemcpyHtoDAsync_v2": (_ADDRESS, _HOST, _SIZE, _STREAM),
+    "cuMemcpyDtoDAsync_v2": (_ADDRESS, _ADDRESS, _SIZE, _STREAM),
+    "cuEventCreate": (ctypes.POINTER(ctypes.c_void_p), ctypes.c_uint),
+    "cuEventRecord": (ctypes.c_void_p, _STREAM),
+    "cuEventDestroy_v2": (ctypes.c_void_p,),
+    "cuStreamWaitEvent": (_STREAM, ctypes.c_void_p, ctypes.c_uint),
+}
+
+
+def _address_of(values: npt.NDArray[Any]) -> int:
+    """Return where an array begins; `values.ctypes` takes longer than the call of the driver."""
+    return values.__array_interface__["data"][0]
+
+
+class Memory:
+    """Memory of an ndarray, by its address; each call belongs after all earlier work.
+
+    Args:
+        driver: The driver.
+        address: Where the memory begins.
+        nbytes: Its size.
+    """
+
+    __slots__ = ("_address", "_driver", "_nbytes")
+
+    def __init__(self, driver: Driver, address: int, nbytes: int) -> None:
+        self._driver = driver
+        self._address = address
+        self._nbytes = nbytes
+
+    def fill(self, number: npt.NDArray[Any]) -> bool:
+        """Set the memory to one number again and again; return False if it is too long for that."""
+        pattern = number.tobytes()
+        size = min(len(pattern), 4)
+        if pattern != (pattern[:size] * 2)[: len(pattern)]:
+            return False
+        self._driver.enter()
+        value = int.from_bytes(pattern[:size], sys.byteorder)
+        self._driver.call(f"cuMemsetD{8 * size}_v2", self._address, value, self._nbytes // size)
+        return True
+
+    def clear(
+        self, box: tuple[tuple[int, int], ...], shape: tuple[int, ...], itemsize: int
+    ) -> bool:
+        """Set a box of the memory to zero; return False if that takes too many calls.
+
+        Args:
+            box: Where it starts and stops along each axis.
+            shape: Of the memory, as numbers.
+            itemsize: Of a number [bytes].
+        """
+        axes = [(low, high, size) for (low, high), size in zip(box, shape, strict=True)]
+        unit = itemsize
+        while axes and axes[-1][:2] == (0, axes[-1][2]):
+            unit *= axes.pop()[2]
+        # The other case: rows of some bytes at a distance, in a box of such blocks.
+        low, high, size = axes.pop() if axes else (0, 1, 1)
+        offset, width, pitch, height = low * unit, (high - low) * unit, size * unit, 1
+        block = pitch
+        if axes:
+            low, high, size = axes.pop()
+            offset, height, block = offset + low * pitch, high - low, pitch * size
+        starts = [offset]
+        for low, high, size in reversed(axes):
+            if len(starts) * (high - low) > _MOST_CALLS:
+                return False
+            starts = [at + k * block for k in range(low, high) for at in starts]
+            block *= size
+        size = next(n for n in (4, 2, 1) if not (offset % n or width % n or pitch % n))
+        self._driver.enter()
+        for at in starts:
+            name = f"cuMemsetD2D{8 * size}_v2"
+            self._driver.call(name, self._address + at, pitch, 0, width // size, height)
+        return True
+
+    def read(self, offset: int, values: npt.NDArray[Any]) -> None:
+        """Set an array of the host from a part of the memory."""
+        self._driver.enter()
+        source = self._address + offset
+        self._driver.call("cuMemcpyDtoH_v2", _address_of(values), source, values.nbytes)
+
+    def write(self, offset: int, values: npt.NDArray[Any]) -> None:
+        """Set a part of the memory from an array of the host."""
+        self._driver.enter()
+        target = self._address + offset
+        if values.nbytes > _STAGED:
+            self._driver.call("cuMemcpyHtoD_v2", target, _address_of(values), values.nbytes)
+        else:
+            values = values.copy()  # to memory that is not pinned, and so is read before the return
+            arguments = target, _address_of(values), values.nbytes, None
+            self._driver.call("cuMemcpyHtoDAsync_v2", *arguments)
+
+    def copy(self, other: Memory) -> None:
+        """Set all of the memory from memory of the same size."""
+        self._driver.enter()
+        self._driver.call("cuMemcpyDtoDAsync_v2", self._address, other._address, self._nbytes, None)
+
+
+class Driver:
+    """The functions of the driver, in the context that Taichi uses.
+
+    Raises:
+        OSError: There is no driver.
+    """
+
+    def __init__(self) -> None:
+        library = ctypes.CDLL(_NAME)
+        self._functions: dict[str, Any] = {}
+        for name, signature in _SIGNATURES.items():
+            function = self._functions[name] = getattr(library, name)
+            function.argtypes, function.restype = signature, ctypes.c_int
+        self._context = ctypes.c_void_p()
+        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), 0)
+
+    def enter(self) -> None:
+        """Make Taichi's context current in the calling thread, as Taichi does at launches."""
+        self.call("cuCtxSetCurrent", self._context)
+
+    def call(self, name: str, *args: Any) -> None:
+        """Call a function.
+
+        Raises:
+            RuntimeError: The driver, or earlier work on the device, has failed.
+        """
+        code: int = self._functions[name](*args)
+        if code:
+            text = ctypes.c_char_p()
+            self._functions["cuGetErrorString"](code, ctypes.byref(text))
+            reason = (text.value or b"no text").decode(errors="replace")
+            raise RuntimeError(f"CUDA error {code}, {reason}, in {name}")
+
+
+def memory_at(address: int, nbytes: int) -> Memory | None:
+    """Return memory that begins at an address of the session's device; None elsewhere."""
+    driver = _driver() if impl.current_cfg().arch == ti.cuda else None
+    return None if driver is None else Memory(driver, address, nbytes)
+
+
+class Allocation:
+    """Memory of the driver, which lives as long as this does, whatever becomes of Taichi.
+
+    Args:
+        driver: The driver.
+        nbytes: The size of the memory.
+    """
+
+    __slots__ = ("_driver", "address")
+
+    def __init__(self, driver: Driver, nbytes: int) -> None:
+        found = ctypes.c_uint64()
+        driver.enter()
+        driver.call("cuMemAlloc_v2", ctypes.byref(found), nbytes)
+        self._driver = driver
+        self.address = found.value
+
+    def __del__(self) -> None:
+        self._driver.enter()
+        self._driver.call("cuMemFree_v2", self.address)
+
+
+def allocate(nbytes: int) -> Allocation | None:
+    """Return memory that Taichi does not free when a session ends; None without CUDA.
+
+    Raises:
+        RuntimeError: The memory is not there.
+    """
+    driver = _driver() if impl.current_cfg().arch == ti.cuda else None
+    return None if driver is None else Allocation(driver, nbytes)
+
+
+def let_wait(waiting: int, stream: int) -> None:
+    """Let later work on one stream wait for earlier work on another; the host does not wait.
+
+    Launches are on the legacy null stream, which is 0 or 1. It waits by itself for streams that
+    others have made, and they for it, unless they were made without that.
+
+    Args:
+        waiting: The stream that waits.
+        stream: The stream that it waits for.
+    """
+    driver = _driver()
+    if driver is None or max(waiting, 1) == max(stream, 1):
+        return
+    driver.enter()
+    event = ctypes.c_void_p()
+    driver.call("cuEventCreate", ctypes.byref(event), _WITHOUT_TIMES)
+    try:
+        driver.call("cuEventRecord", event, stream)
+        driver.call("cuStreamWaitEvent", waiting, event, 0)
+    finally:
+        driver.call("cuEventDestroy_v2", event)  # the driver keeps it for as long as one waits
+
+
+@cache
+def _driver() -> Driver | None:
+    try:
+        return Driver()
+    except (OSError, AttributeError):
+        return None
+
+
+def enter() -> None:
+    """Let the calling thread, which may be any, allocate memory of the session's device."""
+    if impl.current_cfg().arch == ti.cuda and (driver := _driver()) is not None:
+        driver.enter()
+
+
+def multiprocessors() -> tuple[int, int] | None:
+    """Return how many multiprocessors the device has, and how many threads each holds."""
+    driver = _driver()
+    if driver is None:
+        return None
+    found: list[int] = []
+    for attribute in (_MULTIPROCESSORS, _RESIDENT):
+        number = ctypes.c_int()
+        driver.call("cuDeviceGetAttribute", ctypes.byref(number), attribute, 0)
+        found.append(number.value)
+    return (found[0], found[1]) if found[0] else None
+
+
+def memory_of(ndarray: Any) -> Memory | None:
+    """Return the memory of an ndarray; None where only Taichi can copy it."""
+    driver = _driver() if impl.current_cfg().arch == ti.cuda else None
+    if driver is None:
+        return None
+    arr = ndarray.arr
+    program: Any = impl.get_runtime().prog
+    address: int = program.get_ndarray_data_ptr_as_int(arr)
+    return Memory(driver, address, arr.nelement() * arr.element_size())

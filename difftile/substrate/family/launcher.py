@@ -1,0 +1,206 @@
+"""Emitted source to a kernel that Taichi has compiled, and the launch of it.
+
+Python marshalling is most of the cost of a Taichi launch. The compiled kernel is therefore
+launched through a context that is filled here: on the CPU one context is kept and only the
+changed arguments are set.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, cast
+
+from difftile.diagnostics import DifftileError, FieldError, LaunchError
+from difftile.ir.nodes import Array, Program, Var
+from difftile.ir.types import FLOATS, scalar_of
+from difftile.substrate.compiler import private
+from difftile.substrate.emit import Emitted
+from difftile.substrate.family.build import (
+    UnreadSource,
+    compiling,
+    kernel_of,
+    without_fast_math,
+)
+from difftile.substrate.family.translate import said, translated
+from difftile.substrate.lock import LOCK
+from difftile.substrate.memory import Buffer
+
+impl = private.impl
+
+
+class LaunchedKernel:
+    """A compiled kernel, and its launch context with the arguments that this holds.
+
+    A launch takes the context away, so that threads never fill the same one; a launch that finds
+    none makes another. An interrupted launch does not put it back, since its arguments are unknown.
+
+    Args:
+        name: Stands in messages.
+        kernel: The kernel of the core.
+        compiled: Its code.
+        is_float: Which parameters are numbers with a fraction.
+        written: The positions of the buffers that it writes.
+        on_host: Buffers are passed by their address.
+        as_written: Fast math is left out, whatever the session has.
+        least_ndim: As many axes has a buffer of shape ().
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kernel: Any,
+        compiled: Any,
+        *,
+        is_float: Sequence[bool],
+        written: Sequence[int],
+        on_host: bool,
+        as_written: bool = False,
+        least_ndim: int = 0,
+    ) -> None:
+        self._name = name
+        self._kernel = kernel
+        self._compiled = compiled
+        self._is_float = is_float
+        self._places = [private.place_of(position) for position in range(len(is_float))]
+        self._written = written
+        self._on_host = on_host
+        self._least_shape = (1,) * least_ndim
+        self._program: Any = impl.get_runtime().prog
+        launch: Callable[[Any, Any], None] = self._program.launch_kernel
+
+        def launch_as_written(compiled: Any, context: Any) -> None:
+            """Launch without fast math: on a GPU the first launch writes the machine code."""
+            with LOCK, without_fast_math():
+                launch(compiled, context)
+
+        self._run = launch if on_host or not as_written else launch_as_written
+        self._held: tuple[Any, list[Any]] | None = None
+        LIVING.add(self)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the session is over."""
+        return self._kernel is None
+
+    def end(self, why: str) -> None:
+        """Refuse later launches, and release everything of the compiler."""
+
+        def refuse(*_: object) -> NoReturn:
+            raise FieldError(why)
+
+        self._run = refuse
+        self._program = self._kernel = self._compiled = self._held = None
+
+    def launch(self, args: Sequence[Any]) -> None:
+        """Run on buffers and numbers, one for each parameter."""
+        for position in self._written:
+            args[position].contents.known = None
+        held = self._filled_on_host(args) if self._on_host else self._filled_on_device(args)
+        try:
+            self._run(self._compiled, held[0])
+        except DifftileError:
+            raise
+        except Exception as error:
+            raise LaunchError(
+                f"{private.NAME} could not launch '{self._name}': {said(error)}"
+            ) from None
+        # One that held ndarrays cannot be launched twice: the launcher rewrites it.
+        if self._on_host:
+            self._held = held
+
+    def _filled_on_host(self, args: Sequence[Any]) -> tuple[Any, list[Any]]:
+        """Return the context of the launch before, or an empty one, with these arguments."""
+        held = self._held
+        if held is None:
+            held = self._fresh_context()
+        self._held = None
+        context, last = held
+        places = self._places
+        for position, arg in enumerate(args):
+            before = last[position]
+            if arg is before:
+                continue
+            if isinstance(arg, Buffer):
+                # The context still has the sizes, and to set them takes half of the time.
+                sizes = ()
+                if before is None or before.shape != arg.shape:
+                    sizes = arg.shape or self._least_shape
+                context.set_arg_external_array_with_shape(
+                    places[position], arg.address, arg.nbytes, sizes, 0
+                )
+            elif self._is_float[position]:
+                context.set_arg_float(places[position], arg)
+            else:
+                context.set_arg_int(places[position], int(arg))
+            last[position] = arg
+        return held
+
+    def _filled_on_device(self, args: Sequence[Any]) -> tuple[Any, list[Any]]:
+        """Return a new context with these arguments."""
+        held = self._fresh_context()
+        context: Any = held[0]
+        set_array = context.set_arg_ndarray
+        for place, is_float, arg in zip(self._places, self._is_float, args, strict=True):
+            if isinstance(arg, Buffer):
+                device: Any = arg.device  # which memory of this session has here
+                if arg.address:  # not of Taichi, which asks the driver where it is
+                    shape = arg.shape or self._least_shape
+                    context.set_arg_external_array_with_shape(
+                        place, arg.address, arg.nbytes, shape, 0
+                    )
+                else:
+                    set_array(place, device.handle)
+            elif is_float:
+                context.set_arg_float(place, arg)
+            else:
+                context.set_arg_int(place, int(arg))
+        return held
+
+    def _fresh_context(self) -> tuple[Any, list[Any]]:
+        """Return an empty context and a list of its arguments, which ends with the program."""
+        kernel, program = self._kernel, self._program
+        if kernel is None:
+            self._run(None, None)  # raises the reason
+        kernel = cast(Any, kernel)
+        # The context must not outlive the program, so the program is kept with it.
+        return kernel.make_launch_context(), [None] * len(self._is_float) + [program]
+
+
+LIVING: weakref.WeakSet[LaunchedKernel] = weakref.WeakSet()
+
+
+class CompiledKernel(LaunchedKernel):
+    """A kernel of emitted source."""
+
+    def __init__(
+        self,
+        emitted: Emitted,
+        of: Program,
+        params: tuple[Array | Var, ...],
+        *,
+        written: Sequence[int],
+        on_host: bool,
+        as_written: bool,
+    ) -> None:
+        try:
+            program: Any = impl.get_runtime().prog
+            with compiling(as_written=as_written) as config:
+                kernel: Any = kernel_of(emitted)
+                compiled: Any = private.compiled(program, config, kernel)
+        except (DifftileError, RecursionError, MemoryError):
+            raise
+        except UnreadSource as unread:
+            raise translated(emitted, of, unread.error, unread.line) from None
+        except Exception as error:
+            raise translated(emitted, of, error, None) from None
+        super().__init__(
+            emitted.name,
+            kernel,
+            compiled,
+            is_float=[isinstance(p, Var) and scalar_of(p.type) in FLOATS for p in params],
+            written=written,
+            on_host=on_host,
+            as_written=as_written,
+            least_ndim=emitted.least_ndim,
+        )

@@ -1,0 +1,90 @@
+"""Comparisons and classes of floats as IEEE 754 has them, for kernels, whatever `fast_math` is.
+
+Taichi's own predicates convert to its default float type first, in which 1e300 is infinite. Under
+fast math Taichi 1.7.4 lets LLVM write PTX as if no number were NaN (`NoNaNsFPMath`), so that a
+branch on `a <= b` may become one on the opposite of `a > b`. On CUDA comparisons are therefore
+calls of these, which look at the bits. LLVM's instructions for the CPU have no such flag.
+"""
+
+# Functions of Taichi's language: their annotations are objects, and what they index has no types.
+# pyright: reportInvalidTypeForm=false, reportIndexIssue=false, reportOperatorIssue=false
+# pyright: reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportGeneralTypeIssues=false, reportReturnType=false, reportOptionalOperand=false
+
+from difftile.substrate.compiler import ti
+
+
+@ti.func
+def _magnitude(x, dtype: ti.template()):
+    """The bits of |x|: they order floats by size, then infinity, then NaN."""
+    if ti.static(dtype == ti.f64):
+        return ti.bit_cast(x, ti.u64) & ti.u64(0x7FFFFFFFFFFFFFFF)
+    return ti.bit_cast(ti.cast(x, ti.f32), ti.u32) & ti.u32(0x7FFFFFFF)
+
+
+@ti.func
+def _infinity(dtype: ti.template()):
+    """The bits of infinity."""
+    if ti.static(dtype == ti.f64):
+        return ti.u64(0x7FF0000000000000)
+    return ti.u32(0x7F800000)
+
+
+@ti.func
+def isnan(x, dtype: ti.template()):
+    """Whether x is NaN."""
+    return _magnitude(x, dtype) > _infinity(dtype)
+
+
+@ti.func
+def isinf(x, dtype: ti.template()):
+    """Whether x is an infinity of either sign."""
+    return _magnitude(x, dtype) == _infinity(dtype)
+
+
+@ti.func
+def isfinite(x, dtype: ti.template()):
+    """Whether x is neither NaN nor infinite."""
+    return _magnitude(x, dtype) < _infinity(dtype)
+
+
+@ti.func
+def _ordered(a, b, dtype: ti.template()):
+    infinity = _infinity(dtype)
+    return (_magnitude(a, dtype) <= infinity) & (_magnitude(b, dtype) <= infinity)
+
+
+@ti.func
+def lt(a, b, dtype: ti.template()):
+    """Whether a < b; no if either is NaN."""
+    return (a < b) & _ordered(a, b, dtype)
+
+
+@ti.func
+def le(a, b, dtype: ti.template()):
+    """Whether a <= b; no if either is NaN."""
+    return (a <= b) & _ordered(a, b, dtype)
+
+
+@ti.func
+def gt(a, b, dtype: ti.template()):
+    """Whether a > b; no if either is NaN."""
+    return (a > b) & _ordered(a, b, dtype)
+
+
+@ti.func
+def ge(a, b, dtype: ti.template()):
+    """Whether a >= b; no if either is NaN."""
+    return (a >= b) & _ordered(a, b, dtype)
+
+
+@ti.func
+def eq(a, b, dtype: ti.template()):
+    """Whether a == b; no if either is NaN."""
+    return (a == b) & _ordered(a, b, dtype)
+
+
+@ti.func
+def ne(a, b, dtype: ti.template()):
+    """Whether a != b; yes if either is NaN."""
+    return not eq(a, b, dtype)
