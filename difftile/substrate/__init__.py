@@ -6,9 +6,11 @@ package know no compiler. Each package inside is a backend, and only it knows it
 
 from typing import TYPE_CHECKING, Any
 
-from difftile.substrate.backend import Backend, Desktop, Launcher, NativeKernel, RawEvent
+from difftile.substrate.backend import Backend, Launcher, NativeKernel
 from difftile.substrate.compile import CompiledProgram, Native, NativeLaunch, speed_of
+from difftile.substrate.compiler import chosen
 from difftile.substrate.debug_report import failed, raise_first, silence
+from difftile.substrate.desktop import Desktop, RawEvent, open_desktop
 from difftile.substrate.dlpack import Block, block_of, capsule_of
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import MAX_ELEMENTS, Buffer, Terms, nbytes_of
@@ -39,7 +41,6 @@ vector_values = BACKEND.language.vector_values
 cache_folder = BACKEND.devices.cache_folder
 let_wait = BACKEND.devices.let_wait
 LAUNCHES = 1  # the stream of CUDA that launches are on: the legacy null stream
-open_desktop = BACKEND.desktop
 
 __all__ = [
     "BACKEND",
@@ -67,6 +68,7 @@ __all__ = [
     "cache_folder",
     "capsule_of",
     "check_strategy",
+    "chosen",
     "current_session",
     "dtype_of",
     "element_dtype",

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
-import numpy as np
 import numpy.typing as npt
 
 from difftile.ir.nodes import Array, Program, Var
@@ -194,45 +193,6 @@ class Compile(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class RawEvent:
-    """An event of a window of the desktop.
-
-    Args:
-        act: Whether the key was pressed or released, or the mouse moved.
-        key: A key, "LMB", "MMB", "RMB", "Motion", "Wheel", or "WMClose".
-        x: Position of the mouse from the left [px].
-        y: Position of the mouse from the top [px].
-        notches: How far the wheel turned, positive away from the person.
-    """
-
-    act: Literal["press", "release", "move"]
-    key: str
-    x: int
-    y: int
-    notches: float
-
-
-class Desktop(Protocol):
-    """A window of the desktop that stays as large as it was made."""
-
-    def draw(self, image: npt.NDArray[np.uint8]) -> None:
-        """Show a picture, shape (height, width, 3), and collect events."""
-        ...
-
-    def update(self) -> None:
-        """Show the last picture again, and collect events."""
-        ...
-
-    def events(self) -> list[RawEvent]:
-        """Return the events up to the last update."""
-        ...
-
-    def close(self) -> None:
-        """Take the window from the screen."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
 class Backend:
     """One compiler, its memory and its names.
 
@@ -247,8 +207,6 @@ class Backend:
             the object that keeps them alive.
         compile: Compiles emitted source.
         native: Kernels for devices with warps, by name; each stands for kernels of the language.
-        desktop: Opens a window with a title, a width and a height [px]; raises RuntimeError where
-            there can be none.
     """
 
     language: Language
@@ -260,4 +218,3 @@ class Backend:
     shareable_memory: Callable[[int], tuple[int, object]]
     compile: Compile
     native: Mapping[str, NativeKernel]
-    desktop: Callable[[str, int, int], Desktop]

@@ -48,10 +48,10 @@ class App(ControlsApi):
     Args:
         title: The title of the window.
         size: Width and height of the pictures [px].
-        backend: "window", "web" (with an address as in "web:port" or "web:host:port"), "notebook"
-            for pictures below a cell, "null", or a backend; None for the name in the environment
-            variable DIFFTILE_VIEWER, or else "window", or "web" where no window can be opened and
-            in notebooks.
+        backend: "window" (with a toolkit: "window:ti" or "window:tk"), "web" (with an address as in
+            "web:port" or "web:host:port"), "notebook" for pictures below a cell, "null", or a
+            backend; None for the name in the environment variable DIFFTILE_VIEWER, or else
+            "window", or "web" where no window can be opened and in notebooks.
         view: The part of the plane that is shown: left, bottom, right, top; y is up.
         speed: Steps per picture; None for as many as time allows.
         screenshots: The folder that the key `p` writes to.

@@ -15,6 +15,8 @@ from pathlib import Path
 import numpy as np
 
 TOOLS = ("Xvfb", "xdotool")
+# The border that X11 puts around a window without a desktop frame, by toolkit [px].
+BORDER = {"ti": 1, "tk": 0}
 
 
 def missing_tools() -> str:

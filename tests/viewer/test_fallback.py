@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import difftile as dt
-from difftile.viewer.backends import fallback, native_window
+from difftile.viewer.backends import fallback, native_window, toolkits
 from difftile.viewer.backends.null import NullBackend
 from difftile.viewer.backends.web import WebBackend
 
@@ -49,7 +49,8 @@ def test_a_page_is_shown_and_the_reason_given_once(capsys: pytest.CaptureFixture
 def test_a_window_process_that_fails_is_followed_by_a_page(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(native_window, "_missing_display", lambda: None)
+    monkeypatch.setattr(native_window, "missing_display", lambda: None)
+    monkeypatch.setattr(toolkits, "missing_depth", lambda _: None)
     monkeypatch.setattr(native_window, "_PAINTER", "difftile.no_painter")
     app = dt.viewer.App("a chain")
     app.run(frames=1)

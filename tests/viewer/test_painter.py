@@ -45,7 +45,7 @@ for title, end in {ends!r}.items():
     if os.fork() == 0:
         window = WindowBackend()
         window.open("the app that " + title, 320, 200)
-        print(window.child.pid, title, flush=True)
+        os.write(1, f"{{window.child.pid}} {{title}}\\n".encode())  # in one piece
         exec(end)
         sys.exit()
 for _ in range({count}):

@@ -10,9 +10,8 @@ import pytest
 from PIL import Image
 
 from tests.viewer.goal import GoalApp
-from tests.viewer.screen import Screen, missing_tools
+from tests.viewer.screen import BORDER, Screen, missing_tools
 
-BORDER = 1  # the border that X11 puts around a window without a desktop frame [px]
 WIDTH, HEIGHT = 960, 640
 # Where things are in an app of that size: the ends of its first slider, and the middle of its view.
 LEFT, RIGHT, SLIDER = 742, 939, 124
@@ -21,21 +20,22 @@ MIDDLE = (360, 320)
 
 @pytest.mark.skipif(bool(missing_tools()), reason=missing_tools())
 def test_someone_drags_the_goal_of_what_learns(
-    screen: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    screen: Screen, toolkit: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("DISPLAY", screen.display)
-    session = GoalApp(size=(WIDTH, HEIGHT), backend="window", screenshots=tmp_path)
+    border = BORDER[toolkit]
+    session = GoalApp(size=(WIDTH, HEIGHT), backend=f"window:{toolkit}", screenshots=tmp_path)
     app, losses, rate = session.app, session.losses, session.rate
 
     def window() -> np.ndarray:
-        inside = np.s_[BORDER : BORDER + HEIGHT, BORDER : BORDER + WIDTH]
+        inside = np.s_[border : border + HEIGHT, border : border + WIDTH]
         return screen.picture()[inside]
 
     def person() -> Iterator[Callable[[], bool]]:
         """Act, and yield the expected results before the next act."""
         x, y = MIDDLE
         yield lambda: app.steps > 2
-        screen.act("mousemove", x + 1, y + 1, "mousedown", 1, "mousemove", 201, 161, "mouseup", 1)
+        screen.act("mousemove", x + border, y + border, "mousedown", 1)
+        screen.act("mousemove", 200 + border, 160 + border, "mouseup", 1)
         yield lambda: max(losses) > 0.05  # the loss reacts,
         np.testing.assert_allclose(session.goal.to_numpy(), [[0.25, 0.75]], atol=1e-3)
         yield lambda: losses[-1] < 1e-6  # and it learns again

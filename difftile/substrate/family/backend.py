@@ -1,10 +1,8 @@
 """The backend of the compiler that is loaded."""
 
-from collections.abc import Callable
-
 from difftile.ir.types import F32, F64
 from difftile.ops.table import OPS
-from difftile.substrate.backend import Backend, Desktop, Language, VectorMath
+from difftile.substrate.backend import Backend, Language, VectorMath
 from difftile.substrate.family import device
 from difftile.substrate.family.launcher import CompiledKernel
 from difftile.substrate.family.lent import LentArray, shareable
@@ -14,13 +12,8 @@ from difftile.substrate.spellings import SPELLINGS, Call
 from difftile.substrate.vector_functions import FUNCTIONS, LIMITS
 
 
-def backend_of(language: Language, desktop: Callable[[str, int, int], Desktop]) -> Backend:
-    """Return the backend with the parts that the compilers do not share.
-
-    Args:
-        language: The objects that kernels name, and their meanings.
-        desktop: Opens a window.
-    """
+def backend_of(language: Language) -> Backend:
+    """Return the backend with the objects that kernels name, which compilers do not share."""
     return Backend(
         language=language,
         spellings=SPELLINGS,
@@ -34,5 +27,4 @@ def backend_of(language: Language, desktop: Callable[[str, int, int], Desktop]) 
         shareable_memory=shareable,
         compile=CompiledKernel,
         native=KERNELS,
-        desktop=desktop,
     )

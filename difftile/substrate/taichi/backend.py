@@ -5,6 +5,5 @@ from difftile.substrate.taichi import (
     foreign_tape,  # noqa: F401 - replaces a method of Taichi's tape
     names,
 )
-from difftile.substrate.taichi.desktop import GuiWindow
 
-BACKEND = backend_of(names, GuiWindow)
+BACKEND = backend_of(names)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import taichi as ti
 
-from difftile.substrate.backend import RawEvent
+from difftile.substrate.desktop import RawEvent
 
 _ACTS: dict[object, Literal["press", "release", "move"]] = {
     ti.GUI.PRESS: "press",

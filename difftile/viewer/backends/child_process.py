@@ -21,6 +21,8 @@ from multiprocessing.connection import Pipe
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from difftile.substrate import chosen
+
 if sys.platform == "win32":
     Connection: TypeAlias = multiprocessing.connection.PipeConnection
 else:
@@ -64,7 +66,11 @@ class ChildProcess:
         options: dict[str, Any] = {
             # The same library as here, whatever the working directory of the app contains.
             "cwd": Path(__file__).parents[3],
-            "env": {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))},
+            "env": {
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path)),
+                "DIFFTILE_SUBSTRATE": chosen(),  # which `dt.init` may have named
+            },
             "stdin": subprocess.DEVNULL,
         }
         if sys.platform == "win32":

@@ -23,7 +23,8 @@ class _Row:
         name: The class.
         library: A library that difftile does not depend on.
         extra: The extra of difftile that installs the library.
-        addressed: Whether the name may be followed by an address, as in "web:8080".
+        addressed: Whether the name may be followed by ":" and an address, as in "web:8080", or by
+            the name of a toolkit, as in "window:tk".
     """
 
     module: str
@@ -34,7 +35,7 @@ class _Row:
 
 
 _BACKENDS = {
-    "window": _Row("difftile.viewer.backends.native_window", "WindowBackend"),
+    "window": _Row("difftile.viewer.backends.native_window", "WindowBackend", addressed=True),
     "web": _Row("difftile.viewer.backends.web", "WebBackend", "viser", "viewer", addressed=True),
     "notebook": _Row("difftile.viewer.backends.notebook", "NotebookBackend"),
     "null": _Row("difftile.viewer.backends.null", "NullBackend"),
@@ -62,8 +63,8 @@ def choose(wanted: str | Backend | None) -> Backend:
     """Return a backend that is not open yet.
 
     Args:
-        wanted: A backend, or a name with an optional ":" and address; None for the name in the
-            environment variable DIFFTILE_VIEWER, or else a window; in a notebook a page, or
+        wanted: A backend, or a name with an optional ":" and address or toolkit; None for the name
+            in the environment variable DIFFTILE_VIEWER, or else a window; in a notebook a page, or
             pictures if the library for pages is missing.
 
     Raises:

@@ -1,45 +1,62 @@
-"""A window on the desktop by Taichi's own `ti.GUI`, which needs no other library.
+"""A window on the desktop, by the first of the `toolkits` that opens one.
 
 The window lives in a process of its own, so that drawing takes no time from the simulation.
 """
 
 from __future__ import annotations
 
-import ctypes
-import os
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 
 from difftile.diagnostics import ViewerError
 from difftile.viewer.backends.child_process import Ended
+from difftile.viewer.backends.display import missing_display
 from difftile.viewer.backends.flow_control import FlowControl
 from difftile.viewer.backends.messages import WindowUpdate
+from difftile.viewer.backends.toolkits import TOOLKITS
 from difftile.viewer.events import Close, Event
 from difftile.viewer.frame import Frame, Layer
 from difftile.viewer.keys import Shortcut
 from difftile.viewer.panel import Panel
 
 _PAINTER = "difftile.viewer.backends.painter"
-_DEPTH = 24  # bits of colour; `ti.GUI` knows no other format on X11
 
 
 class NoWindow(ViewerError):
-    """No window can be opened, for a reason such as "DISPLAY is not set"."""
+    """No window can be opened, for a reason such as "DISPLAY is not set".
 
-    def __init__(self, reason: str) -> None:
+    Args:
+        reason: The reason; says what to install, if that helps.
+        cure: What to do, unless the reason says it.
+    """
+
+    def __init__(self, reason: str, cure: str = "") -> None:
         super().__init__(
-            f"cannot open a window: {reason}; start the program on a desktop (over ssh: "
-            "ssh -X), or use backend='web' or 'null' (environment variable DIFFTILE_VIEWER)"
+            f"cannot open a window: {reason}; {cure}use backend='web' or 'null' "
+            "(environment variable DIFFTILE_VIEWER)"
         )
         self.reason = reason
 
 
-class WindowBackend(FlowControl[Event]):
-    """A window on the desktop, of fixed size: it never reports a `Resize`."""
+_ON_DESKTOP = "start the program on a desktop (over ssh: ssh -X), or "
 
-    def __init__(self) -> None:
+
+class WindowBackend(FlowControl[Event]):
+    """A window on the desktop.
+
+    Args:
+        toolkit: A name in `TOOLKITS`; "" for the first that opens a window.
+
+    Raises:
+        ViewerError: There is no such toolkit.
+    """
+
+    def __init__(self, toolkit: str = "") -> None:
         super().__init__("window")
+        if toolkit and toolkit not in TOOLKITS:
+            names = " or ".join(f"'window:{name}'" for name in TOOLKITS)
+            raise ViewerError(f"there is no window by {toolkit!r}; choose {names}")
+        self._toolkits = [toolkit] if toolkit else list(TOOLKITS)
         self._panel: Layer | None = None  # as the window has it
 
     def attach(self, panel: Panel, keys: Mapping[str, Shortcut]) -> bool:
@@ -50,17 +67,24 @@ class WindowBackend(FlowControl[Event]):
         """See `Backend`.
 
         Raises:
-            NoWindow: `ti.GUI` cannot open a window on this display.
+            NoWindow: No toolkit can open a window on this display.
         """
-        missing = _missing_display()
-        if missing is None:
-            try:
-                missing = self._start(_PAINTER, title, width, height)
-            except Ended as ended:
-                missing = f"the window process {ended}"
+        missing = missing_display()
         if missing is not None:
+            raise NoWindow(missing, _ON_DESKTOP)
+        reasons: list[str] = []
+        for name in self._toolkits:
+            reason = TOOLKITS[name].missing()
+            if reason is None:
+                try:
+                    reason = self._start(_PAINTER, title, width, height, name)
+                except Ended as ended:
+                    reason = f"the window process {ended}"
+            if reason is None:
+                return
             self.close()
-            raise NoWindow(missing)
+            reasons.append(reason)
+        raise NoWindow(" and ".join(dict.fromkeys(reasons)))
 
     def poll(self) -> list[Event]:
         """See `Backend`."""
@@ -87,25 +111,15 @@ class WindowBackend(FlowControl[Event]):
         self._panel = None
 
 
-def _missing_display() -> str | None:
-    """Return what X11 lacks for a window, or None; other systems always have a desktop.
-
-    Taichi writes an error of its own to stderr before it raises, and a display of another depth
-    ends the process at the first picture. Xlib, which Taichi is linked to, is asked first instead.
-    """
-    if sys.platform in ("win32", "darwin"):
-        return None
-    name = os.environ.get("DISPLAY", "")
-    if not name:
-        return "DISPLAY is not set"
-    try:
-        xlib = ctypes.CDLL("libX11.so.6")
-    except OSError:
-        return "libX11 is not installed"
-    xlib.XOpenDisplay.restype = ctypes.c_void_p
-    display = ctypes.c_void_p(xlib.XOpenDisplay(name.encode()))
-    if not display:
-        return f"the display {name} does not respond"
-    depth = xlib.XDefaultDepth(display, xlib.XDefaultScreen(display))
-    xlib.XCloseDisplay(display)
-    return None if depth == _DEPTH else f"the display {name} has {depth} bits of colour, not 24"
+def described() -> str:
+    """Return a line on the window that an app would open here, or why there is none."""
+    missing = missing_display()
+    if missing is not None:
+        return f"none, since {missing}"
+    reasons: list[str] = []
+    for toolkit in TOOLKITS.values():
+        reason = toolkit.missing()
+        if reason is None:
+            return f"by {toolkit.said}"
+        reasons.append(reason)
+    return f"none, since {' and '.join(reasons)}"

@@ -20,27 +20,18 @@ from PIL import Image
 from websockets.datastructures import Headers
 from websockets.http11 import Response
 
+from difftile.viewer.backends.icon import as_hex, as_svg
 from difftile.viewer.backends.page_guests import Guests
 from difftile.viewer.primitives import Bytes
-from difftile.viewer.theme import ACCENT, BACKGROUND, INK, SERIES
+from difftile.viewer.theme import BACKGROUND, INK
 
 SHOWN = "difftile-shown"  # what the key in the local storage ends with when viser shows pictures
 PICTURE = "difftile-picture.jpg"
 _QUALITY = 90  # of JPEG
-
-
-def _hex(colour: Bytes) -> str:
-    return f"#{bytes(colour).hex()}"
-
-
-_ICON = f"""<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>
-<rect width='32' height='32' rx='7' fill='{_hex(BACKGROUND)}'/>
-<path d='M5 6C8 22 15 25 24 25' fill='none' stroke='{_hex(ACCENT)}' stroke-width='4'
- stroke-linecap='round'/><circle cx='25' cy='25' r='4.5' fill='{_hex(SERIES[1])}'/></svg>"""
 _COVER = f"""
 <style>
 #difftile {{position: fixed; inset: 0; z-index: 2; pointer-events: none; overflow: hidden;
-  background: {_hex(BACKGROUND)}; color: {_hex(INK)}; font: 15px sans-serif;
+  background: {as_hex(BACKGROUND)}; color: {as_hex(INK)}; font: 15px sans-serif;
   display: grid; place-items: center}}
 #difftile img {{position: absolute; width: 100%; height: 100%; object-fit: contain}}
 </style>
@@ -118,7 +109,7 @@ class Document:
         named = title if "difftile" in title.lower() else f"{title} – difftile"
         heading = f"<title>{named}</title>"
         document = re.sub("<title>.*?</title>", lambda _: heading, document, count=1)
-        icon = f'<link rel="icon" href="data:image/svg+xml,{quote(_ICON)}" />'
+        icon = f'<link rel="icon" href="data:image/svg+xml,{quote(as_svg())}" />'
         document = re.sub(r'<link\s+rel="icon".*?>', lambda _: icon, document, count=1, flags=re.S)
         head, body, rest = document.rpartition("<body>")
         cover = _COVER.replace("{waiting}", f"{title}: waiting for the first picture")
