@@ -35,6 +35,7 @@ from difftile.substrate import (
     MAX_ELEMENTS,
     Buffer,
     CompiledProgram,
+    batch_of,
     current_session,
     nbytes_of,
 )
@@ -271,7 +272,8 @@ class FusedRun:
                     buffer.write(numbers.astype(numpy_dtype(scalar)))
                     return buffer
 
-        fused.launch(argument, 0, self.run.count)
+        with batch_of(current_session().batches):
+            fused.launch(argument, 0, self.run.count)
         several = counted(len(self.run.launches), "launch", "launches")
         for launch in self.run.launches:
             launch.fused = f"{fused.form}, {counted(self.run.count, 'period')} of {several}"

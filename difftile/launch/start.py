@@ -21,6 +21,7 @@ def init(
     math: str = "polynomials",
     fuse: bool | str = True,
     scatter: str = "auto",
+    graphs: bool = True,
     traceback: str | None = None,
     **options: object,
 ) -> None:
@@ -49,6 +50,8 @@ def init(
             from run to run; "copies" gives each thread a copy of the elements, and the sums are
             the same in every run; "serial" runs such loops on one thread. "auto" takes what is
             estimated to be fastest, from costs measured on this machine.
+        graphs: Start launches of fused runs and backward passes as CUDA graphs, where sequences of
+            kernels come again; only on CUDA with Quadrants, and not with `debug`.
         traceback: "short" hides the frames of the library in tracebacks of errors; "full" shows
             them. By default the environment variable DIFFTILE_TRACEBACK decides, or else it is
             "short".
@@ -65,6 +68,6 @@ def init(
     check_strategy(scatter)
     set_traceback(traceback)
     run_pending()
-    start_session(arch, default_fp, seed, debug, fast_math, math, scatter, **options)
+    start_session(arch, default_fp, seed, debug, fast_math, math, scatter, graphs, **options)
     set_fusing(fuse)
     forget_all()  # kernels that were compiled for the session before

@@ -25,7 +25,7 @@ from difftile.fields.window import Window
 from difftile.ir.types import is_float
 from difftile.recording.steps import Derivatives, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
-from difftile.substrate import LOCK, Buffer, Pool, current_session, keep, unpin
+from difftile.substrate import LOCK, Buffer, Pool, apart, current_session, keep, unpin
 
 if TYPE_CHECKING:
     from difftile.recording.replayed_fields import ReverseContext
@@ -273,7 +273,7 @@ class Opaque(TapeStep):
             TapeError: The results differ from the first ones.
         """
         watching = held if self.step.is_contained else watched
-        with watching(self.step.title, self.uses, record=record) as writes:
+        with watching(self.step.title, self.uses, record=record) as writes, apart():
             if self.step.is_contained:
                 saved = self.step.run()
             else:

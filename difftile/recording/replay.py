@@ -25,6 +25,7 @@ from difftile.recording.runs import RunRecord
 from difftile.recording.steps import LaunchRecord, StepRecord
 from difftile.recording.windows import reverse_in_windows
 from difftile.recording.work_fields import add_to, copied
+from difftile.substrate import apart
 
 
 class AdjointEnvironment(Environment):
@@ -154,8 +155,9 @@ class Replay:
     def opaque(self, record: OpaqueRecord) -> None:
         """Run the reverse of an opaque step."""
         opaque = record.opaque
-        if not opaque.flows or not opaque.step.reverse_in_place(record, self.gradient):
-            reverse_opaque(record, self.gradient)
+        with apart():  # others may look at memory
+            if not opaque.flows or not opaque.step.reverse_in_place(record, self.gradient):
+                reverse_opaque(record, self.gradient)
 
     def passes(self, source: ArrayLike) -> bool:
         """Tell whether the gradient of a copy passes to the copied field."""

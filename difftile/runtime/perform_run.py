@@ -14,7 +14,7 @@ from difftile.fusion.fused_run import FusedRun
 from difftile.fusion.period import Unfusible
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.run import Run
-from difftile.substrate import LOCK, raise_first
+from difftile.substrate import LOCK, batch_of, current_session, raise_first
 
 
 def perform_run(run: Run) -> None:
@@ -28,9 +28,10 @@ def perform_run(run: Run) -> None:
     run = _with_streams(run)
     run_pending()
     if run.count < 2 or perform_fused(run) is not None:
-        for t in range(run.count):
-            for j, launch in enumerate(run.launches):
-                launch_one(launch, run.values_at(j, t))
+        with batch_of(current_session().batches):
+            for t in range(run.count):
+                for j, launch in enumerate(run.launches):
+                    launch_one(launch, run.values_at(j, t))
 
 
 def perform_fused(run: Run) -> str | None:

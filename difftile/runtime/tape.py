@@ -65,7 +65,7 @@ from difftile.recording.steps import Launch, LaunchRecord, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
 from difftile.recording.user_line import warn_user
 from difftile.recording.work_fields import copied
-from difftile.substrate import current_session, failed
+from difftile.substrate import batch_of, current_session, failed
 from difftile.tracebacks import boundary
 
 Progress = Callable[[int, int], object]
@@ -733,19 +733,22 @@ class Tape(StepRecorder):
             self._diagnosis.gradients.check_seeds(seeds, replay)
         kept = {field.storage: field for field in retain}
         snapshots: dict[Field, Field] = {}
+        # Whoever measures launches, or looks at them, has them run one by one.
+        watched = not (self._times is self._observer is progress is None)
         total, done = 0 if progress is None else len(self), 0
         records = self._history.backwards(keep=keep)
         try:
-            for record in _split(records, kept) if kept else records:
-                if kept:
-                    for field in record.step.writes:
-                        wanted = kept.pop(field.storage, None)
-                        if wanted is not None:
-                            snapshots[wanted] = copied(replay.gradient(wanted))
-                self._reverse(replay, record, done)
-                done += record.launches
-                if progress is not None:
-                    progress(done, max(total, done))
+            with batch_of(None if watched else current_session().batches):
+                for record in _split(records, kept) if kept else records:
+                    if kept:
+                        for field in record.step.writes:
+                            wanted = kept.pop(field.storage, None)
+                            if wanted is not None:
+                                snapshots[wanted] = copied(replay.gradient(wanted))
+                    self._reverse(replay, record, done)
+                    done += record.launches
+                    if progress is not None:
+                        progress(done, max(total, done))
         finally:
             records.close()
         if self._diagnosis is not None:

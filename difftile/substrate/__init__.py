@@ -7,6 +7,7 @@ package know no compiler. Each package inside is a backend, and only it knows it
 from typing import TYPE_CHECKING, Any
 
 from difftile.substrate.backend import Backend, Launcher, NativeKernel
+from difftile.substrate.batch import apart, batch_of, start_launches
 from difftile.substrate.compile import CompiledProgram, Native, NativeLaunch, speed_of
 from difftile.substrate.compiler import chosen
 from difftile.substrate.debug_report import failed, raise_first, silence
@@ -64,6 +65,8 @@ __all__ = [
     "StructType",
     "Terms",
     "Work",
+    "apart",
+    "batch_of",
     "block_of",
     "cache_folder",
     "capsule_of",
@@ -87,6 +90,7 @@ __all__ = [
     "relieve",
     "silence",
     "speed_of",
+    "start_launches",
     "start_session",
     "struct_values",
     "ti",

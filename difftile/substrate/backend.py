@@ -17,6 +17,7 @@ import numpy.typing as npt
 from difftile.ir.nodes import Array, Program, Var
 from difftile.ir.types import Type
 from difftile.ops.vocabulary import Meaning
+from difftile.substrate.batch import Graphs
 from difftile.substrate.emit import Emitted
 from difftile.substrate.memory import DeviceArray
 from difftile.substrate.spellings import Spelling
@@ -207,6 +208,8 @@ class Backend:
             the object that keeps them alive.
         compile: Compiles emitted source.
         native: Kernels for devices with warps, by name; each stands for kernels of the language.
+        graphs: Returns what makes graphs of launches on the device that was started; None where
+            there are none.
     """
 
     language: Language
@@ -218,3 +221,4 @@ class Backend:
     shareable_memory: Callable[[int], tuple[int, object]]
     compile: Compile
     native: Mapping[str, NativeKernel]
+    graphs: Callable[[], Graphs | None]

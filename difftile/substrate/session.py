@@ -11,6 +11,7 @@ from typing import Any
 from difftile.diagnostics import FieldError
 from difftile.ir.types import F32, FLOATS, SCALARS, Scalar
 from difftile.substrate.backend import Backend, NativeKernel
+from difftile.substrate.batch import Batches
 from difftile.substrate.compiler import backend
 from difftile.substrate.grids import Grids
 from difftile.substrate.lock import LOCK
@@ -41,6 +42,7 @@ class Session:
         native: Kernels that the backend has for warps, by name; none for debugging, which checks
             the accesses of kernels of the language.
         grids: How many threads share a loop of the device; None on the CPU.
+        batches: The graphs of launches; None where each launch goes to the device by itself.
     """
 
     number: int
@@ -58,6 +60,7 @@ class Session:
     warps: bool
     native: Mapping[str, NativeKernel]
     grids: Grids | None
+    batches: Batches | None
 
 
 _current: list[Session] = []
@@ -72,6 +75,7 @@ def start_session(
     fast_math: bool | None = None,
     math: str = "polynomials",
     scatter: str = "auto",
+    graphs: bool = True,
     **options: Any,
 ) -> Session:
     """Start or restart the backend; fast math is on by default, except for debugging.
@@ -103,6 +107,7 @@ def start_session(
             ending.pool.clear()
         _end("dt.init() was called, which ends what was made before.")
         device = devices.start(arch, settings)
+        made = BACKEND.graphs() if graphs and not device.on_host and not debug else None
         session = Session(
             number=next(_numbers),
             backend=BACKEND,
@@ -121,6 +126,7 @@ def start_session(
             grids=None
             if device.on_host
             else Grids.on(device.multiprocessors, device.resident, warps=device.warps),
+            batches=None if made is None else Batches(made),
         )
         _current[:] = [session]
         _forked.left()

@@ -1,8 +1,11 @@
 """The backend of the compiler that is loaded."""
 
+from collections.abc import Callable
+
 from difftile.ir.types import F32, F64
 from difftile.ops.table import OPS
 from difftile.substrate.backend import Backend, Language, VectorMath
+from difftile.substrate.batch import Graphs
 from difftile.substrate.family import device
 from difftile.substrate.family.launcher import CompiledKernel
 from difftile.substrate.family.lent import LentArray, shareable
@@ -12,8 +15,13 @@ from difftile.substrate.spellings import SPELLINGS, Call
 from difftile.substrate.vector_functions import FUNCTIONS, LIMITS
 
 
-def backend_of(language: Language) -> Backend:
-    """Return the backend with the objects that kernels name, which compilers do not share."""
+def backend_of(language: Language, graphs: Callable[[], Graphs | None]) -> Backend:
+    """Return the backend with the parts that the compilers do not share.
+
+    Args:
+        language: The objects that kernels name, and their meanings.
+        graphs: Returns what makes graphs of launches, if there is something.
+    """
     return Backend(
         language=language,
         spellings=SPELLINGS,
@@ -27,4 +35,5 @@ def backend_of(language: Language) -> Backend:
         shareable_memory=shareable,
         compile=CompiledKernel,
         native=KERNELS,
+        graphs=graphs,
     )

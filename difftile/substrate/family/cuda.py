@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import numpy.typing as npt
 
+from difftile.substrate.batch import start_launches
 from difftile.substrate.compiler import private, ti
 
 impl = private.impl
@@ -63,22 +65,23 @@ class Memory:
         nbytes: Its size.
     """
 
-    __slots__ = ("_address", "_driver", "_nbytes")
+    __slots__ = ("_driver", "_nbytes", "address")
 
     def __init__(self, driver: Driver, address: int, nbytes: int) -> None:
         self._driver = driver
-        self._address = address
+        self.address = address
         self._nbytes = nbytes
 
     def fill(self, number: npt.NDArray[Any]) -> bool:
         """Set the memory to one number again and again; return False if it is too long for that."""
+        start_launches()
         pattern = number.tobytes()
         size = min(len(pattern), 4)
         if pattern != (pattern[:size] * 2)[: len(pattern)]:
             return False
         self._driver.enter()
         value = int.from_bytes(pattern[:size], sys.byteorder)
-        self._driver.call(f"cuMemsetD{8 * size}_v2", self._address, value, self._nbytes // size)
+        self._driver.call(f"cuMemsetD{8 * size}_v2", self.address, value, self._nbytes // size)
         return True
 
     def clear(
@@ -109,22 +112,25 @@ class Memory:
             starts = [at + k * block for k in range(low, high) for at in starts]
             block *= size
         size = next(n for n in (4, 2, 1) if not (offset % n or width % n or pitch % n))
+        start_launches()
         self._driver.enter()
         for at in starts:
             name = f"cuMemsetD2D{8 * size}_v2"
-            self._driver.call(name, self._address + at, pitch, 0, width // size, height)
+            self._driver.call(name, self.address + at, pitch, 0, width // size, height)
         return True
 
     def read(self, offset: int, values: npt.NDArray[Any]) -> None:
         """Set an array of the host from a part of the memory."""
+        start_launches()
         self._driver.enter()
-        source = self._address + offset
+        source = self.address + offset
         self._driver.call("cuMemcpyDtoH_v2", _address_of(values), source, values.nbytes)
 
     def write(self, offset: int, values: npt.NDArray[Any]) -> None:
         """Set a part of the memory from an array of the host."""
+        start_launches()
         self._driver.enter()
-        target = self._address + offset
+        target = self.address + offset
         if values.nbytes > _STAGED:
             self._driver.call("cuMemcpyHtoD_v2", target, _address_of(values), values.nbytes)
         else:
@@ -134,8 +140,9 @@ class Memory:
 
     def copy(self, other: Memory) -> None:
         """Set all of the memory from memory of the same size."""
+        start_launches()
         self._driver.enter()
-        self._driver.call("cuMemcpyDtoDAsync_v2", self._address, other._address, self._nbytes, None)
+        self._driver.call("cuMemcpyDtoDAsync_v2", self.address, other.address, self._nbytes, None)
 
 
 class Driver:
@@ -146,13 +153,21 @@ class Driver:
     """
 
     def __init__(self) -> None:
-        library = ctypes.CDLL(_NAME)
+        self._library = ctypes.CDLL(_NAME)
         self._functions: dict[str, Any] = {}
-        for name, signature in _SIGNATURES.items():
-            function = self._functions[name] = getattr(library, name)
-            function.argtypes, function.restype = signature, ctypes.c_int
+        self.declare(_SIGNATURES)
         self._context = ctypes.c_void_p()
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), 0)
+
+    def declare(self, signatures: Mapping[str, tuple[Any, ...]]) -> None:
+        """Prepare calls of functions, with the types of their arguments.
+
+        Raises:
+            AttributeError: The driver, which is an older one, lacks one of them.
+        """
+        for name, signature in signatures.items():
+            function = self._functions[name] = getattr(self._library, name)
+            function.argtypes, function.restype = signature, ctypes.c_int
 
     def enter(self) -> None:
         """Make Taichi's context current in the calling thread, as Taichi does at launches."""
@@ -174,8 +189,8 @@ class Driver:
 
 def memory_at(address: int, nbytes: int) -> Memory | None:
     """Return memory that begins at an address of the session's device; None elsewhere."""
-    driver = _driver() if impl.current_cfg().arch == ti.cuda else None
-    return None if driver is None else Memory(driver, address, nbytes)
+    found = driver()
+    return None if found is None else Memory(found, address, nbytes)
 
 
 class Allocation:
@@ -206,8 +221,8 @@ def allocate(nbytes: int) -> Allocation | None:
     Raises:
         RuntimeError: The memory is not there.
     """
-    driver = _driver() if impl.current_cfg().arch == ti.cuda else None
-    return None if driver is None else Allocation(driver, nbytes)
+    found = driver()
+    return None if found is None else Allocation(found, nbytes)
 
 
 def let_wait(waiting: int, stream: int) -> None:
@@ -223,6 +238,7 @@ def let_wait(waiting: int, stream: int) -> None:
     driver = _driver()
     if driver is None or max(waiting, 1) == max(stream, 1):
         return
+    start_launches()
     driver.enter()
     event = ctypes.c_void_p()
     driver.call("cuEventCreate", ctypes.byref(event), _WITHOUT_TIMES)
@@ -231,6 +247,11 @@ def let_wait(waiting: int, stream: int) -> None:
         driver.call("cuStreamWaitEvent", waiting, event, 0)
     finally:
         driver.call("cuEventDestroy_v2", event)  # the driver keeps it for as long as one waits
+
+
+def driver() -> Driver | None:
+    """Return the driver, if the session's device is one of CUDA."""
+    return _driver() if impl.current_cfg().arch == ti.cuda else None
 
 
 @cache
@@ -243,8 +264,9 @@ def _driver() -> Driver | None:
 
 def enter() -> None:
     """Let the calling thread, which may be any, allocate memory of the session's device."""
-    if impl.current_cfg().arch == ti.cuda and (driver := _driver()) is not None:
-        driver.enter()
+    found = driver()
+    if found is not None:
+        found.enter()
 
 
 def multiprocessors() -> tuple[int, int] | None:
@@ -262,10 +284,10 @@ def multiprocessors() -> tuple[int, int] | None:
 
 def memory_of(ndarray: Any) -> Memory | None:
     """Return the memory of an ndarray; None where only Taichi can copy it."""
-    driver = _driver() if impl.current_cfg().arch == ti.cuda else None
-    if driver is None:
+    found = driver()
+    if found is None:
         return None
     arr = ndarray.arr
     program: Any = impl.get_runtime().prog
     address: int = program.get_ndarray_data_ptr_as_int(arr)
-    return Memory(driver, address, arr.nelement() * arr.element_size())
+    return Memory(found, address, arr.nelement() * arr.element_size())

@@ -7,13 +7,17 @@ changed arguments are set.
 
 from __future__ import annotations
 
+import itertools
+import struct
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NoReturn, cast
 
 from difftile.diagnostics import DifftileError, FieldError, LaunchError
-from difftile.ir.nodes import Array, Program, Var
-from difftile.ir.types import FLOATS, scalar_of
+from difftile.ir.nodes import Array, ParallelFor, Program, Var
+from difftile.ir.types import FLOATS, numpy_dtype, scalar_of
+from difftile.substrate.batch import OPEN
 from difftile.substrate.compiler import private
 from difftile.substrate.emit import Emitted
 from difftile.substrate.family.build import (
@@ -27,6 +31,7 @@ from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
 
 impl = private.impl
+_numbers = itertools.count()  # of kernels
 
 
 class LaunchedKernel:
@@ -44,6 +49,8 @@ class LaunchedKernel:
         on_host: Buffers are passed by their address.
         as_written: Fast math is left out, whatever the session has.
         least_ndim: As many axes has a buffer of shape ().
+        params: The parameters; None if they are not known.
+        tasks: About how many tasks of a device a launch is.
     """
 
     def __init__(
@@ -57,7 +64,12 @@ class LaunchedKernel:
         on_host: bool,
         as_written: bool = False,
         least_ndim: int = 0,
+        params: Sequence[Array | Var] | None = None,
+        tasks: int = 1,
     ) -> None:
+        self.number = next(_numbers)
+        self.tasks = tasks
+        self._packing = None if params is None else _packing(params, least_ndim)
         self._name = name
         self._kernel = kernel
         self._compiled = compiled
@@ -96,6 +108,17 @@ class LaunchedKernel:
         """Run on buffers and numbers, one for each parameter."""
         for position in self._written:
             args[position].contents.known = None
+        if not self._on_host:
+            for arg in args:
+                if isinstance(arg, Buffer) and not arg.address:
+                    _ = cast(Any, arg.device).handle  # with its fill
+            if OPEN.batch is not None:
+                OPEN.batch.add(self, args)
+                return
+        self.start(args)
+
+    def start(self, args: Sequence[Any]) -> None:
+        """Run now, on contents that are there; `launch` has seen to that."""
         held = self._filled_on_host(args) if self._on_host else self._filled_on_device(args)
         try:
             self._run(self._compiled, held[0])
@@ -108,6 +131,30 @@ class LaunchedKernel:
         # One that held ndarrays cannot be launched twice: the launcher rewrites it.
         if self._on_host:
             self._held = held
+
+    def prepared(self, args: Sequence[Any]) -> tuple[Callable[[Any], None], Any]:
+        """Return a launch on a device, and the context with its arguments that it takes."""
+        context, _ = self._filled_on_device(args)
+        return partial(self._run, self._compiled), context
+
+    def packed(self, args: Sequence[Any]) -> bytes | None:
+        """Return the arguments as code of a device reads them; None where that is not known."""
+        if self._packing is None:
+            return None
+        values: list[Any] = []
+        for arg in args:
+            if isinstance(arg, Buffer):
+                address = arg.address or cast(Any, arg.device).address
+                if not address:
+                    return None
+                values += arg.shape or self._least_shape or (0,)
+                values.append(address)
+            else:
+                values.append(arg)
+        try:
+            return self._packing.pack(*values)
+        except (struct.error, OverflowError):  # numbers that a launch rounds or wraps
+            return None
 
     def _filled_on_host(self, args: Sequence[Any]) -> tuple[Any, list[Any]]:
         """Return the context of the launch before, or an empty one, with these arguments."""
@@ -150,7 +197,7 @@ class LaunchedKernel:
                         place, arg.address, arg.nbytes, shape, 0
                     )
                 else:
-                    set_array(place, device.handle)
+                    set_array(place, device.unfilled)
             elif is_float:
                 context.set_arg_float(place, arg)
             else:
@@ -203,4 +250,20 @@ class CompiledKernel(LaunchedKernel):
             on_host=on_host,
             as_written=as_written,
             least_ndim=emitted.least_ndim,
+            params=params,
+            tasks=sum(isinstance(stmt, ParallelFor) for stmt in of.body.stmts),
         )
+
+
+def _packing(params: Sequence[Array | Var], least_ndim: int) -> struct.Struct | None:
+    """Return how arguments follow each other, as C has them: of an array sizes and the address."""
+    text = "@"
+    for param in params:
+        if isinstance(param, Array):
+            text += "0q" + "i" * max(param.type.ndim, least_ndim, 1) + "P"
+        else:
+            text += numpy_dtype(scalar_of(param.type)).char
+    try:
+        return struct.Struct(text + "0q")
+    except struct.error:
+        return None

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
+from difftile.substrate.batch import start_launches
 from difftile.substrate.compiler import ti
 from difftile.substrate.family.cuda import enter, memory_of
 from difftile.substrate.family.dtypes import dtype_of
@@ -44,6 +45,16 @@ class Ndarray:
         if self._waiting is not None:
             self._fill()
         return self._handle
+
+    @property
+    def unfilled(self) -> Any:
+        """The memory as a launch takes it that was called before a fill that may wait by now."""
+        return self._handle
+
+    @property
+    def address(self) -> int:
+        """Where the memory is; 0 if only Taichi knows."""
+        return 0 if self._memory is None else self._memory.address
 
     @property
     def is_finalized(self) -> bool:
@@ -136,6 +147,7 @@ class Ndarray:
         with LOCK:
             for one in (other, index):
                 one._fill()
+            start_launches()
             _copy_rows(other._ndarray, index._ndarray, self._ndarray)
             self._waiting = None
 
@@ -149,6 +161,7 @@ class Ndarray:
                 return
             for one in (self, other):
                 one._fill()
+            start_launches()
             _add(self._ndarray, other._ndarray)
 
     def _fill(self) -> None:
@@ -166,6 +179,7 @@ class Ndarray:
     def _fill_all(self, number: float) -> None:
         value = np.array(number, self._dtype)
         if self._memory is None or not self._memory.fill(value):
+            start_launches()
             if float(number) == number and self._dtype.kind != "b":
                 _fill(self._ndarray, number, dtype_of(scalar_of(self._element)))
             else:  # NaN; an integer that double precision does not hold; `_fill` has no bools
@@ -177,6 +191,7 @@ class Ndarray:
             (*box, *whole), self._shape, self._dtype.itemsize
         ):
             return
+        start_launches()
         if self._dtype.kind != "b" and len(box) <= _MOST_AXES:
             rest = _MOST_AXES - len(box)
             _clear(self._ndarray, *([*ends, *[0] * rest] for ends in zip(*box, strict=True)))
