@@ -14,7 +14,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeAlias
 
-_MOST_TASKS = 1_024  # of one graph: larger ones take longer for each task to be made
+_MOST_TASKS = 128  # of one graph; the device runs it while Python notes the next launches
 _FEWEST_TASKS = 4  # of one graph, to be worth the copy of its arguments
 _MOST_GRAPHS = 128  # of a session
 
