@@ -7,6 +7,7 @@ import json
 import pickle
 import random
 import struct
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -210,7 +211,8 @@ _HEADERS = (
 def archive_members(raw: bytes, draw: random.Random) -> bytes:
     """Change members of a zip: names, headers, contents and how they are packed."""
     try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python 3.14 warns of members that overlap
             members = [(one.filename, archive.read(one)) for one in archive.infolist()]
     except Exception:  # it was changed before
         return anything(raw, draw)
