@@ -31,9 +31,9 @@ def test_examples_print_what_is_shown(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Three dots stand for anything. Backends are tested elsewhere."""
-    works = Outcome(True, "works, 0.4 s", str(tmp_path))
-    monkeypatch.setattr(doctor, "self_test", lambda arch: works)
+    """Three dots stand for anything. Devices are tested elsewhere."""
+    works = Outcome(True, "works", str(tmp_path), 0.4, 6e-6)
+    monkeypatch.setattr(doctor, "self_test", lambda substrate, device: works)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "decay.py").write_text(PROGRAM, encoding="utf-8")
     try:

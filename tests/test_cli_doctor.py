@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +16,42 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+from difftile import releases
 from difftile.cli import main
 from difftile.commands import doctor
-from difftile.commands.doctor import ARCHS, OPTIONAL, Outcome, read_outcome, self_test
+from difftile.commands.doctor import OPTIONAL, Outcome, read_outcome, self_test
+from difftile.releases import RELEASES, VARIABLE
 from difftile.substrate import BACKEND
 
 ROOT = Path(__file__).parents[1]
 
 
+ABSENT = Outcome(False, "not available")
+WORKS = Outcome(True, "works", "", 0.123, 6.04e-6)
+
+
+@pytest.fixture(autouse=True)
+def both_compilers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pretend that Taichi and Quadrants are installed, in the versions that are wanted."""
+    have(monkeypatch, **{name: one.wanted for name, one in RELEASES.items()})
+
+
+def have(monkeypatch: pytest.MonkeyPatch, **versions: str) -> None:
+    """Pretend that compilers are installed in these versions, and no others."""
+    real = version
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setattr(releases, "version", lambda name: versions.get(name) or real(name))
+    for name in RELEASES:
+        monkeypatch.setitem(sys.modules, name, sys if name in versions else None)
+
+
 def report(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    outcomes: dict[str, Outcome],
+    outcomes: dict[tuple[str, str], Outcome],
 ) -> tuple[int, str]:
     """Run the command with outcomes in place of processes; return the exit code and the text."""
-    absent = Outcome(False, "not available")
-    monkeypatch.setattr(doctor, "self_test", lambda arch: outcomes.get(arch, absent))
+    monkeypatch.setattr(doctor, "self_test", lambda *pair: outcomes.get(pair, ABSENT))
     code = main(["doctor"])
     out, err = capsys.readouterr()
     assert err == ""
@@ -42,14 +64,42 @@ def test_a_machine_with_a_cpu_is_well(
     (tmp_path / "ticache").mkdir()
     (tmp_path / "ticache" / "kernel.tic").write_bytes(bytes(3 * 2**20))
     monkeypatch.setenv("TI_SOMETHING", "1")
-    works = Outcome(True, "works, 0.4 s", str(tmp_path))
-    code, text = report(monkeypatch, capsys, {"cpu": works})
+    monkeypatch.setenv("QD_ANOTHER", "2")
+    works = replace(WORKS, cache=str(tmp_path))
+    slow = Outcome(True, "works", str(tmp_path), 12.5, 2.5e-3)
+    crashed = Outcome(False, "crashed with SIGSEGV: nothing on stderr")
+    found = {("taichi", "cpu"): works, ("quadrants", "cpu"): slow, ("quadrants", "cuda"): crashed}
+    code, text = report(monkeypatch, capsys, found)
     assert code == 0
     assert f"Python   {sys.version.split()[0]}, {sys.executable}\n" in text
-    assert "Taichi   1.7.4\n" in text
-    assert "Environment  TI_SOMETHING=1\n" in text
-    assert "  cpu      works, 0.4 s\n  cuda     not available\n" in text
-    assert f"  {tmp_path}, 3.0 MiB in 1 files\n" in text
+    assert "\nEnvironment  QD_ANOTHER=2\n" in text
+    assert "\nEnvironment  TI_SOMETHING=1\n" in text
+    quadrants = RELEASES["quadrants"].wanted
+    assert (
+        f"""
+Substrates
+  taichi     1.7.4, used unless a program names another
+  quadrants  {quadrants}
+
+Devices, each with a gradient that is known
+  substrate  device  first launch      launch  result
+  taichi     cpu           0.12 s      6.0 us  works
+  taichi     cuda                              not available
+  taichi     vulkan                            not available
+  taichi     metal                             not available
+  quadrants  cpu          12.50 s      2.5 ms  works
+  quadrants  cuda                              crashed with SIGSEGV: nothing on stderr
+  quadrants  vulkan                            not available
+  quadrants  metal                             not available
+  quadrants  amdgpu                            not available
+
+Cache of compiled kernels
+  {tmp_path}, 3.0 MiB in 1 files
+
+"""
+        in text
+    )
+    assert text.count("Cache") == 1
     assert all(f"\n  {name} " in text for name in OPTIONAL)
 
 
@@ -57,10 +107,48 @@ def test_a_machine_whose_cpu_fails_is_not(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken = Outcome(False, "crashed with SIGSEGV: nothing on stderr")
-    code, text = report(monkeypatch, capsys, {"cpu": broken, "cuda": Outcome(True, "works, 1.0 s")})
+    works = {("taichi", "cuda"): WORKS, ("quadrants", "cpu"): WORKS}
+    code, text = report(monkeypatch, capsys, {("taichi", "cpu"): broken, **works})
     assert code == 1
-    assert text.endswith("\nThe CPU does not work: nothing of difftile does.\n")
+    assert text.endswith("\nThe CPU does not work with Taichi: nothing of difftile does.\n")
     assert "Cache" not in text
+
+
+def test_the_environment_says_whose_cpu_has_to_work(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(VARIABLE, "quadrants")
+    code, text = report(monkeypatch, capsys, {("quadrants", "cpu"): WORKS})
+    assert code == 0
+    assert f"Environment  {VARIABLE}=quadrants\n" in text
+    wanted = RELEASES["quadrants"].wanted
+    assert f"  quadrants  {wanted}, used unless a program names another\n" in text
+    monkeypatch.setenv(VARIABLE, "warp")
+    code, text = report(monkeypatch, capsys, {("taichi", "cpu"): WORKS})
+    assert code == 1
+    assert "  taichi     cpu           0.12 s      6.0 us  works\n" in text
+    message = "Unknown substrate 'warp'. Choose one of: taichi, quadrants."
+    assert text.endswith(f"\n{message}\n")
+
+
+def test_a_substrate_that_is_missing_comes_with_what_installs_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    have(monkeypatch, taichi="1.7.4")
+    code, text = report(monkeypatch, capsys, {("taichi", "cpu"): WORKS})
+    assert code == 0
+    assert "\n  quadrants  not installed: pip install 'difftile[quadrants]'\n" in text
+    assert "\n  quadrants  cpu" not in text
+
+
+def test_a_machine_without_a_compiler(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    have(monkeypatch)
+    code, text = report(monkeypatch, capsys, {})
+    assert code == 1
+    assert "\nDevices" not in text
+    assert "\ndifftile needs Taichi or Quadrants, and neither is installed: pip install" in text
 
 
 @pytest.mark.parametrize("installed", [True, False])
@@ -76,17 +164,22 @@ def test_a_package_that_is_missing_comes_with_what_installs_it(
     assert line.split(maxsplit=1)[1] == f"{got}{way}: dt.optim.scipy_minimize"
 
 
-def test_another_taichi_is_named(
+def test_another_version_is_named_and_not_tested(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(doctor, "_version", lambda name: "1.6.0")
-    assert "Taichi   1.6.0, but difftile needs 1.7.4\n" in report(monkeypatch, capsys, {})[1]
+    have(monkeypatch, quadrants="1.2.0")
+    code, text = report(monkeypatch, capsys, {("quadrants", "cpu"): WORKS})
+    needed = f"1.2.0, but difftile needs {RELEASES['quadrants'].wanted}"
+    assert f"\n  quadrants  {needed}: pip install 'difftile[quadrants]'\n" in text
+    assert code == 1
+    assert "\nDevices" not in text
+    assert text.endswith("pip install 'difftile[quadrants]'.\n")
 
 
 @pytest.mark.parametrize(
     ("code", "out", "err", "text"),
     [
-        (0, 'noise\n{"seconds": 1.25, "cache": "/c"}\n', "", "works, 1.2 s"),
+        (0, 'noise\n{"first": 1.25, "launch": 3e-6, "cache": "/c"}\n', "", "works"),
         (0, '{"error": "arch \'cuda\' is not available on this machine."}', "", "not available"),
         (0, '{"error": "the gradient is wrong: [1.0], not [2.0]"}', "",
          "the gradient is wrong: [1.0], not [2.0]"),
@@ -103,19 +196,28 @@ def test_what_a_process_says_is_understood(code: int, out: str, err: str, text: 
     assert outcome.works == text.startswith("works")
 
 
-def test_the_cpu_passes_the_self_test() -> None:
-    outcome = self_test("cpu")
+@pytest.mark.parametrize("substrate", RELEASES)
+def test_the_cpu_passes_the_self_test(substrate: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    if RELEASES[substrate].complaint:
+        pytest.skip(RELEASES[substrate].complaint)
+    outcome = self_test(substrate, "cpu")
+    if outcome.text == "the process did not load quadrants":
+        pytest.skip(outcome.text)
     assert outcome.works, outcome.text
-    assert outcome.text.startswith("works, ")
+    assert outcome.text == "works"
     assert Path(outcome.cache).name == "difftile"
+    assert outcome.first is not None
+    assert outcome.launch is not None
+    assert 0.0 < outcome.launch < outcome.first < 100.0
 
 
-def test_a_backend_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_device_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     def hang(command: list[str], **options: Any) -> None:
         raise subprocess.TimeoutExpired(command, options["timeout"])
 
     monkeypatch.setattr(subprocess, "run", hang)
-    assert self_test("vulkan") == Outcome(False, "no answer within 120 s")
+    assert self_test("taichi", "vulkan") == Outcome(False, "no answer within 120 s")
 
 
 def test_every_extra_for_users_is_listed() -> None:
@@ -127,8 +229,8 @@ def test_every_extra_for_users_is_listed() -> None:
         assert not row.extra or any(line.startswith(name) for line in extras[row.extra])
 
 
-def test_backends_are_those_of_init() -> None:
-    assert set(ARCHS) == set(BACKEND.devices.ARCHS) - {"gpu"}
+def test_devices_are_those_of_init() -> None:
+    assert {*RELEASES["taichi"].devices} == set(BACKEND.devices.ARCHS) - {"gpu"}
 
 
 def test_measured_costs_are_listed(tmp_path: Path) -> None:

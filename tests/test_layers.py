@@ -32,7 +32,7 @@ ALLOWED: dict[str, set[str]] = {
     "passes": _COMPILER,
     "ad": _COMPILER | {"passes"},
     "interp": _COMPILER,
-    "substrate": _COMPILER | {"passes"},
+    "substrate": _COMPILER | {"passes", "releases"},
     "keywords": {"diagnostics", "habits"},
     "tracebacks": {"diagnostics", "keywords"},
     "markup": set(),
@@ -83,8 +83,9 @@ ALLOWED: dict[str, set[str]] = {
     # The command line stands apart: it answers without starting Taichi.
     "arguments": set(),
     "progress": set(),
+    "releases": set(),
     "cli": {"arguments"},
-    "commands": _LANGUAGE | {"arguments", "files"},
+    "commands": _LANGUAGE | {"arguments", "files", "releases"},
     "__main__": {"cli"},
 }
 # The folders next to the library. `difftile` stands for its public API.

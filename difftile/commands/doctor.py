@@ -1,28 +1,29 @@
-"""`difftile doctor`: report versions, working backends and missing packages."""
+"""`difftile doctor`: report versions, substrates, working devices and missing packages."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
-import re
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from difftile.arguments import Parser
+from difftile.releases import RELEASES, VARIABLE, Release, preferred, refusal
 
-ARCHS = ("cpu", "cuda", "vulkan", "metal")
 _SECONDS = 120.0  # limit of a self-test: a driver may hang
 _ABOUT = """\
-Show versions, which backends work here, the cache, and optional packages.
+Show versions, which substrates and devices work here, the caches, and optional packages.
 
-Each backend starts in a process of its own, which compares the gradient of a small program with
-the exact one. The exit code is 0 if that is right on the CPU, else 1.
+Each device of each installed substrate starts in a process of its own, which compares the gradient
+of a small program with the exact one. The times are those until the result of the first launch is
+there, without a cache, and of each later launch. The exit code is 0 if the gradient is right on the
+CPU, with the substrate that programs get, else 1.
 """
 
 
@@ -47,43 +48,45 @@ OPTIONAL = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of the self-test of a backend.
+    """The outcome of the self-test of a device.
 
     Args:
         works: The gradient was right.
         text: A description.
         cache: The folder of compiled kernels, if known.
+        first: The time until the result of the first launch was there [s].
+        launch: The time of each later launch [s].
     """
 
     works: bool
     text: str
     cache: str = ""
+    first: float | None = None
+    launch: float | None = None
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the report; return the exit code."""
     Parser("difftile doctor", _ABOUT).parse_args(argv)
-    taichi, pinned = _version("taichi"), _pinned_taichi()
-    unlike = "" if pinned in ("", taichi) else f", but difftile needs {pinned}"
     print(f"difftile {_version('difftile')}, {Path(__file__).parents[1]}")
     print(f"Python   {platform.python_version()}, {sys.executable}")
-    print(f"Taichi   {taichi}{unlike}")
     print(f"NumPy    {_version('numpy')}")
     print(f"System   {platform.platform()}, {os.cpu_count()} threads")
-    # These change what Taichi does, regardless of a program's settings.
-    for name in sorted(name for name in os.environ if name.startswith("TI_")):
+    # These change what the compilers do, regardless of a program's settings.
+    prefixes = (VARIABLE, *(release.prefix for release in RELEASES.values()))
+    for name in sorted(name for name in os.environ if name.startswith(prefixes)):
         print(f"Environment  {name}={os.environ[name]}")
-    print("\nBackends, each with a gradient that is known")
-    outcomes: dict[str, Outcome] = {}
-    for arch in ARCHS:
-        outcomes[arch] = outcome = self_test(arch)
-        print(f"  {arch:8} {outcome.text}", flush=True)
-    if outcomes["cpu"].cache:
-        files = [path for path in Path(outcomes["cpu"].cache).rglob("*") if path.is_file()]
+    chosen = preferred()
+    print("\nSubstrates")
+    for name, release in RELEASES.items():
+        print(f"  {name:9}  {_state(release, name == chosen)}")
+    outcomes = _report_devices()
+    for cache in sorted({outcome.cache for outcome in outcomes.values() if outcome.cache}):
+        files = [path for path in Path(cache).rglob("*") if path.is_file()]
         size = sum(path.stat().st_size for path in files) / 2**20
         print("\nCache of compiled kernels")
-        print(f"  {outcomes['cpu'].cache}, {size:.1f} MiB in {len(files)} files")
-        for line in measured_costs(Path(outcomes["cpu"].cache)):
+        print(f"  {cache}, {size:.1f} MiB in {len(files)} files")
+        for line in measured_costs(Path(cache)):
             print(f"  {line}")
     print("\nOptional packages")
     width = max(map(len, OPTIONAL))
@@ -92,9 +95,46 @@ def main(argv: Sequence[str] | None = None) -> int:
         if got == "not installed":
             got += f" (pip install {f'difftile[{row.extra}]' if row.extra else name})"
         print(f"  {name:{width}}  {got}: {row.purpose}")
-    if not outcomes["cpu"].works:
-        print("\nThe CPU does not work: nothing of difftile does.")
-    return 0 if outcomes["cpu"].works else 1
+    refused = refusal(chosen)
+    if refused:
+        print(f"\n{refused}")
+    elif not outcomes[chosen, "cpu"].works:
+        print(f"\nThe CPU does not work with {RELEASES[chosen].title}: nothing of difftile does.")
+    return 0 if not refused and outcomes[chosen, "cpu"].works else 1
+
+
+def _state(release: Release, is_chosen: bool) -> str:
+    """Return the version of a compiler, or what keeps it from use."""
+    if not release.is_installed:
+        return f"not installed: {release.advice}"
+    if not release.fits:
+        return f"{release.installed}, but difftile needs {release.wanted}: {release.advice}"
+    got = release.installed or "of an unknown version"
+    return f"{got}, used unless a program names another" if is_chosen else got
+
+
+def _report_devices() -> dict[tuple[str, str], Outcome]:
+    """Test each device of each substrate that can be used, and print the outcomes as a table."""
+    outcomes: dict[tuple[str, str], Outcome] = {}
+    for name, release in RELEASES.items():
+        for device in () if release.complaint else release.devices:
+            if not outcomes:
+                print("\nDevices, each with a gradient that is known")
+                print("  substrate  device  first launch      launch  result")
+            outcomes[name, device] = outcome = self_test(name, device)
+            first, launch = _duration(outcome.first), _duration(outcome.launch)
+            row = f"  {name:9}  {device:6}  {first:>12}  {launch:>10}  {outcome.text}"
+            print(row, flush=True)
+    return outcomes
+
+
+def _duration(seconds: float | None) -> str:
+    """Return a time with a unit that suits it; '' if it is not known."""
+    if seconds is None:
+        return ""
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.1f} us"
+    return f"{seconds * 1e3:.1f} ms" if seconds < 0.1 else f"{seconds:.2f} s"
 
 
 def measured_costs(folder: Path) -> list[str]:
@@ -118,23 +158,13 @@ def _version(distribution: str) -> str:
         return "not installed"
 
 
-def _pinned_taichi() -> str:
-    """Return the release of Taichi that difftile is written for, or ''."""
-    try:
-        lines = requires("difftile") or []
-    except PackageNotFoundError:
-        return ""
-    pinned = next((line[len("taichi==") :] for line in lines if line.startswith("taichi==")), "")
-    return re.split(r"[\s;]", pinned)[0]
-
-
-def self_test(arch: str) -> Outcome:
-    """Run the self-test on a backend, in a process that may crash."""
-    if arch == "metal" and sys.platform != "darwin":
+def self_test(substrate: str, device: str) -> Outcome:
+    """Run the self-test of a device, in a process that may crash."""
+    if device == "metal" and sys.platform != "darwin":
         return Outcome(False, "not available")
     # With the import paths of this process.
     command = f"import sys; sys.path[:] = {sys.path!r}\n"
-    command += f"from difftile.commands.selftest import main; main({arch!r})"
+    command += f"from difftile.commands.selftest import main; main({substrate!r}, {device!r})"
     try:
         done = subprocess.run(
             [sys.executable, "-c", command],
@@ -143,6 +173,7 @@ def self_test(arch: str) -> Outcome:
             errors="replace",
             timeout=_SECONDS,
             check=False,
+            env=os.environ | {VARIABLE: substrate},
         )
     except subprocess.TimeoutExpired:
         return Outcome(False, f"no answer within {_SECONDS:.0f} s")
@@ -163,7 +194,7 @@ def read_outcome(code: int, out: str, err: str) -> Outcome:
         if "error" in found:
             absent = "not available" in found["error"]
             return Outcome(False, "not available" if absent else found["error"])
-        return Outcome(True, f"works, {found['seconds']:.1f} s", found["cache"])
+        return Outcome(True, "works", found["cache"], found["first"], found["launch"])
     said = err.strip().rpartition("\n")[2] or "nothing on stderr"
     end = f"ended with exit code {code}"
     if code < 0:

@@ -1,6 +1,6 @@
-"""The self-test of a backend for `difftile doctor`: a gradient that is known exactly.
+"""The self-test of a device for `difftile doctor`: a gradient that is known exactly.
 
-The test runs in a process of its own, which Taichi may crash.
+The test runs in a process of its own, which the compiler may crash.
 """
 
 # A kernel has parameters without types, which strict mode would report.
@@ -9,10 +9,11 @@ The test runs in a process of its own, which Taichi may crash.
 from __future__ import annotations
 
 import json
+import sys
 import time
 
 from difftile.diagnostics import DifftileError
-from difftile.fields.create import from_numpy, zeros
+from difftile.fields.create import from_numpy, ones, zeros
 from difftile.ir.types import F32
 from difftile.launch.start import init
 from difftile.runtime.kernel import kernel
@@ -21,6 +22,7 @@ from difftile.substrate import cache_folder
 
 # Single precision holds their eighth powers exactly, so that the gradient is exact.
 _START = (0.5, 1.0, 1.5, -2.0)
+_LAUNCHES = 200  # over which the time of one is taken
 
 
 @kernel
@@ -37,24 +39,38 @@ def total(x, loss):
         loss[None] += x[i]
 
 
-def main(arch: str) -> None:
-    """Print the outcome as a line of JSON: `seconds` and `cache`, or `error`."""
-    started = time.perf_counter()
+def main(substrate: str, arch: str) -> None:
+    """Print the outcome as a line of JSON: `first`, `launch` and `cache`, or `error`."""
     try:
-        # Without the cache on disk, so that the test covers the compiler.
-        init(arch, offline_cache=False)
-        x, loss = from_numpy(_START, dtype=F32, grad=True), zeros((), F32, grad=True)
-        with Tape(loss):
-            for _ in range(3):
-                square(x)
-            total(x, loss)
-        gradient = x.grad.to_numpy().tolist()
-        expected = [8.0 * number**7 for number in _START]  # of the sum of x^8
-        error = ""
-        if gradient != expected:
-            error = f"the gradient is wrong: {gradient}, not {expected}"
+        found = outcome(arch)
     except DifftileError as refused:
-        error = str(refused)
-    seconds = time.perf_counter() - started
-    found = {"error": error} if error else {"seconds": seconds, "cache": str(cache_folder())}
+        found = {"error": str(refused)}
+    if substrate not in sys.modules:
+        found = {"error": f"the process did not load {substrate}"}
     print(f"\n{json.dumps(found)}", flush=True)
+
+
+def outcome(arch: str) -> dict[str, object]:
+    """Return the times of launches [s] and the folder of compiled kernels, or the `error`."""
+    # Without the cache on disk, so that the test covers the compiler, and each launch by itself.
+    started = time.perf_counter()
+    init(arch, offline_cache=False, fuse=False)
+    y = ones(len(_START), dtype=F32)
+    square(y)
+    y.to_numpy()
+    first = time.perf_counter() - started
+    x, loss = from_numpy(_START, dtype=F32, grad=True), zeros((), F32, grad=True)
+    with Tape(loss):
+        for _ in range(3):
+            square(x)
+        total(x, loss)
+    gradient = x.grad.to_numpy().tolist()
+    expected = [8.0 * number**7 for number in _START]  # of the sum of x^8
+    if gradient != expected:
+        return {"error": f"the gradient is wrong: {gradient}, not {expected}"}
+    began = time.perf_counter()
+    for _ in range(_LAUNCHES):
+        square(y)  # of ones, which stay ones
+    y.to_numpy()  # waits for the device
+    launch = (time.perf_counter() - began) / _LAUNCHES
+    return {"first": first, "launch": launch, "cache": str(cache_folder())}
