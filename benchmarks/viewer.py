@@ -25,7 +25,7 @@ from tests.viewer.screen import missing_tools, opened
 
 IMAGES, POINTS, SLOWER = 30, 15, 1.05  # pictures a second, and the ratio of times
 SIDE, MANY = 512, 100_000
-PANEL = 240  # next to the pictures [px]
+SIZES = ((752, 512), (1264, 1024), (1920, 1080))  # of windows, 240 of them for the panel [px]
 FPS = 30  # of the window that shows the training
 FIRST = 5  # steps that are not counted: kernels are compiled
 STEPS = 200  # of the simulation in an iteration of training
@@ -46,19 +46,19 @@ def turn(positions):
         positions[i] = ti.math.vec2(0.5 + p.x - 0.02 * p.y, 0.5 + p.y + 0.02 * p.x) * 0.9998
 
 
-def images(pictures: int) -> list[float]:
+def images(pictures: int, backend: str, width: int, height: int) -> list[float]:
     """Return the seconds of each picture of a stream of images."""
     image = dt.zeros((SIDE, SIDE), dtype=dt.vec(3, ti.f32))
-    app = dt.viewer.App("images", size=(SIDE + PANEL, SIDE), backend="window", speed=1)
+    app = dt.viewer.App("images", size=(width, height), backend=backend, speed=1)
     app.image(image)
     return paced(app, lambda: paint(image, 0.1 * app.steps), pictures)
 
 
-def points(pictures: int) -> list[float]:
+def points(pictures: int, backend: str) -> list[float]:
     """Return the seconds of each picture of many points that move."""
     places = np.random.default_rng(0).random((MANY, 2))
     positions = dt.from_numpy(places, dtype=dt.vec(2, ti.f32))
-    app = dt.viewer.App("points", backend="window", speed=1)
+    app = dt.viewer.App("points", backend=backend, speed=1)
     app.points(positions)
     return paced(app, lambda: turn(positions), pictures)
 
@@ -73,7 +73,7 @@ def paced(app: dt.viewer.App, step: Callable[[], object], pictures: int) -> list
 
 
 def training(
-    turns: int, pictures: int, clock: Callable[[], float]
+    turns: int, pictures: int, backend: str, clock: Callable[[], float]
 ) -> tuple[list[float], list[float]]:
     """Return the seconds of an iteration with a window open and without, of each turn."""
     scene = make_scene("C")
@@ -90,7 +90,7 @@ def training(
         optimiser.step()
 
     def watched() -> None:
-        app = dt.viewer.App("training", backend="window")
+        app = dt.viewer.App("training", backend=backend)
         app.lines(walker.x, edges=walker.springs)
         app.points(walker.x)
         app.step(lambda: (iterate(), app.plot("loss", walker.loss)))
@@ -119,20 +119,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--clock", choices=CLOCKS, default="wall", help="of training; default: %(default)s"
     )
+    parser.add_argument("--toolkit", choices=["ti", "tk"], help="default: the first that there is")
     options = parser.parse_args(argv)
+    backend = f"window:{options.toolkit}" if options.toolkit else "window"
     if "DISPLAY" not in os.environ and missing_tools():
         print(f"no display: {missing_tools()}", file=sys.stderr)
         return 1
     dt.init(arch="cpu")
-    with nullcontext() if "DISPLAY" in os.environ else opened() as screen:
+    with nullcontext() if "DISPLAY" in os.environ else opened(1920, 1080) as screen:
         if screen is not None:
             os.environ["DISPLAY"] = screen.display
         rows = [
-            Row(f"{SIDE}x{SIDE} images, a picture", images(options.pictures), rate=IMAGES),
-            Row(f"{MANY:,} points, a picture", points(options.pictures), rate=POINTS),
+            Row(
+                f"images in a window of {width}x{height}, a picture",
+                images(options.pictures, backend, width, height),
+                rate=IMAGES if (width, height) == SIZES[0] else None,
+            )
+            for width, height in SIZES
+        ]
+        rows += [
+            Row(f"{MANY:,} points, a picture", points(options.pictures, backend), rate=POINTS),
             Row(
                 f"an iteration beside {FPS} pictures a second",
-                *training(options.turns, options.pictures, CLOCKS[options.clock]),
+                *training(options.turns, options.pictures, backend, CLOCKS[options.clock]),
                 SLOWER,
             ),
         ]
