@@ -34,6 +34,7 @@ def test_examples_print_what_is_shown(
     """Three dots stand for anything. Devices are tested elsewhere."""
     works = Outcome(True, "works", str(tmp_path), 0.4, 6e-6)
     monkeypatch.setattr(doctor, "self_test", lambda substrate, device: works)
+    monkeypatch.setattr(doctor, "window", lambda: "by tkinter")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "decay.py").write_text(PROGRAM, encoding="utf-8")
     try:

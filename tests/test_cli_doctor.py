@@ -52,6 +52,7 @@ def report(
 ) -> tuple[int, str]:
     """Run the command with outcomes in place of processes; return the exit code and the text."""
     monkeypatch.setattr(doctor, "self_test", lambda *pair: outcomes.get(pair, ABSENT))
+    monkeypatch.setattr(doctor, "window", lambda: "by tkinter")
     code = main(["doctor"])
     out, err = capsys.readouterr()
     assert err == ""
@@ -241,3 +242,27 @@ def test_measured_costs_are_listed(tmp_path: Path) -> None:
         "Costs of sums into shared elements, 4 threads [ns]: "
         "unreadable, and measured again when needed",
     ]
+
+
+def test_the_window_is_that_of_the_display(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, text = report(monkeypatch, capsys, {})
+    assert "\nWindow   by tkinter\n" in text
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="there is always a display")
+def test_a_missing_display_is_the_reason_for_no_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    assert doctor.window() == "none, since DISPLAY is not set"
+
+
+def test_a_display_that_fails_does_not_end_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    assert doctor.window() == "unknown, since asking the display ended with exit code 1"
+
+    def late(*_: object, **options: float) -> None:
+        raise subprocess.TimeoutExpired("python", options["timeout"])
+
+    monkeypatch.setattr(subprocess, "run", late)
+    assert doctor.window() == "unknown, since the display did not answer within 120 s"

@@ -8,10 +8,11 @@ import platform
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from subprocess import CompletedProcess
 
 from difftile.arguments import Parser
 from difftile.releases import RELEASES, VARIABLE, Release, preferred, refusal
@@ -72,6 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"Python   {platform.python_version()}, {sys.executable}")
     print(f"NumPy    {_version('numpy')}")
     print(f"System   {platform.platform()}, {os.cpu_count()} threads")
+    print(f"Window   {window()}")
     # These change what the compilers do, regardless of a program's settings.
     prefixes = (VARIABLE, *(release.prefix for release in RELEASES.values()))
     for name in sorted(name for name in os.environ if name.startswith(prefixes)):
@@ -162,22 +164,38 @@ def self_test(substrate: str, device: str) -> Outcome:
     """Run the self-test of a device, in a process that may crash."""
     if device == "metal" and sys.platform != "darwin":
         return Outcome(False, "not available")
-    # With the import paths of this process.
-    command = f"import sys; sys.path[:] = {sys.path!r}\n"
-    command += f"from difftile.commands.selftest import main; main({substrate!r}, {device!r})"
+    command = f"from difftile.commands.selftest import main; main({substrate!r}, {device!r})"
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", command],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_SECONDS,
-            check=False,
-            env=os.environ | {VARIABLE: substrate},
-        )
+        done = _run(command, {VARIABLE: substrate})
     except subprocess.TimeoutExpired:
         return Outcome(False, f"no answer within {_SECONDS:.0f} s")
     return read_outcome(done.returncode, done.stdout, done.stderr)
+
+
+def window() -> str:
+    """Return a line on the window that apps get; a process of its own asks the display."""
+    try:
+        done = _run("from difftile.viewer.backends.native_window import described as d; print(d())")
+    except subprocess.TimeoutExpired:
+        return f"unknown, since the display did not answer within {_SECONDS:.0f} s"
+    if done.returncode:
+        said = done.stderr.strip().rpartition("\n")[2]
+        end = f": {said}" if said else ""
+        return f"unknown, since asking the display ended with exit code {done.returncode}{end}"
+    return done.stdout.strip().rpartition("\n")[2]
+
+
+def _run(command: str, environment: Mapping[str, str] | None = None) -> CompletedProcess[str]:
+    """Run a line of Python in a process of its own, with the import paths of this one."""
+    return subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:] = {sys.path!r}\n{command}"],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=_SECONDS,
+        check=False,
+        env={**os.environ, **(environment or {})},
+    )
 
 
 def read_outcome(code: int, out: str, err: str) -> Outcome:
