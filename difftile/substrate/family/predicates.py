@@ -31,6 +31,13 @@ def _infinity(dtype: ti.template()):
 
 
 @ti.func
+def _odd(dtype: ti.template()):
+    if ti.static(dtype == ti.f64):
+        return ti.u64(0x9E3779B97F4A7C15)
+    return ti.u32(0x9E3779B1)
+
+
+@ti.func
 def isnan(x, dtype: ti.template()):
     """Whether x is NaN."""
     return _magnitude(x, dtype) > _infinity(dtype)
@@ -38,8 +45,13 @@ def isnan(x, dtype: ti.template()):
 
 @ti.func
 def isinf(x, dtype: ti.template()):
-    """Whether x is an infinity of either sign."""
-    return _magnitude(x, dtype) == _infinity(dtype)
+    """Whether x is an infinity of either sign.
+
+    LLVM reads an equality with the bits of infinity as a question about the float, and answers no
+    where fast math has computed it. It does not look behind a product with an odd number, which is
+    different for different bits.
+    """
+    return _magnitude(x, dtype) * _odd(dtype) == _infinity(dtype) * _odd(dtype)
 
 
 @ti.func
