@@ -24,7 +24,7 @@ from difftile.passes import split_index_sets
 from difftile.passes.unroll_loops import unroll_loops
 from difftile.substrate import compile as compiling
 from difftile.substrate.backend import VectorMath
-from difftile.substrate.session import BACKEND
+from difftile.substrate.compiler import backend
 from difftile.substrate.spellings import Template
 from difftile.substrate.vector_functions import LIMITS
 from difftile.substrate.vectorise_functions import Vectorised, vectorise_functions
@@ -72,13 +72,13 @@ def test_numbers_without_a_polynomial(dtype: Any, fast_math: bool) -> None:
 
 def _with_polynomials(program: Program) -> Vectorised:
     return vectorise_functions(
-        unroll_loops(program), BACKEND.vector_math, serial=True, reorders=True
+        unroll_loops(program), backend().vector_math, serial=True, reorders=True
     )
 
 
 def _without_large_arguments(made: Vectorised) -> Program:
     """Return the program with NaN for arguments that a polynomial is not made for."""
-    limits = BACKEND.vector_math.limits
+    limits = backend().vector_math.limits
 
     def changed(block: Block) -> Block:
         b = OpBuilder()
@@ -469,7 +469,7 @@ def test_the_library_computes_functions_if_wanted() -> None:
 def _with_sines() -> list[Any]:
     """Return the tests' programs of sines, of which one in six runs by default."""
     programs.load()
-    named = [f"ti.{op}(" for op in BACKEND.vector_math.limits]
+    named = [f"ti.{op}(" for op in backend().vector_math.limits]
     found = [
         one
         for one in harness.PROGRAMS
@@ -486,7 +486,7 @@ def test_programs_with_polynomials_that_are_wrong_from_a_limit_on(
     program: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit is so low that some arguments are beyond it."""
-    limits = {key: {F32: 0.4, F64: 0.4} for key in BACKEND.vector_math.limits}
+    limits = {key: {F32: 0.4, F64: 0.4} for key in backend().vector_math.limits}
 
     def with_low_limits(program: Program, math: VectorMath, **options: bool) -> Vectorised:
         made = vectorise_functions(program, replace(math, limits=limits), **options)

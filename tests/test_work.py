@@ -13,7 +13,7 @@ import difftile as dt
 from difftile.diagnostics import KernelError
 from difftile.ir.nodes import Program
 from difftile.passes.optimise import finish
-from difftile.substrate.session import BACKEND
+from difftile.substrate.compiler import backend
 from difftile.substrate.steps import SCALAR, Speed
 from difftile.substrate.vectorise_functions import vectorise_functions
 from difftile.substrate.work import Work, work_of
@@ -72,7 +72,7 @@ def test_launches_that_threads_share(kernel: Any, n: int, threads: list[int]) ->
 
 
 def with_polynomials(program: Program) -> Program:
-    return vectorise_functions(program, BACKEND.vector_math, serial=True, reorders=True).program
+    return vectorise_functions(program, backend().vector_math, serial=True, reorders=True).program
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from difftile.diagnostics import FieldError
 from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
-from difftile.substrate import BACKEND, LAUNCHES, Buffer, Terms, capsule_of, let_wait
+from difftile.substrate import LAUNCHES, Buffer, Terms, capsule_of, current_session, let_wait
 
 if TYPE_CHECKING:
     from difftile.fields.array_like import ArrayLike
@@ -87,7 +87,7 @@ def _outlive_the_session(field: Field) -> None:
     """
     old = field.storage.buffer
     try:
-        address, owner = BACKEND.shareable_memory(old.nbytes)
+        address, owner = current_session().backend.shareable_memory(old.nbytes)
     except FieldError as error:
         raise BufferError(str(error)) from None
     fresh = Buffer.lent(old, address, owner, Terms.LENT)

@@ -23,6 +23,7 @@ def init(
     scatter: str = "auto",
     graphs: bool = True,
     traceback: str | None = None,
+    substrate: str | None = None,
     **options: object,
 ) -> None:
     """Start or restart difftile; fields made before become invalid.
@@ -32,7 +33,8 @@ def init(
     A process forked from one that has started difftile must call this first.
 
     Args:
-        arch: "cpu", "cuda", "vulkan", "metal", or "gpu" for the one that is there.
+        arch: "cpu", "cuda", "vulkan", "metal", on Quadrants "amdgpu", or "gpu" for the one that is
+            there.
         default_fp: Type of floats where no field decides: `ti.f32` or `ti.f64`.
         seed: Seed of random numbers: with the same one a program draws the same numbers.
         debug: Check indices in kernels, and each pass of the compiler.
@@ -55,10 +57,14 @@ def init(
         traceback: "short" hides the frames of the library in tracebacks of errors; "full" shows
             them. By default the environment variable DIFFTILE_TRACEBACK decides, or else it is
             "short".
+        substrate: The compiler: "taichi" or "quadrants", its fork, for the whole process. By
+            default the environment variable DIFFTILE_SUBSTRATE decides, or else it is Taichi if
+            that is installed.
         options: Passed on to `ti.init`, such as `cpu_max_num_threads` or `offline_cache`.
 
     Raises:
-        FieldError: The architecture or the type is unknown, or not there; or `math`, `fuse`,
+        FieldError: The architecture, the type or the substrate is unknown, or not there; another
+            substrate runs in this process already; or `math`, `fuse`,
             `scatter` or `traceback` is something else.
         TapeError: A tape is open.
     """
@@ -68,6 +74,8 @@ def init(
     check_strategy(scatter)
     set_traceback(traceback)
     run_pending()
-    start_session(arch, default_fp, seed, debug, fast_math, math, scatter, graphs, **options)
+    start_session(
+        arch, default_fp, seed, debug, fast_math, math, scatter, graphs, substrate, **options
+    )
     set_fusing(fuse)
     forget_all()  # kernels that were compiled for the session before

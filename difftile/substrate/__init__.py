@@ -4,11 +4,13 @@ The rest of the library imports from here; `tests/test_layers.py` checks it. The
 package know no compiler. Each package inside is a backend, and only it knows its compiler.
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from difftile.substrate.backend import Backend, Launcher, NativeKernel
 from difftile.substrate.batch import apart, batch_of, start_launches
 from difftile.substrate.compile import CompiledProgram, Native, NativeLaunch, speed_of
+from difftile.substrate.compiler import backend as _backend
 from difftile.substrate.compiler import chosen
 from difftile.substrate.debug_report import failed, raise_first, silence
 from difftile.substrate.desktop import Desktop, RawEvent, open_desktop
@@ -17,7 +19,7 @@ from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import MAX_ELEMENTS, Buffer, Terms, nbytes_of
 from difftile.substrate.pool import Pool, keep, pack, relieve, unpin
 from difftile.substrate.scatters import check_strategy
-from difftile.substrate.session import BACKEND, Session, current_session, start_session
+from difftile.substrate.session import Session, current_session, start_session
 from difftile.substrate.spellings import op_text
 from difftile.substrate.vector_loops import REASONS, LoopCode
 from difftile.substrate.work import Work, work_of
@@ -25,26 +27,34 @@ from difftile.substrate.work import Work, work_of
 if TYPE_CHECKING:
     from difftile.substrate.taichi.names import StructType  # of which users' types are instances
 else:
-    StructType = BACKEND.language.StructType
+    StructType = _backend().language.StructType
 
 # The language of kernels. Bound once, since some are called for each launch and each new field.
-ti: Any = BACKEND.language.namespace
-dtype_of = BACKEND.language.dtype_of
-has_own_scalar = BACKEND.language.has_own_scalar
-meaning_of = BACKEND.language.meaning_of
-element_dtype = BACKEND.language.element_dtype
-member_types = BACKEND.language.member_types
-methods_of = BACKEND.language.methods_of
-struct_values = BACKEND.language.struct_values
-value_type = BACKEND.language.value_type
-vector_values = BACKEND.language.vector_values
+ti: Any = _backend().language.namespace
+dtype_of = _backend().language.dtype_of
+has_own_scalar = _backend().language.has_own_scalar
+meaning_of = _backend().language.meaning_of
+element_dtype = _backend().language.element_dtype
+member_types = _backend().language.member_types
+methods_of = _backend().language.methods_of
+struct_values = _backend().language.struct_values
+value_type = _backend().language.value_type
+vector_values = _backend().language.vector_values
 
-cache_folder = BACKEND.devices.cache_folder
-let_wait = BACKEND.devices.let_wait
 LAUNCHES = 1  # the stream of CUDA that launches are on: the legacy null stream
 
+
+def cache_folder() -> Path:
+    """Return the folder of compiled kernels, unless an option of a start names another."""
+    return _backend().devices.cache_folder()
+
+
+def let_wait(waiting: int, stream: int) -> None:
+    """Let later work on one stream of CUDA wait for earlier work on another."""
+    _backend().devices.let_wait(waiting, stream)
+
+
 __all__ = [
-    "BACKEND",
     "LAUNCHES",
     "LOCK",
     "MAX_ELEMENTS",

@@ -12,13 +12,10 @@ from difftile.diagnostics import FieldError
 from difftile.ir.types import F32, FLOATS, SCALARS, Scalar
 from difftile.substrate.backend import Backend, NativeKernel
 from difftile.substrate.batch import Batches
-from difftile.substrate.compiler import backend
+from difftile.substrate.compiler import backend, choose
 from difftile.substrate.grids import Grids
 from difftile.substrate.lock import LOCK
 from difftile.substrate.pool import Pool
-
-# The backend of the process, whose language kernels are written in, before any session.
-BACKEND: Backend = backend()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +73,7 @@ def start_session(
     math: str = "polynomials",
     scatter: str = "auto",
     graphs: bool = True,
+    substrate: str | None = None,
     **options: Any,
 ) -> Session:
     """Start or restart the backend; fast math is on by default, except for debugging.
@@ -83,11 +81,15 @@ def start_session(
     Any thread may call this; afterwards all threads compile and launch.
 
     Raises:
-        FieldError: The architecture is unknown or missing, `default_fp` is not a float type, `math`
-            is neither "polynomials" nor "libm", the seed is not an integer, or compiled kernels
-            cannot be kept in the folder that an option names. The session before goes on then.
+        FieldError: The process has another compiler than `substrate` says, the architecture is
+            unknown or missing, `default_fp` is not a float type, `math` is neither "polynomials"
+            nor "libm", the seed is not an integer, or compiled kernels cannot be kept in the folder
+            that an option names. The session before goes on then.
     """
-    devices, language = BACKEND.devices, BACKEND.language
+    if substrate is not None:
+        choose(substrate)
+    own = backend()
+    devices, language = own.devices, own.language
     if arch not in devices.ARCHS:
         raise FieldError(f"Unknown arch '{arch}'. Choose one of: {', '.join(devices.ARCHS)}.")
     is_name = isinstance(default_fp, str)
@@ -107,11 +109,11 @@ def start_session(
             ending.pool.clear()
         _end("dt.init() was called, which ends what was made before.")
         device = devices.start(arch, settings)
-        made = BACKEND.graphs() if graphs and not device.on_host and not debug else None
+        made = own.graphs() if graphs and not device.on_host and not debug else None
         session = Session(
             number=next(_numbers),
-            backend=BACKEND,
-            pool=Pool(None) if device.on_host else Pool(BACKEND.memory, BACKEND.lent_memory),
+            backend=own,
+            pool=Pool(None) if device.on_host else Pool(own.memory, own.lent_memory),
             device=device.name,
             on_host=device.on_host,
             threads=device.threads,
@@ -122,7 +124,7 @@ def start_session(
             seed=seed,
             scatter=scatter,
             warps=device.warps,
-            native=BACKEND.native if device.warps and not debug else {},
+            native=own.native if device.warps and not debug else {},
             grids=None
             if device.on_host
             else Grids.on(device.multiprocessors, device.resident, warps=device.warps),
@@ -147,7 +149,7 @@ def current_session() -> Session:
                 if _forked.session is not None:
                     raise FieldError(_forked.why) from None
                 if not _current:  # another thread may have been faster
-                    start_session(BACKEND.devices.running(), F32.name, 0, False)
+                    start_session(backend().devices.running(), F32.name, 0, False)
 
 
 def _end(why: str) -> None:

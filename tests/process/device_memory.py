@@ -10,12 +10,13 @@ import numpy as np
 import taichi as ti
 
 import difftile as dt
-from difftile.substrate import BACKEND, current_session
+from difftile.substrate import current_session
 from difftile.substrate.backend import Device
+from difftile.substrate.compiler import backend
 from tests import harness, programs
 
 _SHARE = 40  # of how many programs one is run
-_start = BACKEND.devices.start
+_start = backend().devices.start
 
 
 def _start_off_host(arch: str, settings: Mapping[str, Any]) -> Device:
@@ -45,7 +46,7 @@ def exchange() -> None:
 
 def main() -> None:
     """Run a share of the programs through every check."""
-    BACKEND.devices.start = _start_off_host
+    backend().devices.start = _start_off_host
     dt.init()
     assert not current_session().on_host
     assert dt.ones(3).storage.buffer.view is None
