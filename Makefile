@@ -5,15 +5,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO ?= mass-spring
 ARGS ?=
+ifdef SUBSTRATE
+export DIFFTILE_SUBSTRATE := $(SUBSTRATE)
+endif
 
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint style types suite format docs pages dist clean
+.PHONY: help demo test lint style types suite sample format docs pages dist clean
 
 help: ## print this help
-	@echo "usage: make TARGET [PYTHON=python3.12] [DEMO=name] [ARGS='arguments of the demo or of pytest']"
+	@echo "usage: make TARGET [PYTHON=python3.12] [SUBSTRATE=quadrants] [DEMO=name] [ARGS='for the demo or pytest']"
 	@echo
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-8s  %s\n", $$1, $$2 }'
 
@@ -27,6 +30,9 @@ test: style ## run the checks of `lint` and the tests; the slow ones with ARGS="
 
 suite: $(VENV)/installed-dev
 	@$(BIN)/python -m pytest $(ARGS)
+
+sample: $(VENV)/installed-dev ## run one test in ten of each file: on the other substrate with SUBSTRATE=quadrants
+	@$(BIN)/python -m pytest --sample 10 $(ARGS)
 
 lint: style types ## check format, lint and types
 
