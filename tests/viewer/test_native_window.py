@@ -246,10 +246,7 @@ def test_without_a_toolkit_one_line_says_what_to_install(
 ) -> None:
     installed.add("tkinter")  # which Python may have without its C part
     monkeypatch.setattr("sys.platform", "linux")
-    none = (
-        "the program runs on Quadrants and this Python has no tkinter (apt install python3-tk, or "
-        "dnf install python3-tkinter)"
-    )
+    none = "this Python has no tkinter (apt install python3-tk, or dnf install python3-tkinter)"
     with pytest.raises(ViewerError) as caught:
         WindowBackend().open("difftile test", WIDTH, HEIGHT)
     assert str(caught.value) == (
@@ -262,6 +259,8 @@ def test_without_a_toolkit_one_line_says_what_to_install(
         ViewerError, match=r"no tkinter \(tick tcl/tk in the installer of Python\);"
     ):
         WindowBackend("tk").open("difftile test", WIDTH, HEIGHT)
+    with pytest.raises(ViewerError, match="window: the program runs on Quadrants, which has no"):
+        WindowBackend("ti").open("difftile test", WIDTH, HEIGHT)
     installed.add("_tkinter")
     assert described() == "by tkinter"
     installed.add("taichi")

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from difftile.diagnostics import ViewerError
+from difftile.viewer.backends import child_process
 from difftile.viewer.backends.native_window import WindowBackend
 from difftile.viewer.events import Close
 from difftile.viewer.frame import Frame, Layer
@@ -151,3 +152,21 @@ def test_a_frame_that_comes_too_early_is_not_shown(window: WindowBackend) -> Non
     for _ in range(1000):
         window.show(frame)
     assert time.perf_counter() - started < 5.0  # drawing all of them takes longer
+
+
+def test_it_runs_on_the_compiler_of_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[str] = []
+
+    class Popen:
+        def __class_getitem__(cls, _: object) -> type[Popen]:
+            return cls
+
+        def __init__(self, _: object, *, env: dict[str, str], **__: object) -> None:
+            started.append(env["DIFFTILE_SUBSTRATE"])
+            raise OSError(2, "No such file")
+
+    monkeypatch.setattr(child_process, "chosen", lambda: "the one of dt.init")
+    monkeypatch.setattr(subprocess, "Popen", Popen)
+    with pytest.raises(child_process.Ended, match="does not start: No such file"):
+        child_process.ChildProcess("difftile.viewer.backends.painter")
+    assert started == ["the one of dt.init"]

@@ -13,7 +13,7 @@ from difftile.viewer.backends.child_process import Ended
 from difftile.viewer.backends.display import missing_display
 from difftile.viewer.backends.flow_control import FlowControl
 from difftile.viewer.backends.messages import WindowUpdate
-from difftile.viewer.backends.toolkits import TOOLKITS
+from difftile.viewer.backends.toolkits import TOOLKITS, tried
 from difftile.viewer.events import Close, Event
 from difftile.viewer.frame import Frame, Layer
 from difftile.viewer.keys import Shortcut
@@ -56,7 +56,7 @@ class WindowBackend(FlowControl[Event]):
         if toolkit and toolkit not in TOOLKITS:
             names = " or ".join(f"'window:{name}'" for name in TOOLKITS)
             raise ViewerError(f"there is no window by {toolkit!r}; choose {names}")
-        self._toolkits = [toolkit] if toolkit else list(TOOLKITS)
+        self._toolkit = toolkit
         self._panel: Layer | None = None  # as the window has it
 
     def attach(self, panel: Panel, keys: Mapping[str, Shortcut]) -> bool:
@@ -73,7 +73,7 @@ class WindowBackend(FlowControl[Event]):
         if missing is not None:
             raise NoWindow(missing, _ON_DESKTOP)
         reasons: list[str] = []
-        for name in self._toolkits:
+        for name in (self._toolkit,) if self._toolkit else tried():
             reason = TOOLKITS[name].missing()
             if reason is None:
                 try:
@@ -117,9 +117,9 @@ def described() -> str:
     if missing is not None:
         return f"none, since {missing}"
     reasons: list[str] = []
-    for toolkit in TOOLKITS.values():
-        reason = toolkit.missing()
+    for name in tried():
+        reason = TOOLKITS[name].missing()
         if reason is None:
-            return f"by {toolkit.said}"
+            return f"by {TOOLKITS[name].said}"
         reasons.append(reason)
     return f"none, since {' and '.join(reasons)}"

@@ -1,4 +1,4 @@
-"""The libraries that open windows, in the order in which they are tried."""
+"""The libraries that open windows, and which are tried."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Toolkit:
 
 def _missing_taichi() -> str | None:
     if chosen() != "taichi":
-        return f"the program runs on {chosen().capitalize()}"
+        return f"the program runs on {chosen().capitalize()}, which has no window"
     return missing_depth(24)  # another one ends its process at the first picture
 
 
@@ -87,3 +87,8 @@ TOOLKITS = {
     ),
     "tk": Toolkit("tkinter", "difftile.viewer.backends.tk_window", "TkWindow", _missing_tkinter),
 }
+
+
+def tried() -> tuple[str, ...]:
+    """Return the names of the toolkits that are tried in turn if none is named."""
+    return tuple(TOOLKITS) if chosen() == "taichi" else ("tk",)
