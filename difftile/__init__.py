@@ -13,6 +13,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from difftile.uncollected import uncollected
+
 try:
     __version__ = version("difftile")
 except PackageNotFoundError:  # run from a checkout that is not installed
@@ -30,6 +32,7 @@ def _homes() -> dict[str, str]:
     return {alias.name: node.module or "" for node in imports for alias in node.names}
 
 
+@uncollected()
 def __getattr__(name: str) -> Any:
     if name == "__all__":
         return sorted(_homes().keys() - _NEED_OTHERS)

@@ -32,7 +32,8 @@ ALLOWED: dict[str, set[str]] = {
     "passes": _COMPILER,
     "ad": _COMPILER | {"passes"},
     "interp": _COMPILER,
-    "substrate": _COMPILER | {"passes", "releases"},
+    "uncollected": set(),
+    "substrate": _COMPILER | {"passes", "releases", "uncollected"},
     "keywords": {"diagnostics", "habits"},
     "tracebacks": {"diagnostics", "keywords"},
     "markup": set(),
@@ -78,6 +79,7 @@ ALLOWED: dict[str, set[str]] = {
         "torch",
         "training",
         "transforms",
+        "uncollected",
         "viewer",
     },
     # The command line stands apart: it answers without starting Taichi.

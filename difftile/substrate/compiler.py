@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from difftile.diagnostics import FieldError
 from difftile.substrate.lock import LOCK
+from difftile.uncollected import uncollected
 
 if TYPE_CHECKING:
     from difftile.substrate.backend import Backend
@@ -73,7 +74,7 @@ def backend() -> Backend:
 def _load(module: str) -> Any:
     found = _loaded.get(module)
     if found is None:
-        with LOCK:
+        with LOCK, uncollected():
             name = chosen()
             package = f"difftile.substrate.{name}"
             importlib.import_module(package)  # with the side effects of the compiler's import

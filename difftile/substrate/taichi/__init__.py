@@ -4,13 +4,14 @@ import importlib
 import os
 
 from difftile.substrate.cache import caches_named
+from difftile.substrate.family.methods import answered_quickly, imported_quickly
 
 # Taichi is imported here first, with the side effects of its import suppressed: a line about
 # itself, a question about newer versions over the network, and the end of a process without HOME.
 os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
 os.environ.setdefault("TI_SKIP_VERSION_CHECK", "ON")
-with caches_named():
+with caches_named(), imported_quickly():
     importlib.import_module("taichi")
 
-# Before the Taichi functions in this package, which start sooner with it.
-importlib.import_module("difftile.substrate.taichi.methods")
+# Before the functions of Taichi in `family`, which start sooner with it.
+answered_quickly(importlib.import_module("taichi.lang.kernel_impl"))
