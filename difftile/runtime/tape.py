@@ -66,7 +66,7 @@ from difftile.recording.tapes import TAPES
 from difftile.recording.user_line import warn_user
 from difftile.recording.work_fields import copied
 from difftile.substrate import batch_of, current_session, failed
-from difftile.tracebacks import boundary
+from difftile.tracebacks import boundary, shorten
 
 Progress = Callable[[int, int], object]
 
@@ -161,8 +161,78 @@ class Tape(StepRecorder):
             "Pickle the fields, and run the 'with dt.Tape()' block again where they are loaded."
         )
 
-    @boundary
+    # Ctrl+C between the end of `__enter__` and that of a boundary around it would leave the tape
+    # open, and so would one before `__exit__` begins: these two shorten their errors themselves.
     def __enter__(self) -> Tape:
+        try:
+            before = self._outer_recording()
+        except Exception as error:
+            shorten(error)
+            raise
+        self._recording = Recording(self, constant=before.constant, observer=before.observer)
+        try:
+            self._entered = True
+            TAPES.holders.add(self._token)
+            self._open = True
+            self._pool = current_session().pool
+            self._base = self._pool.peak = self._pool.kept
+            self._replays = TAPES.replays
+            self._recording.__enter__()
+        except BaseException as error:  # Ctrl+C, too: `__exit__` will not be called
+            if RECORDING.get() is self._recording:
+                self._recording.__exit__()
+            if self._open:
+                self._open = False
+                self.release()
+            if isinstance(error, Exception):
+                shorten(error)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if self._open:
+                try:
+                    run_pending()
+                    here = RECORDING.get().recorder is self
+                finally:  # even after Ctrl+C
+                    self._recording.__exit__()
+                    self._recording = Recording()  # drops the reference to the tape
+                    self._open = False
+                if not here:
+                    self.release()
+                    raise TapeError("A tape is left in the thread or task in which it was opened.")
+                observer = RECORDING.get().observer
+                if observer is not None and kind is None:
+                    for step, _ in self._history.steps():
+                        step.observe(observer)
+            self._peak = self._pool.peak - self._base
+            if self._shared is not None:
+                found = self._changed_at_the_end() if kind is None else []
+                self._shared.release()
+                for field in found:
+                    self.release()
+                    self.changed(field)
+            if kind is not None:
+                self.release()
+            elif self.loss is not None:
+                self._check_number(self.loss)
+                self.backward(self.loss)
+        except Exception as raised:
+            shorten(raised)
+            raise
+
+    def _outer_recording(self) -> Recording:
+        """Return the state of recording where the tape is opened.
+
+        Raises:
+            TapeError: It cannot be opened there, or was opened before.
+        """
         run_pending()
         before = RECORDING.get()
         if before.trace is not None:
@@ -174,58 +244,7 @@ class Tape(StepRecorder):
             raise TapeError("A tape is open already; tapes are not nested. Leave the first block.")
         if self._entered:
             raise TapeError("This tape has been used; make a new one for each recording.")
-        self._recording = Recording(self, constant=before.constant, observer=before.observer)
-        try:
-            self._entered = True
-            TAPES.holders.add(self._token)
-            self._open = True
-            self._pool = current_session().pool
-            self._base = self._pool.peak = self._pool.kept
-            self._replays = TAPES.replays
-            self._recording.__enter__()
-        except BaseException:  # Ctrl+C, too: `__exit__` will not be called
-            if RECORDING.get() is self._recording:
-                self._recording.__exit__()
-            if self._open:
-                self._open = False
-                self.release()
-            raise
-        return self
-
-    @boundary
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._open:
-            try:
-                run_pending()
-                here = RECORDING.get().recorder is self
-            finally:  # even after Ctrl+C
-                self._recording.__exit__()
-                self._recording = Recording()  # drops the reference to the tape, to free memory
-                self._open = False
-            if not here:
-                self.release()
-                raise TapeError("A tape is left in the thread or task in which it was opened.")
-            observer = RECORDING.get().observer
-            if observer is not None and kind is None:
-                for step, _ in self._history.steps():
-                    step.observe(observer)
-        self._peak = self._pool.peak - self._base
-        if self._shared is not None:
-            found = self._changed_at_the_end() if kind is None else []
-            self._shared.release()
-            for field in found:
-                self.release()
-                self.changed(field)
-        if kind is not None:
-            self.release()
-        elif self.loss is not None:
-            self._check_number(self.loss)
-            self.backward(self.loss)
+        return before
 
     def _changed_at_the_end(self) -> list[Field]:
         """Return the fields that others have overwritten, and for which a gradient may come in."""

