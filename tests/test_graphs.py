@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
@@ -185,3 +186,59 @@ def test_types_and_shapes_of_arguments() -> None:
     assert lengths
     assert (b.to_numpy() == 16 * 1.75).all()
     assert (d.to_numpy() == 2 * (3 - 2**30)).all()
+
+
+def test_a_session_on_a_stream_of_torch() -> None:
+    torch = pytest.importorskip("torch")
+    dt.init(arch="cuda", graphs=False)
+    expected = [one for n, force in CASES for one in simulated(n, force, "repeat")]
+    stream = torch.cuda.Stream()
+    for graphs in (False, True):
+        dt.init(arch="cuda", stream=stream, graphs=graphs)
+        assert current_session().stream == stream.cuda_stream
+        found = [one for n, force in CASES for one in simulated(n, force, "repeat")]
+        for a, b in zip(expected, found, strict=True):
+            np.testing.assert_allclose(a, b, rtol=0 if np.ndim(a) else 1e-6)
+        in_order_with(torch, stream)
+
+
+def in_order_with(torch: Any, stream: Any) -> None:
+    """Check that launches, fills, copies and torch's work on a stream wait for each other."""
+    x, v, y = (dt.zeros(10_000, ti.f32) for _ in range(3))
+    shared = torch.from_dlpack(v)
+    with torch.cuda.stream(stream):
+        for k in range(3):
+            torch.cuda._sleep(20_000_000)  # about 10 ms, without which nothing would be seen
+            shared.fill_(float(k))
+            for _ in range(4):
+                push(x, v, y, 0.0, 10)
+            shared.add_(1.0)
+            assert v[77] == pytest.approx(k + 1.04, rel=1e-6)
+            v.fill(5.0)
+            assert float(shared.sum()) == 50_000.0
+            torch.cuda._sleep(20_000_000)
+            shared.fill_(7.0)
+            y.copy_from(v)
+            assert (y.to_numpy() == 7.0).all()
+            y.from_numpy(np.full(10_000, 3.0, np.float32))
+            assert y[5] == 3.0
+
+
+def test_launches_of_other_threads_are_on_the_stream_and_off_it_again() -> None:
+    torch = pytest.importorskip("torch")
+    stream = torch.cuda.Stream()
+    for given in (stream, None):
+        dt.init(arch="cuda", stream=given)
+        x, v, y = (dt.zeros(1000, ti.f32) for _ in range(3))
+
+        def work(x: dt.Field = x, v: dt.Field = v, y: dt.Field = y) -> None:
+            for _ in range(10):
+                push(x, v, y, 0.0, 10)
+
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        work()
+        np.testing.assert_allclose(v.to_numpy(), 0.4, rtol=1e-5)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import pytest
 
-from difftile.substrate import LAUNCHES, let_wait
+import difftile as dt
+from difftile.substrate import NULL_STREAM, let_wait
 from difftile.substrate.family import cuda
+from difftile.substrate.streams import handle_of
 
 
 class Driver:
@@ -34,15 +37,15 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
 
 
 def test_one_stream_waits_for_an_event_on_the_other(driver: Driver):
-    let_wait(LAUNCHES, 77)
+    let_wait(NULL_STREAM, 77)
     names = ["enter", "cuEventCreate", "cuEventRecord", "cuStreamWaitEvent", "cuEventDestroy_v2"]
     assert [name for name, _ in driver.calls] == names
-    assert (driver.calls[2][1], driver.calls[3][1]) == (77, LAUNCHES)
+    assert (driver.calls[2][1], driver.calls[3][1]) == (77, NULL_STREAM)
 
 
 def test_a_stream_does_not_wait_for_itself(driver: Driver):
-    let_wait(LAUNCHES, 1)
-    let_wait(LAUNCHES, 0)  # the same stream by its other name
+    let_wait(NULL_STREAM, 1)
+    let_wait(NULL_STREAM, 0)  # the same stream by its other name
     let_wait(77, 77)
     assert driver.calls == []
 
@@ -50,5 +53,54 @@ def test_a_stream_does_not_wait_for_itself(driver: Driver):
 def test_an_event_is_given_back_after_an_error(driver: Driver):
     driver.fails = "cuEventRecord"
     with pytest.raises(RuntimeError):
-        let_wait(LAUNCHES, 77)
+        let_wait(NULL_STREAM, 77)
     assert driver.calls[-1][0] == "cuEventDestroy_v2"
+
+
+class Stream:
+    """A stream of a library, by the attributes that it has."""
+
+    def __init__(self, **attributes: Any) -> None:
+        self.__dict__.update(attributes)
+
+
+class Protocol:
+    """A stream by CUDA's protocol, which comes first."""
+
+    cuda_stream = 5
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, 99
+
+
+@pytest.mark.parametrize(
+    ("stream", "handle"),
+    [
+        (None, NULL_STREAM),
+        (0, NULL_STREAM),
+        (1, NULL_STREAM),
+        (77, 77),
+        (Stream(cuda_stream=78), 78),
+        (Stream(ptr=79), 79),
+        (Stream(handle=ctypes.c_void_p(80)), 80),
+        (Stream(handle=ctypes.c_void_p(0)), NULL_STREAM),
+        (Protocol(), 99),
+    ],
+)
+def test_streams_of_libraries_have_handles(stream: Any, handle: int) -> None:
+    assert handle_of(stream) == handle
+
+
+@pytest.mark.parametrize("stream", ["null", 1.5, True, -3, Stream(), Stream(ptr="x")])
+def test_what_is_no_stream_is_refused(stream: Any) -> None:
+    with pytest.raises(dt.FieldError, match="a stream of torch, CuPy or Numba, or its handle"):
+        handle_of(stream)
+
+
+def test_streams_are_refused_before_a_session_ends() -> None:
+    x = dt.ones(3)
+    with pytest.raises(dt.FieldError, match=r"on CUDA by Quadrants: dt.init\(arch='cuda'"):
+        dt.init(arch="cpu", stream=77)
+    with pytest.raises(dt.FieldError, match="name one of them"):
+        dt.init(arch="cpu", stream=2)
+    assert x[0] == 1.0  # the session goes on

@@ -15,7 +15,7 @@ from difftile.diagnostics import FieldError
 from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
-from difftile.substrate import LAUNCHES, Buffer, Terms, capsule_of, current_session, let_wait
+from difftile.substrate import NULL_STREAM, Buffer, Terms, capsule_of, current_session, let_wait
 
 if TYPE_CHECKING:
     from difftile.fields.array_like import ArrayLike
@@ -109,7 +109,8 @@ def dlpack_of(
         part: The field or the part.
         max_version: The latest version of the protocol that the consumer knows.
         copy: Whether to return a copy, in memory of the host.
-        stream: The stream of CUDA on which the consumer goes on; -1 where it waits by itself.
+        stream: The stream of CUDA on which the consumer goes on; None for the legacy null stream,
+            -1 where it waits by itself.
     """
     if copy:
         return capsule_of(np.array(part.to_numpy()), None, max_version)
@@ -118,8 +119,8 @@ def dlpack_of(
     if device is None:
         return capsule_of(array, None, max_version)
     _ = device.handle  # with a fill that has waited
-    if stream is not None and stream > LAUNCHES:
-        let_wait(stream, LAUNCHES)
+    if stream != -1:
+        let_wait(NULL_STREAM if stream is None else stream, current_session().stream)
     return capsule_of(array, 0, max_version)
 
 
@@ -138,6 +139,6 @@ def cuda_interface(part: ArrayLike) -> dict[str, Any]:
         "shape": array.shape,
         "strides": array.strides,
         "typestr": array.dtype.str,
-        "stream": LAUNCHES,
+        "stream": current_session().stream,
         "version": 3,
     }

@@ -14,7 +14,7 @@ from difftile.jax import ffi
 from difftile.jax.calls import Call, Shape, runner
 from difftile.jax.ffi import Signature, Target
 from difftile.jax.library import jax
-from difftile.substrate import LAUNCHES, let_wait
+from difftile.substrate import current_session, let_wait
 
 mlir: Any = importlib.import_module("jax.interpreters.mlir")
 
@@ -51,11 +51,12 @@ def _target(call: Call, batches: tuple[Shape, ...], device: int | None) -> int:
     run = runner(call, batches, device)
 
     def on_stream(operands: Sequence[int], results: Sequence[int], stream: int) -> None:
-        let_wait(LAUNCHES, stream)
+        launches = current_session().stream
+        let_wait(launches, stream)
         try:
             run(operands, results)
         finally:
-            let_wait(stream, LAUNCHES)
+            let_wait(stream, launches)
 
     def on_host(operands: Sequence[int], results: Sequence[int], _: int) -> None:
         run(operands, results)

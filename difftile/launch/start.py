@@ -24,6 +24,7 @@ def init(
     graphs: bool = True,
     traceback: str | None = None,
     substrate: str | None = None,
+    stream: object = None,
     **options: object,
 ) -> None:
     """Start or restart difftile; fields made before become invalid.
@@ -60,6 +61,10 @@ def init(
         substrate: The compiler: "taichi" or "quadrants", its fork, for the whole process. By
             default the environment variable DIFFTILE_SUBSTRATE decides, or else it is Taichi if
             that is installed.
+        stream: The stream of CUDA for all launches and copies, only with Quadrants: a stream of
+            torch, CuPy or Numba, or its handle. By default this is the legacy null stream, which is
+            also torch's default stream. Whoever gives a stream keeps it open until the next
+            `dt.init`.
         options: Passed on to `ti.init`, such as `cpu_max_num_threads` or `offline_cache`.
 
     Raises:
@@ -75,7 +80,17 @@ def init(
     set_traceback(traceback)
     run_pending()
     start_session(
-        arch, default_fp, seed, debug, fast_math, math, scatter, graphs, substrate, **options
+        arch,
+        default_fp,
+        seed,
+        debug,
+        fast_math,
+        math,
+        scatter,
+        graphs=graphs,
+        substrate=substrate,
+        stream=stream,
+        **options,
     )
     set_fusing(fuse)
     forget_all()  # kernels that were compiled for the session before

@@ -21,6 +21,7 @@ from difftile.substrate.pool import Pool, keep, pack, relieve, unpin
 from difftile.substrate.scatters import check_strategy
 from difftile.substrate.session import Session, current_session, start_session
 from difftile.substrate.spellings import op_text
+from difftile.substrate.streams import NULL_STREAM
 from difftile.substrate.vector_loops import REASONS, LoopCode
 from difftile.substrate.work import Work, work_of
 
@@ -41,8 +42,6 @@ struct_values = _backend().language.struct_values
 value_type = _backend().language.value_type
 vector_values = _backend().language.vector_values
 
-LAUNCHES = 1  # the stream of CUDA that launches are on: the legacy null stream
-
 
 def cache_folder() -> Path:
     """Return the folder of compiled kernels, unless an option of a start names another."""
@@ -55,9 +54,9 @@ def let_wait(waiting: int, stream: int) -> None:
 
 
 __all__ = [
-    "LAUNCHES",
     "LOCK",
     "MAX_ELEMENTS",
+    "NULL_STREAM",
     "REASONS",
     "Backend",
     "Block",

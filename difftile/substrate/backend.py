@@ -97,6 +97,7 @@ class Devices(Protocol):
     """Starts of the backend, and the end of its compiled code."""
 
     ARCHS: dict[str, Any]
+    HAS_STREAMS: bool  # launches may be on a stream of CUDA
 
     def settings_of(
         self, arch: str, seed: int, debug: bool, fast_math: bool, options: Mapping[str, Any]
@@ -113,8 +114,8 @@ class Devices(Protocol):
         """Return the architecture that the user has started the backend on, or "cpu"."""
         ...
 
-    def start(self, arch: str, settings: Mapping[str, Any]) -> Device:
-        """Start or restart the backend."""
+    def start(self, arch: str, settings: Mapping[str, Any], stream: int = ...) -> Device:
+        """Start or restart the backend, to launch on a stream of CUDA."""
         ...
 
     def end(self, why: str) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
+from difftile.substrate.session import current_session
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
 _DEVICES = {4: "OpenCL", 7: "Vulkan", 8: "Metal", 10: "ROCm", 14: "oneAPI", 15: "WebGPU"}
@@ -178,9 +179,11 @@ def _of_numpy(x: npt.NDArray[Any]) -> Block:
 
 
 def _asked(x: Any) -> Any:
-    """Return the capsule of an array, ready to be used on the legacy null stream."""
+    """Return the capsule of an array, ready to be used on the stream of launches."""
     kind, _ = x.__dlpack_device__()
-    given: dict[str, Any] = {"stream": 1} if kind in (CUDA, CUDA_MANAGED) else {}
+    given: dict[str, Any] = {}
+    if kind in (CUDA, CUDA_MANAGED):
+        given["stream"] = current_session().stream
     try:
         return x.__dlpack__(max_version=_VERSION, **given)
     except TypeError:  # a version of the protocol before 1.0

@@ -16,6 +16,7 @@ from difftile.substrate.compiler import backend, choose
 from difftile.substrate.grids import Grids
 from difftile.substrate.lock import LOCK
 from difftile.substrate.pool import Pool
+from difftile.substrate.streams import NULL_STREAM, handle_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +41,8 @@ class Session:
             the accesses of kernels of the language.
         grids: How many threads share a loop of the device; None on the CPU.
         batches: The graphs of launches; None where each launch goes to the device by itself.
+        stream: The handle of the stream of CUDA that launches and copies are on.
+        holder: The object that keeps the stream alive.
     """
 
     number: int
@@ -58,6 +61,8 @@ class Session:
     native: Mapping[str, NativeKernel]
     grids: Grids | None
     batches: Batches | None
+    stream: int = NULL_STREAM
+    holder: object = None
 
 
 _current: list[Session] = []
@@ -74,6 +79,7 @@ def start_session(
     scatter: str = "auto",
     graphs: bool = True,
     substrate: str | None = None,
+    stream: object = None,
     **options: Any,
 ) -> Session:
     """Start or restart the backend; fast math is on by default, except for debugging.
@@ -83,8 +89,8 @@ def start_session(
     Raises:
         FieldError: The process has another compiler than `substrate` says, the architecture is
             unknown or missing, `default_fp` is not a float type, `math` is neither "polynomials"
-            nor "libm", the seed is not an integer, or compiled kernels cannot be kept in the folder
-            that an option names. The session before goes on then.
+            nor "libm", the seed is not an integer, there are no such streams, or compiled kernels
+            cannot be kept in the folder that an option names. The session before goes on then.
     """
     if substrate is not None:
         choose(substrate)
@@ -102,13 +108,19 @@ def start_session(
         raise FieldError(f"A seed is an integer, not {seed!r}.")
     if _forked.session is not None and not _forked.session.on_host:
         raise FieldError(f"{_forked.why} A GPU cannot be used from here at all.")
+    handle = handle_of(stream)
+    if handle != NULL_STREAM and not (arch == "cuda" and devices.HAS_STREAMS):
+        raise FieldError(
+            "A stream is for launches on CUDA by Quadrants: "
+            "dt.init(arch='cuda', substrate='quadrants', stream=...)."
+        )
     fast = not debug if fast_math is None else fast_math
     settings = devices.settings_of(arch, seed, debug, fast, options)
     with LOCK:
         for ending in _current:
             ending.pool.clear()
         _end("dt.init() was called, which ends what was made before.")
-        device = devices.start(arch, settings)
+        device = devices.start(arch, settings, handle)
         made = own.graphs() if graphs and not device.on_host and not debug else None
         session = Session(
             number=next(_numbers),
@@ -129,6 +141,8 @@ def start_session(
             if device.on_host
             else Grids.on(device.multiprocessors, device.resident, warps=device.warps),
             batches=None if made is None else Batches(made),
+            stream=handle,
+            holder=stream,
         )
         _current[:] = [session]
         _forked.left()

@@ -10,7 +10,7 @@ import numpy as np
 
 from difftile.diagnostics import LaunchError
 from difftile.interop.operation import Layout
-from difftile.substrate import LAUNCHES, let_wait
+from difftile.substrate import current_session, let_wait
 from difftile.torch.library import Tensor, torch
 
 NUMPY_DTYPES: dict[Any, np.dtype[Any]] = {
@@ -56,16 +56,19 @@ def layout_of(tensor: Tensor, title: str) -> Layout:
 def on_current_stream(tensor: Tensor) -> Generator[None]:
     """Make launches in the block wait for torch's current stream, and torch for the launches.
 
-    Launches are on the legacy null stream, which is torch's default stream.
+    Launches are on the legacy null stream, which is torch's default stream, unless `dt.init` was
+    given another one.
     """
-    stream = torch.cuda.current_stream(tensor.device).cuda_stream if tensor.is_cuda else 0
-    if stream:
-        let_wait(LAUNCHES, stream)
+    if not tensor.is_cuda:
+        yield
+        return
+    stream = torch.cuda.current_stream(tensor.device).cuda_stream
+    launches = current_session().stream
+    let_wait(launches, stream)
     try:
         yield
     finally:
-        if stream:
-            let_wait(stream, LAUNCHES)
+        let_wait(stream, launches)
 
 
 def plain(tensor: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from difftile.substrate.batch import start_launches
 from difftile.substrate.compiler import private, ti
+from difftile.substrate.streams import NULL_STREAM
 
 impl = private.impl
 
@@ -32,21 +33,22 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuCtxSetCurrent": (ctypes.c_void_p,),
     "cuDeviceGetAttribute": (ctypes.POINTER(ctypes.c_int), ctypes.c_int, ctypes.c_int),
     "cuGetErrorString": (ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)),
-    "cuMemsetD8_v2": (_ADDRESS, ctypes.c_ubyte, _SIZE),
-    "cuMemsetD16_v2": (_ADDRESS, ctypes.c_ushort, _SIZE),
-    "cuMemsetD32_v2": (_ADDRESS, ctypes.c_uint, _SIZE),
-    "cuMemsetD2D8_v2": (_ADDRESS, _SIZE, ctypes.c_ubyte, _SIZE, _SIZE),
-    "cuMemsetD2D16_v2": (_ADDRESS, _SIZE, ctypes.c_ushort, _SIZE, _SIZE),
-    "cuMemsetD2D32_v2": (_ADDRESS, _SIZE, ctypes.c_uint, _SIZE, _SIZE),
+    "cuCtxSynchronize": (),
+    "cuMemsetD8Async": (_ADDRESS, ctypes.c_ubyte, _SIZE, _STREAM),
+    "cuMemsetD16Async": (_ADDRESS, ctypes.c_ushort, _SIZE, _STREAM),
+    "cuMemsetD32Async": (_ADDRESS, ctypes.c_uint, _SIZE, _STREAM),
+    "cuMemsetD2D8Async": (_ADDRESS, _SIZE, ctypes.c_ubyte, _SIZE, _SIZE, _STREAM),
+    "cuMemsetD2D16Async": (_ADDRESS, _SIZE, ctypes.c_ushort, _SIZE, _SIZE, _STREAM),
+    "cuMemsetD2D32Async": (_ADDRESS, _SIZE, ctypes.c_uint, _SIZE, _SIZE, _STREAM),
     "cuMemAlloc_v2": (ctypes.POINTER(_ADDRESS), _SIZE),
     "cuMemFree_v2": (_ADDRESS,),
-    "cuMemcpyDtoH_v2": (_HOST, _ADDRESS, _SIZE),
-    "cuMemcpyHtoD_v2": (_ADDRESS, _HOST, _SIZE),
+    "cuMemcpyDtoHAsync_v2": (_HOST, _ADDRESS, _SIZE, _STREAM),
     "cuMemcpyHtoDAsync_v2": (_ADDRESS, _HOST, _SIZE, _STREAM),
     "cuMemcpyDtoDAsync_v2": (_ADDRESS, _ADDRESS, _SIZE, _STREAM),
     "cuEventCreate": (ctypes.POINTER(ctypes.c_void_p), ctypes.c_uint),
     "cuEventRecord": (ctypes.c_void_p, _STREAM),
     "cuEventDestroy_v2": (ctypes.c_void_p,),
+    "cuStreamSynchronize": (_STREAM,),
     "cuStreamWaitEvent": (_STREAM, ctypes.c_void_p, ctypes.c_uint),
 }
 
@@ -80,8 +82,8 @@ class Memory:
         if pattern != (pattern[:size] * 2)[: len(pattern)]:
             return False
         self._driver.enter()
-        value = int.from_bytes(pattern[:size], sys.byteorder)
-        self._driver.call(f"cuMemsetD{8 * size}_v2", self.address, value, self._nbytes // size)
+        value, count = int.from_bytes(pattern[:size], sys.byteorder), self._nbytes // size
+        self._driver.call(f"cuMemsetD{8 * size}Async", self.address, value, count, current_stream())
         return True
 
     def clear(
@@ -114,35 +116,39 @@ class Memory:
         size = next(n for n in (4, 2, 1) if not (offset % n or width % n or pitch % n))
         start_launches()
         self._driver.enter()
+        name, stream = f"cuMemsetD2D{8 * size}Async", current_stream()
         for at in starts:
-            name = f"cuMemsetD2D{8 * size}_v2"
-            self._driver.call(name, self.address + at, pitch, 0, width // size, height)
+            self._driver.call(name, self.address + at, pitch, 0, width // size, height, stream)
         return True
 
     def read(self, offset: int, values: npt.NDArray[Any]) -> None:
         """Set an array of the host from a part of the memory."""
         start_launches()
         self._driver.enter()
-        source = self.address + offset
-        self._driver.call("cuMemcpyDtoH_v2", _address_of(values), source, values.nbytes)
+        source, stream = self.address + offset, current_stream()
+        given = _address_of(values), source, values.nbytes, stream
+        self._driver.call("cuMemcpyDtoHAsync_v2", *given)
+        self._driver.call("cuStreamSynchronize", stream)
 
     def write(self, offset: int, values: npt.NDArray[Any]) -> None:
         """Set a part of the memory from an array of the host."""
         start_launches()
         self._driver.enter()
-        target = self.address + offset
-        if values.nbytes > _STAGED:
-            self._driver.call("cuMemcpyHtoD_v2", target, _address_of(values), values.nbytes)
-        else:
+        target, stream = self.address + offset, current_stream()
+        staged = values.nbytes <= _STAGED
+        if staged:
             values = values.copy()  # to memory that is not pinned, and so is read before the return
-            arguments = target, _address_of(values), values.nbytes, None
-            self._driver.call("cuMemcpyHtoDAsync_v2", *arguments)
+        given = target, _address_of(values), values.nbytes, stream
+        self._driver.call("cuMemcpyHtoDAsync_v2", *given)
+        if not staged:
+            self._driver.call("cuStreamSynchronize", stream)
 
     def copy(self, other: Memory) -> None:
         """Set all of the memory from memory of the same size."""
         start_launches()
         self._driver.enter()
-        self._driver.call("cuMemcpyDtoDAsync_v2", self.address, other.address, self._nbytes, None)
+        given = self.address, other.address, self._nbytes, current_stream()
+        self._driver.call("cuMemcpyDtoDAsync_v2", *given)
 
 
 class Driver:
@@ -228,17 +234,17 @@ def allocate(nbytes: int) -> Allocation | None:
 def let_wait(waiting: int, stream: int) -> None:
     """Let later work on one stream wait for earlier work on another; the host does not wait.
 
-    Launches are on the legacy null stream, which is 0 or 1. It waits by itself for streams that
-    others have made, and they for it, unless they were made without that.
+    The legacy null stream is 0 or 1. It waits by itself for streams that others have made, and they
+    for it, unless they were made without that.
 
     Args:
         waiting: The stream that waits.
         stream: The stream that it waits for.
     """
-    driver = _driver()
-    if driver is None or max(waiting, 1) == max(stream, 1):
-        return
     start_launches()
+    driver = _driver()
+    if driver is None or max(waiting, NULL_STREAM) == max(stream, NULL_STREAM):
+        return
     driver.enter()
     event = ctypes.c_void_p()
     driver.call("cuEventCreate", ctypes.byref(event), _WITHOUT_TIMES)
@@ -263,10 +269,77 @@ def _driver() -> Driver | None:
 
 
 def enter() -> None:
-    """Let the calling thread, which may be any, allocate memory of the session's device."""
+    """Let the calling thread, which may be any, use the session's device as the session does."""
     found = driver()
     if found is not None:
         found.enter()
+        take_stream()
+
+
+class _Launches:
+    """The stream that launches and copies are on.
+
+    Attributes:
+        stream: Its handle; None is the legacy null stream.
+        changed: Whether a session of this process has had another stream. The compiler keeps the
+            stream for each thread, so from then on it is set before each use.
+    """
+
+    stream: int | None = None
+    changed = False
+
+
+_LAUNCHES = _Launches()
+
+
+def use_stream(stream: int) -> None:
+    """Have later work of the session on a stream, once all earlier work is done."""
+    _LAUNCHES.stream = None if stream <= NULL_STREAM else stream
+    _LAUNCHES.changed |= _LAUNCHES.stream is not None
+    found = driver()
+    if found is not None and _LAUNCHES.changed:
+        found.enter()
+        found.call("cuCtxSynchronize")
+        take_stream()
+
+
+def current_stream() -> int | None:
+    """Return the handle of the stream of the session; None is the legacy null stream."""
+    return _LAUNCHES.stream
+
+
+def takes_stream() -> bool:
+    """Tell whether threads have to take the session's stream before they launch."""
+    return _LAUNCHES.changed
+
+
+def take_stream(stream: int | None = None) -> None:
+    """Let the calling thread launch on a stream, by default on the session's."""
+    if _LAUNCHES.changed:
+        program: Any = impl.get_runtime().prog
+        program.set_current_cuda_stream(stream or _LAUNCHES.stream or 0)
+
+
+def leave_stream() -> None:
+    """Let the calling thread go back to the null stream, before the compiler is restarted."""
+    if _LAUNCHES.changed and private.is_running():
+        impl.get_runtime().prog.set_current_cuda_stream(0)
+    _LAUNCHES.stream = None
+
+
+def finish_null_stream() -> None:
+    """Wait for what the compiler does to new memory, if the session has a stream of its own."""
+    found = driver() if _LAUNCHES.stream is not None else None
+    if found is not None:
+        found.call("cuStreamSynchronize", None)
+
+
+def finish_stream() -> None:
+    """Wait for work on a stream of the session's own, before memory is freed on the null stream."""
+    found = driver() if _LAUNCHES.stream is not None else None
+    if found is not None:
+        found.enter()
+        found.call("cuStreamSynchronize", _LAUNCHES.stream)
 
 
 def multiprocessors() -> tuple[int, int] | None:

@@ -16,9 +16,11 @@ from difftile.substrate.cache import caches_named, can_keep
 from difftile.substrate.compiler import private, ti
 from difftile.substrate.family import cuda
 from difftile.substrate.family.launcher import LIVING
+from difftile.substrate.streams import NULL_STREAM
 
 impl, misc = private.impl, private.misc
 
+HAS_STREAMS: bool = private.HAS_STREAMS
 ARCHS: dict[str, Any] = {name: getattr(ti, name) for name in private.ARCHS}
 
 _OF_OTHERS = 32  # multiprocessors, where the number is unknown; GPUs have 10 to 140
@@ -87,12 +89,14 @@ def running() -> str:
     return next((name for name, one in ARCHS.items() if name != "gpu" and one == arch), "cpu")
 
 
-def start(arch: str, settings: Mapping[str, Any]) -> Device:
-    """Start or restart the compiler."""
+def start(arch: str, settings: Mapping[str, Any], stream: int = NULL_STREAM) -> Device:
+    """Start or restart the compiler, to launch on a stream of CUDA."""
+    cuda.leave_stream()
     with caches_named(), _in_silence():
         ti.init(arch=ARCHS[arch], **settings)
     # This thread may do it and no other; with the first launch it would be any.
     impl.get_runtime().materialize()
+    cuda.use_stream(stream)
     config = impl.current_cfg()
     found = cuda.multiprocessors() if config.arch == ti.cuda else None
     multiprocessors, resident = found or (_OF_OTHERS, 0)

@@ -26,6 +26,7 @@ from difftile.substrate.family.build import (
     kernel_of,
     without_fast_math,
 )
+from difftile.substrate.family.cuda import take_stream, takes_stream
 from difftile.substrate.family.translate import said, translated
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
@@ -88,6 +89,7 @@ class LaunchedKernel:
 
         self._run = launch if on_host or not as_written else launch_as_written
         self._held: tuple[Any, list[Any]] | None = None
+        self._takes_stream = not on_host and takes_stream()
         LIVING.add(self)
 
     @property
@@ -121,6 +123,8 @@ class LaunchedKernel:
         """Run now, on contents that are there; `launch` has seen to that."""
         held = self._filled_on_host(args) if self._on_host else self._filled_on_device(args)
         try:
+            if self._takes_stream:
+                take_stream()
             self._run(self._compiled, held[0])
         except DifftileError:
             raise

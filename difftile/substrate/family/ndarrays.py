@@ -13,7 +13,7 @@ import numpy.typing as npt
 from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
 from difftile.substrate.batch import start_launches
 from difftile.substrate.compiler import ti
-from difftile.substrate.family.cuda import enter, memory_of
+from difftile.substrate.family.cuda import enter, finish_null_stream, finish_stream, memory_of
 from difftile.substrate.family.dtypes import dtype_of
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Box
@@ -36,6 +36,7 @@ class Ndarray:
             enter()
             self._ndarray: Any = ti.ndarray(dtype_of(element), some)
             self._memory = memory_of(self._ndarray)
+            finish_null_stream()
         self._handle: Any = self._ndarray.arr
         self._waiting: _Fill | None = None
 
@@ -45,6 +46,10 @@ class Ndarray:
         if self._waiting is not None:
             self._fill()
         return self._handle
+
+    def __del__(self) -> None:
+        if self._ndarray is not None:
+            finish_stream()
 
     @property
     def unfilled(self) -> Any:
@@ -147,7 +152,7 @@ class Ndarray:
         with LOCK:
             for one in (other, index):
                 one._fill()
-            start_launches()
+            _before_kernel()
             _copy_rows(other._ndarray, index._ndarray, self._ndarray)
             self._waiting = None
 
@@ -161,7 +166,7 @@ class Ndarray:
                 return
             for one in (self, other):
                 one._fill()
-            start_launches()
+            _before_kernel()
             _add(self._ndarray, other._ndarray)
 
     def _fill(self) -> None:
@@ -179,7 +184,7 @@ class Ndarray:
     def _fill_all(self, number: float) -> None:
         value = np.array(number, self._dtype)
         if self._memory is None or not self._memory.fill(value):
-            start_launches()
+            _before_kernel()
             if float(number) == number and self._dtype.kind != "b":
                 _fill(self._ndarray, number, dtype_of(scalar_of(self._element)))
             else:  # NaN; an integer that double precision does not hold; `_fill` has no bools
@@ -191,7 +196,7 @@ class Ndarray:
             (*box, *whole), self._shape, self._dtype.itemsize
         ):
             return
-        start_launches()
+        _before_kernel()
         if self._dtype.kind != "b" and len(box) <= _MOST_AXES:
             rest = _MOST_AXES - len(box)
             _clear(self._ndarray, *([*ends, *[0] * rest] for ends in zip(*box, strict=True)))
@@ -207,6 +212,12 @@ class Ndarray:
         for k, size in zip(index, self._shape, strict=False):
             at = at * size + k
         return at * prod(inner) * self._dtype.itemsize
+
+
+def _before_kernel() -> None:
+    """Make ready for a kernel that the compiler launches from Python."""
+    start_launches()
+    enter()
 
 
 class _Fill(NamedTuple):

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from difftile.substrate.batch import Graph, Launches
-from difftile.substrate.family.cuda import Allocation, Driver, driver
+from difftile.substrate.family.cuda import Allocation, Driver, current_stream, driver
 from difftile.substrate.lock import LOCK
 from difftile.substrate.quadrants import private
 
@@ -193,7 +193,7 @@ class TaskGraphs:
         except (RuntimeError, _NotCaptured):
             return None
         finally:
-            self._set_stream(0)
+            self._set_stream(current_stream() or 0)
             if graph.value:
                 call("cuGraphDestroy", graph)
 
@@ -329,14 +329,14 @@ class TaskGraph:
     def launch(self, arguments: Sequence[bytes]) -> None:
         """Run the tasks of each launch on its own arguments."""
         self._driver.enter()
-        given = b"".join(arguments)
+        given, stream = b"".join(arguments), current_stream()
         if self._memory is not None and given != self._held:
             # From memory that is not pinned, and so is read before the call returns.
             self._held = b""
             target = self._memory.address
-            self._driver.call("cuMemcpyHtoDAsync_v2", target, given, len(given), None)
+            self._driver.call("cuMemcpyHtoDAsync_v2", target, given, len(given), stream)
             self._held = given
-        self._driver.call("cuGraphLaunch", self._executable, None)
+        self._driver.call("cuGraphLaunch", self._executable, stream)
 
 
 def graphs_of_session() -> TaskGraphs | None:

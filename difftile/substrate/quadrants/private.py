@@ -22,6 +22,7 @@ core: Any = _core
 impl: Any = _impl
 
 ARCHS = ("cpu", "cuda", "vulkan", "metal", "amdgpu", "gpu")
+HAS_STREAMS = True  # launches may be on another one than the null stream
 NAME = "Quadrants"
 
 DataType = core.DataTypeCxx
@@ -31,6 +32,7 @@ print_numbers = impl.qd_print
 
 __all__ = [
     "ARCHS",
+    "HAS_STREAMS",
     "NAME",
     "AnyArray",
     "DataType",

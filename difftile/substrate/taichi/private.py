@@ -23,6 +23,7 @@ impl: Any = _impl
 template: Any = cast(Any, _kernel_impl).template
 
 ARCHS = ("cpu", "cuda", "vulkan", "metal", "gpu")
+HAS_STREAMS = False  # launches may be on another one than the null stream
 NAME = "Taichi"
 
 DataType = core.DataType
@@ -32,6 +33,7 @@ print_numbers = impl.ti_print
 
 __all__ = [
     "ARCHS",
+    "HAS_STREAMS",
     "NAME",
     "AnyArray",
     "DataType",
