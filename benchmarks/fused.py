@@ -74,7 +74,7 @@ from scenes.rigid_body import RigidBodies
 from scenes.smoke import Smoke
 
 TOLERANCE = 1e-3  # of losses and gradients: f32, over steps that amplify rounding errors
-FORMS = ("plain", "repeat", "unfused")
+FORMS = ("plain", "repeat", "no-graphs", "unfused")
 PEERS = ("taichi", "warp", "jax")
 TAICHI, PARALLEL = "Taichi", "Taichi, parallel"
 WARP, GRAPH, JAX = "Warp", "Warp, graph", "JAX, scan"
@@ -113,7 +113,7 @@ class Setting:
 
     def times(self, steps: int) -> Iterable[Any]:
         """Return the numbers of the steps, as difftile's program goes through them."""
-        return dt.steps(steps) if self.form == "repeat" else range(steps)
+        return dt.steps(steps) if self.form in ("repeat", "no-graphs") else range(steps)
 
 
 @dataclass(frozen=True)
@@ -547,6 +547,8 @@ def _start(setting: Setting) -> None:
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     if setting.form == "unfused":
         options["fuse"] = False
+    if setting.form == "no-graphs":
+        options["graphs"] = False
     dt.init(arch=setting.device, offline_cache=False, force_scalarize_matrix=True, **options)
 
 
@@ -632,7 +634,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", type=positive_int, nargs="+", default=[1, 2], help=say)
     say = f"of {', '.join(CASES)}; default: those with targets for the device"
     parser.add_argument("--rows", nargs="+", choices=tuple(CASES), metavar="NAME", help=say)
-    say = "plain: Python's loop over launches; repeat: dt.steps; unfused: dt.init(fuse=False)"
+    say = "plain: Python's loop over launches; repeat: dt.steps; no-graphs: the same, with "
+    say += "dt.init(graphs=False), for CUDA on Quadrants; unfused: dt.init(fuse=False)"
     parser.add_argument("--form", choices=FORMS, default="plain", help=f"{say}; default: plain")
     say = f"of {', '.join(PEERS)}; default: all; none without a name"
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=PEERS, help=say)
@@ -644,7 +647,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--clock", choices=tuple(CLOCKS), default="wall", help=say)
     parser.add_argument("--quick", action="store_true", help="small simulations, one thread")
     options = parser.parse_args(argv)
-    if options.form == "repeat" and not hasattr(dt, "steps"):
+    if options.form in ("repeat", "no-graphs") and not hasattr(dt, "steps"):
         parser.error("argument --form: this difftile has no dt.steps")
     if options.form == "unfused" and "fuse" not in inspect.signature(dt.init).parameters:
         parser.error("argument --form: dt.init of this difftile has no fuse; measure 'plain'")
