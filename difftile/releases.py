@@ -109,12 +109,15 @@ RELEASES: Mapping[str, Release] = {
 
 
 def preferred() -> str:
-    """Return the substrate that programs get unless they name one: of DIFFTILE_SUBSTRATE.
+    """Return the substrate that programs get unless they name one.
 
-    Without it the first one that is installed, or '' if none is. The name may be unknown.
+    The environment variable may name any. Without it this is the first that can be used, or else
+    the first that is installed, or else ''.
     """
     named = os.environ.get(VARIABLE, "").strip().lower()
-    return named or next((name for name, one in RELEASES.items() if one.is_installed), "")
+    installed = [name for name, one in RELEASES.items() if one.is_installed]
+    usable = [name for name in installed if RELEASES[name].fits]
+    return named or next(iter([*usable, *installed]), "")
 
 
 def refusal(name: str) -> str:

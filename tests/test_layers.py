@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from difftile.substrate.compiler import SUBSTRATES
+from difftile.releases import RELEASES
 from difftile.substrate.spellings import SPELLINGS, Call, Method, Spelling
 
 ROOT = Path(__file__).parents[1]
@@ -204,7 +204,7 @@ def test_the_rest_of_the_library_names_no_module_of_the_substrate() -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize("compiler", SUBSTRATES)
+@pytest.mark.parametrize("compiler", RELEASES)
 def test_only_the_backend_of_a_compiler_knows_it(compiler: str) -> None:
     backend = ROOT / "difftile" / "substrate" / compiler
     assert backend.is_dir()
@@ -223,9 +223,8 @@ def test_no_module_names_the_backend_of_a_compiler() -> None:
         f"{file.relative_to(ROOT)} imports {module}"
         for file in FILES
         for module in _run_time_imports(file)
-        for compiler in SUBSTRATES
-        if module.startswith(f"difftile.substrate.{compiler}")
-        and file.parent.name not in SUBSTRATES
+        for compiler in RELEASES
+        if module.startswith(f"difftile.substrate.{compiler}") and file.parent.name not in RELEASES
     ]
     assert not wrong
 
@@ -236,7 +235,7 @@ def test_the_frontend_knows_no_package_of_the_language() -> None:
         for file in FILES
         if _own_layer(file) == "frontend"
         for node in _strings(file)
-        if node.value in SUBSTRATES
+        if node.value in RELEASES
     ]
     assert not wrong
 

@@ -66,6 +66,10 @@ def test_the_first_that_is_installed_is_preferred(installed: Installs) -> None:
     installed(quadrants=RELEASES["quadrants"].wanted)
     assert preferred() == "quadrants"
     assert refusal("quadrants") == ""
+    installed(taichi="1.6.0", quadrants=RELEASES["quadrants"].wanted)
+    assert preferred() == "quadrants"
+    installed(taichi="1.6.0", quadrants="1.2.0")
+    assert preferred() == "taichi"
     installed()
     assert preferred() == ""
 

@@ -83,10 +83,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, release in RELEASES.items():
         print(f"  {name:9}  {_state(release, name == chosen)}")
     outcomes = _report_devices()
-    for cache in sorted({outcome.cache for outcome in outcomes.values() if outcome.cache}):
+    caches = sorted({outcome.cache for outcome in outcomes.values() if outcome.cache})
+    if caches:
+        print("\nCache of compiled kernels")
+    for cache in caches:
         files = [path for path in Path(cache).rglob("*") if path.is_file()]
         size = sum(path.stat().st_size for path in files) / 2**20
-        print("\nCache of compiled kernels")
         print(f"  {cache}, {size:.1f} MiB in {len(files)} files")
         for line in measured_costs(Path(cache)):
             print(f"  {line}")

@@ -7,21 +7,15 @@ not public. Both are loaded when they are first asked for; from then on the choi
 from __future__ import annotations
 
 import importlib
-import os
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from difftile.diagnostics import FieldError
+from difftile.releases import VARIABLE, preferred, refusal
 from difftile.substrate.lock import LOCK
 from difftile.uncollected import uncollected
 
 if TYPE_CHECKING:
     from difftile.substrate.backend import Backend
-
-SUBSTRATES = ("taichi", "quadrants")
-"""The compilers, the default first."""
-
-VARIABLE = "DIFFTILE_SUBSTRATE"
 
 _chosen: list[str] = []
 _loaded: dict[str, Any] = {}
@@ -31,12 +25,11 @@ def choose(name: str) -> None:
     """Name the compiler of the process, before it is loaded.
 
     Raises:
-        FieldError: There is no such compiler, it is not installed, or another one is loaded.
+        FieldError: There is no such compiler, it is not installed or in another version than
+            difftile needs, or another one is loaded.
     """
-    if name not in SUBSTRATES:
-        raise FieldError(f"Unknown substrate '{name}'. Choose one of: {', '.join(SUBSTRATES)}.")
-    if find_spec(name) is None:
-        raise FieldError(f"Substrate '{name}' is not installed: pip install 'difftile[{name}]'.")
+    if refused := refusal(name):
+        raise FieldError(refused)
     with LOCK:
         if _loaded and _chosen != [name]:
             raise FieldError(
@@ -51,18 +44,12 @@ def chosen() -> str:
     """Return the name of the compiler of the process.
 
     Raises:
-        FieldError: None is installed, or the environment names none that is.
+        FieldError: None is installed in the version that difftile needs, or the environment names
+            none that is.
     """
     with LOCK:
         if not _chosen:
-            named = os.environ.get(VARIABLE, "").strip().lower()
-            installed = [name for name in SUBSTRATES if find_spec(name) is not None]
-            if not named and not installed:
-                raise FieldError(
-                    "There is no compiler: install Taichi or Quadrants, "
-                    "pip install taichi or pip install 'difftile[quadrants]'."
-                )
-            choose(named or installed[0])
+            choose(preferred())
         return _chosen[0]
 
 
