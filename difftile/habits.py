@@ -172,8 +172,31 @@ _DIFFTILE: dict[str, str] = {
     "zero_grad": "write 'dt.zero_grads()'.",
     **dict.fromkeys(("vec2", "vec3", "vec4"), "write 'ti.math.vec3', or 'dt.vec(3)'."),
 }
+# Names of Taichi that are no part of the kernel language.
+_DEVICE = "write 'dt.init(arch=\"cpu\")', with the name of the device."
+_WINDOW = "write 'dt.viewer.App()'."
+_DEVICE_CODE = "kernels are written without threads of a device; leave it out."
+_LANG: dict[str, str] = {
+    **dict.fromkeys(("kernel", "func", "real_func", "pyfunc"), _DECORATE),
+    **dict.fromkeys(("field", "ndarray"), "write 'dt.field(ti.f32, shape)'."),
+    **dict.fromkeys(("root", "FieldsBuilder", "axes"), "write 'dt.field(ti.f32, shape)'."),
+    **dict.fromkeys(("Field", "MatrixField", "Ndarray"), "fields are 'dt.Field'."),
+    **dict.fromkeys(("cpu", "gpu", "cuda", "vulkan", "metal", "opengl", "x64", "arm64"), _DEVICE),
+    **dict.fromkeys(("GUI", "ui"), _WINDOW),
+    **dict.fromkeys(("simt", "block_local", "block_dim"), _DEVICE_CODE),
+    **dict.fromkeys(("pi", "e", "inf", "nan"), "it is in 'ti.math', as in 'ti.math.pi'."),
+    "ad": "write 'with dt.Tape(loss):'.",
+    "data_oriented": "decorate the class with '@dt.data_oriented'.",
+    "init": "write 'dt.init(arch=\"cpu\")'.",
+    "reset": "write 'dt.init()' again, which ends what was made before.",
+    "static_assert": "write 'assert', or check it in Python.",
+    "static_print": "write 'print', or print it from Python.",
+    "stop_grad": _DETACH,
+    "sync": "leave it out: reading a field waits for its launches.",
+}
 ATTRIBUTES: dict[str, dict[str, str]] = {
     "difftile": _DIFFTILE,
+    "lang": _LANG,
     "field": _FIELD,
     "kernel": _KERNEL,
     "optimiser": _OPTIMISER,

@@ -15,6 +15,7 @@ from difftile.substrate.spellings import SPELLINGS, Call, Method, Spelling
 ROOT = Path(__file__).parents[1]
 
 _COMPILER = {"diagnostics", "habits", "ir", "ops"}
+_SHARED = _COMPILER | {"lang"}
 _SHOWN = {"markup", "tracebacks"}
 _RUNNING = _COMPILER | _SHOWN | {"frontend", "passes", "ad", "interp", "substrate", "fields"}
 
@@ -28,6 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "files": {"diagnostics"},
     "ir": {"diagnostics"},
     "ops": {"diagnostics", "ir"},
+    "lang": _COMPILER,
     "frontend": _COMPILER,
     "passes": _COMPILER,
     "ad": _COMPILER | {"passes"},

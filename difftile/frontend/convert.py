@@ -27,6 +27,7 @@ from difftile.ir.types import (
 from difftile.ops.composites import COMPOSITES
 from difftile.ops.formula import composite
 from difftile.ops.row import OpTypeError
+from difftile.ops.table import ANY_NUMBER, OF_FLOATS
 
 _NARROW = (I8, I16, U8, U16)
 
@@ -152,9 +153,9 @@ def apply(cx: Context, op: str, items: Sequence[Item], name: str = "") -> Value:
         op = "cross_2d"
     has_float = any(scalar_of(type_) in FLOATS for type_ in types) or _has_float_literal(items)
     if has_float:
-        op = _OF_FLOATS.get(op, op)
+        op = OF_FLOATS.get(op, op)
     if op in COMPOSITES:
-        values = common(cx, items) if op in _ANY_NUMBER else floats(cx, items)
+        values = common(cx, items) if op in ANY_NUMBER else floats(cx, items)
         try:
             return composite(cx.b, op, tuple(values))
         except OpTypeError as error:
@@ -166,23 +167,8 @@ def apply(cx: Context, op: str, items: Sequence[Item], name: str = "") -> Value:
         return cx.value(items[0])
     if op in ("max", "min") and len(items) > 2:
         return apply(cx, op, [apply(cx, op, items[:-1]), items[-1]], name)
-    values = common(cx, items) if op in _ANY_NUMBER else floats(cx, items)
+    values = common(cx, items) if op in ANY_NUMBER else floats(cx, items)
     return cx.call(op, *values, name=name)
-
-
-# Rows of integers only, and their replacements where an operand is a float.
-_OF_FLOATS = {"raw_div": "div", "raw_mod": "fmod"}
-
-_ANY_NUMBER = frozenset(
-    (
-        *("add", "sub", "mul", "neg", "floordiv", "mod", "max", "min", "abs", "sign"),
-        *("lt", "le", "gt", "ge", "eq", "ne"),
-        *("dot", "cross", "outer", "sum", "transpose", "trace", "matmul"),
-        *("bit_and", "bit_or", "bit_xor", "invert", "shl", "shr", "shr_logical"),
-        *("raw_div", "raw_mod", "popcnt", "clz", "unique"),
-        *("clamp", "norm_sqr", "square", "cross_2d"),
-    )
-)
 
 
 # Arguments of calls

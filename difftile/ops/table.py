@@ -24,3 +24,18 @@ NAMED: dict[str, str] = {
     for name, one in (*OPS.items(), *COMPOSITES.items())
     for called in one.names.split()
 }
+
+# Rows of integers only, and their replacements where an operand is a float.
+OF_FLOATS = {"raw_div": "div", "raw_mod": "fmod"}
+
+# The functions that take integers as they are; others bring them to floats.
+ANY_NUMBER = frozenset(
+    (
+        *("add", "sub", "mul", "neg", "floordiv", "mod", "max", "min", "abs", "sign"),
+        *("lt", "le", "gt", "ge", "eq", "ne"),
+        *("dot", "cross", "outer", "sum", "transpose", "trace", "matmul"),
+        *("bit_and", "bit_or", "bit_xor", "invert", "shl", "shr", "shr_logical"),
+        *("raw_div", "raw_mod", "popcnt", "clz", "unique"),
+        *("clamp", "norm_sqr", "square", "cross_2d"),
+    )
+)
