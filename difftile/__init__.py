@@ -21,7 +21,10 @@ except PackageNotFoundError:  # run from a checkout that is not installed
     __version__ = "0+unknown"
 
 
-_NEED_OTHERS = {"jax", "torch"}  # packages that import other libraries: `import *` leaves them out
+# Left out by `import *`: packages that import other libraries, and the name of the kernel language,
+# which may be Taichi's already.
+_ASKED_FOR = {"jax", "ti", "torch"}
+_PACKAGES = {"ti": "lang"}  # under another name than their own
 
 
 @cache
@@ -29,13 +32,15 @@ def _homes() -> dict[str, str]:
     """Return the module of each public name, as the stub has it."""
     stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-    return {alias.name: node.module or "" for node in imports for alias in node.names}
+    named = [(alias, node.module or "") for node in imports for alias in node.names]
+    homes = {alias.name: module for alias, module in named if alias.asname == alias.name}
+    return {**homes, **dict.fromkeys(_PACKAGES, "difftile")}
 
 
 @uncollected()
 def __getattr__(name: str) -> Any:
     if name == "__all__":
-        return sorted(_homes().keys() - _NEED_OTHERS)
+        return sorted(_homes().keys() - _ASKED_FOR)
     module = _homes().get(name)
     if module is None:
         if name.startswith("_"):
@@ -44,7 +49,7 @@ def __getattr__(name: str) -> Any:
         hint = habits.attribute("difftile", name, _homes())
         raise habits.missing("The module 'difftile'", name, hint)
     if module == "difftile":  # a package, used whole: `dt.optim.Adam`
-        return importlib.import_module(f"difftile.{name}")
+        return importlib.import_module(f"difftile.{_PACKAGES.get(name, name)}")
     if module.startswith("difftile.fields"):
         importlib.import_module("difftile.runtime.field_operators")  # the operators of fields
         importlib.import_module("difftile.runtime.field_reductions")  # their sums and extremes

@@ -13,6 +13,7 @@ from difftile import (
     training as training,
     viewer as viewer,
 )
+from difftile import lang as _lang
 from difftile.compile.annotations import (
     In as In,
     InOut as InOut,
@@ -208,3 +209,5 @@ from difftile.transforms.sparse_hessian import (
 )
 
 __version__: str
+
+ti = _lang

@@ -70,7 +70,7 @@ FUNCTIONS: dict[str, str] = {
 }
 
 # Packages whose functions are called in kernels: as they should be, and out of habit.
-LANGUAGE = ("taichi", "difftile", "math")
+LANGUAGE = ("taichi", "quadrants", "difftile", "math")
 LIBRARIES = ("numpy", "scipy", "torch", "jax", "jaxlib", "warp", "cupy", "tensorflow", "triton")
 
 # Modules by the names that they are imported under, for programs that have not imported them.

@@ -18,9 +18,9 @@ from PIL import Image
 
 import difftile as dt
 from difftile import diagnostics
+from difftile.lang import meanings, names
 from difftile.ops.table import NAMED
 from difftile.ops.vocabulary import Refused
-from difftile.substrate.taichi import names
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -154,21 +154,24 @@ def resolved(name: str) -> object:
 
 @pytest.mark.parametrize("name", sorted(listed() - {"dt.rand", "dt.randn", "dt.randint"}))
 def test_listed_functions_are_known(name: str) -> None:
-    meaning = names.meaning_of(resolved(name))
+    meaning = meanings.meaning_of(resolved(name))
     assert meaning is not None
     assert not isinstance(meaning, Refused)
 
 
 def test_known_functions_are_listed() -> None:
     known = {
-        names._key(getattr(MODULES[module], name)): f"{module}.{name}".strip(".")
+        names.key(getattr(MODULES[module], name)): f"{module}.{name}".strip(".")
         for module in MODULES
         for name in dir(MODULES[module])
         if not name.startswith("_") and not (module == "dt" and name in NEEDED)
     }
-    known |= {names._key(getattr(ti.Matrix, name)): f"ti.Matrix.{name}" for name in vars(ti.Matrix)}
-    listed_ones = {names._key(resolved(name)) for name in listed()}
-    meant = {names._key(value) for value, _ in (*names._OPS, *names._SPECIAL)}
+    known |= {names.key(getattr(ti.Matrix, name)): f"ti.Matrix.{name}" for name in vars(ti.Matrix)}
+    listed_ones = {names.key(resolved(name)) for name in listed()}
+    meant = {
+        *(names.key(value) for value, _ in (*meanings._OPS, *meanings._SPECIAL)),
+        *(names.key(names.resolved(ti, name)) for name in names.OF_LANGUAGE),
+    } - {names.key(getattr(ti, name)) for name in names.SCALAR_NAMES}
     assert not {known[key] for key in meant - listed_ones}
 
 

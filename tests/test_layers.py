@@ -15,9 +15,9 @@ from difftile.substrate.spellings import SPELLINGS, Call, Method, Spelling
 ROOT = Path(__file__).parents[1]
 
 _COMPILER = {"diagnostics", "habits", "ir", "ops"}
-_SHARED = _COMPILER | {"lang"}
 _SHOWN = {"markup", "tracebacks"}
-_RUNNING = _COMPILER | _SHOWN | {"frontend", "passes", "ad", "interp", "substrate", "fields"}
+_LOWERED = _COMPILER | _SHOWN | {"lang"}
+_RUNNING = _LOWERED | {"frontend", "passes", "ad", "interp", "substrate", "fields"}
 
 _RECORDED = _RUNNING | {"compile", "launch", "fusion", "recording"}
 _LANGUAGE = _RECORDED | {"linearization", "diagnosis", "runtime"}
@@ -35,11 +35,11 @@ ALLOWED: dict[str, set[str]] = {
     "ad": _COMPILER | {"passes"},
     "interp": _COMPILER,
     "uncollected": set(),
-    "substrate": _COMPILER | {"passes", "releases", "uncollected"},
+    "substrate": _COMPILER | {"lang", "passes", "releases", "uncollected"},
     "keywords": {"diagnostics", "habits"},
     "tracebacks": {"diagnostics", "keywords"},
     "markup": set(),
-    "fields": _COMPILER | _SHOWN | {"files", "substrate"},
+    "fields": _LOWERED | {"files", "substrate"},
     "compile": _RUNNING,
     "launch": _RUNNING | {"compile"},
     "fusion": _RUNNING | {"compile", "launch"},

@@ -8,7 +8,7 @@ from functools import cached_property
 from types import FunctionType
 from typing import Protocol
 
-from difftile.compile.annotations import FieldOf, Kind, role_of
+from difftile.compile.annotations import FieldOf, Kind, role_of, template
 from difftile.compile.meanings import meaning_of
 from difftile.frontend.captures import WiderField
 from difftile.frontend.lower import (
@@ -21,8 +21,10 @@ from difftile.frontend.lower import (
 from difftile.frontend.source import Source, source_of
 from difftile.ir.nodes import Array
 from difftile.ir.types import BOOL, F16, F32, FLOATS, Matrix, Scalar, Vector, scalar_of
+from difftile.lang.meanings import element_dtype, is_template
+from difftile.lang.type_objects import value_type
 from difftile.ops.vocabulary import FieldMeaning, StructName
-from difftile.substrate import Session, element_dtype, value_type
+from difftile.substrate import Session
 
 
 class Body(Protocol):
@@ -148,7 +150,7 @@ def annotation(parameter: inspect.Parameter, function: FunctionType) -> Kind:
     known = _NUMBER_ANNOTATIONS.get(given) if isinstance(given, Hashable) else None
     if known is not None:
         return known
-    if type(given).__name__ == "Template" or getattr(given, "__name__", "") == "template":
+    if given is template or is_template(given):
         return "template"
     meaning = meaning_of(given)
     if isinstance(meaning, StructName):

@@ -13,6 +13,7 @@ from difftile.compile.surrogates import BLENDED, SurrogateIf
 from difftile.fields.field import Field
 from difftile.fields.structs import StructField
 from difftile.fields.view import View
+from difftile.lang.meanings import meaning_of as language_meaning
 from difftile.ops.table import NAMED, OPS
 from difftile.ops.vocabulary import (
     Compared,
@@ -27,7 +28,6 @@ from difftile.ops.vocabulary import (
     ViewMeaning,
     is_lambda,
 )
-from difftile.substrate import meaning_of as language_meaning
 
 
 def _function(name: str) -> object:

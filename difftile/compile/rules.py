@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 
 from difftile.compile.func import Func, forget_all, plain
 from difftile.diagnostics import LaunchError
+from difftile.lang.meanings import meaning_of as language_meaning
 from difftile.ops.vocabulary import DerivativeOf, FuncMeaning, RuleMeaning, Rules
-from difftile.substrate import meaning_of as language_meaning
 from difftile.tracebacks import boundary
 
 # The rules of functions that are not funcs of difftile, such as functions under `@ti.func`.

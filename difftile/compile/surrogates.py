@@ -11,9 +11,9 @@ from difftile.compile.func import Func, KernelValue, func
 from difftile.compile.language_functions import sigmoid
 from difftile.compile.rules import bwd_diff
 from difftile.diagnostics import LaunchError
+from difftile.lang.meanings import meaning_of as language_meaning
 from difftile.ops.table import OPS
 from difftile.ops.vocabulary import Differences, OpName, Rules
-from difftile.substrate import meaning_of as language_meaning
 from difftile.tracebacks import boundary
 
 

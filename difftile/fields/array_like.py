@@ -19,7 +19,8 @@ from difftile.fields.recording import RECORDING, note_read, note_write
 from difftile.fields.window import Window
 from difftile.habits import taught
 from difftile.ir.types import Type, shape_of
-from difftile.substrate import current_session, dtype_of
+from difftile.lang.meanings import dtype_of
+from difftile.substrate import current_session
 from difftile.tracebacks import boundaries
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from difftile.fields.exchange import as_array
 from difftile.fields.foreign import from_dlpack
 from difftile.fields.structs import StructField
 from difftile.ir.types import I32
-from difftile.substrate import current_session, dtype_of
+from difftile.lang.meanings import dtype_of
+from difftile.substrate import current_session
 from difftile.tracebacks import boundary
 
 

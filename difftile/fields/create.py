@@ -24,15 +24,10 @@ from difftile.ir.types import (
     shape_of,
     with_scalar,
 )
-from difftile.substrate import (
-    StructType,
-    current_session,
-    dtype_of,
-    has_own_scalar,
-    member_types,
-    methods_of,
-    value_type,
-)
+from difftile.lang.meanings import dtype_of
+from difftile.lang.structs import StructTypeLike, is_struct_type, member_types, methods_of
+from difftile.lang.type_objects import has_own_scalar, value_type
+from difftile.substrate import current_session
 from difftile.tracebacks import boundary
 
 
@@ -58,7 +53,7 @@ def element_type(dtype: Any) -> Type:
             found = scalar_from_numpy(cast(Any, np).dtype(dtype))  # its stubs differ by version
         except (TypeError, ValueError):
             found = None
-    if found is None and isinstance(dtype, StructType):
+    if found is None and is_struct_type(dtype):
         raise FieldError("A field of structs is made by dt.field(P, shape), or dt.from_numpy().")
     if found is None:
         shown = f"A {type(dtype).__name__}"
@@ -77,7 +72,7 @@ def element_type(dtype: Any) -> Type:
 
 @overload
 def field(  # pyright: ignore[reportOverlappingOverload] - types of Taichi are Any
-    dtype: StructType, shape: Shape, *, grad: bool = False
+    dtype: StructTypeLike, shape: Shape, *, grad: bool = False
 ) -> StructField: ...
 @overload
 def field(dtype: Any, shape: Shape, *, grad: bool = False) -> Field: ...
@@ -94,7 +89,7 @@ def field(dtype: Any, shape: Shape, *, grad: bool = False) -> Field | StructFiel
     Raises:
         FieldError: Fields cannot have the type or the shape.
     """
-    if isinstance(dtype, StructType):
+    if is_struct_type(dtype):
         members: dict[str, Member] = {
             name: field(type_, shape) for name, type_ in member_types(dtype).items()
         }
@@ -102,7 +97,7 @@ def field(dtype: Any, shape: Shape, *, grad: bool = False) -> Field | StructFiel
     return _filled(element_type(dtype), shape, 0, grad)
 
 
-def _of_structs(dtype: StructType, members: dict[str, Member], grad: bool) -> StructField:
+def _of_structs(dtype: StructTypeLike, members: dict[str, Member], grad: bool) -> StructField:
     """Return the field of structs with some members; integers among them have no gradient."""
     made = StructField(members, methods_of(dtype))
     if grad and not has_floats(made):
@@ -163,7 +158,7 @@ def empty_like(other: ArrayLike, *, grad: bool | None = None) -> Field:
 
 @overload
 def from_numpy(
-    values: Mapping[str, Any], dtype: StructType, *, grad: bool = False
+    values: Mapping[str, Any], dtype: StructTypeLike, *, grad: bool = False
 ) -> StructField: ...
 @overload
 def from_numpy(values: npt.ArrayLike, dtype: Any = None, *, grad: bool = False) -> Field: ...
@@ -181,7 +176,7 @@ def from_numpy(values: Any, dtype: Any = None, *, grad: bool = False) -> Field |
     Raises:
         FieldError: The array has no such elements, no elements at all, or a type fields lack.
     """
-    if isinstance(dtype, StructType):
+    if is_struct_type(dtype):
         return _structs_from_numpy(values, dtype, grad)
     array = as_array(values)
     if dtype is None:
@@ -204,7 +199,7 @@ def from_numpy(values: Any, dtype: Any = None, *, grad: bool = False) -> Field |
     return made.with_grads() if grad else made
 
 
-def _structs_from_numpy(values: Any, dtype: StructType, grad: bool) -> StructField:
+def _structs_from_numpy(values: Any, dtype: StructTypeLike, grad: bool) -> StructField:
     names = list(member_types(dtype))
     if not isinstance(values, Mapping) or sorted(cast("Mapping[str, Any]", values)) != sorted(
         names

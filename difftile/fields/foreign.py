@@ -13,7 +13,8 @@ from difftile.fields.exchange import as_shape, float_element
 from difftile.fields.field import Field, Storage
 from difftile.fields.pending import run_pending
 from difftile.ir.types import Type, numpy_dtype, scalar_from_numpy, scalar_of, shape_of
-from difftile.substrate import Block, Buffer, StructType, Terms, block_of, current_session
+from difftile.lang.structs import is_struct_type
+from difftile.substrate import Block, Buffer, Terms, block_of, current_session
 from difftile.tracebacks import boundary
 
 # One storage for each memory that both sides write: two would not hear of each other's writes.
@@ -44,7 +45,7 @@ def from_dlpack(
     """
     if isinstance(x, Field):
         raise FieldError(f"{x!r} is a field; x.detach() is another one over its memory.")
-    if isinstance(dtype, StructType):
+    if is_struct_type(dtype):
         raise FieldError(
             "A field of structs is made of an array for each member: share them one by one, or "
             "copy them, dt.from_numpy({...}, P)."

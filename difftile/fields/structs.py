@@ -13,7 +13,7 @@ from difftile.fields.exchange import as_index
 from difftile.fields.field import Field, zero_grads
 from difftile.fields.shown import asked_by_library, table_of, text_of
 from difftile.ir.types import Struct, is_float
-from difftile.substrate import struct_values
+from difftile.lang.structs import struct_values
 
 Member: TypeAlias = "Field | StructField"
 

@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from difftile.diagnostics import did_you_mean
-from difftile.habits import FUNCTIONS, LANGUAGE, LIBRARIES, OF_KERNELS
+from difftile.habits import ATTRIBUTES, FUNCTIONS, LANGUAGE, LIBRARIES, OF_KERNELS
 from difftile.ops.table import NAMED
 
 _FROM_PYTHON = "call it from Python, before or after the launch."
@@ -48,6 +48,8 @@ def attribute_hint(module: str, name: str, known: Iterable[str]) -> str | None:
     """Return the hint about a name that a module does not have, in a kernel."""
     package = module.partition(".")[0]
     habit = spelled(name) if package in (*LANGUAGE, *LIBRARIES) else None
+    if habit is None and module.startswith("difftile.lang"):
+        habit = ATTRIBUTES["lang"].get(name)
     return habit or did_you_mean(name, sorted(known))
 
 

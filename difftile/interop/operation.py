@@ -14,8 +14,8 @@ from difftile.diagnostics import LaunchError, did_you_mean
 from difftile.fields.exchange import as_shape
 from difftile.fields.field import Field
 from difftile.ir.types import Type, numpy_dtype, scalar_from_numpy, scalar_of, shape_of, shaped
+from difftile.lang.type_objects import has_own_scalar, value_type
 from difftile.runtime.kernel import Kernel
-from difftile.substrate import has_own_scalar, value_type
 
 Shape: TypeAlias = tuple[int, ...]
 Values: TypeAlias = tuple[Any, ...]

@@ -7,7 +7,7 @@ Python as well, by the rules of kernels.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from difftile.habits import attribute, missing
 from difftile.lang import math, types
@@ -166,10 +166,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(f"module 'difftile.lang' has no attribute '{name}'")
-    raise missing("The module 'difftile.lang'", name, attribute("lang", name, __all__))
+if not TYPE_CHECKING:  # which would take any name as known
+
+    def __getattr__(name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"module 'difftile.lang' has no attribute '{name}'")
+        raise missing("The module 'difftile.lang'", name, attribute("lang", name, __all__))
 
 
 def __dir__() -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -87,15 +87,9 @@ def _flat(components: Sequence[Any]) -> list[Any]:
 
 
 def _widest(components: Sequence[Any]) -> Scalar:
-    """Return the widest float type of the components; numbers of Python are in double precision."""
-    wide = F64
-    found = [
-        F64 if isinstance(one, float) else scalar_type(array_of(one))
-        for one in components
-        if not isinstance(one, int)
-    ]
-    floats = [one for one in found if one in FLOATS]
-    return max(floats, key=FLOATS.index) if floats else wide
+    """Return the widest float type of the components, which numbers of Python follow."""
+    found = [scalar_type(array_of(one)) for one in components if not isinstance(one, (int, float))]
+    return max((one for one in found if one in FLOATS), key=FLOATS.index, default=F64)
 
 
 def vector(n: int, dtype: Any) -> VectorType:
@@ -119,7 +113,7 @@ def matrix(n: int, m: int, dtype: Any) -> MatrixType:
 def _size(n: Any) -> int:
     if not isinstance(n, (int, np.integer)) or n <= 0:
         raise LaunchError(f"a vector or matrix has 1 component or more, not {n!r}.")
-    return int(n)
+    return int(cast(Any, n))
 
 
 def fitted(value: Any, type_: Type, name: str) -> Any:

@@ -105,44 +105,42 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from difftile.lang.checked import Checked
 
-    class _Value(Any):
-        def __new__(cls, *components: Any) -> Any: ...
-
-    class vec2(_Value):
+    class vec2(Checked):
         """Vectors of 2 floats."""
 
-    class vec3(_Value):
+    class vec3(Checked):
         """Vectors of 3 floats."""
 
-    class vec4(_Value):
+    class vec4(Checked):
         """Vectors of 4 floats."""
 
-    class ivec2(_Value):
+    class ivec2(Checked):
         """Vectors of 2 integers."""
 
-    class ivec3(_Value):
+    class ivec3(Checked):
         """Vectors of 3 integers."""
 
-    class ivec4(_Value):
+    class ivec4(Checked):
         """Vectors of 4 integers."""
 
-    class uvec2(_Value):
+    class uvec2(Checked):
         """Vectors of 2 unsigned integers."""
 
-    class uvec3(_Value):
+    class uvec3(Checked):
         """Vectors of 3 unsigned integers."""
 
-    class uvec4(_Value):
+    class uvec4(Checked):
         """Vectors of 4 unsigned integers."""
 
-    class mat2(_Value):
+    class mat2(Checked):
         """2 x 2 matrices of floats."""
 
-    class mat3(_Value):
+    class mat3(Checked):
         """3 x 3 matrices of floats."""
 
-    class mat4(_Value):
+    class mat4(Checked):
         """4 x 4 matrices of floats."""
 
 else:
@@ -347,10 +345,12 @@ def eye(n: int) -> Any:
     return wrapped(np.eye(n))
 
 
-def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(f"module 'difftile.lang.math' has no attribute '{name}'")
-    raise missing("The module 'difftile.lang.math'", name, attribute("lang", name, __all__))
+if not TYPE_CHECKING:  # which would take any name as known
+
+    def __getattr__(name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"module 'difftile.lang.math' has no attribute '{name}'")
+        raise missing("The module 'difftile.lang.math'", name, attribute("lang", name, __all__))
 
 
 def __dir__() -> list[str]:

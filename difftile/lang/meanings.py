@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difftile import lang
+import difftile.lang as ti
 from difftile.ir.types import BOOL, I32, SCALARS, Matrix, Scalar, Type, Vector, numpy_dtype
 from difftile.lang import values
 from difftile.lang.compounds import MatrixType, NdarrayType, Template, VectorType
@@ -81,7 +81,7 @@ _MEANINGS: dict[int, Meaning] = {
     **{key(value): Special(name) for value, name in _SPECIAL},
     **{key(value): TypeName(type_) for value, type_ in _TYPES},
     **{key(value): Refused(what, hint) for value, what, hint in _REFUSED},
-    **{key(value): meaning for value, meaning in found_in(lang)},
+    **{key(value): meaning for value, meaning in found_in(ti)},
 }
 
 
@@ -92,7 +92,7 @@ def meaning_of(value: object) -> Meaning | None:
         return known
     if isinstance(value, ModuleType):
         name = value.__name__
-        known_names = name.partition(".")[0] in _LIBRARIES or name.startswith(lang.__name__)
+        known_names = name.partition(".")[0] in _LIBRARIES or name.startswith(ti.__name__)
         return Library() if known_names else None
     type_ = value_type(value)
     if type_ is not None:
@@ -135,7 +135,8 @@ def _refused(value: Any) -> Meaning | None:
         title = package.capitalize() if package in PACKAGES else "Taichi"
         return Refused(f"A {title} kernel", "make it a '@dt.func'.")
     library = _ARRAYS.get(type(value).__module__.partition(".")[0])
-    if library is not None and hasattr(type(value), "__dlpack__"):
+    kind: Any = type(value)
+    if library is not None and hasattr(kind, "__dlpack__"):
         advice = "pass it as an argument, or make it a field: 'dt.from_dlpack(array)'."
         return Refused(library, advice)
     package = (getattr(value, "__module__", None) or "").partition(".")[0]

@@ -66,44 +66,42 @@ def _by_name(name: str) -> ScalarType:
 
 
 if TYPE_CHECKING:
+    from difftile.lang.checked import Checked
 
-    class _Number(Any):
-        def __new__(cls, value: Any = 0, /) -> Any: ...
-
-    class f16(_Number):
+    class f16(Checked):
         """16-bit floats."""
 
-    class f32(_Number):
+    class f32(Checked):
         """32-bit floats."""
 
-    class f64(_Number):
+    class f64(Checked):
         """64-bit floats."""
 
-    class i8(_Number):
+    class i8(Checked):
         """8-bit signed integers."""
 
-    class i16(_Number):
+    class i16(Checked):
         """16-bit signed integers."""
 
-    class i32(_Number):
+    class i32(Checked):
         """32-bit signed integers."""
 
-    class i64(_Number):
+    class i64(Checked):
         """64-bit signed integers."""
 
-    class u1(_Number):
+    class u1(Checked):
         """True and false."""
 
-    class u8(_Number):
+    class u8(Checked):
         """8-bit unsigned integers."""
 
-    class u16(_Number):
+    class u16(Checked):
         """16-bit unsigned integers."""
 
-    class u32(_Number):
+    class u32(Checked):
         """32-bit unsigned integers."""
 
-    class u64(_Number):
+    class u64(Checked):
         """64-bit unsigned integers."""
 
 else:

@@ -217,7 +217,7 @@ def _fitting(value: Any, type_: Any, name: str) -> Any:
         own = StructType(type_.members, type_.methods)
         if value is _NONE:
             return own()
-        members = value if isinstance(value, Mapping) else struct_values(value)
+        members: Any = value if isinstance(value, Mapping) else struct_values(value)
         if members is None:
             raise LaunchError(f"'{name}' is a struct of {', '.join(type_.members)}, not {value!r}.")
         return own(**members)

@@ -77,10 +77,10 @@ def scalar_named(dtype: Any) -> Scalar:
         LaunchError: It is no number type.
     """
     found = value_type(dtype)
-    if found is None and dtype is not None:
+    if found is None and isinstance(dtype, (np.dtype, type)):
         try:
             found = scalar_from_numpy(cast(Any, np).dtype(dtype))
-        except TypeError:
+        except TypeError:  # a class of something else
             found = None
     if not isinstance(found, Scalar):
         raise LaunchError(f"expected a number type such as ti.f32, got {dtype!r}.")

@@ -148,7 +148,7 @@ class Matrix(Arithmetic):
         self._set(self._index(index), value)
 
     def _index(self, index: Any) -> Any:
-        picks: tuple[Any, ...] = index if isinstance(index, tuple) else (index,)
+        picks = cast("tuple[Any, ...]", index if isinstance(index, tuple) else (index,))
         if len(picks) > self._numbers.ndim:
             takes = counted(self._numbers.ndim, "index", "indices")
             raise IndexError(f"{self._title} takes {takes}, not {len(picks)}.")
@@ -407,7 +407,7 @@ def apply(op: str, *args: Any) -> Any:
     if any(is_followed(arg) for arg in args):
         return _followed(op, args)
     plain = all(isinstance(arg, (bool, int, float)) for arg in args)
-    shaped = not any(isinstance(arg, np.ndarray) for arg in args)
+    shaped = not all(isinstance(arg, _UNSHAPED) for arg in args)
     values = [arg if isinstance(arg, (bool, int, float)) else array_of(arg) for arg in args]
     made = _evaluate.evaluate(op, values, shaped_arrays=shaped)
     if plain:
@@ -415,9 +415,12 @@ def apply(op: str, *args: Any) -> Any:
     return wrapped(made) if shaped else made
 
 
+_UNSHAPED = (bool, int, float, np.generic, np.ndarray)
+
+
 def is_followed(value: Any) -> bool:
     """Tell whether NumPy's functions do more with a number than compute: record its derivative."""
-    kind = type(value)
+    kind: Any = type(value)
     package = kind.__module__.partition(".")[0]
     return (
         hasattr(kind, "__array_ufunc__") and package not in _PLAIN and not isinstance(value, Matrix)

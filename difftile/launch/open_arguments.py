@@ -36,8 +36,9 @@ from difftile.ir.types import (
     scalar_of,
     shape_of,
 )
+from difftile.lang.meanings import vector_values
+from difftile.lang.structs import methods_of, struct_values
 from difftile.ops.vocabulary import FuncMeaning
-from difftile.substrate import methods_of, struct_values, vector_values
 
 Methods: TypeAlias = tuple[tuple[str, Any], ...]
 Shape: TypeAlias = tuple[int, ...]

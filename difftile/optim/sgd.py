@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, final
 
+import difftile.lang as ti
 from difftile.compile.func import func
 from difftile.diagnostics import LaunchError
 from difftile.optim.optimiser import Optimiser, Rates, Shared, UpdateRule
 from difftile.optim.parameters import FieldsLike, PerField, number
-from difftile.substrate import ti
 from difftile.tracebacks import boundary
 
 if TYPE_CHECKING:

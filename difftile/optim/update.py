@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import difftile.lang as ti
 from difftile.compile.func import func
 from difftile.fields.field import Field
-from difftile.ir.types import F64, Scalar, scalar_of
+from difftile.ir.types import Scalar, scalar_of
 from difftile.optim.parameters import NamedParameter
 from difftile.runtime.kernel import kernel
-from difftile.substrate import dtype_of, ti
 
-_double = dtype_of(F64)
 _TOGETHER = 16  # fields of a launch: each has a loop of its own, which takes time to compile
 
 
@@ -72,7 +71,7 @@ def move(
 
 @func
 def _square(g: Any, i: Any, several: Any) -> Any:
-    number = _double(g[i])
+    number = ti.f64(g[i])
     return (number * number).sum() if ti.static(several is not None) else number * number
 
 

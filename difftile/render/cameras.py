@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+import difftile.lang as ti
 from difftile.diagnostics import FieldError, counted
 from difftile.fields.create import from_numpy, mat, vec, zeros
 from difftile.fields.recording import RECORDING, may_vary
@@ -16,7 +17,6 @@ from difftile.ir.types import scalar_of
 from difftile.render.checks import check_size
 from difftile.rotations.rigid_motions import se3_exp
 from difftile.runtime.kernel import kernel
-from difftile.substrate import ti
 from difftile.tracebacks import boundary
 
 _ORTHOGONAL = 1e-4  # the largest deviation of a rotation from orthonormal rows

@@ -14,10 +14,10 @@ where alpha is clamped its derivative is 0.
 
 from __future__ import annotations
 
+import difftile.lang as ti
 from difftile.compile.func import func
 from difftile.render import native_compositing
 from difftile.runtime.kernel import kernel
-from difftile.substrate import ti
 
 MAX_ALPHA = 0.99
 MIN_ALPHA = 1.0 / 255.0

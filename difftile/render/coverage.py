@@ -12,8 +12,8 @@ An edge along the border of two pixels moves into one of them; that pixel has th
 
 from __future__ import annotations
 
+import difftile.lang as ti
 from difftile.runtime.funcs import func
-from difftile.substrate import ti
 
 vec2 = ti.math.vec2
 

@@ -13,6 +13,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+import difftile.lang as ti
 from difftile.compile.func import func
 from difftile.diagnostics import LaunchError
 from difftile.fields.create import full, mat, vec, zeros
@@ -27,7 +28,6 @@ from difftile.render.splatter import Rendering, coloured
 from difftile.render.tiles import TileLists
 from difftile.rotations.quaternions import quat_to_matrix
 from difftile.runtime.kernel import kernel
-from difftile.substrate import ti
 from difftile.tracebacks import boundary
 
 FLATTEST = 1e-3  # the least length of half axes, relative to the longest; else rounding would show

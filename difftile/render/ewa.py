@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 
+import difftile.lang as ti
 from difftile.compile.func import func
 from difftile.compile.language_functions import sigmoid
 from difftile.render.compositing import MIN_ALPHA
 from difftile.rotations.quaternions import quat_to_matrix
 from difftile.runtime.kernel import kernel
-from difftile.substrate import ti
 
 MARGIN = 0.3  # of the field of view around the image, to which the point of the map is clamped
 REACH = 3.33  # standard deviations; an opacity of 1 is 1/255 there

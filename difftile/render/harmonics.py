@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import difftile.lang as ti
 from difftile.compile.func import func
 from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
 from difftile.runtime.kernel import kernel
-from difftile.substrate import ti
 from difftile.textures.directions import unit
 
 MAX_DEGREE = 3

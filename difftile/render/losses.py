@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from math import prod
 
+import difftile.lang as ti
 from difftile.compile.language_functions import safe_divide
 from difftile.diagnostics import FieldError
 from difftile.fields.array_like import ArrayLike
 from difftile.ir.types import is_float, shape_of
 from difftile.render.similarity import add_dissimilarity
 from difftile.runtime.kernel import kernel
-from difftile.substrate import ti
 from difftile.tracebacks import boundary
 
 

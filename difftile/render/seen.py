@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 
+import difftile.lang as ti
 from difftile.compile.func import func
 from difftile.compile.rules import bwd_diff
 from difftile.render.ewa import box_of, conic_of, is_in_range, splat_of
 from difftile.render.harmonics import BAND0, harmonics, is_finite, lit, spherical_harmonics
 from difftile.runtime.kernel import kernel
-from difftile.substrate import ti
 from difftile.textures.directions import unit
 
 

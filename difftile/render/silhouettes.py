@@ -12,10 +12,10 @@ differentiable rendering of SDFs, 2024, whose relaxed boundary is the closest ap
 
 from __future__ import annotations
 
+import difftile.lang as ti
 from difftile.compile.language_functions import stop_grad
 from difftile.render.coverage import coverage
 from difftile.runtime.funcs import func
-from difftile.substrate import ti
 
 STEPS = 1024  # of a ray in one search
 SHORTEST = 0.25  # a step, in pixels where it is

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+import difftile.lang as ti
 from difftile.compile.func import func
 from difftile.compile.language_functions import safe_divide
 from difftile.diagnostics import FieldError
@@ -22,7 +23,7 @@ from difftile.fields.create import zeros
 from difftile.fields.field import Field, scratch
 from difftile.ir.types import promote, scalar_of, shape_of
 from difftile.runtime.kernel import kernel
-from difftile.substrate import current_session, ti
+from difftile.substrate import current_session
 
 SIZE = 11
 _BELL = np.exp(-0.5 * (np.arange(SIZE) - SIZE // 2) ** 2 / 1.5**2)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import difftile.lang as ti
 from difftile.fields.create import zeros
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
 from difftile.ir.types import I32, I64, U32
 from difftile.runtime.kernel import kernel
-from difftile.substrate import Buffer, NativeKernel, current_session, ti
+from difftile.substrate import Buffer, NativeKernel, current_session
 from difftile.tracebacks import boundary
 
 _NATIVE = 1 << 30  # pairs that the sort by warps counts without overflow

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import difftile.lang as ti
 from difftile.compile.func import func
 from difftile.diagnostics import FieldError
 from difftile.fields.array_like import ArrayLike
@@ -30,7 +31,7 @@ from difftile.ir.types import I32
 from difftile.render.compositing import MIN_ALPHA, composite, composite_plain
 from difftile.render.tiles import TileLists
 from difftile.runtime.kernel import kernel
-from difftile.substrate import current_session, ti
+from difftile.substrate import current_session
 from difftile.tracebacks import boundary
 
 REACH = 11.082527  # 2 ln 255, twice the largest sigma

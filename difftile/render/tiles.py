@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from operator import is_
 from typing import Any, final
 
+import difftile.lang as ti
 from difftile.compile.func import func
 from difftile.diagnostics import FieldError
 from difftile.fields.create import zeros
@@ -26,7 +27,7 @@ from difftile.render.checks import check_integers, check_size
 from difftile.render.compositing import MAX_SIGMA, MIN_ALPHA
 from difftile.render.sorting import Scan, Sorter, memory_to_write
 from difftile.runtime.kernel import kernel
-from difftile.substrate import NativeKernel, current_session, ti
+from difftile.substrate import NativeKernel, current_session
 from difftile.tracebacks import boundary
 
 _MOST = 2**31 - 1

@@ -6,8 +6,8 @@ it; zeros stand for the identity, with the gradient 0. Opposite quaternions are 
 
 from __future__ import annotations
 
+import difftile.lang as ti
 from difftile.runtime.funcs import func
-from difftile.substrate import ti
 from difftile.textures.directions import unit
 
 vec3, vec4, mat3 = ti.math.vec3, ti.math.vec4, ti.math.mat3

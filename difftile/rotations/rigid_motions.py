@@ -6,10 +6,10 @@ Source: Barfoot, State Estimation for Robotics, section 7.1.
 
 from __future__ import annotations
 
+import difftile.lang as ti
 from difftile.fields.create import vec
 from difftile.rotations.rotation_vectors import SMALL, sines, skew, so3_log
 from difftile.runtime.funcs import func
-from difftile.substrate import ti
 
 vec3, mat3, vec6 = ti.math.vec3, ti.math.mat3, vec(6)
 

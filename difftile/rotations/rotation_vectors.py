@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import difftile.lang as ti
 from difftile.rotations.quaternions import quat_from_matrix, quat_log
 from difftile.runtime.funcs import func
-from difftile.substrate import ti
 
 vec3, mat3 = ti.math.vec3, ti.math.mat3
 

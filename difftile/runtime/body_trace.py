@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+import difftile.lang as ti
 from difftile.compile.arguments import Argument, Arguments, CallArgs
 from difftile.compile.func import KernelValue
 from difftile.diagnostics import LaunchError, StepsError
@@ -28,7 +29,6 @@ from difftile.ir.types import FLOATS, scalar_of, shape_of
 from difftile.launch.open_arguments import Form, Members, Numbers
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.runtime.kernel import Kernel
-from difftile.substrate import ti
 
 _Place: TypeAlias = tuple[int, ...]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import difftile.lang as ti
 from difftile.compile.func import KernelValue
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.reductions import Reductions
 from difftile.ir.types import shape_of
 from difftile.runtime.funcs import func
 from difftile.runtime.kernel import Kernel
-from difftile.substrate import ti
 
 
 def _sum(start: KernelValue, x: KernelValue):

@@ -16,7 +16,8 @@ from difftile.fields.create import from_numpy
 from difftile.fields.recording import RECORDING
 from difftile.fields.structs import StructField
 from difftile.ir.types import scalar_from_numpy, shape_of, shaped
-from difftile.substrate import block_of, value_type
+from difftile.lang.type_objects import value_type
+from difftile.substrate import block_of
 
 
 def as_input(

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+import difftile.lang as ti
 from difftile.compile.func import KernelValue
 from difftile.diagnostics import FieldError
 from difftile.fields.arithmetic import Operators
@@ -24,7 +25,7 @@ from difftile.ir.types import F64, Matrix, Scalar, Vector, is_float, shape_of
 from difftile.runtime.funcs import func
 from difftile.runtime.kernel import Kernel
 from difftile.runtime.number_flow import Operations, Places, field_of, place_of, put, warn_if_cut
-from difftile.substrate import current_session, ti
+from difftile.substrate import current_session
 
 
 def _unary(op: KernelValue, a: KernelValue, out: KernelValue) -> None:

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+import difftile.lang as ti
 from difftile.diagnostics import FieldError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import field_of, is_array
@@ -18,7 +19,6 @@ from difftile.fields.structs import Member, StructField
 from difftile.ir.types import Type, is_float
 from difftile.launch.overlaps import check_apart
 from difftile.runtime.kernel import kernel
-from difftile.substrate import ti
 
 StateLike: TypeAlias = "Member | Sequence[Member]"
 

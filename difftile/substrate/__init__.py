@@ -1,11 +1,10 @@
-"""Sessions, memory, compiled launches and the meaning of the objects that kernels name.
+"""Sessions, memory and compiled launches.
 
 The rest of the library imports from here; `tests/test_layers.py` checks it. The modules of this
 package know no compiler. Each package inside is a backend, and only it knows its compiler.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from difftile.substrate.backend import Backend, Launcher, NativeKernel
 from difftile.substrate.batch import apart, batch_of, start_launches
@@ -25,22 +24,6 @@ from difftile.substrate.streams import NULL_STREAM
 from difftile.substrate.vector_loops import REASONS, LoopCode
 from difftile.substrate.work import Work, work_of
 
-if TYPE_CHECKING:
-    from difftile.substrate.taichi.names import StructType  # of which users' types are instances
-else:
-    StructType = _backend().language.StructType
-
-# The language of kernels. Bound once, since some are called for each launch and each new field.
-ti: Any = _backend().language.namespace
-dtype_of = _backend().language.dtype_of
-has_own_scalar = _backend().language.has_own_scalar
-meaning_of = _backend().language.meaning_of
-element_dtype = _backend().language.element_dtype
-member_types = _backend().language.member_types
-methods_of = _backend().language.methods_of
-struct_values = _backend().language.struct_values
-value_type = _backend().language.value_type
-vector_values = _backend().language.vector_values
 
 
 def cache_folder() -> Path:
@@ -71,7 +54,6 @@ __all__ = [
     "Pool",
     "RawEvent",
     "Session",
-    "StructType",
     "Terms",
     "Work",
     "apart",
@@ -82,15 +64,9 @@ __all__ = [
     "check_strategy",
     "chosen",
     "current_session",
-    "dtype_of",
-    "element_dtype",
     "failed",
-    "has_own_scalar",
     "keep",
     "let_wait",
-    "meaning_of",
-    "member_types",
-    "methods_of",
     "nbytes_of",
     "op_text",
     "open_desktop",
@@ -101,10 +77,6 @@ __all__ = [
     "speed_of",
     "start_launches",
     "start_session",
-    "struct_values",
-    "ti",
     "unpin",
-    "value_type",
-    "vector_values",
     "work_of",
 ]

@@ -1,7 +1,7 @@
 """The type of a backend: everything that difftile asks of one compiler.
 
-A backend is a package in this folder that makes one `Backend`. `Language` and `Devices` are modules
-of that package, the other groups its classes. Backends share the kernel language in which source is
+A backend is a package in this folder that makes one `Backend`. `Devices` is a module of it, and
+the other groups are classes. Backends share the kernel language in which source is
 emitted, so the emitter belongs to none of them.
 """
 
@@ -12,62 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy.typing as npt
-
 from difftile.ir.nodes import Array, Program, Var
 from difftile.ir.types import Type
-from difftile.ops.vocabulary import Meaning
 from difftile.substrate.batch import Graphs
 from difftile.substrate.emit import Emitted
 from difftile.substrate.memory import DeviceArray
 from difftile.substrate.spellings import Spelling
-
-
-class Language(Protocol):
-    """The objects of the kernel language's Python package.
-
-    The package itself is `namespace`, as kernels of the library use it; `StructType` is the class
-    of struct types.
-    """
-
-    namespace: Any
-    StructType: Any
-
-    def meaning_of(self, value: object) -> Meaning | None:
-        """Return the meaning of a Python object in a kernel, or None if it is only an object."""
-        ...
-
-    def element_dtype(self, value: Any) -> Any:
-        """Return the type of the elements that an annotation of an array names, or None."""
-        ...
-
-    def value_type(self, value: Any) -> Type | None:
-        """Return the type that a type object of the language stands for, or None."""
-        ...
-
-    def dtype_of(self, type_: Type) -> Any:
-        """Return the type object of the language that stands for a type."""
-        ...
-
-    def has_own_scalar(self, value: object) -> bool:
-        """Tell whether a type object names its precision."""
-        ...
-
-    def member_types(self, value: Any) -> dict[str, Any]:
-        """Return the type object of each member of a struct type."""
-        ...
-
-    def methods_of(self, value: Any) -> tuple[tuple[str, Any], ...]:
-        """Return the methods of a struct type, or of a struct made in Python, by name."""
-        ...
-
-    def struct_values(self, value: object) -> dict[str, Any] | None:
-        """Return the members of a struct made in Python by name; None for other objects."""
-        ...
-
-    def vector_values(self, value: object) -> npt.NDArray[Any] | None:
-        """Return a vector or matrix made in Python as an array; None for other objects."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +149,6 @@ class Backend:
     """One compiler, its memory and its names.
 
     Args:
-        language: The objects that kernels name, and their meanings.
         spellings: How emitted source writes each op.
         vector_math: The functions that may be polynomials.
         devices: Starts and ends.
@@ -213,7 +162,6 @@ class Backend:
             there are none.
     """
 
-    language: Language
     spellings: Mapping[str, Spelling]
     vector_math: VectorMath
     devices: Devices

@@ -10,6 +10,7 @@ from typing import Any
 
 from difftile.diagnostics import FieldError
 from difftile.ir.types import F32, FLOATS, SCALARS, Scalar
+from difftile.lang.type_objects import value_type
 from difftile.substrate.backend import Backend, NativeKernel
 from difftile.substrate.batch import Batches
 from difftile.substrate.compiler import backend, choose
@@ -95,11 +96,11 @@ def start_session(
     if substrate is not None:
         choose(substrate)
     own = backend()
-    devices, language = own.devices, own.language
+    devices = own.devices
     if arch not in devices.ARCHS:
         raise FieldError(f"Unknown arch '{arch}'. Choose one of: {', '.join(devices.ARCHS)}.")
     is_name = isinstance(default_fp, str)
-    scalar = SCALARS.get(default_fp) if is_name else language.value_type(default_fp)
+    scalar = SCALARS.get(default_fp) if is_name else value_type(default_fp)
     if not isinstance(scalar, Scalar) or scalar not in FLOATS:
         raise FieldError(f"default_fp is a float type such as ti.f32, not {default_fp}.")
     if math not in ("polynomials", "libm"):

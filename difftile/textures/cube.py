@@ -12,9 +12,9 @@ edge they belong to the face whose axis comes first.
 
 from __future__ import annotations
 
+import difftile.lang as ti
 from difftile.compile.rules import fwd_diff
 from difftile.runtime.funcs import func
-from difftile.substrate import ti
 from difftile.textures.directions import (
     divided,
     is_direction,

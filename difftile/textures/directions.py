@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
+import difftile.lang as ti
 from difftile.compile.func import func
 from difftile.compile.language_functions import stop_grad
-from difftile.substrate import ti
 
 LONG = 2**30  # numbers above this, or below its inverse, are not moderate
 _FAR = 2.0**100  # above this, and below its inverse, the inverse of an `f32` may not be exact

@@ -5,9 +5,9 @@ Positions are in texels: texel i covers [i, i + 1), its centre is at i + 1/2.
 
 from __future__ import annotations
 
+import difftile.lang as ti
 from difftile.compile.methods import data_oriented
 from difftile.runtime.funcs import func
-from difftile.substrate import ti
 
 
 @data_oriented

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 
+import difftile.lang as ti
 from difftile.compile.language_functions import stop_grad
 from difftile.runtime.funcs import func
-from difftile.substrate import ti
 from difftile.textures.directions import divided
 from difftile.textures.mips import kept_lod
 

@@ -7,9 +7,9 @@ the weight outside along axis a.
 
 from __future__ import annotations
 
+import difftile.lang as ti
 from difftile.compile.rules import fwd_diff
 from difftile.runtime.funcs import func
-from difftile.substrate import ti
 from difftile.textures.wraps import FAR
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+import difftile.lang as ti
 from difftile.fields.create import from_numpy
 from difftile.fields.derived import DerivedField
 from difftile.fields.field import Field
 from difftile.runtime.funcs import func
 from difftile.runtime.kernel import kernel
-from difftile.substrate import ti
 
 
 def level_shapes(shape: tuple[int, ...], box: tuple[int, ...]) -> list[tuple[int, ...]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import difftile.lang as ti
 from difftile.compile.methods import data_oriented
 from difftile.diagnostics import FieldError, did_you_mean
 from difftile.fields.array_like import ArrayLike
@@ -15,8 +16,8 @@ from difftile.fields.create import full
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
 from difftile.ir.types import Vector
+from difftile.lang.meanings import dtype_of
 from difftile.runtime.funcs import func
-from difftile.substrate import dtype_of, ti
 from difftile.textures.cube import lookup_on_cube, moderate, moved_on_cube, texel_on_cube
 from difftile.textures.filters import FILTERS
 from difftile.textures.footprint import (

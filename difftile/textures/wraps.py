@@ -12,9 +12,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import difftile.lang as ti
 from difftile.compile.methods import data_oriented
 from difftile.runtime.funcs import func
-from difftile.substrate import ti
 
 FAR = 4  # positions nearer than this, in sizes of the texture, stay as they are
 NONE = -1  # the index of the border

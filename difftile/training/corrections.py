@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+import difftile.lang as ti
 from difftile.diagnostics import LaunchError
 from difftile.fields.create import from_numpy, mat, vec, zeros
 from difftile.fields.field import Field
@@ -16,7 +17,6 @@ from difftile.optim.adam import Adam
 from difftile.optim.optimiser import Rate
 from difftile.optim.schedules import exponential
 from difftile.runtime.kernel import kernel
-from difftile.substrate import ti
 from difftile.training.options import Options
 
 POSES, EXPOSURES = "poses", "exposures"

@@ -14,6 +14,7 @@ from typing import Any, Protocol, final
 import numpy as np
 import numpy.typing as npt
 
+import difftile.lang as ti
 from difftile.compile.language_functions import sigmoid
 from difftile.diagnostics import LaunchError, SolverError
 from difftile.fields.create import from_numpy, zeros
@@ -23,7 +24,6 @@ from difftile.ir.types import I32, scalar_of
 from difftile.render.sorting import Scan, Sorter
 from difftile.rotations.quaternions import quat_to_matrix
 from difftile.runtime.kernel import kernel
-from difftile.substrate import ti
 from difftile.tracebacks import boundary
 from difftile.training.numbers import logit
 

@@ -8,13 +8,13 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+import difftile.lang as ti
 from difftile.datasets.dataset import Dataset, View
 from difftile.diagnostics import DatasetError
 from difftile.fields.create import from_numpy, zeros
 from difftile.fields.field import Field
 from difftile.render.splatter import Rendering
 from difftile.runtime.kernel import kernel
-from difftile.substrate import ti
 from difftile.training.options import Options
 
 COVERED = 0.5  # the least alpha of a pixel whose depth is compared

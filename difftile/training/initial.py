@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import difftile.lang as ti
 from difftile.datasets.dataset import Dataset
 from difftile.datasets.splats import PARAMETERS, Splats
 from difftile.fields.rows import Rows
 from difftile.render.gaussians import make_gaussians
-from difftile.substrate import ti
 from difftile.tracebacks import boundary
 from difftile.training.from_points import gaussians_at
 from difftile.training.options import Options

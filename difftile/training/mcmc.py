@@ -13,6 +13,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+import difftile.lang as ti
 from difftile.compile.generated import randn
 from difftile.compile.language_functions import sigmoid
 from difftile.diagnostics import LaunchError, SolverError
@@ -21,7 +22,6 @@ from difftile.fields.rows import Rows
 from difftile.rotations.quaternions import quat_to_matrix
 from difftile.runtime.funcs import func
 from difftile.runtime.kernel import kernel
-from difftile.substrate import ti
 from difftile.tracebacks import boundary
 from difftile.training import numbers
 from difftile.training.densify import ScreenGradients

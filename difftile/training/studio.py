@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
+import difftile.lang as ti
 from difftile.datasets.dataset import View
 from difftile.fields.create import from_numpy, vec, zeros
 from difftile.fields.field import Field
@@ -19,7 +20,7 @@ from difftile.render.losses import l2
 from difftile.render.metrics import decibels
 from difftile.render.splatter import Rendering, Splatter
 from difftile.runtime.kernel import kernel
-from difftile.substrate import current_session, ti
+from difftile.substrate import current_session
 from difftile.training.corrections import Corrections
 
 # Bytes of pictures that stay in memory of the host, or of a device; others are read each time.

@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+import difftile.lang as ti
 from difftile.datasets.dataset import Dataset, View
 from difftile.diagnostics import DatasetError, LaunchError
 from difftile.fields.create import from_numpy, vec, zeros
@@ -18,7 +19,6 @@ from difftile.render.metrics import psnr, ssim
 from difftile.render.similarity import SIZE
 from difftile.render.splatter import Splatter
 from difftile.runtime.tape import Tape
-from difftile.substrate import ti
 from difftile.tracebacks import boundary
 from difftile.training.corrections import Corrections, fitted_exposure
 from difftile.training.densify import Densification

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import difftile.lang as ti
 from difftile.fields.create import from_numpy
 from difftile.fields.field import Field
 from difftile.runtime.kernel import kernel
-from difftile.substrate import ti
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -83,6 +83,7 @@ def _owners() -> dict[str, object]:
     x = dt.zeros(2, grad=True)
     return {
         "difftile": dt,
+        "lang": dt.ti,
         "field": x,
         "kernel": _double,
         "optimiser": dt.optim.SGD(x, lr=0.1),

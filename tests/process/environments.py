@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import difftile as dt  # before Taichi, which ends the process where HOME is missing
-from difftile.substrate import ti
+import difftile.lang as ti
 from difftile.substrate.family.device import impl
 
 

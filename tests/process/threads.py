@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import difftile as dt
-from difftile.substrate import ti
+import difftile.lang as ti
 
 COUNT = 8
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from difftile.ir.types import F32, F64
 from difftile.ops.table import OPS
-from difftile.substrate.backend import Backend, Language, VectorMath
+from difftile.substrate.backend import Backend, VectorMath
 from difftile.substrate.batch import Graphs
 from difftile.substrate.family import device
 from difftile.substrate.family.launcher import CompiledKernel
@@ -15,15 +15,13 @@ from difftile.substrate.spellings import SPELLINGS, Call
 from difftile.substrate.vector_functions import FUNCTIONS, LIMITS
 
 
-def backend_of(language: Language, graphs: Callable[[], Graphs | None]) -> Backend:
+def backend_of(graphs: Callable[[], Graphs | None]) -> Backend:
     """Return the backend with the parts that the compilers do not share.
 
     Args:
-        language: The objects that kernels name, and their meanings.
         graphs: Returns what makes graphs of launches, if there is something.
     """
     return Backend(
-        language=language,
         spellings=SPELLINGS,
         vector_math=VectorMath(
             {name: Call(f"vector_math.{name}", typed=True) for name in FUNCTIONS if name in OPS},

@@ -1,14 +1,11 @@
 """Taichi as a backend."""
 
 from difftile.substrate.family.backend import backend_of
-from difftile.substrate.taichi import (
-    foreign_tape,  # noqa: F401 - replaces a method of Taichi's tape
-    names,
-)
+from difftile.substrate.taichi import foreign_tape  # noqa: F401 - replaces a method of Taichi's tape
 
 
 def _no_graphs() -> None:
     """Taichi launches on the null stream, of which the driver makes no graphs."""
 
 
-BACKEND = backend_of(names, _no_graphs)
+BACKEND = backend_of(_no_graphs)
