@@ -27,7 +27,7 @@ from difftile.ir.types import (
 from difftile.lang.meanings import dtype_of
 from difftile.lang.structs import StructTypeLike, is_struct_type, member_types, methods_of
 from difftile.lang.type_objects import has_own_scalar, value_type
-from difftile.substrate import current_session
+from difftile.substrate import default_float
 from difftile.tracebacks import boundary
 
 
@@ -66,7 +66,7 @@ def element_type(dtype: Any) -> Type:
             note = " A shape is one argument: dt.zeros((2, 3)), dt.field(ti.f32, (2, 3))."
         raise FieldError(f"{shown} is no element type; use {_SUPPORTED}.{note}")
     if is_float(found) and not has_own_scalar(dtype):
-        return with_scalar(found, current_session().float_type)
+        return with_scalar(found, default_float())
     return found
 
 

@@ -18,7 +18,7 @@ from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import MAX_ELEMENTS, Buffer, Terms, nbytes_of
 from difftile.substrate.pool import Pool, keep, pack, relieve, unpin
 from difftile.substrate.scatters import check_strategy
-from difftile.substrate.session import Session, current_session, start_session
+from difftile.substrate.session import Session, current_session, default_float, start_session
 from difftile.substrate.spellings import op_text
 from difftile.substrate.streams import NULL_STREAM
 from difftile.substrate.vector_loops import REASONS, LoopCode
@@ -64,6 +64,7 @@ __all__ = [
     "check_strategy",
     "chosen",
     "current_session",
+    "default_float",
     "failed",
     "keep",
     "let_wait",

@@ -167,6 +167,11 @@ def current_session() -> Session:
                     start_session(backend().devices.running(), F32.name, 0, False)
 
 
+def default_float() -> Scalar:
+    """Return the float type of the session, or of one that `current_session` would start."""
+    return _current[0].float_type if _current else F32
+
+
 def _end(why: str) -> None:
     """End the session, whose code is not launched any more."""
     ended = _current[:]

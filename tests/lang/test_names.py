@@ -6,6 +6,7 @@ import importlib
 import inspect
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -126,6 +127,14 @@ def test_no_compiler_is_loaded() -> None:
         "assert not {'taichi', 'quadrants'} & sys.modules.keys(), 'loaded'\n"
     )
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
+
+
+def test_the_library_loads_no_compiler_before_the_first_field() -> None:
+    program = Path(__file__).with_name("without_compiler.py")
+    done = subprocess.run(
+        [sys.executable, str(program)], capture_output=True, text=True, check=False
+    )
     assert not done.returncode, done.stderr
 
 
