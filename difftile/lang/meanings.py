@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import math
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -135,7 +135,7 @@ def _refused(value: Any) -> Meaning | None:
         title = package.capitalize() if package in PACKAGES else "Taichi"
         return Refused(f"A {title} kernel", "make it a '@dt.func'.")
     library = _ARRAYS.get(type(value).__module__.partition(".")[0])
-    kind: Any = type(value)
+    kind = cast("type[Any]", type(value))
     if library is not None and hasattr(kind, "__dlpack__"):
         advice = "pass it as an argument, or make it a field: 'dt.from_dlpack(array)'."
         return Refused(library, advice)

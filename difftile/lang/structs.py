@@ -217,7 +217,8 @@ def _fitting(value: Any, type_: Any, name: str) -> Any:
         own = StructType(type_.members, type_.methods)
         if value is _NONE:
             return own()
-        members: Any = value if isinstance(value, Mapping) else struct_values(value)
+        given = dict(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else None
+        members = struct_values(value) if given is None else given
         if members is None:
             raise LaunchError(f"'{name}' is a struct of {', '.join(type_.members)}, not {value!r}.")
         return own(**members)

@@ -327,7 +327,7 @@ def _filled(number: int, dt: Any, n: int, m: int | None) -> Any:
 def wrapped(numbers: Any) -> Any:
     """Return an array as a vector or matrix, and a number as it is."""
     if not isinstance(numbers, np.ndarray) or not numbers.ndim:
-        return numbers
+        return cast(Any, numbers)
     made = object.__new__(Vector if numbers.ndim == 1 else Matrix)
     object.__setattr__(made, "_numbers", numbers)
     return made
@@ -411,7 +411,7 @@ def apply(op: str, *args: Any) -> Any:
     values = [arg if isinstance(arg, (bool, int, float)) else array_of(arg) for arg in args]
     made = _evaluate.evaluate(op, values, shaped_arrays=shaped)
     if plain:
-        return made.item() if isinstance(made, np.generic) else wrapped(made)
+        return cast(Any, made).item() if isinstance(made, np.generic) else wrapped(made)
     return wrapped(made) if shaped else made
 
 
@@ -420,7 +420,7 @@ _UNSHAPED = (bool, int, float, np.generic, np.ndarray)
 
 def is_followed(value: Any) -> bool:
     """Tell whether NumPy's functions do more with a number than compute: record its derivative."""
-    kind: Any = type(value)
+    kind = cast("type[Any]", type(value))
     package = kind.__module__.partition(".")[0]
     return (
         hasattr(kind, "__array_ufunc__") and package not in _PLAIN and not isinstance(value, Matrix)
