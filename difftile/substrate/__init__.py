@@ -25,7 +25,6 @@ from difftile.substrate.vector_loops import REASONS, LoopCode
 from difftile.substrate.work import Work, work_of
 
 
-
 def cache_folder() -> Path:
     """Return the folder of compiled kernels, unless an option of a start names another."""
     return _backend().devices.cache_folder()
