@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +14,8 @@ import difftile as dt
 from difftile.substrate import NULL_STREAM, let_wait
 from difftile.substrate.family import cuda
 from difftile.substrate.streams import handle_of
+
+ROOT = Path(__file__).parents[1]
 
 
 class Driver:
@@ -104,3 +109,21 @@ def test_streams_are_refused_before_a_session_ends() -> None:
     with pytest.raises(dt.FieldError, match="name one of them"):
         dt.init(arch="cpu", stream=2)
     assert x[0] == 1.0  # the session goes on
+
+
+def test_memory_of_devices_goes_silently_with_the_interpreter() -> None:
+    program = (
+        "from tests.device_arrays import device_arrays\n"
+        "import difftile as dt\n"
+        "on = device_arrays()\n"
+        "on.__enter__()\n"
+        "x = dt.ones(3)\n"
+        "class Late:\n"
+        "    pass\n"
+        "late = Late()\n"
+        "late.self, late.x = late, x.buffer.device\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "Ndarray" not in done.stderr

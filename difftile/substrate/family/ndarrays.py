@@ -4,6 +4,7 @@
 # pyright: reportInvalidTypeForm=false
 
 import gc
+import weakref
 from math import prod
 from typing import Any, NamedTuple
 
@@ -13,7 +14,13 @@ import numpy.typing as npt
 from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
 from difftile.substrate.batch import start_launches
 from difftile.substrate.compiler import ti
-from difftile.substrate.family.cuda import enter, finish_null_stream, finish_stream, memory_of
+from difftile.substrate.family.cuda import (
+    current_stream,
+    enter,
+    finish_null_stream,
+    finish_stream,
+    memory_of,
+)
 from difftile.substrate.family.dtypes import dtype_of
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Box
@@ -37,6 +44,8 @@ class Ndarray:
             self._ndarray: Any = ti.ndarray(dtype_of(element), some)
             self._memory = memory_of(self._ndarray)
             finish_null_stream()
+        if current_stream() is not None:  # before the ndarray is let go, which frees the memory
+            weakref.finalize(self, finish_stream)
         self._handle: Any = self._ndarray.arr
         self._waiting: _Fill | None = None
 
@@ -46,10 +55,6 @@ class Ndarray:
         if self._waiting is not None:
             self._fill()
         return self._handle
-
-    def __del__(self) -> None:
-        if self._ndarray is not None:
-            finish_stream()
 
     @property
     def unfilled(self) -> Any:
