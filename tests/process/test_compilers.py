@@ -1,0 +1,79 @@
+"""The compiler of a process: chosen, missing, unknown, of another version."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from difftile.releases import RELEASES, VARIABLE
+
+ROOT = Path(__file__).parents[2]
+QUADRANTS = RELEASES["quadrants"]
+NEITHER = "import sys; sys.modules |= dict.fromkeys(('taichi', 'quadrants')); "
+START = "import difftile as dt; dt.init({}); print('started')"
+
+
+def said(program: str, variable: str = "", path: Path | None = None) -> str:
+    """Return the last line that a program prints, on stdout or else on stderr.
+
+    Args:
+        program: Its text.
+        variable: The value of DIFFTILE_SUBSTRATE.
+        path: Where packages and their versions are looked for first.
+    """
+    folders = [str(one) for one in (path, ROOT) if one is not None]
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {VARIABLE: variable, "PYTHONPATH": os.pathsep.join(folders)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert bool(done.stdout) != bool(done.returncode), done.stderr
+    return (done.stdout or done.stderr).strip().rpartition("\n")[2]
+
+
+def test_without_a_compiler_the_first_field_names_what_to_install() -> None:
+    program = NEITHER + "import difftile as dt; dt.zeros(3)"
+    ways = [one.advice for one in RELEASES.values() if one.has_wheels]
+    text = f"difftile needs Taichi or Quadrants, and neither is installed: {', or '.join(ways)}."
+    assert said(program).endswith(text)
+
+
+@pytest.mark.parametrize("by_variable", [True, False])
+def test_an_unknown_substrate(by_variable: bool) -> None:
+    text = "Unknown substrate 'warp'. Choose one of: taichi, quadrants."
+    program = START.format("" if by_variable else "substrate='warp'")
+    assert said(program, "warp" if by_variable else "").endswith(text)
+
+
+@pytest.mark.parametrize("by_variable", [True, False])
+def test_a_substrate_that_is_missing(by_variable: bool) -> None:
+    program = NEITHER + START.format("" if by_variable else "substrate='quadrants'")
+    text = "Quadrants is not installed: pip install 'difftile[quadrants]'."
+    assert said(program, "quadrants" if by_variable else "").endswith(text)
+
+
+def test_another_version_of_quadrants(tmp_path: Path) -> None:
+    """A later release of the same Quadrants, which might run and be wrong."""
+    package = tmp_path / "quadrants-1.9.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: quadrants\nVersion: 1.9.0\n")
+    (tmp_path / "quadrants.py").write_text("raise ImportError('imported before it was checked')\n")
+    found = said(START.format("substrate='quadrants'"), path=tmp_path)
+    assert f"Quadrants 1.9.0 is installed, but difftile needs {QUADRANTS.wanted} on" in found
+    assert found.endswith("pip install 'difftile[quadrants]'.")
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_the_substrate_that_is_named_runs(name: str) -> None:
+    if RELEASES[name].complaint:
+        pytest.skip(RELEASES[name].complaint)
+    program = (
+        START.format("") + "; import sys; print(*sorted({'taichi', 'quadrants'} & {*sys.modules}))"
+    )
+    assert said(program, name.upper()) == name
