@@ -1,5 +1,7 @@
 """The rows, made in a process whose compiler is the one to measure."""
 
+import importlib
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +14,8 @@ from benchmarks.kernel_rows.cases import CASES
 from benchmarks.kernel_rows.sides import Ours, seeds_of
 from benchmarks.peers.runs import Times, make_pendula, make_ripples
 from benchmarks.substrate_rows.side import Arrays, Figures, Row, each
-from difftile.substrate.compiler import ti
+
+ti: Any = importlib.import_module(os.environ["DIFFTILE_SUBSTRATE"])
 
 KERNELS = tuple(CASES)
 FUSED = ("pendula", "wave")
