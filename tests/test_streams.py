@@ -114,9 +114,11 @@ def test_streams_are_refused_before_a_session_ends() -> None:
 def test_memory_of_devices_goes_silently_with_the_interpreter() -> None:
     program = (
         "from tests.device_arrays import device_arrays\n"
-        "from tests.test_batch import push, dt, ti\n"
+        "from tests.test_batch import push\n"
+        "import difftile as dt, taichi as ti\n"
         "with device_arrays():\n"
-        "    push(*(dt.zeros(3, ti.f32) for _ in range(3)), 1.0, 0)\n"
+        "    x, v, y = (dt.zeros(3, ti.f32) for _ in range(3))\n"
+        "    push(x, v, y, 1.0, 0)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
