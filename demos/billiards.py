@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
 from demos.support.bodies import Motion, discs, save_body_animation, save_body_strip
 from demos.support.options import make_parser, start
 from demos.support.pictures import save_loss_curve
 from demos.support.training import Training, print_check, train
+from difftile import ti
 from scenes.billiards import Billiards, BilliardsScene
 
 # Collisions magnify gradients by orders of magnitude, and differently from one iteration to the

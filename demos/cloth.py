@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
 from demos.support.drapes import Fall, view
@@ -21,6 +20,7 @@ from demos.support.pictures import save_loss_curve
 from demos.support.surfaces import Ball, Drape, save_drape_animation, save_drape_strip
 from demos.support.training import Training, fit, print_check, write
 from demos.support.viewing import add_view_options, is_viewed, show
+from difftile import ti
 from difftile.arguments import positive_float, positive_int
 from scenes.cloth import (
     SPRING_KINDS,

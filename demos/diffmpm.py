@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
 from demos.support.options import make_parser, start
 from demos.support.particles import Swarm, save_particle_animation, save_particle_strip
 from demos.support.pictures import save_loss_curve
 from demos.support.training import Training, print_check, train
+from difftile import ti
 from difftile.arguments import positive_int
 from scenes.mpm import SCENE_NAMES, Mpm, make_controller, make_scene
 

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import taichi as ti
-
 import difftile as dt
 from demos.diffmpm import watch
 from demos.support.options import make_parser, start
@@ -19,6 +17,7 @@ from demos.support.particles import Swarm
 from demos.support.perspective import save_perspective_animation, save_perspective_strip
 from demos.support.pictures import save_loss_curve
 from demos.support.training import Training, print_check, train
+from difftile import ti
 from difftile.arguments import positive_int
 from scenes.mpm import PER_CELL, SCENE_NAMES_3D, Mpm3d, make_controller, make_scene_3d
 

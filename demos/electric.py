@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
 from demos.support.charges import Chase, save_chase_animation, save_chase_strip
 from demos.support.options import make_parser, start
 from demos.support.pictures import save_loss_curve
 from demos.support.training import print_check, train, write
+from difftile import ti
 from difftile.arguments import positive_int
 from scenes.electric import Electric, ElectricScene, make_network, make_ways
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
 from demos.support.brush import Brush
@@ -30,6 +29,7 @@ from demos.support.options import make_parser, start
 from demos.support.photographs import SAMPLES, PhotographError, read_photograph
 from demos.support.training import print_check, read, write
 from demos.support.viewing import add_view_options, is_viewed, make_app, show
+from difftile import ti
 from difftile.arguments import positive_int
 from scenes.painting import WIDTH, Painting
 

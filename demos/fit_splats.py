@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
 from demos.support.fits import (
@@ -29,6 +28,7 @@ from demos.support.options import make_parser, start
 from demos.support.splat_view import MODES, WORDS, SplatView, frusta, nearest
 from demos.support.training import print_check, read, write
 from demos.support.viewing import add_view_options, is_viewed, make_app, show
+from difftile import ti
 from difftile.arguments import positive_int
 from scenes.torus_knot import (
     DISTANCE,

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
 from demos.support.fits import (
@@ -27,6 +26,7 @@ from demos.support.images import Panel, save_images
 from demos.support.options import make_parser, start
 from demos.support.photographs import SAMPLES, PhotographError, read_photograph
 from demos.support.training import print_check
+from difftile import ti
 from difftile.arguments import positive_int
 from scenes.texture_views import Views, make_task, make_views
 

@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
 from demos.support.adjoints import Notes, note
@@ -23,6 +22,7 @@ from demos.support.pictures import save_loss_curve
 from demos.support.training import Training, print_check, train, write
 from demos.support.viewing import add_view_options, is_viewed, make_app, show
 from demos.support.walks import ACTIVATION, Motion, save_walk_animation, save_walk_strip
+from difftile import ti
 from scenes.mass_spring import (
     ROBOT_NAMES,
     MassSpringScene,

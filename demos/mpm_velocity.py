@@ -9,13 +9,13 @@ import sys
 from collections.abc import Sequence
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
 from demos.support.options import make_parser, start
 from demos.support.particles import Swarm, save_particle_animation, save_particle_strip
 from demos.support.pictures import save_loss_curve
 from demos.support.training import print_check, train
+from difftile import ti
 from difftile.arguments import positive_int
 from scenes.throw import WALL, Throw, make_block
 

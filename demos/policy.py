@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
 from demos.support.options import make_parser, start
@@ -25,6 +24,7 @@ from demos.support.pictures import save_loss_curve
 from demos.support.training import Training, slope, train
 from demos.support.viewing import add_view_options, is_viewed, make_app, show
 from demos.support.walks import ACTIVATION, Motion, save_walk_animation, save_walk_strip
+from difftile import ti
 from scenes.mass_spring import ROBOT_NAMES, CommandedRobot, MassSpringScene, make_scene, n_senses
 
 HIDDEN = 32

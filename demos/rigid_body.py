@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
 from demos.support.bodies import (
@@ -22,6 +21,7 @@ from demos.support.bodies import (
 from demos.support.options import make_parser, start
 from demos.support.pictures import save_loss_curve
 from demos.support.training import Training, print_check, train
+from difftile import ti
 from scenes.rigid_body import ROBOT_NAMES, RigidBodies, RigidBodyScene, make_network, make_scene
 
 # Contacts magnify the gradient by orders of magnitude, at times: it says where to go, not how far.

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
 from demos.support.fits import (
@@ -28,6 +27,7 @@ from demos.support.fits import (
 from demos.support.options import make_parser, start
 from demos.support.search import Search
 from demos.support.training import print_check
+from difftile import ti
 from difftile.arguments import positive_int
 from scenes.torus import REACHED, SdfTorus, implicit, make_scene, photograph, unrolled
 

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
 from demos.support.images import Look, Panel, save_images, save_images_animation
 from demos.support.options import make_parser, start
 from demos.support.pictures import save_loss_curve
 from demos.support.training import Training, print_check, train
+from difftile import ti
 from difftile.arguments import positive_int
 from scenes.volume import VolumeRenderer, VolumeScene, make_scene, seen_from
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
 from demos.support.images import Panel, save_images, save_images_animation
@@ -18,6 +17,7 @@ from demos.support.options import make_parser, start
 from demos.support.pictures import save_loss_curve
 from demos.support.training import print_check, train
 from demos.wave import watch
+from difftile import ti
 from difftile.arguments import positive_int
 from scenes.wave import WaterRenderer, WaterScene, make_pool
 

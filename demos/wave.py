@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import taichi as ti
 
 from demos.support.images import Look, Panel, save_images, save_images_animation
 from demos.support.options import make_parser, start
@@ -19,6 +18,7 @@ from demos.support.pictures import save_loss_curve
 from demos.support.pools import Pool, make_descent, view
 from demos.support.training import Training, print_check, train
 from demos.support.viewing import add_view_options, is_viewed, show
+from difftile import ti
 from difftile.arguments import positive_int
 from scenes.wave import Wave, WaveScene, make_scene
 

@@ -43,9 +43,8 @@ class Release:
     @property
     def is_installed(self) -> bool:
         """Whether a package of this name can be imported, in any version."""
-        if self.name in sys.modules:  # with None, its import is forbidden
-            return bool(sys.modules[self.name])
-        return find_spec(self.name) is not None
+        spec = find_spec(self.name)
+        return spec is not None and spec.name == self.name  # another module may stand in for it
 
     @property
     def installed(self) -> str:

@@ -9,9 +9,9 @@ Run this file for a few steps of the optimisation; the demo `billiards` does all
 from dataclasses import dataclass, field
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 vec4 = ti.math.vec4
 

@@ -9,9 +9,9 @@ Run this file for a few steps of the optimisation; the demo `path-replay` does a
 from dataclasses import dataclass
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 SURFACES = "left wall", "right wall", "other walls", "near ball", "far ball"
 BOUNCES = 8

@@ -8,9 +8,9 @@ Run this file for a few steps of the optimisation; the demo `brdf-fit` does all 
 from dataclasses import dataclass
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 BALL = 128  # pixels
 LIGHTS = ((-0.5, 0.6, 0.62), (0.75, 0.1, 0.65))  # of the ball: to the right, up, to the eye

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 SPRING_KINDS = ("stretch", "shear", "bend")
 _OFFSETS = (  # of the second end of a spring from the first, in rows and columns, and its kind

@@ -9,9 +9,9 @@ Run this file for a few steps of the optimisation; the demo `electric` does all 
 from dataclasses import dataclass, field, fields
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 N_SENSES = 8  # of the network: position and velocity of the charge and of its goal
 

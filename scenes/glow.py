@@ -6,9 +6,9 @@ Run this file for a few steps of the optimisation; the demo `volume-grid` does a
 from dataclasses import dataclass, replace
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 COLOUR, DENSITY = 0.5, 0.03  # to begin with
 LEAST_LIGHT = 1e-3  # that is followed

@@ -10,9 +10,9 @@ Run this file for a few steps of the optimisation; the demo `implicit-equilibriu
 from dataclasses import dataclass
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 vec2 = ti.math.vec2
 

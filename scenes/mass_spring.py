@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 PERIOD = 5  # steps from one command of a policy to the next
 CLOCK_GAIN, PLACE_GAIN, SPEED_GAIN = 3.0, 1.0, 0.1  # of its senses: larger ones make it hectic

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 SCENE_NAMES = ("robot", "fish")
 STICKS = 1e30  # a coefficient of friction that stops whatever touches the floor

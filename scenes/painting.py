@@ -7,9 +7,9 @@ Run this file for a few steps of the optimisation; the demo `fit-image` does all
 """
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 FLAT = 0.1  # of the gaussians are spread evenly at first, the others where brightness changes
 WIDTH = 0.6  # of a gaussian at first, in distances to the next one

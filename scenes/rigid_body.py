@@ -9,9 +9,9 @@ Run this file for a few steps of the optimisation; the demo `rigid-body` does al
 from dataclasses import dataclass, field, fields
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 vec2, vec3 = ti.math.vec2, ti.math.vec3
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ Run this file for a few steps of the optimisation; the demo `fit-texture` does a
 from dataclasses import dataclass
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ Run this file for a few steps of the optimisation; the demo `mpm-velocity` does 
 from dataclasses import dataclass
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 WALL = 3  # nodes from the border of the grid to the walls
 

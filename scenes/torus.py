@@ -6,9 +6,9 @@ Run this file for a few steps of the optimisation; the demo `sdf-torus` does all
 from dataclasses import dataclass, replace
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 WIDEST, NARROWER, NARROWEST = 4.0, 0.95, 0.25  # width of the outline [pixels]
 STEPS, FAR = 256, 6.0  # of a ray

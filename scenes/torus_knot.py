@@ -6,9 +6,9 @@ Run this file for a few steps of the optimisation; the demo `fit-splats` does al
 from dataclasses import dataclass
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 AROUND, THROUGH = 2, 3  # turns of the knot around the axis, and through the hole
 ALONG, AROUND_TUBE = 90, 10  # rings of discs, and discs in a ring

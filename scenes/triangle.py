@@ -8,9 +8,9 @@ Run this file for a few steps of the optimisation; the demo `soft-raster` does a
 from dataclasses import dataclass
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 WIDEST, NARROWER, NARROWEST = 0.06, 0.97, 0.25  # widths of edges; the last one in pixels
 

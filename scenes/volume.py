@@ -10,9 +10,9 @@ Run this file for a few steps of the optimisation; the demo `volume-renderer` do
 from dataclasses import dataclass, replace
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 vec3 = ti.math.vec3
 

@@ -10,9 +10,9 @@ them.
 from dataclasses import dataclass
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 _TILES = 6  # along each axis
 _EMBLEM, _GLASS = 0.16, 0.42  # radii of the emblem and of the glass, in widths of the pool

@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -41,8 +42,8 @@ def have(monkeypatch: pytest.MonkeyPatch, **versions: str) -> None:
     real = version
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(releases, "version", lambda name: versions.get(name) or real(name))
-    for name in RELEASES:
-        monkeypatch.setitem(sys.modules, name, sys if name in versions else None)
+    specs = {name: SimpleNamespace(name=name) for name in versions}
+    monkeypatch.setattr(releases, "find_spec", specs.get)
 
 
 def report(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from packaging.requirements import Requirement
@@ -17,6 +18,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+import difftile as dt
 from difftile import releases
 from difftile.releases import RELEASES, VARIABLE, preferred, refusal
 
@@ -37,8 +39,8 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Installs:
             return versions[name]
 
         monkeypatch.setattr(releases, "version", version)
-        for name in RELEASES:
-            monkeypatch.setitem(sys.modules, name, sys if name in versions else None)
+        specs = {name: SimpleNamespace(name=name) for name in versions}
+        monkeypatch.setattr(releases, "find_spec", specs.get)
 
     return set_versions
 
@@ -142,3 +144,9 @@ def test_the_version_that_is_wanted_is_not(installed: Installs, suffix: str) -> 
 def test_a_build_that_does_not_say_its_version_is_tried(installed: Installs) -> None:
     installed(quadrants="")
     assert refusal("quadrants") == ""
+
+
+def test_a_stand_in_is_not_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program may let 'import taichi' find `difftile.ti` where Taichi is missing."""
+    monkeypatch.setitem(sys.modules, "taichi", dt.ti)
+    assert not RELEASES["taichi"].is_installed

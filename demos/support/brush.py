@@ -1,9 +1,9 @@
 """A brush with which one says where a picture counts."""
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 _RIM = 0.5  # of the radius, over which a stroke fades
 

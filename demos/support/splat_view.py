@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import matplotlib
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 
 MODES = ("colours", "alpha", "depth", "ellipsoids", "centres")
 WORDS = {
