@@ -8,11 +8,11 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-import taichi as ti
 
 from difftile.ir.types import F32, F64
 from difftile.passes import by_warps
 from difftile.substrate import device_loops
+from difftile.substrate.compiler import ti
 from difftile.substrate.family import warps
 from tests import harness, programs, random_rows
 from tests.device_arrays import FEW, device_arrays, threads_alone

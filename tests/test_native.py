@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import taichi as ti
-from taichi.lang import impl
 
 import difftile as dt
 from difftile.ir.nodes import Program
 from difftile.ir.types import F32, I32, Vector
 from difftile.substrate import current_session
-from difftile.substrate.compiler import backend
+from difftile.substrate.compiler import backend, private, ti
 from difftile.substrate.family.native.launch import native
 from tests.device_arrays import device_arrays
 
@@ -75,7 +73,7 @@ def test_each_session_compiles_anew_and_the_last_is_over() -> None:
 
 
 def test_other_kernels_are_compiled_as_before(device: None) -> None:
-    program: Any = impl.get_runtime().prog
+    program: Any = private.impl.get_runtime().prog
     config = program.config()
     before = config.cfg_optimization, config.make_thread_local
     check(2, 1.0, 0, (1, 1))

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import taichi as ti
 
 import difftile as dt
 from difftile.render import sorting, tiles
 from difftile.render.sorting import Sorter
 from difftile.render.tiles import TileLists
 from difftile.substrate import Buffer, current_session
+from difftile.substrate.compiler import ti
 from difftile.substrate.family.native import radix_sort, scan, tile_lists
 from difftile.substrate.family.native.kernels import KERNELS
 from difftile.substrate.family.native.launch import native

@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import taichi as ti
-from taichi.lang.kernel_impl import template
 
+from difftile.substrate.compiler import private, ti
 from difftile.substrate.family.native.launch import NativeKernel
 
 WARP = 32
@@ -608,7 +607,7 @@ def definition(function: Any) -> ast.FunctionDef:
 def parameters_of(function: Any) -> list[tuple[str, bool]]:
     """Return the name of each parameter, and whether it takes what it is given, not a copy."""
     parameters = inspect.signature(function).parameters.values()
-    return [(p.name, isinstance(p.annotation, template)) for p in parameters]
+    return [(p.name, isinstance(p.annotation, private.template)) for p in parameters]
 
 
 def interpret(native: NativeKernel, *args: Any, seed: int = 0) -> None:
@@ -628,7 +627,7 @@ def interpret(native: NativeKernel, *args: Any, seed: int = 0) -> None:
             values = arg.astype(_DTYPES[kind.dtype]) if name in native.sizes else arg
             arrays.append(Memory(values, kind.ndim, shared=False))
             given[name] = arrays[-1]
-        elif isinstance(parameter.annotation, template):
+        elif isinstance(parameter.annotation, private.template):
             given[name] = arg
         else:
             given[name] = _typed(arg)

@@ -5,13 +5,14 @@
 
 import gc
 import weakref
+from functools import cache
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
+from difftile.ir.types import Scalar, Type, numpy_dtype, scalar_of, shape_of
 from difftile.substrate.batch import start_launches
 from difftile.substrate.compiler import ti
 from difftile.substrate.family.cuda import (
@@ -191,8 +192,8 @@ class Ndarray:
         if self._memory is None or not self._memory.fill(value):
             _before_kernel()
             if float(number) == number and self._dtype.kind != "b":
-                _fill(self._ndarray, number, dtype_of(scalar_of(self._element)))
-            else:  # NaN; an integer that double precision does not hold; `_fill` has no bools
+                _fill_of(scalar_of(self._element))(self._ndarray, value.item())
+            else:  # NaN; an integer that double precision does not hold; kernels take no bools
                 self._ndarray.from_numpy(np.full(self._shape, value))
 
     def _clear(self, box: Box) -> None:
@@ -204,7 +205,9 @@ class Ndarray:
         _before_kernel()
         if self._dtype.kind != "b" and len(box) <= _MOST_AXES:
             rest = _MOST_AXES - len(box)
-            _clear(self._ndarray, *([*ends, *[0] * rest] for ends in zip(*box, strict=True)))
+            _clear(
+                self._ndarray, *(_Index([*ends, *[0] * rest]) for ends in zip(*box, strict=True))
+            )
         else:
             values = self._ndarray.to_numpy()
             values[_slices(box)] = 0
@@ -256,6 +259,7 @@ class _Fill(NamedTuple):
 
 _CLEAR = _Fill(0.0, None)
 _MOST_AXES = 8  # of an ndarray
+_Index = ti.types.vector(_MOST_AXES, ti.i32)
 
 
 def _slices(box: Box) -> tuple[slice, ...]:
@@ -265,8 +269,8 @@ def _slices(box: Box) -> tuple[slice, ...]:
 @ti.kernel
 def _clear(
     x: ti.types.ndarray(),
-    low: ti.types.vector(_MOST_AXES, ti.i32),
-    high: ti.types.vector(_MOST_AXES, ti.i32),
+    low: _Index,
+    high: _Index,
 ):
     """Set the elements of a box of an ndarray to zero."""
     for at in ti.grouped(x):
@@ -294,17 +298,21 @@ def _add(into: ti.types.ndarray(), values: ti.types.ndarray()):
         into[at] += values[at]
 
 
-@ti.kernel
-def _fill(x: ti.types.ndarray(), value: ti.f64, scalar: ti.template()):
-    """Set every number of an ndarray.
+@cache
+def _fill_of(scalar: Scalar) -> Any:
+    """Return a kernel that sets every number of an ndarray.
 
-    Taichi's own method rounds to single precision, and recompiles a kernel at each call where
+    The compiler's own method rounds to single precision, and recompiles a kernel at each call where
     elements are vectors.
 
     Args:
-        x: The ndarray.
-        value: A number that its type and double precision hold.
-        scalar: The type of its numbers.
+        scalar: The type of the numbers, and of the value.
     """
-    for at in ti.grouped(x):
-        x[at] = ti.cast(ti.zero(x[at]) + ti.cast(value, scalar), scalar)
+    dtype = dtype_of(scalar)
+
+    @ti.kernel
+    def fill(x: ti.types.ndarray(), value: dtype):
+        for at in ti.grouped(x):
+            x[at] = ti.cast(ti.zero(x[at]) + value, dtype)
+
+    return fill
