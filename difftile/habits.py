@@ -78,7 +78,7 @@ _IMPORTS = {
     "dt": "write 'import difftile as dt' at the top of the file.",
     "math": "write 'import math' at the top of the file.",
     "np": "write 'import numpy as np' at the top of the file.",
-    "ti": "write 'import taichi as ti' at the top of the file.",
+    "ti": "write 'import taichi as ti', or 'from difftile import ti', at the top of the file.",
 }
 OF_KERNELS = "kernels call the functions of 'ti', 'ti.math', 'dt' and 'math', such as 'ti.sin'."
 MODULES: dict[str, str] = {
