@@ -6,9 +6,9 @@ None of them is imported here: an object of a package exists only where it has b
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from functools import lru_cache
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy.typing as npt
 
@@ -63,21 +63,47 @@ class Dialect:
                 return self._types.matrix(n, m, self.type_object(scalar))
 
 
-_known: dict[str, Dialect] = {}
+class _Loaded:
+    """The dialects that have been met; each change makes a new tuple, for threads that read it."""
+
+    names: tuple[str, ...] = ()
+    dialects: tuple[Dialect, ...] = ()
 
 
-def loaded() -> Sequence[Dialect]:
-    """Return the dialects among the modules that are loaded."""
+def loaded() -> tuple[Dialect, ...]:
+    """Return the dialects among the modules that are loaded, in the order of `PACKAGES`."""
     for name in PACKAGES:
-        package = sys.modules.get(name)
-        if name in _known or package is None or not hasattr(package, "lang"):
-            continue
-        if not getattr(package.__spec__, "_initializing", False):
-            _known[name] = Dialect(package)
-    return [_known[name] for name in PACKAGES if name in _known]
+        if name not in _Loaded.names and name in sys.modules:
+            _add(name)
+    return _Loaded.dialects
+
+
+def _add(name: str) -> None:
+    package: Any = sys.modules[name]
+    being_imported = getattr(getattr(package, "__spec__", None), "_initializing", False)
+    if hasattr(package, "lang") and not being_imported:
+        known = {**dict(zip(_Loaded.names, _Loaded.dialects, strict=True)), name: Dialect(package)}
+        names = tuple(one for one in PACKAGES if one in known)
+        _Loaded.dialects = tuple(known[one] for one in names)
+        _Loaded.names = names
+
+
+# Launches ask these of their arguments. A type of a dialect exists only once that is loaded, and so
+# no answer ever changes; Taichi makes a type for each struct, hence the limit.
+
+
+@lru_cache(256)
+def has_vectors(kind: type) -> bool:
+    """Tell whether the objects of a type are vectors or matrices of a dialect."""
+    return issubclass(kind, tuple(one.matrix for one in loaded()))
+
+
+@lru_cache(256)
+def has_structs(kind: type) -> bool:
+    """Tell whether the objects of a type are structs of a dialect."""
+    return issubclass(kind, tuple(one.struct for one in loaded()))
 
 
 def dialect_values(value: Any) -> npt.NDArray[Any] | None:
     """Return a vector or matrix that a dialect made in Python as an array; None for others."""
-    of_dialect = any(isinstance(value, one.matrix) for one in loaded())
-    return value.to_numpy() if of_dialect else None
+    return value.to_numpy() if has_vectors(cast("type[Any]", type(value))) else None

@@ -169,8 +169,8 @@ def dtype_of(type_: Type) -> Any:
     It is one of the dialect that is loaded, so that `x.dtype is ti.f32` in a program that imports
     Taichi; without any, it is ours.
     """
-    dialects = loaded()
-    return dialects[0].type_object(type_) if dialects else own_type(type_)
+    dialect = next(iter(loaded()), None)
+    return own_type(type_) if dialect is None else dialect.type_object(type_)
 
 
 def own_type(type_: Type) -> Any:

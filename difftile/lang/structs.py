@@ -11,14 +11,14 @@ from difftile.diagnostics import LaunchError, UnknownName, did_you_mean
 from difftile.ir.types import Struct as StructOfTypes
 from difftile.ir.types import Type
 from difftile.lang.compounds import fitted
-from difftile.lang.dialects import loaded
-from difftile.lang.type_objects import value_type
-from difftile.lang.values import Matrix
+from difftile.lang.dialects import has_structs, loaded
+from difftile.lang.type_objects import value_type, without
+from difftile.lang.values import Matrix, OfPython
 
 _METHODS = "__struct_methods"
 
 
-class Struct:
+class Struct(metaclass=OfPython):
     """A struct with members by name, and the methods of its type.
 
     Args:
@@ -169,6 +169,9 @@ class StructType:
         }
         return Struct(made, **{_METHODS: self.methods})
 
+    def __getattr__(self, name: str) -> Any:
+        raise without("A type of structs", name)
+
     def __repr__(self) -> str:
         return f"ti.types.struct({', '.join(f'{n}={t}' for n, t in self.members.items())})"
 
@@ -182,7 +185,7 @@ def is_struct_type(value: object) -> TypeGuard[StructTypeLike]:
 
 def struct_values(value: Any) -> dict[str, Any] | None:
     """Return the members of a struct made in Python by name; None for other objects."""
-    if isinstance(value, Struct) or any(isinstance(value, one.struct) for one in loaded()):
+    if isinstance(value, Struct) or has_structs(cast("type[Any]", type(value))):
         return dict(value.entries)
     return None
 

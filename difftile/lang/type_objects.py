@@ -7,8 +7,21 @@ from typing import Any, cast
 import numpy as np
 
 from difftile.diagnostics import LaunchError
+from difftile.habits import missing
 from difftile.ir.types import F32, I32, Matrix, Scalar, Type, Vector, scalar_from_numpy
 from difftile.lang.dialects import loaded
+
+# Attributes of types in Taichi.
+_OF_TYPES = {
+    **dict.fromkeys(("field", "ndarray"), "write 'dt.field(ti.math.vec3, shape)', with the type."),
+}
+
+
+def without(what: str, name: str) -> AttributeError:
+    """Return the error about an attribute that a type does not have."""
+    if name.startswith("__"):
+        return AttributeError(name)
+    return missing(what, name, _OF_TYPES.get(name))
 
 
 class TypeObject:
@@ -26,6 +39,9 @@ class TypeObject:
         self.type = type_
         self.follows = follows
         self.name = name
+
+    def __getattr__(self, name: str) -> Any:
+        raise without(f"The type {self!r}", name)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, TypeObject):

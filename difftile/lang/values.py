@@ -18,13 +18,20 @@ from difftile.lang import evaluate as _evaluate
 from difftile.lang.arithmetic import Arithmetic
 from difftile.lang.dialects import PACKAGES, dialect_values
 from difftile.lang.evaluate import in_type
-from difftile.lang.type_objects import scalar_named
+from difftile.lang.type_objects import scalar_named, without
 from difftile.ops.table import NAMED
 
 _LETTERS = {letter: k for set_ in ("xyzw", "rgba", "stpq") for k, letter in enumerate(set_)}
 
 
-class Matrix(Arithmetic):
+class OfPython(type):
+    """The class of `ti.Vector`, `ti.Matrix` and `ti.Struct`, which make no fields."""
+
+    def __getattr__(cls, name: str) -> Any:
+        raise without(f"'ti.{cls.__name__}'", name)
+
+
+class Matrix(Arithmetic, metaclass=OfPython):
     """A matrix of numbers; `Vector` is one with a single axis.
 
     Args:

@@ -139,6 +139,7 @@ def test_the_library_loads_no_compiler_before_the_first_field() -> None:
 
 
 def test_a_module_of_a_dialects_name_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dialects, "_known", {})
+    monkeypatch.setattr(dialects._Loaded, "names", ())
+    monkeypatch.setattr(dialects._Loaded, "dialects", ())
     monkeypatch.setitem(sys.modules, "quadrants", importlib.import_module("json"))
     assert meanings.meaning_of(lang.sin) == OpName("sin")

@@ -453,6 +453,10 @@ WRONG: list[tuple[Any, type[Exception], str]] = [
     (lambda: ti.atomic_add(1, 2), LaunchError, "in kernels and funcs"),
     (ti.random, LaunchError, "numpy.random"),
     (lambda: ti.loop_config(serialize=True), LaunchError, "in kernels"),
+    (lambda: ti.Vector.field(3, ti.f32, 8), UnknownName, "dt.field"),
+    (lambda: ti.Struct.field({}, 8), UnknownName, "dt.field"),
+    (lambda: ti.math.vec3.field(8), UnknownName, "dt.field"),
+    (lambda: ti.types.struct(a=ti.f32).field(8), UnknownName, "dt.field"),
     (lambda: ti.eig(np.eye(3)), LaunchError, "2x2"),
 ]
 
