@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -330,3 +332,14 @@ def test_keys_of_tk(name: str, character: str, key: str | None) -> None:
 
 def test_a_key_without_a_character_is_none_of_taichis_either() -> None:
     assert Keyboard().event(RawEvent("press", "\0", 3, 4, 0.0)) is None
+
+
+@needs_tk
+def test_the_process_of_a_window_by_tk_loads_no_compiler() -> None:
+    program = """
+import sys
+import difftile.viewer.backends.painter, difftile.viewer.backends.tk_window
+print(*{"taichi", "quadrants", "tkinter"} & set(sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True)
+    assert done.stdout.split() == [b"tkinter"]
