@@ -1,4 +1,4 @@
-"""Python's operators as operations of the tables."""
+"""Operators and methods of vectors and matrices, as operations of the tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Arithmetic:
-    """Something with the operators of numbers."""
+    """Something with the operators of numbers, and the methods of vectors and matrices."""
 
     __slots__ = ()
 
@@ -15,6 +15,59 @@ class Arithmetic:
     @abstractmethod
     def _operate(op: str, *operands: Any) -> Any:
         """Return the value of an operation, or NotImplemented for operands that are no numbers."""
+
+    @staticmethod
+    @abstractmethod
+    def _apply(op: str, *operands: Any) -> Any:
+        """Return the value of an operation."""
+
+    def dot(self, other: Any, /) -> Any:
+        """Return the sum of the products of components."""
+        return self._apply("dot", self, other)
+
+    def cross(self, other: Any, /) -> Any:
+        """Return the cross product; of two components, a number."""
+        return self._apply("cross", self, other)
+
+    def outer_product(self, other: Any, /) -> Any:
+        """Return the matrix of all products of components."""
+        return self._apply("outer", self, other)
+
+    def norm(self, eps: Any = 0) -> Any:
+        """Return the square root of the sum of squares and `eps`."""
+        return self._apply("norm_eps", self, eps) if eps else self._apply("norm", self)
+
+    def norm_sqr(self) -> Any:
+        """Return the sum of squares."""
+        return self._apply("norm_sqr", self)
+
+    def norm_inv(self, eps: Any = 0) -> Any:
+        """Return 1 / norm(eps)."""
+        return self._apply("norm_inv_eps", self, eps) if eps else self._apply("norm_inv", self)
+
+    def normalized(self, eps: Any = 0) -> Any:
+        """Return the vector divided by its length and `eps`; zero stays zero."""
+        return self._apply("normalized_eps", self, eps) if eps else self._apply("normalized", self)
+
+    def sum(self) -> Any:
+        """Return the sum of the components."""
+        return self._apply("sum", self)
+
+    def transpose(self) -> Any:
+        """Return the transpose of a matrix."""
+        return self._apply("transpose", self)
+
+    def trace(self) -> Any:
+        """Return the sum of the diagonal of a square matrix."""
+        return self._apply("trace", self)
+
+    def determinant(self) -> Any:
+        """Return the determinant of a square matrix."""
+        return self._apply("determinant", self)
+
+    def inverse(self) -> Any:
+        """Return the inverse of a square matrix; NaN for a singular one."""
+        return self._apply("inverse", self)
 
     def __add__(self, other: Any) -> Any:
         return self._operate("add", self, other)

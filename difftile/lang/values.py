@@ -206,38 +206,6 @@ class Matrix(Arithmetic, metaclass=OfPython):
 
     # Functions
 
-    def dot(self, other: Any, /) -> Any:
-        """Return the sum of the products of components."""
-        return apply("dot", self, other)
-
-    def cross(self, other: Any, /) -> Any:
-        """Return the cross product; of two components, a number."""
-        return apply("cross", self, other)
-
-    def outer_product(self, other: Any, /) -> Any:
-        """Return the matrix of all products of components."""
-        return apply("outer", self, other)
-
-    def norm(self, eps: Any = 0) -> Any:
-        """Return the square root of the sum of squares and `eps`."""
-        return apply("norm_eps", self, eps) if eps else apply("norm", self)
-
-    def norm_sqr(self) -> Any:
-        """Return the sum of squares."""
-        return apply("norm_sqr", self)
-
-    def norm_inv(self, eps: Any = 0) -> Any:
-        """Return 1 / norm(eps)."""
-        return apply("norm_inv_eps", self, eps) if eps else apply("norm_inv", self)
-
-    def normalized(self, eps: Any = 0) -> Any:
-        """Return the vector divided by its length and `eps`; zero stays zero."""
-        return apply("normalized_eps", self, eps) if eps else apply("normalized", self)
-
-    def sum(self) -> Any:
-        """Return the sum of the components."""
-        return apply("sum", self)
-
     def max(self) -> Any:
         """Return the largest component."""
         return apply("max", *self._numbers.ravel())
@@ -254,27 +222,15 @@ class Matrix(Arithmetic, metaclass=OfPython):
         """Tell whether no component is 0."""
         return bool((self._numbers != 0).all())
 
-    def transpose(self) -> Any:
-        """Return the transpose of a matrix."""
-        return apply("transpose", self)
-
-    def trace(self) -> Any:
-        """Return the sum of the diagonal of a square matrix."""
-        return apply("trace", self)
-
-    def determinant(self) -> Any:
-        """Return the determinant of a square matrix."""
-        return apply("determinant", self)
-
-    def inverse(self) -> Any:
-        """Return the inverse of a square matrix; NaN for a singular one."""
-        return apply("inverse", self)
-
     def cast(self, dtype: Any, /) -> Any:
         """Return the components in another number type."""
         return converted(self, scalar_named(dtype))
 
     # Operators
+
+    @staticmethod
+    def _apply(op: str, *operands: Any) -> Any:
+        return apply(op, *operands)
 
     @staticmethod
     def _operate(op: str, *operands: Any) -> Any:

@@ -36,7 +36,7 @@ State: TypeAlias = object
 _DEPTH = 5
 _MOST = 500
 _MOST_BYTES = 4_096
-_LIBRARIES = {"difftile", "taichi", "numpy", "scipy"}
+_LIBRARIES = {"difftile", "taichi", "quadrants", "numpy", "scipy"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,9 @@ Named = tuple[str, Any]
 _MOST = 20_000  # objects; the names of further ones are not found
 _PLAIN = (str, bytes, int, float, complex, type(None), np.ndarray, np.generic, BuiltinFunctionType)
 _LIBRARY = "difftile"  # its objects show only public attributes
-_FOREIGN = frozenset(("builtins", "numpy", "taichi", "typing", "collections", "abc", "functools"))
+_FOREIGN = frozenset(
+    ("builtins", "numpy", "taichi", "quadrants", "typing", "collections", "abc", "functools")
+)
 
 
 class FieldNames:
