@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import sys
 from pathlib import Path
@@ -19,9 +20,11 @@ from difftile.substrate import compile as compiling
 
 # A failing test shows where the library raised; tests/test_tracebacks.py has tests of the default.
 os.environ.setdefault("DIFFTILE_TRACEBACK", "full")
-# Tests are written with the names of Taichi. Python 3.14 has none, and `difftile.ti` stands for it.
+# Tests are written with the names of Taichi. Python 3.14 has none, and Quadrants stands for it.
 if not RELEASES["taichi"].is_installed:
-    sys.modules["taichi"] = dt.ti
+    importlib.import_module(chosen())
+    for name in [name for name in sys.modules if name.partition(".")[0] == chosen()]:
+        sys.modules[name.replace(chosen(), "taichi", 1)] = sys.modules[name]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

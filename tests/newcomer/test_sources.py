@@ -10,7 +10,7 @@ from typing import IO
 import pytest
 
 PROGRAM = """
-import taichi as ti, difftile as dt
+import difftile as dt; from difftile import ti
 é = 2.0
 
 @dt.kernel

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import taichi as ti
 
 import difftile as dt
+from difftile import ti
 from difftile.substrate import current_session
 from difftile.substrate.backend import Device
 from difftile.substrate.compiler import backend
@@ -19,8 +18,8 @@ _SHARE = 40  # of how many programs one is run
 _start = backend().devices.start
 
 
-def _start_off_host(arch: str, settings: Mapping[str, Any]) -> Device:
-    return dataclasses.replace(_start(arch, settings), on_host=False)
+def _start_off_host(*given: Any) -> Device:
+    return dataclasses.replace(_start(*given), on_host=False)
 
 
 def exchange() -> None:

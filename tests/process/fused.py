@@ -18,9 +18,8 @@ def _last() -> None:
         work()
 
 
-import taichi as ti  # noqa: E402
-
 import difftile as dt  # noqa: E402
+from difftile import ti  # noqa: E402
 from tests.process.forks import child  # noqa: E402
 
 

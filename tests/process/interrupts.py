@@ -227,8 +227,8 @@ def main() -> None:
             wrong.append(f"place {place}: {'; '.join(said)}")
     print(f"{count} places, {tried} tried")
     assert not wrong, "\n".join(wrong)
-    # The tracing of CPython 3.13 leaves places out in every other run.
-    expected_part = 0.6 if sys.version_info[:2] == (3, 13) else 0.8
+    # The tracing of CPython 3.13 and 3.14 leaves places out in every other run.
+    expected_part = 0.6 if sys.version_info >= (3, 13) else 0.8
     assert tried > expected_part * len(places), tried
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import difftile as dt
+from difftile.substrate import chosen
 from tests.process.running import check
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other variables")
@@ -25,9 +26,9 @@ def kept(tmp_path: Path, **changes: str | None) -> str:
 
 def test_kernels_are_kept_in_the_folder_of_caches(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    assert kept(tmp_path) == str(home / ".cache" / "taichi" / "difftile")
+    assert kept(tmp_path) == str(home / ".cache" / chosen() / "difftile")
     elsewhere = tmp_path / "other" / "caches"
-    assert kept(tmp_path, XDG_CACHE_HOME=str(elsewhere)) == str(elsewhere / "taichi" / "difftile")
+    assert kept(tmp_path, XDG_CACHE_HOME=str(elsewhere)) == str(elsewhere / chosen() / "difftile")
     for no_name in ("", "caches"):
         assert kept(tmp_path, XDG_CACHE_HOME=no_name).startswith(f"{home}/.cache")
 
