@@ -286,12 +286,14 @@ class Expressions:
 
         Taichi's `!=` is false for NaN. Under fast math it takes `x == x` and `x <= x` for true, for
         any x that it finds to be the same on both sides; `-(-x)` is not, and costs nothing: LLVM,
-        which knows of NaN, removes it.
+        which knows of NaN, removes it. LLVM 22 takes it that no float is infinite.
         """
-        if self.guarded:
+        infinite = any(isinstance(arg, Const) and math.isinf(arg.value) for arg in args)
+        if self.guarded or infinite:
             texts = ", ".join(self.text(arg) for arg in args)
+            name = f"{op}_infinite" if infinite else op
             return Expression(
-                f"predicates.{op}({texts}, ti.{scalar_of(args[0].type)})", ATOM, reads
+                f"predicates.{name}({texts}, ti.{scalar_of(args[0].type)})", ATOM, reads
             )
         left, right = (self.text(arg, COMPARE + 1) for arg in args)
         if op in ("eq", "ne", "le", "ge") and not any(isinstance(arg, Const) for arg in args):

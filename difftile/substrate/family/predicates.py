@@ -100,3 +100,55 @@ def eq(a, b, dtype: ti.template()):
 def ne(a, b, dtype: ti.template()):
     """Whether a != b; yes if either is NaN."""
     return not eq(a, b, dtype)
+
+
+# With a constant that is infinite: LLVM 22 takes it under fast math that no float is, and answers
+# without looking. These look at the bits only.
+
+
+@ti.func
+def _order(x, dtype: ti.template()):
+    """An integer that orders floats: both zeros are 0, and negative numbers have negative ones."""
+    if ti.static(dtype == ti.f64):
+        size = ti.cast(_magnitude(x, dtype), ti.i64)
+        return ti.select(ti.bit_cast(x, ti.i64) < 0, -size, size)
+    size = ti.cast(_magnitude(x, dtype), ti.i32)
+    return ti.select(ti.bit_cast(ti.cast(x, ti.f32), ti.i32) < 0, -size, size)
+
+
+@ti.func
+def eq_infinite(a, b, dtype: ti.template()):
+    """Whether a == b; no if either is NaN."""
+    unsigned = ti.static(ti.u64 if dtype == ti.f64 else ti.u32)
+    left = ti.cast(_order(a, dtype), unsigned) * _odd(dtype)
+    return (left == ti.cast(_order(b, dtype), unsigned) * _odd(dtype)) & _ordered(a, b, dtype)
+
+
+@ti.func
+def ne_infinite(a, b, dtype: ti.template()):
+    """Whether a != b; yes if either is NaN."""
+    return not eq_infinite(a, b, dtype)
+
+
+@ti.func
+def le_infinite(a, b, dtype: ti.template()):
+    """Whether a <= b; no if either is NaN."""
+    return (_order(a, dtype) <= _order(b, dtype)) & _ordered(a, b, dtype)
+
+
+@ti.func
+def lt_infinite(a, b, dtype: ti.template()):
+    """Whether a < b; no if either is NaN."""
+    return le_infinite(a, b, dtype) & (not eq_infinite(a, b, dtype))
+
+
+@ti.func
+def ge_infinite(a, b, dtype: ti.template()):
+    """Whether a >= b; no if either is NaN."""
+    return le_infinite(b, a, dtype)
+
+
+@ti.func
+def gt_infinite(a, b, dtype: ti.template()):
+    """Whether a > b; no if either is NaN."""
+    return lt_infinite(b, a, dtype)
