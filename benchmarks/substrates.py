@@ -35,6 +35,7 @@ from benchmarks.substrate_rows import program
 from benchmarks.substrate_rows.side import Figures, serve
 from difftile.arguments import Parser, positive_int
 
+ROOT = Path(__file__).parents[1]
 SUBSTRATES = ("taichi", "quadrants")
 KERNELS = (
     "elementwise",
@@ -189,6 +190,8 @@ def run_program(substrate: str, arch: str, caches: str) -> tuple[float, Any]:
     """Return the seconds of a program, and what it printed."""
     environment = {**os.environ, "DIFFTILE_SUBSTRATE": substrate, "XDG_CACHE_HOME": caches}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]  # without an installation
+    environment["PYTHONPATH"] = os.pathsep.join(paths)
     command = [sys.executable, str(Path(program.__file__)), arch]
     started = time.perf_counter()
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
