@@ -7,11 +7,13 @@ from typing import Any
 
 import difftile.lang as ti
 from difftile.compile.func import KernelValue
+from difftile.diagnostics import FieldError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.reductions import Reductions
 from difftile.ir.types import shape_of
 from difftile.runtime.funcs import func
 from difftile.runtime.kernel import Kernel
+from difftile.substrate import current_session
 
 
 def _sum(start: KernelValue, x: KernelValue):
@@ -77,7 +79,15 @@ def launch(name: str, field: ArrayLike) -> Any:
     Args:
         name: "sum", "mean", "min", "max" or "norm".
         field: The field.
+
+    Raises:
+        FieldError: The device has no double precision.
     """
+    if current_session().device == "metal":
+        raise FieldError(
+            f"{name}() computes in double precision, which Metal has not: "
+            f"use NumPy on field.to_numpy(), or dt.init(arch='cpu')."
+        )
     inner = shape_of(field.element)
     elements: Any = field
     if not field.shape:

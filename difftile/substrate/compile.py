@@ -34,7 +34,9 @@ from difftile.substrate.memory import Buffer
 from difftile.substrate.parallel import SHORT, parts_of_loops
 from difftile.substrate.scatters import choose, parts_of
 from difftile.substrate.session import current_session
+from difftile.substrate.shaders import DEVICES, for_shaders
 from difftile.substrate.slow_compiles import note_slow_compile
+from difftile.substrate.spellings import SHADER_SPELLINGS
 from difftile.substrate.steps import Speed
 from difftile.substrate.strips import in_strips
 from difftile.substrate.vector_loops import LoopCode, loop_codes
@@ -184,11 +186,15 @@ class CompiledProgram:
         marks: tuple[Array, ...] = (),
         native: NativeLaunch | None = None,
     ) -> None:
+        session = current_session()
+        shader = session.device in DEVICES
+        if shader:
+            program = for_shaders(program, session.device)
         self.program = program
         self.params = (*program.params, *program.temps)
-        session = current_session()
         backend = session.backend
-        self._compile, self._spellings = backend.compile, backend.spellings
+        self._compile = backend.compile
+        self._spellings = SHADER_SPELLINGS if shader else backend.spellings
         self._on_host, self._grids = session.on_host, session.grids
         self._warps = session.warps
         self._threads = session.threads

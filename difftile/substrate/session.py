@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from difftile.diagnostics import FieldError
-from difftile.ir.types import F32, FLOATS, SCALARS, Scalar
+from difftile.ir.types import F32, FLOATS, SCALARS, Scalar, Type
 from difftile.lang.type_objects import value_type
 from difftile.substrate.backend import Backend, NativeKernel
 from difftile.substrate.batch import Batches
 from difftile.substrate.compiler import backend, choose
 from difftile.substrate.grids import Grids
 from difftile.substrate.lock import LOCK
+from difftile.substrate.memory import DeviceArray
 from difftile.substrate.pool import Pool
+from difftile.substrate.shaders import check_element
 from difftile.substrate.streams import NULL_STREAM, handle_of
 
 
@@ -126,7 +128,9 @@ def start_session(
         session = Session(
             number=next(_numbers),
             backend=own,
-            pool=Pool(None) if device.on_host else Pool(own.memory, own.lent_memory),
+            pool=Pool(None)
+            if device.on_host
+            else Pool(_memory_on(device.name, own), own.lent_memory),
             device=device.name,
             on_host=device.on_host,
             threads=device.threads,
@@ -170,6 +174,14 @@ def current_session() -> Session:
 def default_float() -> Scalar:
     """Return the float type of the session, or of one that `current_session` would start."""
     return _current[0].float_type if _current else F32
+
+
+def _memory_on(device: str, own: Backend) -> Callable[[Type, tuple[int, ...]], DeviceArray]:
+    def checked(element: Type, shape: tuple[int, ...]) -> DeviceArray:
+        check_element(element, device)
+        return own.memory(element, shape)
+
+    return checked if device == "metal" else own.memory
 
 
 def _end(why: str) -> None:

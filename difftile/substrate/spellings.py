@@ -249,3 +249,6 @@ SPELLINGS: dict[str, Spelling] = {
     "random_bits": Call("random_bits", source=_RANDOM_BITS),
     **{op.name: Formula() for op in OPS.values() if op.value},
 }
+
+SHADER_SPELLINGS: dict[str, Spelling] = {**SPELLINGS, "pow": Call("accurate.power", typed=True)}
+"""For SPIR-V, whose power has no value for a negative base, nor for 0 to the power 0."""

@@ -16,6 +16,7 @@ well-known corrections that compare 1 + x with x do not live under fast math, wh
 import math
 
 from difftile.substrate.compiler import ti
+from difftile.substrate.family import predicates
 
 
 def _is_double(dtype: object) -> bool:
@@ -38,6 +39,25 @@ def log2(x, dtype: ti.template()):
 def log10(x, dtype: ti.template()):
     """The logarithm in base 10."""
     return ti.log(x) * dtype(ti.static(1 / math.log(10)))
+
+
+@ti.func
+def power(x, y, dtype: ti.template()):
+    """X to the power y as in C99, but for infinite y; the compiler's is right for x > 0.
+
+    1 for y = 0; of a negative number NaN, unless y is an integer, and that decides the sign.
+    """
+    size = ti.abs(x)
+    half = y * dtype(0.5)
+    whole = ti.floor(y) == y
+    odd = whole & (ti.floor(half) != half)
+    found = ti.pow(ti.select(size == 0, dtype(1.0), size), y)
+    found = ti.select((x < 0) & odd, -found, found)
+    found = ti.select((x < 0) & (not whole), dtype(ti.static(math.nan)), found)
+    at_zero = ti.select(y < 0, 1 / ti.select(odd, x, size), dtype(0.0))
+    found = ti.select(size == 0, at_zero, found)
+    found = ti.select(predicates.isnan(x, dtype), x, found)
+    return ti.select(y == 0, dtype(1.0), found)
 
 
 @ti.func
