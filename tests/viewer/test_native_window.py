@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -332,6 +333,25 @@ def test_keys_of_tk(name: str, character: str, key: str | None) -> None:
 
 def test_a_key_without_a_character_is_none_of_taichis_either() -> None:
     assert Keyboard().event(RawEvent("press", "\0", 3, 4, 0.0)) is None
+
+
+@needs_screen
+@needs_tk
+def test_settings_of_the_person_leave_windows_of_tk_as_they_are(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DISPLAY", screen.display)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    settings = "*padX: 7\n*padY: 7\n*highlightThickness: 5\n*borderWidth: 3\n*compound: top\n"
+    (tmp_path / ".Xdefaults").write_text(settings)
+    for name in (".difftile.py", ".Difftile.py", ".painter.py"):  # which tkinter would run
+        (tmp_path / name).write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()")
+    with closing(WindowBackend("tk")) as window:
+        window.open("difftile test", WIDTH, HEIGHT)
+        picture = np.random.default_rng(0).integers(0, 256, (HEIGHT, WIDTH, 3), np.uint8)
+        show(window, picture)
+        await_picture(screen, picture, BORDER["tk"])
+    assert not (tmp_path / "ran").exists()
 
 
 @needs_tk

@@ -46,14 +46,16 @@ class TkWindow:
     """
 
     def __init__(self, title: str, width: int, height: int) -> None:
-        self._root = root = tkinter.Tk(className="difftile")
+        self._root = root = _Root(className="difftile")
         root.title(title)
         self._icon = tkinter.PhotoImage(master=root, data=_as_ppm(as_picture()))
         root.iconphoto(True, self._icon)
         self._photo = tkinter.PhotoImage(master=root)  # as large as its last picture
-        place = tkinter.Label(
-            root, image=self._photo, anchor="nw", background=as_hex(BACKGROUND), borderwidth=0
-        )
+        # Without this, settings of X11 for all programs would move the picture.
+        edges: Any = {"borderwidth": 0, "highlightthickness": 0, "padx": 0, "pady": 0}
+        root.configure(edges)
+        place = tkinter.Label(root, edges, image=self._photo, anchor="nw", compound="none")
+        place.configure(background=as_hex(BACKGROUND))
         place.pack(fill="both", expand=True)
         root.pack_propagate(False)  # the size is the person's, not that of the last picture
         root.geometry(f"{width}x{height}")
@@ -125,6 +127,11 @@ class TkWindow:
 
     def _turn_wheel(self, event: Any) -> None:
         self._events.append(Scroll(event.delta / self._notch, event.x, event.y))
+
+
+class _Root(tkinter.Tk):
+    def readprofile(self, baseName: str, className: str) -> None:
+        """Leave out the files in the home folder that tkinter would run."""
 
 
 def key_of(name: str, character: str) -> str | None:
