@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import os
 import sys
 from pathlib import Path
@@ -14,17 +13,13 @@ import difftile as dt
 from difftile.fields.pending import set_fusing
 from difftile.fields.recording import RECORDING
 from difftile.ir.types import F32
-from difftile.releases import RELEASES
 from difftile.substrate import calibration, chosen, current_session
 from difftile.substrate import compile as compiling
+from tests.taichi_names import name_taichi
 
 # A failing test shows where the library raised; tests/test_tracebacks.py has tests of the default.
 os.environ.setdefault("DIFFTILE_TRACEBACK", "full")
-# Tests are written with the names of Taichi. Python 3.14 has none, and Quadrants stands for it.
-if not RELEASES["taichi"].is_installed:
-    importlib.import_module(chosen())
-    for name in [name for name in sys.modules if name.partition(".")[0] == chosen()]:
-        sys.modules[name.replace(chosen(), "taichi", 1)] = sys.modules[name]
+name_taichi()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

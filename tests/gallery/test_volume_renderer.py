@@ -39,11 +39,12 @@ def test_loss_and_gradient_agree_with_numpy(n: int, resolution: int) -> None:
 def turned_scene(n: int, resolution: int) -> tuple[VolumeScene, np.ndarray]:
     """Return a scene and a cloud to start from.
 
-    The cameras are turned so that no sample lies on a face between cells, where rounding decides.
+    The cameras are turned, and no sample is at the centre of the cloud, so that none lies on a face
+    between cells, where rounding decides.
     """
     scene = make_scene(n, resolution, views=3)
     density = np.random.default_rng(7).uniform(0.0, 1.0 / n, (n, n, n))
-    return replace(scene, angles=scene.angles + 0.1234), density
+    return replace(scene, angles=scene.angles + 0.1234, spacing=0.0203), density
 
 
 def test_a_step_is_projected_gradient_descent() -> None:

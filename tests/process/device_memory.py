@@ -13,6 +13,7 @@ from difftile.substrate import current_session
 from difftile.substrate.backend import Device
 from difftile.substrate.compiler import backend
 from tests import harness, programs
+from tests.taichi_names import name_taichi
 
 _SHARE = 40  # of how many programs one is run
 _start = backend().devices.start
@@ -50,6 +51,7 @@ def main() -> None:
     assert not current_session().on_host
     assert dt.ones(3).storage.buffer.view is None
     exchange()
+    name_taichi()
     programs.load()
     for one in harness.PROGRAMS[::_SHARE]:
         try:
