@@ -19,7 +19,7 @@ from difftile.substrate import RawEvent, chosen
 from difftile.viewer.backends import display, native_window, painter, toolkits
 from difftile.viewer.backends.native_window import WindowBackend, described
 from difftile.viewer.backends.taichi_window import Keyboard
-from difftile.viewer.backends.tk_window import key_of
+from difftile.viewer.backends.tk_window import key_of, scrolled
 from difftile.viewer.backends.toolkits import TOOLKITS
 from difftile.viewer.events import (
     Close,
@@ -329,6 +329,12 @@ def test_a_toolkit_that_is_unknown_is_refused() -> None:
 )
 def test_keys_of_tk(name: str, character: str, key: str | None) -> None:
     assert key_of(name, character) == key
+
+
+def test_touchpads_of_tk_scroll_by_pixels_in_both_directions() -> None:
+    for across in (-3, 0, 7):
+        for up in (-1, 0, 1, 12, -300):
+            assert scrolled((across << 16) | (up & 0xFFFF)) == up
 
 
 def test_a_key_without_a_character_is_none_of_taichis_either() -> None:

@@ -23,6 +23,7 @@ from difftile.viewer.primitives import Bytes
 from difftile.viewer.theme import BACKGROUND
 
 _NOTCH = 120  # units per notch of a wheel
+_PIXELS = 40.0  # that a touchpad scrolls in place of a notch
 _WHEEL = {4: 1.0, 5: -1.0}  # buttons that stand for notches, on X11 before Tk 8.7
 _ARROWS = ("Left", "Right", "Up", "Down")
 # Keys whose name is not the character that they give, by the names of Tk, which are those of X11.
@@ -65,10 +66,10 @@ class TkWindow:
         self._events: list[Event] = []
         self._held: dict[int, str] = {}  # the keys that are down, by their codes
         aqua = root.tk.call("tk", "windowingsystem") == "aqua"
-        self._old_aqua = aqua and tkinter.TkVersion < 8.7  # numbers buttons and notches otherwise
-        self._notch = 1 if self._old_aqua else _NOTCH
+        old_aqua = aqua and tkinter.TkVersion < 8.7  # numbers buttons and notches otherwise
+        self._notch = 1 if old_aqua else _NOTCH
         self._buttons: dict[int, Button] = {1: "left", 2: "middle", 3: "right"}
-        if self._old_aqua:
+        if old_aqua:
             self._buttons |= {2: "right", 3: "middle"}
         root.protocol("WM_DELETE_WINDOW", lambda: self._events.append(Close()))
         if aqua:
@@ -79,6 +80,8 @@ class TkWindow:
         place.bind("<ButtonPress>", self._press_button)
         place.bind("<ButtonRelease>", self._release_button)
         place.bind("<MouseWheel>", self._turn_wheel)
+        if tkinter.TkVersion >= 8.7:  # where touchpads of macOS do not turn the wheel
+            place.bind("<TouchpadScroll>", self._scroll)
         root.update()
 
     def draw(self, image: Bytes) -> None:
@@ -128,6 +131,10 @@ class TkWindow:
     def _turn_wheel(self, event: Any) -> None:
         self._events.append(Scroll(event.delta / self._notch, event.x, event.y))
 
+    def _scroll(self, event: Any) -> None:
+        if pixels := scrolled(event.delta):
+            self._events.append(Scroll(pixels / _PIXELS, event.x, event.y))
+
 
 class _Root(tkinter.Tk):
     def readprofile(self, baseName: str, className: str) -> None:
@@ -146,6 +153,16 @@ def key_of(name: str, character: str) -> str | None:
     shown = len(character) == 1 and character.isprintable()
     key = (character if shown else _SIGNS.get(name, name)).lower()
     return key if len(key) == 1 else None
+
+
+def scrolled(delta: int) -> int:
+    """Return how far a touchpad scrolls vertically [px], positive away from the person.
+
+    Args:
+        delta: The number of Tk's event, whose lower 16 bits are this distance, with a sign
+            (TIP 684 of Tk).
+    """
+    return ((delta & 0xFFFF) ^ 0x8000) - 0x8000
 
 
 def _as_ppm(image: Bytes) -> bytes:
