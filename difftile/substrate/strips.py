@@ -41,7 +41,7 @@ from difftile.passes.equal_numbers import compares_numbers
 from difftile.substrate.expressions import is_long
 
 _FEWEST, _MOST = 16, 64  # iterations of a strip
-_NUMBERS = 128  # in all local arrays: Taichi compiles a statement for each
+_NUMBERS = 192  # in all local arrays: Taichi compiles a statement for each
 _MOST_RESULTS = 24  # numbers of one iteration
 _LEAST_TO_SCATTER = 4  # numbers that are computed for each one that is written somewhere
 
