@@ -63,7 +63,7 @@ def instead(value: Any, library: str = "", called: str = "") -> str:
     """
     name = getattr(value, "__name__", "it")
     module = (getattr(value, "__module__", None) or "").partition(".")[0]
-    owner = type(getattr(value, "__self__", None)).__module__
+    owner = str(type(getattr(value, "__self__", None)).__module__)
     known = _KNOWN.get((module, name))
     if known is not None:
         return known
@@ -76,7 +76,7 @@ def instead(value: Any, library: str = "", called: str = "") -> str:
         return spelled(called or name) or "it is not part of the kernel language."
     if "random" in (module, *owner.split(".")):
         return "draw with 'dt.rand()', 'dt.randn()' or 'dt.randint(low, high)'."
-    if type(value).__module__.startswith("numpy"):
+    if str(type(value).__module__).startswith("numpy"):
         return spelled(called or name) or OF_KERNELS
     if module in ("difftile", "time"):
         return _FROM_PYTHON

@@ -134,7 +134,8 @@ def _refused(value: Any) -> Meaning | None:
         package = type(value).__module__.partition(".")[0]
         title = package.capitalize() if package in PACKAGES else "Taichi"
         return Refused(f"A {title} kernel", "make it a '@dt.func'.")
-    library = _ARRAYS.get(type(value).__module__.partition(".")[0])
+    # Classes of Cython have a descriptor for `__module__` on Python 3.10.
+    library = _ARRAYS.get(str(type(value).__module__).partition(".")[0])
     kind = cast("type[Any]", type(value))
     if library is not None and hasattr(kind, "__dlpack__"):
         advice = "pass it as an argument, or make it a field: 'dt.from_dlpack(array)'."
