@@ -123,9 +123,9 @@ def refusal(name: str) -> str:
     """Return why a process cannot run on a substrate, with what to do; '' if it can.
 
     Args:
-        name: Of the substrate, as a program or the environment gave it; '' for any.
+        name: Of the substrate, as a program or the environment gave it, or `preferred`.
     """
-    if not name:
+    if not name and not any(one.is_installed for one in RELEASES.values()):
         ways = [one.advice for one in RELEASES.values() if one.has_wheels]
         return (
             f"difftile needs Taichi or Quadrants, and neither is installed: {', or '.join(ways)}."

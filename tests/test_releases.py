@@ -110,7 +110,9 @@ def with_wheels(monkeypatch: pytest.MonkeyPatch, has_wheels: bool) -> None:
 
 def test_an_unknown_substrate(installed: Installs) -> None:
     installed(taichi="1.7.4")
-    assert refusal("warp") == "Unknown substrate 'warp'. Choose one of: taichi, quadrants."
+    for name in ("warp", "Taichi", ""):
+        text = f"Unknown substrate '{name}'. Choose one of: taichi, quadrants."
+        assert refusal(name) == text
 
 
 def test_a_substrate_that_is_missing(installed: Installs, monkeypatch: pytest.MonkeyPatch) -> None:
