@@ -16,7 +16,7 @@ from mpmath import mp, mpf
 
 from benchmarks.special_tables import Function, _erf, fitted
 
-TARGET = Path(__file__).parents[1] / "difftile" / "substrate" / "taichi" / "vector_tables.py"
+TARGET = Path(__file__).parents[1] / "difftile" / "substrate" / "family" / "vector_tables.py"
 
 
 def _cube(f: Function, first: Any) -> Function:

@@ -531,6 +531,7 @@ def test_methods_of_objects_take_them() -> None:
     assert compiled(World.step) == 1
 
 
+@pytest.mark.filterwarnings("ignore:.*entries are not suggested")  # by a Taichi that is not started
 def test_many_numbers() -> None:
     @dt.kernel
     def product(y, a, b, c):

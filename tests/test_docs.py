@@ -159,6 +159,7 @@ def test_listed_functions_are_known(name: str) -> None:
     assert not isinstance(meaning, Refused)
 
 
+@pytest.mark.taichi
 def test_known_functions_are_listed() -> None:
     known = {
         names.key(getattr(MODULES[module], name)): f"{module}.{name}".strip(".")

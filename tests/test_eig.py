@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 import taichi as ti
 
 import difftile as dt
@@ -63,6 +64,7 @@ def test_vectors_are_eigenvectors_of_length_one() -> None:
         np.testing.assert_allclose(np.linalg.norm(w, axis=1), 1, rtol=4 * eps)
 
 
+@pytest.mark.taichi
 def test_signs_and_order_are_those_of_taichi() -> None:
     a = np.concatenate([SPECIAL, np.random.default_rng(1).normal(size=(500, 2, 2))])
     matrices, values, vectors = made(a)

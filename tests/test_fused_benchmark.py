@@ -25,6 +25,7 @@ class Answer:
         return {"x": self._gradient}
 
 
+@pytest.mark.taichi
 def test_a_row_agrees_with_plain_taichi(capsys: pytest.CaptureFixture[str]) -> None:
     argv = ["--quick", "--turns", "1", "--rows", "pendula", "--peers", "taichi"]
     assert fused.main(argv) == 0

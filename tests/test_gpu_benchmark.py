@@ -16,6 +16,7 @@ from benchmarks.gpu_rows.rows import ROWS, Target
 SMALL = ("--quick", "--arch", "cpu", "--turns", "1")
 
 
+@pytest.mark.taichi
 def test_rows_run_and_are_compared_with_an_earlier_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -47,6 +48,7 @@ def test_a_machine_without_a_device_is_told(
     assert "argument --arch: This machine has no cuda." in capsys.readouterr().err
 
 
+@pytest.mark.taichi
 def test_rows_agree_with_plain_taichi(capsys: pytest.CaptureFixture[str]) -> None:
     assert gpu.main([*SMALL, "--rows", "cloth", "--peers", "taichi"]) == 0
     assert "Taichi or Warp" in capsys.readouterr().out

@@ -166,6 +166,7 @@ def _evaluated(path: Path, cases: Any, *, in_taichi: bool) -> np.ndarray[Any, An
     return field.to_numpy()
 
 
+@pytest.mark.taichi
 @pytest.mark.parametrize("cases", _CHUNKS, ids=lambda cases: cases[0][0])
 def test_expressions_agree(cases: list[tuple[str, tuple[int, ...]]], tmp_path: Path) -> None:
     wanted = _evaluated(tmp_path / "in_taichi.py", cases, in_taichi=True)

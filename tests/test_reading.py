@@ -57,6 +57,7 @@ def test_taichi_does_not_search_for_what_is_around_a_kernel(
     assert not searched
 
 
+@pytest.mark.taichi
 def test_methods_of_plain_taichi_are_methods_and_nothing_else_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -139,6 +140,7 @@ def test_an_assignment_is_one_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(made) == 3  # two locals, and the vector whose components are squared
 
 
+@pytest.mark.taichi
 def test_kernels_of_plain_taichi_keep_their_messages() -> None:
     @ti.kernel
     def wrong():

@@ -7,6 +7,7 @@ import pytest
 from benchmarks import rendering
 
 
+@pytest.mark.taichi
 @pytest.mark.parametrize("case", ["sums", "splats"])
 def test_splats_are_those_of_their_peers(case: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert rendering.main(["--quick", "--turns", "1", "--only", case]) == 0

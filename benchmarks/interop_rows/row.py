@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-import taichi as ti
-
 import difftile as dt
+from difftile.substrate.compiler import ti
 
 _CUDA = 2  # as DLPack numbers kinds of devices
 

@@ -25,7 +25,7 @@ def test_thresholds_are_the_same() -> None:
 
 @pytest.fixture(scope="module")
 def emulator() -> Emulator:
-    folder = Path(difftile.__file__).parent / "substrate" / "taichi" / "native"
+    folder = Path(difftile.__file__).parent / "substrate" / "family" / "native"
     return Emulator(folder / "blend.py", {}, _BLOCKS=BLOCKS)
 
 

@@ -98,7 +98,7 @@ def kernel_of(emitted: Emitted) -> Any:
         if made > _LARGEST_SEARCHED:
             program.config().opt_level = 0
 
-    return private.create_kernel(program, f"{emitted.name}_{next(_kernels)}", body)
+    return private.create_kernel(program, f"{emitted.name}_c{next(_kernels)}_0", body)
 
 
 @dataclass(frozen=True, slots=True)

@@ -403,7 +403,7 @@ def _text(reader: Reader, node: ast.JoinedStr) -> Value:
     (form,) = part.format_spec.values
     assert isinstance(form, ast.Constant)
     return private.format_numbers(
-        "{}", ["__ti_fmt_value__", Expr(reader.value(part.value)), form.value]
+        "{}", [private.FORMATTED, Expr(reader.value(part.value)), form.value]
     )
 
 

@@ -26,12 +26,14 @@ HAS_STREAMS = True  # launches may be on another one than the null stream
 NAME = "Quadrants"
 
 DataType = core.DataTypeCxx
+FORMATTED = "__qd_fmt_value__"  # marks a number with a format, in what is printed
 Expression = core.ExprCxx
 format_numbers = impl.qd_format
 print_numbers = impl.qd_print
 
 __all__ = [
     "ARCHS",
+    "FORMATTED",
     "HAS_STREAMS",
     "NAME",
     "AnyArray",

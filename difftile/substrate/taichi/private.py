@@ -27,12 +27,14 @@ HAS_STREAMS = False  # launches may be on another one than the null stream
 NAME = "Taichi"
 
 DataType = core.DataType
+FORMATTED = "__ti_fmt_value__"  # marks a number with a format, in what is printed
 Expression = core.Expr
 format_numbers = impl.ti_format
 print_numbers = impl.ti_print
 
 __all__ = [
     "ARCHS",
+    "FORMATTED",
     "HAS_STREAMS",
     "NAME",
     "AnyArray",
