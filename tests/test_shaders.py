@@ -6,6 +6,7 @@ a driver that computes on the CPU, in a process of its own.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,7 @@ from difftile.substrate.grids import Grids
 from difftile.substrate.shaders import check_element, for_shaders
 from difftile.substrate.spellings import SHADER_SPELLINGS
 
+ROOT = Path(__file__).parents[1]
 ONLY_CUDA = ("warps.", "predicates.native", "block.", "simt")
 
 
@@ -109,7 +111,10 @@ def test_memory_of_doubles_is_refused_on_metal() -> None:
 def test_powers_on_vulkan(tmp_path: Path) -> None:
     program = tmp_path / "powers.py"
     program.write_text(_POWERS)
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, check=False)
+    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": paths}  # without an installation
+    command = [sys.executable, str(program)]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
     if b"not available" in done.stderr:
         pytest.skip("needs a device of Vulkan, or a driver that computes on the CPU")
     assert not done.returncode, done.stderr.decode()
