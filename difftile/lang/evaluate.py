@@ -82,7 +82,7 @@ def common(values: Sequence[Any]) -> list[Array]:
             scalar = I32
     dtype = numpy_dtype(scalar)
     try:
-        return [np.asarray(value).astype(dtype) for value in values]
+        return [np.asanyarray(value).astype(dtype) for value in values]
     except OverflowError as error:
         raise LaunchError(f"{error}.") from None
 
@@ -121,7 +121,7 @@ def evaluate(op: str, values: Sequence[Any], *, shaped_arrays: bool) -> Array:
     if op in _OF_BITS and all(isinstance(value, int) for value in values):
         values = [np.int32(value) if -(1 << 31) <= value < 1 << 31 else value for value in values]
     if op == "select":
-        condition = np.asarray(values[0]) != 0
+        condition = np.asanyarray(values[0]) != 0
         arrays = [condition, *common(values[1:])]
     else:
         arrays = common(values) if op in ANY_NUMBER else floats(values)
@@ -173,7 +173,7 @@ class _Straight:
 
         for let in self._lets:
             given = [value(one) for one in let.args]
-            found = np.asarray(OPS[let.op].numpy(*given))
+            found = np.asanyarray(OPS[let.op].numpy(*given))
             if let.op == "mat":
                 found = found.reshape(shape_of(let.out.type))
             values[let.out] = found.astype(numpy_dtype(scalar_of(let.out.type)))[()]

@@ -298,7 +298,9 @@ def wrapped(numbers: Any) -> Any:
 
 def _part(numbers: Any) -> Any:
     """Return a part of a value, to which no one assigns in the belief that it is the value's."""
-    made = np.array(numbers)
+    if not isinstance(numbers, np.ndarray):
+        return numbers
+    made: Any = np.array(cast(Any, numbers), subok=True)
     made.flags.writeable = False
     return wrapped(made[()])
 
@@ -315,13 +317,15 @@ def array_of(value: Any) -> npt.NDArray[Any]:
         LaunchError: It holds no numbers, or lists of different lengths.
     """
     array = _numbers_of(value)
-    found = np.array(array) if array is not None else None
+    found = np.array(array, subok=True) if array is not None else None
     if found is None or scalar_from_numpy(found.dtype) is None:
         raise LaunchError(f"expected numbers, got {value!r}.")
     return found
 
 
 def _numbers_of(value: Any) -> npt.NDArray[Any] | None:
+    if is_followed(value):  # an array that is followed as well, and warns where that ends
+        return np.atleast_1d(value).reshape(np.shape(value))
     if isinstance(value, (bool, int, float, np.generic, np.ndarray)):
         return np.asarray(cast(Any, value))
     if isinstance(value, Matrix):
@@ -337,13 +341,12 @@ def _numbers_of(value: Any) -> npt.NDArray[Any] | None:
         raise LaunchError("rows of different lengths are no matrix.")
     if not parts:
         return np.zeros(0)
+    given = list(cast("Sequence[Any]", value))
+    if all(isinstance(one, bool) for one in given):
+        return np.array(given, bool)
+    literal = parts[0].ndim == 0 and not any(map(is_followed, given))
     # Numbers of Python take the type of the others.
-    literal = all(isinstance(one, (bool, int, float)) for one in cast("Sequence[Any]", value))
-    if literal and all(isinstance(one, bool) for one in cast("Sequence[Any]", value)):
-        return np.array(value, bool)
-    return np.stack(
-        _evaluate.common(list(cast("Sequence[Any]", value)) if not parts[0].ndim else parts)
-    )
+    return np.stack(_evaluate.common(given if literal else parts))
 
 
 def converted(value: Any, scalar: Scalar) -> Any:

@@ -365,6 +365,26 @@ WEIGHTS: Any = None
 GRAVITY: Any = None
 
 
+def test_vectors_of_numbers_that_a_tape_follows_warn() -> None:
+    x = dt.full((), 3.0, ti.f64, grad=True)
+    y = dt.zeros((), ti.f64, grad=True)
+
+    @dt.kernel
+    def total(y: dt.Field, v):
+        y[None] = v.x + v.y
+
+    for make in (
+        lambda a: ti.Vector([a, 2.0]),
+        lambda a: ti.math.vec2(a, 2),
+        lambda a: ti.math.vec2(1, 2) * a,
+        lambda a: ti.Vector([a, a]).normalized(),
+        lambda a: ti.f64(ti.Vector([a, a])),
+    ):
+        with dt.Tape() as tape, pytest.warns(dt.GradientCut, match="gradient is cut"):
+            total(y, make(x[None]))
+        del tape
+
+
 # Conversions
 
 
