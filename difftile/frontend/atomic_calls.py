@@ -23,7 +23,7 @@ from difftile.frontend.items import (
 )
 from difftile.frontend.joins import starts_as_number
 from difftile.ir.nodes import Value, Var
-from difftile.ir.types import FLOATS, Type, scalar_of
+from difftile.ir.types import FLOATS, I8, U8, Type, scalar_of
 
 _OPS = {
     **{name: name for name in ("add", "mul", "max", "min")},
@@ -68,6 +68,9 @@ def atomic(cx: Context, node: ast.Call, name: str | None, *, sign: str) -> Item:
     cx.check_write(array, adds=sign == "add" and name is None)
     type_ = place_type(cx, place)
     given = assignable(cx, value, cx.numeric(value), type_, f"'{array.name}'")
+    if sign in ("max", "min") and scalar_of(type_) in (I8, U8):
+        what = f"'ti.atomic_{sign}' takes no elements of 8 bits."
+        raise TypeMismatch(cx.span(node), what, f"{type_}", hint="make it a field of 'ti.i32'.")
     _check_bits(cx, node, sign, type_)
     if negate:
         given = cx.call("neg", given)

@@ -33,6 +33,7 @@ from difftile.passes.split_atomics import split_atomics
 from difftile.passes.transpose_sums import transpose_sums
 from difftile.passes.update_in_place import update_in_place
 from difftile.passes.warp_aggregate import warp_aggregate
+from difftile.passes.widen_integers import widen_integers
 
 
 def simplify(program: Program, *, checked: bool = False) -> Program:
@@ -147,6 +148,8 @@ def finish(
         # Last, since only accumulations that are still atomic gain by it. They leave branches as
         # values, of which the simplifications find equal ones.
         *((warp_aggregate, fold, cse, dce) if warps else ()),
+        # After the passes that find equal or known values.
+        widen_integers,
         # Values are values for all other passes.
         update_in_place,
         # Parameters are mentioned no more where everything that used them is gone.

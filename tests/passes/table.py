@@ -128,6 +128,7 @@ from difftile.passes.unroll_periods import unroll_periods
 from difftile.passes.update_in_place import update_in_place
 from difftile.passes.versions import late_loads
 from difftile.passes.warp_aggregate import warp_aggregate
+from difftile.passes.widen_integers import widen_integers
 from difftile.passes.windows import windowed
 from tests.passes import meaning
 from tests.passes.cases import Options
@@ -891,6 +892,7 @@ PASSES: dict[str, Adapter] = {
     "dead_stores": _dead_stores,
     "derive": _derive,
     "drop_stop_grad": _same(drop_stop_grad),
+    "widen_integers": _same(widen_integers),
     "effects": _effects,
     "exclusive": _same(exclusive),
     "extents": _extents,
