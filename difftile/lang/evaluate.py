@@ -123,6 +123,8 @@ def evaluate(op: str, values: Sequence[Any], *, shaped_arrays: bool) -> Array:
     if op == "select":
         condition = np.asanyarray(values[0]) != 0
         arrays = [condition, *common(values[1:])]
+    elif op == "invert":  # the one operator that leaves bools as they are
+        arrays = list(values)
     else:
         arrays = common(values) if op in ANY_NUMBER else floats(values)
     if op == "matmul" and arrays[0].ndim == 1:

@@ -317,7 +317,18 @@ def test_functions_of_numbers_are_those_of_kernels(tmp_path: Any) -> None:
         "w // 2",
         "w / 2",
     ]
-    texts += ["w % 3", "w ** 3", "w.max()", "w.sum()", "w * x", "w.norm_sqr()", "-w", "abs(w)"]
+    texts += [
+        "w % 3",
+        "w ** 3",
+        "w.max()",
+        "w.sum()",
+        "w * x",
+        "w.norm_sqr()",
+        "-w",
+        "abs(w)",
+        "~(w < 4)",
+        "(w < 4) + (w < 0)",
+    ]
     x, y = np.float64(X[0]), np.float64(X[1])
     numbers = {
         "z": np.float64(-2.5),
