@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -9,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import difftile as dt
-from difftile.substrate.compiler import ti
+
+ti: Any = importlib.import_module(os.environ.get("DIFFTILE_SUBSTRATE") or "taichi")
 
 _CUDA = 2  # as DLPack numbers kinds of devices
 
