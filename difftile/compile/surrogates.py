@@ -6,6 +6,7 @@ All of them are funcs with rules, written as a user would write them.
 from __future__ import annotations
 
 from types import FunctionType
+from typing import cast
 
 from difftile.compile.func import Func, KernelValue, func
 from difftile.compile.language_functions import sigmoid
@@ -13,7 +14,7 @@ from difftile.compile.rules import bwd_diff
 from difftile.diagnostics import LaunchError
 from difftile.lang.meanings import meaning_of as language_meaning
 from difftile.ops.table import OPS
-from difftile.ops.vocabulary import Differences, OpName, Rules
+from difftile.ops.vocabulary import Differences, FuncMeaning, OpName, Rules
 from difftile.tracebacks import boundary
 
 
@@ -132,6 +133,8 @@ def _function(f: KernelValue) -> FunctionType:
     meaning = language_meaning(f)
     if isinstance(meaning, OpName):
         return _of_arity(f, OPS[meaning.name].arity)
+    if isinstance(meaning, FuncMeaning):
+        return cast(FunctionType, meaning.function)
     if not isinstance(f, FunctionType):
         raise LaunchError(f"pass a function of the kernel language, not {f!r}.")
     return f

@@ -6,7 +6,7 @@ import ast
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from types import ModuleType
+from types import MethodType, ModuleType
 from typing import Any
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, did_you_mean
@@ -120,9 +120,10 @@ def call(cx: Context, node: ast.Call, name: str) -> Item:
             return struct_call(cx, node, struct, name)
         case FuncMeaning(bound=True) as func:
             # The object that a method belongs to is the first argument of its function.
-            instance, where = target.value.__self__, node.func
+            of = "__self__" if isinstance(target.value, MethodType) else "instance"
+            instance, where = getattr(target.value, of), node.func
             if not isinstance(owner, Static) or owner.value is not instance:
-                path = None if target.path is None else target.path.then("attribute", "__self__")
+                path = None if target.path is None else target.path.then("attribute", of)
                 owner = Static(instance, path)
             elif isinstance(where, ast.Attribute):
                 where = where.value

@@ -119,7 +119,8 @@ def _value_of_dialect(value: Any) -> Meaning | None:
         if isinstance(value, dialect.struct):
             return StructMeaning(tuple(value.keys), methods_of(value))
         if getattr(value, dialect.function_mark, False) is True:
-            return FuncMeaning(value.__wrapped__)  # its text is in the kernel language as well
+            # Its text is in the kernel language as well. A method of Quadrants keeps its object.
+            return FuncMeaning(value.__wrapped__, bound="instance" in vars(value))
         if isinstance(value, dialect.matrix):
             return VectorMeaning((value.n, value.m)[: value.ndim])
         if isinstance(value, dialect.fields):

@@ -77,3 +77,52 @@ def test_the_substrate_that_is_named_runs(name: str) -> None:
         START.format("") + "; import sys; print(*sorted({'taichi', 'quadrants'} & {*sys.modules}))"
     )
     assert said(program, name.upper()) == name
+
+
+FUNCTIONS = """
+import quadrants as ti
+import difftile as dt
+
+@ti.func
+def cube(a):
+    return a**3
+
+measured = dt.finite_difference(cube, eps=1 / 64)
+
+@ti.data_oriented
+class Model:
+    def __init__(self):
+        self.x, self.y = dt.ones(2, grad=True), dt.zeros(2, grad=True)
+
+    @ti.func
+    def twice(self, a):
+        return 2 * a
+
+    @dt.kernel
+    def run(self):
+        for i in self.x:
+            self.y[i] = self.twice(self.x[i]) + measured(self.x[i])
+
+model = Model()
+twice = model.twice
+
+@dt.kernel
+def again(x, y):
+    for i in x:
+        y[i] = twice(x[i])
+
+model.run()
+model.y.grad.fill(1.0)
+model.run.bwds()
+again(model.x, z := dt.zeros(2))
+print(model.y.to_numpy().tolist(), model.x.grad.to_numpy().round(2).tolist(), z.to_numpy().tolist())
+"""
+
+
+def test_functions_and_methods_of_quadrants(tmp_path: Path) -> None:
+    if QUADRANTS.complaint:
+        pytest.skip(QUADRANTS.complaint)
+    file = tmp_path / "program.py"
+    file.write_text(FUNCTIONS, encoding="utf-8")
+    found = said(f"import runpy; runpy.run_path({str(file)!r})", "quadrants")
+    assert found == "[3.0, 3.0] [5.0, 5.0] [2.0, 2.0]"
