@@ -31,8 +31,8 @@ test: style ## run the checks of `lint` and the tests; the slow ones with ARGS="
 suite: $(VENV)/installed-dev
 	@$(BIN)/python -m pytest $(ARGS)
 
-sample: $(VENV)/installed-dev ## run one test in ten of each file: on the other substrate with SUBSTRATE=quadrants
-	@$(BIN)/python -m pytest --sample 10 $(ARGS)
+sample: $(VENV)/installed-dev ## run one test in twenty of each file: on the other substrate with SUBSTRATE=quadrants
+	@$(BIN)/python -m pytest --sample 20 $(ARGS)
 
 lint: style types ## check format, lint and types
 
