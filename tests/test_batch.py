@@ -7,6 +7,7 @@ would be given.
 from __future__ import annotations
 
 import dataclasses
+import sys
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -314,7 +315,8 @@ def test_numbers_are_rounded_as_launches_round_them() -> None:
                     push(x, v, y, force, 0)
             assert (v[0] > 1e30) == (force == 1e300)
         assert np.isnan(v[0])
-        assert graphs.launched == 3
+        # From Python 3.14 on, `struct` refuses 1e300, which is then launched by itself.
+        assert graphs.launched == (3 if sys.version_info < (3, 14) else 2)
 
 
 def test_debug_mode_and_the_option_leave_graphs_out() -> None:
