@@ -23,6 +23,7 @@ from difftile.ir.types import BOOL, F32, F64
 from difftile.ir.walk import walk
 from difftile.ops.check import check
 from difftile.substrate import compile as compiling
+from difftile.substrate import shaders
 from difftile.substrate.emit import emit
 from difftile.substrate.grids import Grids
 from difftile.substrate.shaders import check_element, for_shaders
@@ -42,8 +43,8 @@ def searches(x, y):
         y[i] += best**2.5 + ti.sin(x[i])
 
 
-def programs(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> list[Program]:
-    """Return the programs of a launch and its reverse, compiled for this type alone."""
+def noted_programs(monkeypatch: pytest.MonkeyPatch) -> list[Program]:
+    """Return a list to which each program is added as it is compiled."""
     made: list[Program] = []
     init = compiling.CompiledProgram.__init__
 
@@ -52,6 +53,12 @@ def programs(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> list[Program]:
         init(self, program, *more, **options)
 
     monkeypatch.setattr(compiling.CompiledProgram, "__init__", noted)
+    return made
+
+
+def programs(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> list[Program]:
+    """Return the programs of a launch and its reverse, compiled for this type alone."""
+    made = noted_programs(monkeypatch)
     kernel = dt.kernel(searches)
     x, y = dt.full(40, 0.3, dtype, grad=True), dt.zeros(40, dtype, grad=True)
     with dt.Tape() as tape:
@@ -142,3 +149,23 @@ z = dt.zeros(len(x))
 powers(dt.from_numpy(x), dt.from_numpy(y), z)
 np.save(Path(__file__).with_name("found.npy"), [x, y, z.to_numpy()])
 """
+
+
+def highest(x, m):
+    for i in x:
+        ti.atomic_max(m[None], x[i])
+
+
+def test_maxima_are_refused_on_vulkan_of_taichi(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = noted_programs(monkeypatch)
+    x, m = dt.full(4, 0.3, grad=True), dt.zeros((), grad=True)
+    with dt.Tape() as tape:
+        dt.kernel(highest)(x, m)
+    tape.backward(m)
+    monkeypatch.setattr(shaders, "chosen", lambda: "taichi")
+    with pytest.raises(CompileError, match="Taichi on Vulkan computes wrong gradients"):
+        for program in made:
+            for_shaders(program, "vulkan")
+    monkeypatch.setattr(shaders, "chosen", lambda: "quadrants")
+    for program in made:
+        for_shaders(program, "vulkan")

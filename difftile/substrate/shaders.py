@@ -25,6 +25,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.types import BOOL, F64, I32, Type, scalar_of
 from difftile.ir.walk import definitions, walk, with_blocks
+from difftile.substrate.compiler import chosen
 
 DEVICES = {"vulkan": "Vulkan", "metal": "Metal"}
 
@@ -45,6 +46,8 @@ def for_shaders(program: Program, device: str) -> Program:
         CompileError: It computes in double precision what the device cannot.
     """
     _refuse_doubles(program, device)
+    if device == "vulkan" and chosen() == "taichi":
+        _refuse_shares(program)
     flags = {
         stmt.array: _as_integers(stmt.array)
         for stmt in walk(program.body)
@@ -93,6 +96,21 @@ def _number(value: Value, span: Span | None) -> tuple[Value, list[Stmt]]:
         return Const(int(value.value), I32), []
     number = Var(value.name, I32)
     return number, [Let(number, "cast", (value,), span)]
+
+
+def _refuse_shares(program: Program) -> None:
+    """Refuse adjoints that divide gradients among equal maxima, which Taichi's Vulkan gets wrong.
+
+    They come out as zeros, for a reason that is not known; Quadrants has them right.
+    """
+    arrays = [one for one in (*program.params, *program.temps) if isinstance(one, Array)]
+    if any(array.name.endswith("_share") for array in arrays):
+        raise CompileError(
+            f"Taichi on Vulkan computes wrong gradients of atomic maxima and minima: "
+            f"'{program.name}' has some.",
+            None,
+            hint="use dt.init(substrate='quadrants'), or dt.init(arch='cpu').",
+        )
 
 
 def _refuse_doubles(program: Program, device: str) -> None:
