@@ -16,6 +16,7 @@ from difftile.frontend.expressions import EXPRESSIONS
 from difftile.frontend.statements import STATEMENTS
 from difftile.frontend.syntax import REFUSED
 from difftile.substrate import compile as compiling
+from difftile.substrate import compiler
 
 
 def broken(good: str, bad: str) -> Any:
@@ -99,3 +100,14 @@ def test_every_node_of_python_is_taken_or_refused() -> None:
         for node in base.__subclasses__():
             known = node in EXPRESSIONS or node in STATEMENTS or node in REFUSED
             assert known or node.__name__ in elsewhere | unnamed, node.__name__
+
+
+def test_the_tape_of_the_compiler_refuses_fields() -> None:
+    loss = dt.zeros((), grad=True)
+    with (
+        pytest.raises(
+            dt.TapeError, match=rf"A tape of {compiler.private.NAME} records its own kernels"
+        ),
+        compiler.ti.ad.Tape(loss),
+    ):
+        pass

@@ -6,7 +6,10 @@ from difftile.ir.types import F32, F64
 from difftile.ops.table import OPS
 from difftile.substrate.backend import Backend, VectorMath
 from difftile.substrate.batch import Graphs
-from difftile.substrate.family import device
+from difftile.substrate.family import (
+    device,
+    foreign_tape,  # noqa: F401 - replaces a method of the compiler's tape
+)
 from difftile.substrate.family.launcher import CompiledKernel
 from difftile.substrate.family.lent import LentArray, shareable
 from difftile.substrate.family.native.kernels import KERNELS

@@ -1,7 +1,6 @@
 """Taichi as a backend."""
 
 from difftile.substrate.family.backend import backend_of
-from difftile.substrate.taichi import foreign_tape  # noqa: F401 - replaces a method of Taichi's tape
 
 
 def _no_graphs() -> None:
