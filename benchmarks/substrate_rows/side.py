@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def serve(connection: Connection, substrate: str, arch: str, threads: int, quick
         try:
             if name:
                 row = None  # its memory is free for the next one
-                row = rows.make(name, arch, threads, quick)
+                row = cast(Row, rows.make(name, arch, threads, quick))
                 figures = compiled(row.turn)
                 connection.send((figures, {k: np.array(v) for k, v in row.results().items()}))
             elif row is not None:
