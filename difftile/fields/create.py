@@ -12,6 +12,7 @@ from difftile.diagnostics import FieldError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import Shape, as_array, as_integer, as_shape, float_element
 from difftile.fields.field import Field, make
+from difftile.fields.split import Split
 from difftile.fields.structs import Member, StructField, has_floats
 from difftile.ir.types import (
     F64,
@@ -153,6 +154,7 @@ def empty_like(other: ArrayLike, *, grad: bool | None = None) -> Field:
     """Return a field with any contents, like another; see `zeros_like`."""
     wants_grad = _wants_grad(other, grad)
     made = _make(other.element, other.shape)
+    made.storage.split = _split_of(other)
     return made.with_grads() if wants_grad else made
 
 
@@ -225,8 +227,15 @@ def _make(element: Type, shape: tuple[int, ...]) -> Field:
 
 
 def _like(other: ArrayLike, value: npt.ArrayLike, grad: bool | None) -> Field:
-    wants_grad = _wants_grad(other, grad)
-    return _filled(other.element, other.shape, value, wants_grad)
+    made = empty_like(other, grad=False)
+    made.fill(value)
+    return made.with_grads() if _wants_grad(other, grad) else made
+
+
+def _split_of(other: ArrayLike) -> Split | None:
+    """Return the division of a field among ranks; None for parts and other shapes of it."""
+    split = other.split if isinstance(other, Field) else None
+    return split if split is not None and split.shape == other.shape else None
 
 
 def _wants_grad(other: ArrayLike, grad: bool | None) -> bool:

@@ -20,6 +20,7 @@ from difftile.fields.array_like import ArrayLike, check_is_field, filled_by_laun
 from difftile.fields.exchange import as_array, as_index, as_shape, as_view_shape
 from difftile.fields.pending import PENDING, run_pending
 from difftile.fields.recording import RECORDING, as_read, note_read, note_write
+from difftile.fields.split import Split, exchange
 from difftile.fields.tracked import TrackedFloat
 from difftile.fields.view import View, assign_part
 from difftile.fields.window import Window, picks_part, whole
@@ -129,6 +130,7 @@ class Storage:
         is_scratch: Whether an operation of the library keeps the memory for itself.
         read_only: Whether the memory belongs to others who rely on what it holds.
         exports: An array over the memory that lives as long as the field.
+        split: How the elements are divided among ranks; None if all belong to this process.
     """
 
     __slots__ = (
@@ -142,6 +144,7 @@ class Storage:
         "of_overwritten",
         "read_only",
         "rows",
+        "split",
     )
 
     def __init__(self, buffer: Buffer) -> None:
@@ -154,6 +157,7 @@ class Storage:
         self.rows: weakref.ref[Rows] | None = None
         self.read_only = False
         self.exports: object = None
+        self.split: Split | None = None
         self._fields: dict[weakref.ref[Field], None] = {}
 
     def __del__(self) -> None:
@@ -228,6 +232,11 @@ class Storage:
         pack(relieve(self, copy=copy))
 
     def __reduce__(self) -> Any:
+        if self.split is not None:
+            raise FieldError(
+                "A field that is split among ranks is not pickled: another process may own other "
+                "elements. Write it with dt.distributed.save(), or pickle x.to_global()."
+            )
         inner = len(shape_of(self.buffer.element))
         return unpickled_storage, (self.buffer.read(), inner, self.is_scratch)
 
@@ -318,6 +327,46 @@ class Field(ArrayLike):
             )
         return buffer if buffer.shape == self.shape else buffer.under(self.shape)
 
+    @property
+    def split(self) -> Split | None:
+        """How the elements are divided among ranks; None if all belong to this process."""
+        return self.storage.split
+
+    @property
+    def inner(self) -> ArrayLike:
+        """The elements that this rank owns, without the halos of a split field; or all.
+
+        Raises:
+            FieldError: The field is split, and this is another shape of it.
+        """
+        split = self._own_split()
+        return self if split is None else View(self, whole(self.shape).sliced(self, split.owned))
+
+    @boundary
+    def exchange(self) -> None:
+        """Fill the halos of a split field from the ranks that own these elements.
+
+        All ranks call it. On a tape it is a step: the gradients of halos go back to the owners, are
+        added there, and become zero here.
+
+        Raises:
+            FieldError: The field is not split, or this is another shape of it.
+        """
+        if self._own_split() is None:
+            raise FieldError(
+                f"{self!r} is not split among ranks and has no halos. Make it with "
+                "dt.distributed.Grid(...).field(...)."
+            )
+        exchange([self])
+
+    def _own_split(self) -> Split | None:
+        split = self.split
+        if split is not None and split.shape != self.shape:
+            raise FieldError(
+                f"{self!r} is another shape of a field that is split among ranks. Use that field."
+            )
+        return split
+
     def named(self) -> str:
         """Return type and shape in one line, by which messages name the field."""
         grad = ", grad" if self.grad_out is not None else ""
@@ -330,6 +379,8 @@ class Field(ArrayLike):
     def copied(self, part: ArrayLike) -> Field:
         """Return a field of its own with the contents of the field or of a part of it."""
         twin = make(self.element, part.shape)
+        if part is self:
+            twin.storage.split = self.split
         twin = twin.with_grads() if self.has_grads else twin
         twin.copy_from(part)
         return twin
@@ -350,7 +401,7 @@ class Field(ArrayLike):
         fresh = own is None
         if own is None:
             own = memo[id(storage)] = make(self.element, self.shape).storage
-            own.is_scratch = storage.is_scratch
+            own.is_scratch, own.split = storage.is_scratch, storage.split
         twin = memo[id(self)] = Field(self.element, self.shape, own)
         gradients = self._grad_in, self._grad_out
         for gradient in gradients:
@@ -675,6 +726,7 @@ class Field(ArrayLike):
             for gradient in (self.grad_in, self.grad_out):
                 if gradient is not None:
                     gradient.storage.gradient_of = weakref.ref(self)
+                    gradient.storage.split = self.split
 
 
 def _is_same(one: object, other: Field | None) -> bool:

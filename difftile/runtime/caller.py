@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -17,7 +17,9 @@ from difftile.fields.array_kinds import Make, kind_among
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import is_array
 from difftile.fields.exchange import as_integer
+from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
+from difftile.fields.split import Split, common_split
 from difftile.fields.step_number import StepNumber, plain_number
 from difftile.fields.structs import Member, StructField
 from difftile.fields.tracked import TrackedFloat
@@ -196,7 +198,7 @@ class Caller:
         ]
         graded = any(map(_varies, parts))
         if result is None:
-            result = fields_for(form, shape, graded)
+            result = fields_for(form, shape, graded, _split_of(arguments, shape, title))
         else:
             self._check_result(result, form)
         fields = _parts(result)
@@ -351,6 +353,19 @@ def _mapped(one: MappedArgument, shape: tuple[int, ...], kind: Kind) -> tuple[Ho
         return IndexOf(tuple(axis if size == shape[axis] else None for axis, size in sizes)), None
     assert isinstance(value, (ArrayLike, StructField))
     return Each(), spread(value, axes, shape)
+
+
+def _split_of(
+    arguments: Sequence[MappedArgument], shape: tuple[int, ...], title: str
+) -> Split | None:
+    """Return how results are divided among ranks: as the arguments of their shape are."""
+    fields: list[Field] = []
+    for one in arguments:
+        if isinstance(one.value, Field):
+            fields.append(one.value)
+        elif isinstance(one.value, StructField):
+            fields += [leaf for _, leaf in one.value.fields()]
+    return common_split([one for one in fields if one.shape == shape], title)
 
 
 def _now(value: object) -> object:

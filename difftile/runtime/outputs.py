@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from difftile.diagnostics import LaunchError
 from difftile.fields.array_kinds import Make
 from difftile.fields.field import Field, make
+from difftile.fields.split import Split
 from difftile.fields.structs import Member, StructField
 from difftile.fields.tracked import TrackedFloat
 from difftile.frontend.mapping import Form
@@ -26,20 +27,30 @@ Converted: TypeAlias = Any
 """The contents of a field for Python: a number, an array, a tensor, or a dict of those."""
 
 
-def fields_for(form: Form, shape: tuple[int, ...], graded: bool) -> Result:
-    """Return fields for the results of a func, with gradients if one of its arguments has one."""
+def fields_for(form: Form, shape: tuple[int, ...], graded: bool, split: Split | None) -> Result:
+    """Return fields for the results of a func.
+
+    Args:
+        form: The types of the results.
+        shape: The shape of the call.
+        graded: Whether they have gradients, as one of the arguments has one.
+        split: How they are divided among ranks, as the arguments are.
+    """
     if form is None:
         return None
     if isinstance(form, tuple):
-        return tuple(_field_for(part, shape, graded) for part in form)
-    return _field_for(form, shape, graded)
+        return tuple(_field_for(part, shape, graded, split) for part in form)
+    return _field_for(form, shape, graded, split)
 
 
-def _field_for(type_: Type | Struct, shape: tuple[int, ...], graded: bool) -> Member:
+def _field_for(
+    type_: Type | Struct, shape: tuple[int, ...], graded: bool, split: Split | None
+) -> Member:
     if isinstance(type_, Struct):
-        members = {name: _field_for(one, shape, graded) for name, one in type_.members}
+        members = {name: _field_for(one, shape, graded, split) for name, one in type_.members}
         return StructField(members, type_.methods)
     made = make(type_, shape)
+    made.storage.split = split
     return made.with_grads() if graded and is_float(type_) else made
 
 
