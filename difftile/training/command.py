@@ -69,6 +69,7 @@ def _parser() -> Parser:
         how.add_argument(name, default=argparse.SUPPRESS, dest=attribute, **more)  # pyright: ignore
 
     add("--steps", type=positive_int, metavar="N", help="number of steps")
+    add("--batch", type=positive_int, metavar="N", help="images in a step")
     add("--downscale", type=positive_int, metavar="N", help="factor by which pictures are reduced")
     add("--images", metavar="NAME", help="folder of the pictures of a COLMAP model")
     add("--hold-out", type=_count, metavar="N", help="hold out every N-th view, 0 for none")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -59,20 +59,14 @@ def _stay_neutral(exposures, k: ti.i32, weight: float, loss):
         loss[None] += weight * apart.norm_sqr() / 12.0
 
 
-@kernel
-def _mark(k: ti.i32, mask):
-    for n in mask:
-        mask[n] = 1 if n == k else 0
-
-
 @final
 class Corrections:
     """Motions of the cameras and changes of the colours, one for each view.
 
     A pose is corrected by exp(twist), a small motion in the frame of the camera. An exposure is
     a matrix E, shape (3, 4): the picture is compared with E (r, g, b, 1) for the colours that the
-    gaussians show. A small part of the loss holds it at the identity. Only the view of a step
-    moves.
+    gaussians show. A small part of the loss holds it at the identity. Only the views of a step
+    move.
 
     Args:
         views: The number of views.
@@ -94,7 +88,7 @@ class Corrections:
         self._mask = zeros(views, ti.i32)
         self._adam: Adam | None = None
         if self._fields:
-            times = options.steps / trained
+            times = options.steps * options.batch / trained
             rates = {name: _rate(*_REACH[name], times, options.steps) for name in self._fields}
             self._adam = Adam(self._fields, rates, eps=1e-15, nonfinite="zero")
 
@@ -103,7 +97,7 @@ class Corrections:
         if self.poses is not None:
             _pose(self.poses, k, self._scale, twist)
 
-    def expose(self, k: int, image: Field, out: Field, loss: Field) -> Field:
+    def expose(self, k: int, image: Field, out: Field, loss: Field, share: float = 1.0) -> Field:
         """Return an image with the exposure of a view, and add to a loss how far it is from none.
 
         Args:
@@ -111,6 +105,7 @@ class Corrections:
             image: The colours that the gaussians show.
             out: A field for the result, of the same shape.
             loss: The loss, shape ().
+            share: The weight of the view in the loss.
 
         Returns:
             `out`, or `image` if no exposures are learned.
@@ -119,14 +114,19 @@ class Corrections:
             return image
         _copy(self.exposures, k, self._copies)
         _expose(image, self._copies, out)
-        _stay_neutral(self.exposures, k, _NEUTRAL, loss)
+        _stay_neutral(self.exposures, k, share * _NEUTRAL, loss)
         return out
 
-    def step(self, k: int) -> None:
-        """Move the corrections of a view against their gradients."""
+    def step(self, which: Sequence[int]) -> None:
+        """Move the corrections of some views against their gradients."""
         if self._adam is not None:
-            _mark(k, self._mask)
+            self._mark(which)
             self._adam.step(visible=self._mask)
+
+    def _mark(self, which: Sequence[int]) -> None:
+        mask = np.zeros(self._mask.shape, np.int32)
+        mask[list(which)] = 1
+        self._mask.from_numpy(mask)
 
     def alignment(self, k: int, steps: int) -> Iterator[Callable[[], None]]:
         """Begin the pose of a view anew, and yield what moves it, once for each step."""
@@ -136,7 +136,7 @@ class Corrections:
         poses[k] = 0.0
         self.poses.from_numpy(poses)
         adam = Adam([self.poses], exponential(*_ALIGNMENT, steps), eps=1e-15, nonfinite="zero")
-        _mark(k, self._mask)
+        self._mark([k])
         for _ in range(steps):
             yield lambda: adam.step(visible=self._mask)
 

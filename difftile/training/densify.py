@@ -7,7 +7,7 @@ Field Rendering, 2023, section 5; numbers as in gsplat 1.6.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any, Protocol, final
 
@@ -211,15 +211,17 @@ class Densification:
         self._sums: Field | None = None
         self._counts: Field | None = None
 
-    def after_step(self, step: int, gaussians: Rows, splatter: ScreenGradients) -> dict[str, int]:
+    def after_step(
+        self, step: int, gaussians: Rows, splatter: ScreenGradients | Sequence[ScreenGradients]
+    ) -> dict[str, int]:
         """Accumulate the gradients of a step, and refine the gaussians if the step is due.
 
         Args:
             step: The number of steps made, this one included. Call it after the optimiser's step: a
                 change of rows sets their gradients to zero.
             gaussians: The gaussians that were drawn; see `render.make_gaussians`.
-            splatter: The splatter that drew them, with the gradients of the step's tape. The loss
-                is assumed to be a mean over its cameras.
+            splatter: The splatter that drew them, or several, with the gradients of the step's
+                tape. The loss is assumed to be a mean over all their cameras.
 
         Returns:
             The numbers of "duplicated", "split" and "pruned" gaussians; empty between refinements.
@@ -231,7 +233,7 @@ class Densification:
         """
         if step >= self.stop:
             return {}
-        self._look(gaussians, splatter)
+        self._look(gaussians, splatter if isinstance(splatter, Sequence) else [splatter])
         done: dict[str, int] = {}
         rested = step % self.reset_every >= self.pause
         if step > self.start and step % self.every == 0 and rested:
@@ -240,21 +242,24 @@ class Densification:
             self._reset(gaussians)
         return done
 
-    def _look(self, gaussians: Rows, splatter: ScreenGradients) -> None:
-        gradients = splatter.means2d_absgrad if self.absolute else splatter.means2d_grad
+    def _look(self, gaussians: Rows, splatters: Sequence[ScreenGradients]) -> None:
+        drawn = [one.means2d_absgrad if self.absolute else one.means2d_grad for one in splatters]
         count = len(gaussians)
         if self._sums is None or self._counts is None:
-            scalar = scalar_of(gradients.element)
+            scalar = scalar_of(drawn[0].element)
             self._sums, self._counts = zeros(count, scalar), zeros(count, scalar)
-        if gradients.shape[1] != count or self._sums.shape != (count,):
-            raise LaunchError(
-                f"Densification: there are {count} gaussians, {gradients.shape[1]} were drawn and "
-                f"{len(self._sums)} seen before. Call it after each step, with the same gaussians."
-            )
+        for gradients in drawn:
+            if gradients.shape[1] != count or self._sums.shape != (count,):
+                raise LaunchError(
+                    f"Densification: there are {count} gaussians, {gradients.shape[1]} were drawn "
+                    f"and {len(self._sums)} seen before. Call it after each step, with the same "
+                    "gaussians."
+                )
         gaussians.followed_by(self)
-        half = 0.5 * gradients.shape[0]  # the loss is a mean over so many cameras
-        width, height = half * splatter.width, half * splatter.height
-        _observe(gradients, splatter.radii, width, height, self._sums, self._counts)
+        half = 0.5 * sum(len(gradients) for gradients in drawn)  # the loss is a mean over these
+        for one, gradients in zip(splatters, drawn, strict=True):
+            width, height = half * one.width, half * one.height
+            _observe(gradients, one.radii, width, height, self._sums, self._counts)
 
     def _refine(self, step: int, gaussians: Rows) -> dict[str, int]:
         assert self._sums is not None

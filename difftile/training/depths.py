@@ -12,7 +12,7 @@ import difftile.lang as ti
 from difftile.datasets.dataset import Dataset, View
 from difftile.diagnostics import DatasetError
 from difftile.fields.create import from_numpy, zeros
-from difftile.fields.field import Field
+from difftile.fields.field import Field, Storage
 from difftile.render.splatter import Rendering
 from difftile.runtime.kernel import kernel
 from difftile.training.options import Options
@@ -59,7 +59,8 @@ class DepthMaps:
         self._weight, self._steps = options.depth, options.steps
         self._room = _KEPT
         self._maps: dict[int, tuple[Field, int]] = {}  # and the numbers of known depths
-        self._inverse: dict[tuple[int, int], Field] = {}  # by size, so that launches repeat
+        # By the images that are compared, so that launches repeat.
+        self._inverse: dict[Storage, Field] = {}
         if self._weight and not len(self):
             raise DatasetError(
                 data.folder,
@@ -75,7 +76,7 @@ class DepthMaps:
         """Return the weight in a step."""
         return self._weight * FALL ** (step / self._steps)
 
-    def add(self, k: int, drawn: Rendering, step: int, loss: Field) -> None:
+    def add(self, k: int, drawn: Rendering, step: int, loss: Field, share: float = 1.0) -> None:
         """Add the difference of a rendering from the map of its view to a loss.
 
         Args:
@@ -83,19 +84,20 @@ class DepthMaps:
             drawn: Its rendering, with depths.
             step: The number of steps before this one.
             loss: The loss, shape ().
+            share: The weight of the view in the loss.
         """
         if not self._weight or drawn.depth is None or self._views[k].depth is None:
             return
         given, known = self._map(k)
         if not known:
             return
-        view = self._views[k]
-        size = view.width, view.height
-        if size not in self._inverse:
-            self._inverse[size] = zeros(given.shape, ti.f32)
-        self._inverse[size].copy_from(given)
-        share = self.weight(step) * self._scale / known
-        _add_differences(drawn.depth, drawn.alpha, self._inverse[size], share, loss)
+        images = drawn.depth.storage
+        if images not in self._inverse:
+            self._inverse[images] = zeros(given.shape, ti.f32)
+        inverse = self._inverse[images]
+        inverse.copy_from(given)
+        weight = share * self.weight(step) * self._scale / known
+        _add_differences(drawn.depth, drawn.alpha, inverse, weight, loss)
 
     def error(self, k: int, drawn: Rendering) -> float | None:
         """Return the mean of |1/z - 1/z'| [1/scene units] over the pixels that can be compared.

@@ -7,7 +7,7 @@ in gsplat 1.6.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -146,7 +146,10 @@ class MCMC:
         _penalise(gaussians.opacities, gaussians.scales, *weights, loss)
 
     def after_step(
-        self, step: int, gaussians: Rows, splatter: ScreenGradients | None = None
+        self,
+        step: int,
+        gaussians: Rows,
+        splatter: ScreenGradients | Sequence[ScreenGradients] | None = None,
     ) -> dict[str, int]:
         """Relocate and add gaussians if the step is due, and add noise to their centres.
 

@@ -13,6 +13,8 @@ class Options:
 
     Args:
         steps: The number of steps; rates and refinement are spread over them.
+        batch: The number of images in a step; rates are scaled as `training.optimiser` does, and
+            gaussians come and go after as many images as with one.
         strategy: The strategy to add and remove gaussians: "default", "mcmc" or "none".
         sh_degree: The last band of harmonics, 0 to 3; they join one after the other.
         points: The number of initial gaussians if the data set has no points.
@@ -29,6 +31,7 @@ class Options:
     """
 
     steps: int = 30_000
+    batch: int = 1
     strategy: str = "default"
     sh_degree: int = 3
     points: int = 10_000

@@ -181,6 +181,7 @@ def _whole(least: int) -> _Reader:
 
 _OPTIONS: dict[str, _Reader] = {
     "steps": _whole(1),
+    "batch": _whole(1),
     "strategy": _strategy,
     "sh_degree": lambda value: value.whole(0, 3),
     "points": _whole(1),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -37,35 +39,97 @@ def _choose(given, k: ti.i32, chosen):
 
 
 @final
-class _Size:
-    """All views of one size: their splatter and cameras, and fields for one picture and one image.
+class Easel:
+    """Shows views of one size, one at a time: a splatter, a camera, an image and a picture.
 
     Steps that draw different views launch on the same fields, so that launches repeat.
 
     Args:
         splatter: Draws images of the size.
-        views: The views.
-        posed: Whether poses have gradients.
+        cameras: The cameras of all views of the size.
+        corrections: Those of all views.
     """
 
-    def __init__(self, splatter: Splatter, views: Sequence[View], posed: bool) -> None:
+    def __init__(self, splatter: Splatter, cameras: Cameras, corrections: Corrections) -> None:
         self.splatter = splatter
-        poses = np.stack([view.world_to_camera for view in views])
-        lenses = np.stack([view.intrinsics for view in views])
-        width, height = splatter.width, splatter.height
-        self.cameras = Cameras(poses, lenses, width, height, dtype=ti.f32)
-        self.camera = Cameras(poses[:1], lenses[:1], width, height, dtype=ti.f32, grad=posed)
+        self.view = -1
+        self._cameras, self._corrections = cameras, corrections
+        width, height, lens = splatter.width, splatter.height, cameras.intrinsics.to_numpy()[:1]
+        posed = corrections.poses is not None
+        self._camera = Cameras(np.eye(4)[None], lens, width, height, dtype=ti.f32, grad=posed)
+        self._place = 0
         self.target = zeros((1, height, width), vec(3, ti.f32))
         self.rendering = Rendering.zeros(
             splatter, 1, self.target.element, depth=splatter.depth, grad=True
         )
-        self.exposed = zeros(self.target.shape, self.target.element, grad=True)
-        self.error = zeros((), ti.f64)
+        self._exposed = zeros(self.target.shape, self.target.element, grad=True)
+        self._error = zeros((), ti.f64)
 
-    def choose(self, place: int) -> Cameras:
-        """Return the camera of a view without a twist; the next call changes it."""
-        _choose(_parts(self.cameras), place, _parts(self.camera))
-        return self.camera
+    def show(self, view: int, place: int) -> None:
+        """Turn to a view.
+
+        Args:
+            view: The view.
+            place: Its place among the views of the size.
+        """
+        self.view, self._place = view, place
+
+    def draw(self, gaussians: Rows) -> Field:
+        """Draw gaussians as the view shows them, by launches that tapes record.
+
+        Returns:
+            The image, shape (1, height, width); the next call draws into the same field.
+        """
+        _choose(_parts(self._cameras), self._place, _parts(self._camera))
+        self._corrections.pose(self.view, self._camera.twist)
+        return self.splatter(gaussians, self._camera, self.rendering).image
+
+    def expose(self, image: Field, loss: Field, share: float) -> Field:
+        """Return an image that `draw` returned with the exposure of the view.
+
+        Args:
+            image: The image.
+            loss: The loss, shape (); see `Corrections.expose`.
+            share: The weight of the view in the loss.
+        """
+        return self._corrections.expose(self.view, image, self._exposed, loss, share)
+
+    def psnr(self) -> float:
+        """Return the PSNR of the latest image [dB], with the exposure of its view if one was used.
+
+        The image is compared with the contents of `target`.
+        """
+        exposed = self._corrections.exposures is not None
+        drawn = self._exposed if exposed else self.rendering.image
+        self._error.fill(0.0)
+        l2(drawn.detach(), self.target, self._error)
+        return decibels(float(self._error[None]))
+
+
+@final
+class _Size:
+    """All views of one size, and easels for as many of them as steps draw at once.
+
+    Args:
+        make: Returns a splatter of the size.
+        views: The views.
+        corrections: Those of all views.
+    """
+
+    def __init__(
+        self, make: Callable[[], Splatter], views: Sequence[View], corrections: Corrections
+    ) -> None:
+        self._make, self._corrections = make, corrections
+        poses = np.stack([view.world_to_camera for view in views])
+        lenses = np.stack([view.intrinsics for view in views])
+        self._cameras = Cameras(poses, lenses, views[0].width, views[0].height, dtype=ti.f32)
+        self._easels: list[Easel] = []
+
+    def easel(self, number: int) -> Easel:
+        """Return one of the easels, from 0 on."""
+        while len(self._easels) <= number:
+            self._easels.append(Easel(self._make(), self._cameras, self._corrections))
+        return self._easels[number]
 
 
 def _parts(cameras: Cameras) -> tuple[Any, ...]:
@@ -93,7 +157,6 @@ class Studio:
     ) -> None:
         self.views = views
         self.corrections = corrections
-        posed = corrections.poses is not None
         self._on_host = current_session().on_host
         self._room = _KEPT[self._on_host]
         self._pictures: dict[int, _Picture] = {}  # in memory of the host
@@ -105,48 +168,25 @@ class Studio:
         for k, view in enumerate(views):
             sizes.setdefault((view.width, view.height), []).append(k)
         for (width, height), members in sizes.items():
-            size = _Size(make(width, height), [views[k] for k in members], posed)
+            shown = [views[k] for k in members]
+            size = _Size(partial(make, width, height), shown, corrections)
             for place, k in enumerate(members):
                 self._place[k] = size, place
 
     def __len__(self) -> int:
         return len(self.views)
 
-    def splatter(self, k: int) -> Splatter:
-        """Return the splatter of a view."""
-        return self._place[k][0].splatter
-
-    def draw(self, k: int, gaussians: Rows) -> Field:
-        """Draw gaussians as a view shows them, by launches that tapes record.
-
-        Returns:
-            The image, shape (1, height, width); the next call for a view of the same size draws
-            into the same field.
-        """
-        size, place = self._place[k]
-        camera = size.choose(place)
-        self.corrections.pose(k, camera.twist)
-        return size.splatter(gaussians, camera, size.rendering).image
-
-    def rendering(self, k: int) -> Rendering:
-        """Return the fields that `draw` draws into for a view."""
-        return self._place[k][0].rendering
-
-    def expose(self, k: int, image: Field, loss: Field) -> Field:
-        """Return an image that `draw` returned with the exposure of its view."""
-        return self.corrections.expose(k, image, self._place[k][0].exposed, loss)
-
-    def psnr(self, k: int) -> float:
-        """Return the PSNR of the image that was drawn last in the size of a view [dB].
-
-        The image has the exposure of the view if one was applied. The picture is the one that
-        `target` returned last in that size.
-        """
-        size, _ = self._place[k]
-        drawn = size.rendering.image if self.corrections.exposures is None else size.exposed
-        size.error.fill(0.0)
-        l2(drawn.detach(), size.target, size.error)
-        return decibels(float(size.error[None]))
+    def easels(self, *which: int) -> list[Easel]:
+        """Return an easel for each of some views; the next call turns them to others."""
+        taken: Counter[_Size] = Counter()
+        easels: list[Easel] = []
+        for k in which:
+            size, place = self._place[k]
+            easel = size.easel(taken[size])
+            taken[size] += 1
+            easel.show(k, place)
+            easels.append(easel)
+        return easels
 
     # Pictures
 
@@ -158,9 +198,9 @@ class Studio:
             self._readers = ThreadPoolExecutor(min(_READERS, os.cpu_count() or 1))
         self._coming[k] = self._readers.submit(self.views[k].image)
 
-    def target(self, k: int) -> Field:
-        """Return the picture of a view, shape (1, height, width); the next call changes it."""
-        target = self._place[k][0].target
+    def hang(self, easel: Easel) -> Field:
+        """Copy the picture of an easel's view to its `target`, and return that."""
+        k, target = easel.view, easel.target
         if k in self._fields:
             target.copy_from(self._fields[k])
             return target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
@@ -27,7 +28,7 @@ from difftile.training.initial import first_gaussians
 from difftile.training.mcmc import MCMC
 from difftile.training.options import Options
 from difftile.training.rates import STEPS, STEPS_PER_DEGREE, optimiser, rate_of_centres
-from difftile.training.studio import Studio
+from difftile.training.studio import Easel, Studio
 
 ALIGNED = 60  # steps by which the camera of a held-out view is moved
 _AHEAD = 8  # steps from the reading of a picture to its use
@@ -60,9 +61,10 @@ class Score:
 class Trainer:
     """A run of training: gaussians, their optimiser, and the strategy to add and remove them.
 
-    Each step draws the gaussians as one view shows them, and moves them against the gradient of
-    0.8 times the mean absolute difference from the picture plus 0.2 times 1 - SSIM, and of the
-    difference from its depth map if these are used (`DepthMaps`). The view, and
+    Each step draws the gaussians as one view shows them, or several (`Options.batch`), and moves
+    them against the gradient of a loss: the mean over these views of 0.8 times the mean absolute
+    difference from the picture plus 0.2 times 1 - SSIM, and of the difference from its depth map
+    if these are used (`DepthMaps`). The views, and
     all random numbers, depend only on the seed and the number of the step. A step reads nothing
     from a device but the length of the lists of gaussians: a gradient that is not finite counts as
     0, and `loss` and `psnr` are read when they are asked for.
@@ -101,13 +103,17 @@ class Trainer:
         self.training = range(len(train))
         self.gaussians, self.start = first_gaussians(data, options, search=search)
         self.optimiser = optimiser(
-            self.gaussians, data.scale, steps=options.steps, nonfinite="zero"
+            self.gaussians,
+            data.scale,
+            steps=options.steps,
+            batch=options.batch,
+            nonfinite="zero",
         )
         self.strategy = _strategy(data.scale, options)
         self.corrections = Corrections(len(train) + len(held_out), len(train), data.scale, options)
         self._studio = Studio((*train, *held_out), self._splatter, self.corrections)
         self._loss = zeros((), ti.f32, grad=True)
-        self._latest = -1  # the view of the latest step
+        self._easels: list[Easel] = []  # of the latest step
         self._orders: dict[int, npt.NDArray[np.intp]] = {}  # of views, by turn
 
     def __reduce__(self) -> Any:
@@ -139,39 +145,55 @@ class Trainer:
 
     def advance(self) -> None:
         """Make a step; `loss` and `psnr` then belong to the gaussians before it."""
-        k = self._next()
-        for ahead in range(1, _AHEAD):
-            self._studio.expect(self.view_of(self.step + ahead))
-        splatter = self._studio.splatter(k)
-        splatter.sh_degree = self.degree
-        target = self._studio.target(k)
-        padding = _padding(splatter.width, splatter.height)
+        self._expect()
+        self._easels = easels = self._studio.easels(*self.views_of(self.step))
+        share = 1.0 / len(easels)
+        for easel in easels:
+            self._studio.hang(easel)
+            easel.splatter.sh_degree = self.degree
         self._loss.fill(0.0)
         with Tape() as tape:  # a tape of a loss would read it, and wait for the device
-            drawn = self._studio.draw(k, self.gaussians)
-            image = self._studio.expose(k, drawn, self._loss)
-            l1(image, target, self._loss, 1.0 - DISSIMILARITY)
-            dssim(image, target, self._loss, DISSIMILARITY, padding)
-            self.depths.add(k, self._studio.rendering(k), self.step, self._loss)
+            for easel in easels:
+                self._add_loss(easel, share)
             if isinstance(self.strategy, MCMC):
                 self.strategy.penalty(self.gaussians, self._loss)
         tape.backward(self._loss)
-        self._latest = k
         self.whole = False
         self.optimiser.step()
-        self.corrections.step(k)
+        self.corrections.step([easel.view for easel in easels])
         self.step += 1
         if self.strategy is not None:
-            self.strategy.after_step(self.step, self.gaussians, splatter)
+            drawn = [easel.splatter for easel in easels]
+            self.strategy.after_step(self.step, self.gaussians, drawn)
         self.whole = True
 
-    def _next(self) -> int:
-        """Return the view of the next step."""
-        return self.view_of(self.step)
+    def _add_loss(self, easel: Easel, share: float) -> None:
+        """Draw the view of an easel, and add the difference from its picture to the loss."""
+        target, splatter = easel.target, easel.splatter
+        image = easel.expose(easel.draw(self.gaussians), self._loss, share)
+        padding = _padding(splatter.width, splatter.height)
+        l1(image, target, self._loss, share * (1.0 - DISSIMILARITY))
+        dssim(image, target, self._loss, share * DISSIMILARITY, padding)
+        self.depths.add(easel.view, easel.rendering, self.step, self._loss, share)
 
-    def view_of(self, step: int) -> int:
-        """Return the view of a step, from one random order of all views after another."""
-        turn, place = divmod(step, len(self.training))
+    def _expect(self) -> None:
+        """Let the pictures of the next steps be read ahead."""
+        for ahead in range(1, _AHEAD):
+            for k in self.views_of(self.step + ahead):
+                self._studio.expect(k)
+
+    def views_of(self, step: int) -> list[int]:
+        """Return the views of a step, one for each image of its batch."""
+        batch = self.options.batch
+        return [self.view_of(number) for number in range(step * batch, (step + 1) * batch)]
+
+    def view_of(self, number: int) -> int:
+        """Return the view of an image, from one random order of all views after another.
+
+        Args:
+            number: The number of images drawn before it in the run.
+        """
+        turn, place = divmod(number, len(self.training))
         if turn not in self._orders:
             draw = np.random.default_rng((self.options.seed, 2, turn))
             self._orders = {
@@ -187,8 +209,8 @@ class Trainer:
 
     @property
     def psnr(self) -> float:
-        """The PSNR of the image of the latest step [dB]; `scores` draws other images."""
-        return self._studio.psnr(self._latest)
+        """The mean PSNR of the images of the latest step [dB]; `scores` draws other images."""
+        return float(np.mean([easel.psnr() for easel in self._easels]))
 
     def scores(self, which: Sequence[int]) -> list[Score]:
         """Return the similarity of images to their pictures.
@@ -203,13 +225,14 @@ class Trainer:
         return [self._score(k) for k in which]
 
     def _score(self, k: int) -> Score:
-        splatter = self._studio.splatter(k)
+        (easel,) = self._studio.easels(k)
+        splatter = easel.splatter
         splatter.sh_degree = self.degree
         picture = self._studio.picture(k)
         if k in self.held_out and self.corrections.poses is not None:
-            self._align(k)
-        image = self._studio.draw(k, self.gaussians).to_numpy()[0]
-        depth = self.depths.error(k, self._studio.rendering(k))
+            self._align(easel)
+        image = easel.draw(self.gaussians).to_numpy()[0]
+        depth = self.depths.error(k, easel.rendering)
         start = 0  # the first column that counts
         if self.corrections.exposures is not None:
             exposure = self.corrections.exposures.to_numpy()[k]
@@ -224,14 +247,14 @@ class Trainer:
         similarity = psnr(drawn, target), ssim(drawn, target, padding)
         return Score(self.views[k].name, *similarity, image, picture, depth)
 
-    def _align(self, k: int) -> None:
+    def _align(self, easel: Easel) -> None:
         """Move the camera of a held-out view to where the gaussians look most like its picture."""
-        target = self._studio.target(k)
+        target = self._studio.hang(easel)
         loss = zeros((), ti.f32, grad=True)
-        for step in self.corrections.alignment(k, ALIGNED):
+        for step in self.corrections.alignment(easel.view, ALIGNED):
             loss.fill(0.0)
             with Tape() as tape:
-                l1(self._studio.draw(k, self.gaussians), target, loss)
+                l1(easel.draw(self.gaussians), target, loss)
             tape.backward(loss)
             step()
 
@@ -311,16 +334,26 @@ def _strategy(scale: float, options: Options) -> Densification | MCMC | None:
     def spread(step: int) -> int:
         return round(step * options.steps / STEPS)
 
+    def apart(steps: int) -> int:  # by as many images, in fewer steps
+        return max(1, round(steps / options.batch))
+
     if options.strategy == "default":
         return Densification(
-            scale, start=spread(500), stop=spread(15_000), most=options.most, seed=options.seed
+            scale,
+            start=spread(500),
+            stop=spread(15_000),
+            every=apart(100),
+            reset_every=apart(3000),
+            most=options.most,
+            seed=options.seed,
         )
     if options.strategy == "mcmc":
         return MCMC(
-            rate_of_centres(scale, options.steps),
+            rate_of_centres(scale * math.sqrt(options.batch), options.steps),
             most=options.most,
             start=spread(500),
             stop=spread(25_000),
+            every=apart(100),
             seed=options.seed,
         )
     return None
