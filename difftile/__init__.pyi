@@ -5,6 +5,7 @@ Type checkers read this file, and `__init__.py` finds names by it, which load on
 
 from difftile import (
     datasets as datasets,
+    distributed as distributed,
     jax as jax,
     optim as optim,
     render as render,

@@ -449,6 +449,10 @@ class SolverError(DifftileError, RuntimeError):
     """A solver that cannot go on: its numbers are not finite, or it makes no progress."""
 
 
+class RankError(DifftileError, RuntimeError):
+    """Ranks could not work together: one failed, or waited for others in vain."""
+
+
 class ViewerError(DifftileError, RuntimeError):
     """A viewer that cannot be opened here, or a request that it cannot show or record."""
 

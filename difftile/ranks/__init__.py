@@ -1,0 +1,11 @@
+"""Ranks: the processes that run one program together, and the engines that connect them.
+
+An engine exists already (torch.distributed, MPI); this package gives it four calls, which the rest
+of the library uses: `rank`, `size`, `all_reduce`, `exchange`.
+"""
+
+from difftile.diagnostics import RankError
+from difftile.ranks.choice import agree, current, start
+from difftile.ranks.engine import Engine, Message, Pending
+
+__all__ = ["Engine", "Message", "Pending", "RankError", "agree", "current", "start"]

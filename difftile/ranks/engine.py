@@ -1,0 +1,74 @@
+"""The protocol of an engine: what a rank asks of the library that connects it with the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+Array: TypeAlias = Any
+"""A NumPy array without gaps, or an object with `__cuda_array_interface__`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Numbers to send to a rank, or memory for numbers to receive from it.
+
+    Args:
+        peer: The other rank; the own one for a copy.
+        array: The numbers; both sides have as many, of one type.
+    """
+
+    peer: int
+    array: Array
+
+
+class Pending(Protocol):
+    """Communication that has been started; its memory must stay alive and untouched."""
+
+    def wait(self, what: str) -> None:
+        """Wait until it is done; on a device, let its later work wait.
+
+        Args:
+            what: The step that waits, for errors: "the exchange of 'u'".
+
+        Raises:
+            RankError: Another rank failed, or the time is up.
+        """
+        ...
+
+
+class Engine(Protocol):
+    """The connection of a rank with the others.
+
+    All ranks call the collective functions in the same order. Messages between two ranks arrive in
+    the order in which they were sent.
+
+    Attributes:
+        name: The name of the engine: "alone", "torch" or "mpi".
+        rank: The number of this process, from 0.
+        size: The number of processes.
+        takes_device_memory: Whether arrays may be in the memory of a device.
+    """
+
+    name: str
+    rank: int
+    size: int
+    takes_device_memory: bool
+
+    def all_reduce(self, array: Array, op: str = "sum") -> Pending:
+        """Start to combine the numbers of all ranks, in place; each rank gets the same bits.
+
+        Args:
+            array: Numbers, as many on each rank.
+            op: "sum", "max" or "min".
+        """
+        ...
+
+    def exchange(self, sends: Sequence[Message], receives: Sequence[Message]) -> Pending:
+        """Start to send messages, and to receive as many as others send to this rank."""
+        ...
+
+    def stop(self) -> None:
+        """End the connection, at the end of the process."""
+        ...
