@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import Any, Protocol, TypeVar, final
 
 import numpy.typing as npt
 
@@ -43,6 +43,40 @@ class Rendering:
         shape, scalar = (cameras, drawer.height, drawer.width), scalar_of(element)
         z = zeros(shape, scalar, grad=grad) if depth else None
         return cls(zeros(shape, element, grad=grad), zeros(shape, scalar, grad=grad), z)
+
+
+@dataclass(frozen=True, slots=True)
+class Projected:
+    """Gaussians on the image planes of cameras, all 0 for those that are not seen.
+
+    Args:
+        radii: Half the sides of their boxes [pixels], shape (cameras, n) of vec2 of integers.
+        centres: Their centres [pixels], of vec2.
+        conics: Inverse covariances xx, xy, yy [1/pixels^2], of vec3.
+        opacities: Opacities, in 0..1.
+        depths: Depths in front of the cameras [scene units].
+        colours: Colours, of vectors.
+    """
+
+    radii: Field
+    centres: Field
+    conics: Field
+    opacities: Field
+    depths: Field
+    colours: Field
+
+    @classmethod
+    def zeros(cls, cameras: int, count: int, element: Type) -> Projected:
+        """Return gaussians that are not seen, with vectors of a type as colours."""
+        scalar, shape = scalar_of(element), (cameras, count)
+        return cls(
+            zeros(shape, Vector(2, I32)),
+            zeros(shape, vec(2, scalar), grad=True),
+            zeros(shape, vec(3, scalar), grad=True),
+            zeros(shape, scalar, grad=True),
+            zeros(shape, scalar, grad=True),
+            zeros(shape, element, grad=True),
+        )
 
 
 class Drawer(Protocol):
@@ -124,7 +158,8 @@ class Splatter:
         self.sh_degree, self.antialiased = sh_degree, antialiased
         self.near, self.far, self.eps2d = near, far, eps2d
         self.background, self.depth, self.absgrad = background, depth, absgrad
-        self._stage: _SplatterFields | None = None
+        self._plane: _Plane | None = None
+        self._blending: _Blending | None = None
 
     def __repr__(self) -> str:
         return f"<Splatter of {self.width}x{self.height} pixels>"
@@ -144,11 +179,27 @@ class Splatter:
         Raises:
             FieldError: The fields do not fit one another, or the cameras the images.
         """
+        return self.blend(self.project(gaussians, cameras), out)
+
+    def project(self, gaussians: Any, cameras: Cameras) -> Projected:
+        """Return gaussians as the cameras see them; the first half of a call.
+
+        Args:
+            gaussians: The gaussians; see `__call__`.
+            cameras: The cameras.
+
+        Returns:
+            Fields that the next call writes again.
+
+        Raises:
+            FieldError: The fields do not fit one another, or the cameras the images.
+        """
         colours = coloured(self, gaussians, cameras)
-        stage = self._stage_for(cameras, colours)
-        stage.poses.set(cameras)
+        plane = self._plane_for(cameras, colours)
+        plane.poses.set(cameras)
         degree = last_band(gaussians, self.sh_degree, self)
         features = None if colours is getattr(gaussians, "sh0", None) else colours
+        shown = plane.shown
         see(
             gaussians.means,
             gaussians.scales,
@@ -157,10 +208,10 @@ class Splatter:
             None if features is not None else gaussians.sh0,
             None if features is not None or not degree else gaussians.shN,
             features,
-            stage.poses.rotation,
-            stage.poses.translation,
-            stage.poses.place,
-            stage.poses.intrinsics,
+            plane.poses.rotation,
+            plane.poses.translation,
+            plane.poses.place,
+            plane.poses.intrinsics,
             self.width,
             self.height,
             self.near,
@@ -171,24 +222,37 @@ class Splatter:
             cameras.may_vary,
             len(cameras) == 1,
             current_session().warps,
-            stage.radii,
-            stage.moved,
-            stage.centres,
-            stage.conics,
-            stage.opacities,
-            stage.depths,
-            stage.colours,
+            shown.radii,
+            plane.moved,
+            shown.centres,
+            shown.conics,
+            shown.opacities,
+            shown.depths,
+            shown.colours,
         )
-        ellipses = stage.conics, stage.opacities
-        stage.lists.build(stage.centres, stage.radii, stage.depths, *ellipses)
-        element = stage.colours.element
-        made = out or Rendering.zeros(self, len(cameras), element, depth=self.depth, grad=True)
+        return shown
+
+    def blend(self, shown: Projected, out: Rendering | None = None) -> Rendering:
+        """Blend projected gaussians front to back; the second half of a call.
+
+        Args:
+            shown: The gaussians on the image planes of the cameras, from `project`.
+            out: The result of another call with as many cameras, to draw into.
+
+        Returns:
+            The images: `out`, or new fields with gradients.
+        """
+        cameras, element = len(shown.colours), shown.colours.element
+        stage = self._blending_for(shown)
+        ellipses = shown.conics, shown.opacities
+        stage.lists.build(shown.centres, shown.radii, shown.depths, *ellipses)
+        made = out or Rendering.zeros(self, cameras, element, depth=self.depth, grad=True)
         composite(
-            stage.centres,
-            stage.conics,
-            stage.opacities,
-            stage.colours,
-            None if made.depth is None else stage.depths,
+            shown.centres,
+            shown.conics,
+            shown.opacities,
+            shown.colours,
+            None if made.depth is None else shown.depths,
             stage.background,
             stage.lists.order,
             stage.lists.starts,
@@ -213,12 +277,12 @@ class Splatter:
         cameras or gaussians, or with cameras that have gradients after some that have none, makes
         new fields.
         """
-        return self._drawn().moved.grad
+        return self._drawn(self._plane).moved.grad
 
     @property
     def means2d_absgrad(self) -> Field:
         """The sums over pixels of the absolute values of `means2d_grad`; with `absgrad=True`."""
-        absolute = self._drawn().absolute
+        absolute = self._drawn(self._blending).absolute
         if absolute is None:
             raise LaunchError(
                 f"{self!r} has no absolute gradients. Make it with Splatter(absgrad=True)."
@@ -231,50 +295,66 @@ class Splatter:
 
         Shape (cameras, n) of vec2 of integers [pixels].
         """
-        return self._drawn().radii
+        return self._drawn(self._plane).shown.radii
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_stage": None}
+        return vars(self) | {"_plane": None, "_blending": None}
 
-    def _drawn(self) -> _SplatterFields:
-        if self._stage is None:
+    def _drawn(self, fields: _Fields | None) -> _Fields:
+        if fields is None:
             raise LaunchError(f"{self!r} has not drawn yet. Call it first.")
-        return self._stage
+        return fields
 
-    def _stage_for(self, cameras: Cameras, colours: Field) -> _SplatterFields:
+    def _plane_for(self, cameras: Cameras, colours: Field) -> _Plane:
         wanted = (len(cameras), len(colours), colours.element, cameras.may_vary)
-        if self._stage is None or self._stage.made_for != wanted:
+        if self._plane is None or self._plane.made_for != wanted:
             with scratch():
-                self._stage = _SplatterFields(*wanted, self)
-        return self._stage
+                self._plane = _Plane(*wanted)
+        return self._plane
+
+    def _blending_for(self, shown: Projected) -> _Blending:
+        wanted = (*shown.colours.shape, shown.colours.element)
+        if self._blending is None or self._blending.made_for != wanted:
+            with scratch():
+                self._blending = _Blending(*wanted, self)
+        return self._blending
 
 
 @final
-class _SplatterFields:
-    """The fields between the steps of a call.
+class _Plane:
+    """The fields of a projection.
 
     Args:
         cameras: The number of cameras.
         count: The number of gaussians.
         element: The type of a colour.
         posed: Whether poses or intrinsics have gradients.
+    """
+
+    def __init__(self, cameras: int, count: int, element: Type, posed: bool) -> None:
+        self.made_for = (cameras, count, element, posed)
+        scalar = scalar_of(element)
+        self.poses = Poses(cameras, scalar, posed)
+        self.moved = zeros((cameras, count), vec(2, scalar), grad=True)
+        self.shown = Projected.zeros(cameras, count, element)
+
+
+@final
+class _Blending:
+    """The fields beside images.
+
+    Args:
+        cameras: The number of cameras.
+        count: The number of gaussians.
+        element: The type of a colour.
         splatter: The splatter with the options.
     """
 
-    def __init__(
-        self, cameras: int, count: int, element: Type, posed: bool, splatter: Splatter
-    ) -> None:
-        self.made_for = (cameras, count, element, posed)
-        scalar, shape = scalar_of(element), (cameras, count)
-        self.poses = Poses(cameras, scalar, posed)
-        self.radii = zeros(shape, Vector(2, I32))
-        self.moved = zeros(shape, vec(2, scalar), grad=True)
+    def __init__(self, cameras: int, count: int, element: Type, splatter: Splatter) -> None:
+        self.made_for = (cameras, count, element)
+        scalar = scalar_of(element)
+        shape = cameras, count
         self.absolute = zeros(shape, vec(2, scalar), grad=True) if splatter.absgrad else None
-        self.centres = zeros(shape, vec(2, scalar), grad=True)
-        self.conics = zeros(shape, vec(3, scalar), grad=True)
-        self.opacities = zeros(shape, scalar, grad=True)
-        self.depths = zeros(shape, scalar, grad=True)
-        self.colours = zeros(shape, element, grad=True)
         self.lists = TileLists(splatter.width, splatter.height, splatter.tile, cameras)
         pixels = (cameras, splatter.height, splatter.width)
         self.light = zeros(pixels, scalar, grad=True)
@@ -283,3 +363,6 @@ class _SplatterFields:
         if colour is not None and not isinstance(colour, Field):
             colour = full((), colour, element)
         self.background = colour
+
+
+_Fields = TypeVar("_Fields", _Plane, _Blending)
