@@ -27,19 +27,12 @@ class Change:
 
     Args:
         fields: The field that has taken the place of each, by the memory of the one before.
-        index: Which row each one was before, shape (rows,); -1 for new ones.
+        beside: Returns the values that a follower keeps for each row, with zeros for new ones,
+            given the values that it kept for each row before the change.
     """
 
     fields: Mapping[Storage, Field]
-    index: Field
-
-    def beside(self, field: Field) -> Field:
-        """Return the values that a follower keeps for each row, with zeros for new ones.
-
-        Args:
-            field: The values that it kept for each row before the change.
-        """
-        return _rows_of(field, self.index)
+    beside: Callable[[Field], Field]
 
 
 class Follower(Protocol):
@@ -72,7 +65,8 @@ class Rows:
 
     def __init__(self, named: Mapping[str, Field] | None = None, /, **fields: Field) -> None:
         self._fields = {**(named or {}), **fields}
-        self._followers: weakref.WeakSet[Follower] = weakref.WeakSet()
+        # In the order in which they came: where rows move between ranks, all tell theirs alike.
+        self._followers: weakref.WeakKeyDictionary[Follower, None] = weakref.WeakKeyDictionary()
         self._check()
         for field in self._fields.values():
             field.storage.rows = weakref.ref(self)
@@ -190,7 +184,7 @@ class Rows:
         else:
             anew = self._as_mask(fresh, len(rows), "fresh")
         index = _index(rows)
-        made = {name: _rows_of(field, index) for name, field in self._fields.items()}
+        made = {name: rows_at(field, index) for name, field in self._fields.items()}
         self._become(made, _index(np.where(anew, -1, rows)))
 
     def rearrange(self, index: Field, before: Field) -> None:
@@ -212,7 +206,7 @@ class Rows:
                     f"{self!r}: rearrange() takes two fields of 32-bit integers of shape (n,), not "
                     f"{index!r} and {before!r}."
                 )
-        made = {name: _rows_of(field, index) for name, field in self._fields.items()}
+        made = {name: rows_at(field, index) for name, field in self._fields.items()}
         self._become(made, before)
 
     def prune(self, mask: npt.ArrayLike) -> None:
@@ -250,7 +244,7 @@ class Rows:
             return
         before = len(self)
         made = {
-            name: _filled(field, np.concatenate((field.buffer.array(), values[name])))
+            name: filled(field, np.concatenate((field.buffer.array(), values[name])))
             for name, field in self._fields.items()
         }
         self._become(made, _index(np.concatenate((np.arange(before), np.full(added, -1)))))
@@ -269,7 +263,7 @@ class Rows:
         """
         self._check_may_change("from_numpy()")
         count, contents = self._as_rows(values)
-        made = {name: _filled(field, contents[name]) for name, field in self._fields.items()}
+        made = {name: filled(field, contents[name]) for name, field in self._fields.items()}
         self._become(made, _index(np.full(count, -1)))
 
     def forget(self, *names: str) -> None:
@@ -285,11 +279,11 @@ class Rows:
                 raise FieldError(self._missing(name))
         kept = [self._fields[name] for name in names or self._fields]
         same = {field.storage: field for field in kept}
-        self._tell(Change(same, _index(np.full(len(self), -1))))
+        self._tell(Change(same, partial(rows_at, index=_index(np.full(len(self), -1)))))
 
     def followed_by(self, follower: Follower) -> None:
         """Tell a follower about changes, for as long as it lives."""
-        self._followers.add(follower)
+        self._followers[follower] = None
 
     def _become(self, made: Mapping[str, Field], index: Field) -> None:
         """Go on with other fields, and tell followers.
@@ -298,8 +292,17 @@ class Rows:
             made: The fields by name, without gradients.
             index: Which row each one was before; -1 for new ones.
         """
+        self._replace(made, partial(rows_at, index=index))
+
+    def _replace(self, made: Mapping[str, Field], beside: Callable[[Field], Field]) -> None:
+        """Go on with other fields, and tell followers.
+
+        Args:
+            made: The fields by name, without gradients.
+            beside: See `Change`.
+        """
         old = self._fields
-        if len(index) != len(self):
+        if len(next(iter(made.values()))) != len(self):
             # What earlier numbers of rows have left there never comes again.
             current_session().pool.clear()
         self._fields = {name: _graded_like(field, made[name]) for name, field in old.items()}
@@ -307,7 +310,7 @@ class Rows:
             old[name].storage.rows = None
             field.storage.rows = weakref.ref(self)
         fields = {old[name].storage: field for name, field in self._fields.items()}
-        self._tell(Change(fields, index))
+        self._tell(Change(fields, beside))
         for name, field in old.items():
             field.storage.end(
                 f"This field was '{name}' of rows that have changed: {field!r} became "
@@ -400,14 +403,14 @@ def rows_of(field: Field) -> Rows | None:
     return None if field.storage.rows is None else field.storage.rows()
 
 
-def _filled(field: Field, values: npt.NDArray[Any]) -> Field:
+def filled(field: Field, values: npt.NDArray[Any]) -> Field:
     """Return a field of the same elements with other rows."""
     made = make(field.element, (len(values), *field.shape[1:]))
     made.buffer.write(values)
     return made
 
 
-def _rows_of(field: Field, index: Field) -> Field:
+def rows_at(field: Field, index: Field) -> Field:
     """Return a field of some rows of another, with zeros where the index is -1."""
     made = make(field.element, (len(index), *field.shape[1:]))
     made.buffer.copy_rows(field.buffer, index.buffer)
