@@ -183,9 +183,7 @@ class Rows:
             anew[np.unique(rows, return_index=True)[1]] = False
         else:
             anew = self._as_mask(fresh, len(rows), "fresh")
-        index = _index(rows)
-        made = {name: rows_at(field, index) for name, field in self._fields.items()}
-        self._become(made, _index(np.where(anew, -1, rows)))
+        self.rearrange(_index(rows), _index(np.where(anew, -1, rows)))
 
     def rearrange(self, index: Field, before: Field) -> None:
         """Take the rows of an index that a launch has computed; nothing goes through the host.
@@ -220,7 +218,7 @@ class Rows:
             TapeError: A tape is open.
         """
         self._check_may_change("prune()")
-        gone = self._as_mask(mask, len(self), "mask")
+        gone = self._as_mask(mask, self._count(), "mask")
         if gone.any():
             self.take(np.flatnonzero(~gone))
 
@@ -323,6 +321,10 @@ class Rows:
 
     # What is given
 
+    def _count(self) -> int:
+        """Return the number of rows that indices and masks are about."""
+        return len(self)
+
     def _check_may_change(self, what: str) -> None:
         check_no_tape(f"{self!r}: {what}")
         if RECORDING.get().observer is not None:
@@ -332,7 +334,7 @@ class Rows:
             )
 
     def _as_index(self, index: npt.ArrayLike) -> npt.NDArray[np.intp]:
-        given, count = as_array(index), len(self)
+        given, count = as_array(index), self._count()
         if given.ndim == 1 and not given.size:
             return np.empty(0, np.intp)
         if given.dtype.kind not in "iu" or given.ndim != 1:
