@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from difftile.optim.constraint import interval
 from difftile.optim.parameters import NamedParameter, of_each
+from difftile.solvers.space import HERE, Space, space_of
 from difftile.solvers.state import State
 from difftile.solvers.vectors import Vector, joined, read, split
 
@@ -27,10 +28,12 @@ class Box:
     Args:
         low: The least values.
         high: The largest values.
+        space: The space of the numbers.
     """
 
     low: Vector
     high: Vector
+    space: Space = HERE
 
     def project(self, x: Vector) -> Vector:
         """Return the nearest point within the bounds."""
@@ -41,7 +44,7 @@ class Box:
 
         The minimum within the bounds is where it is zero.
         """
-        return float(np.max(np.abs(x - self.project(x - gradient))))
+        return self.space.largest(x - self.project(x - gradient))
 
     def free(self, x: Vector, gradient: Vector) -> npt.NDArray[np.bool_]:
         """Tell which numbers no bound holds where they are: they may move against the gradient."""
@@ -89,9 +92,11 @@ def box_of(
         _held(*interval(least, most, part.shape, f"{what}: low, high of {one}"), part.dtype)
         for one, least, most, part in zip(parameters, lows, highs, parts, strict=True)
     ]
-    box = Box(joined([pair[0] for pair in pairs]), joined([pair[1] for pair in pairs]))
-    bounded = np.isfinite(box.low).any() or np.isfinite(box.high).any()
-    return box if bounded else None
+    lowest, highest = ([pair[side] for pair in pairs] for side in range(2))
+    space = space_of(state.leaves, mixed=True)
+    box = Box(joined(state, lowest), joined(state, highest), space)
+    bounded = bool(np.isfinite(box.low).any() or np.isfinite(box.high).any())
+    return box if space.any([bounded])[0] else None
 
 
 def _held(

@@ -83,7 +83,7 @@ class Differentiated:
         Raises:
             TapeError: It does not return fields of floats.
         """
-        x = joined(split(self._state, x))  # rounded to the type of the fields
+        x = joined(self._state, split(self._state, x))  # rounded to the type of the fields
         known = self._derivative, self._point
         if known[0] is not None and known[1] is not None and np.array_equal(x, known[1]):
             return known[0]

@@ -31,8 +31,9 @@ from difftile.optim.parameters import (
 )
 from difftile.optim.saved import Wanted, restored
 from difftile.optim.update import first_not_finite
+from difftile.solvers.space import Space, Vector, space_of
 from difftile.solvers.state import State
-from difftile.solvers.vectors import Vector, read
+from difftile.solvers.vectors import read
 from difftile.tracebacks import boundary
 
 
@@ -192,15 +193,19 @@ class LBFGS:
             box: The bounds.
             lowered: The decrease of the loss in the last iteration, as a part of the loss.
         """
-        if _rest(now, box) <= self.tol:
+        if self._rest(now, box) <= self.tol:
             return self._said("converged", "", now, box)
         if lowered <= self.rtol and self.rtol > 0.0:
             part = f"the loss fell by {lowered:.2g} of its value, within rtol = {self.rtol:g}"
             return self._said("converged", part, now, box)
         return ""
 
+    def _rest(self, now: Point, box: Box | None) -> float:
+        """Return the largest component of a gradient, without what bounds hold."""
+        return self._space.largest(now.gradient) if box is None else box.rest(now.x, now.gradient)
+
     def _said(self, word: str, why: str, now: Point, box: Box | None) -> str:
-        rest = _rest(now, box)
+        rest = self._rest(now, box)
         within = "within" if rest <= self.tol else "above"
         of = "gradient" if box is None else "gradient within the bounds"
         largest = f"the largest component of the {of} is {rest:.2g}, {within} tol = {self.tol:g}"
@@ -221,6 +226,7 @@ class LBFGS:
 
     def _next(self, objective: Objective, now: Point, box: Box | None) -> Point | None:
         """Return a point with a lower loss, or None if neither direction leads to one."""
+        space = objective.space
         slope = now.gradient
         if box is not None:  # numbers that a bound holds have no part in the direction
             slope = np.where(box.free(now.x, now.gradient), now.gradient, 0.0)
@@ -228,14 +234,14 @@ class LBFGS:
         free = None if box is None else slope != 0.0
         if self._moves:
             direction = self._direction(slope, free)
-            if direction is not None and direction @ slope < 0.0:
-                found = search(objective.at, now, direction, self.lr, box=box)
+            if direction is not None and space.dot(direction, slope) < 0.0:
+                found = search(objective.at, now, direction, self.lr, box=box, space=space)
                 if found is not None:
                     return found
             self._moves, self._turns = [], []
         # Without a history the scale is unknown: the first step moves by about 1 in all.
-        first = self.lr * min(1.0, 1.0 / float(np.sum(np.abs(slope))))
-        return search(objective.at, now, -slope, first, box=box)
+        first = self.lr * min(1.0, 1.0 / space.sum_of_magnitudes(slope))
+        return search(objective.at, now, -slope, first, box=box, space=space)
 
     def _direction(self, gradient: Vector, free: npt.NDArray[np.bool_] | None) -> Vector | None:
         """Return minus the approximate inverse of the Hessian times a gradient.
@@ -248,26 +254,27 @@ class LBFGS:
             The direction, or None where the history says nothing about it.
         """
         shares: list[float] = []
+        space = self._space
         pairs = list(zip(self._moves, self._turns, strict=True))
         if free is not None:
             pairs = [(move * free, turn * free) for move, turn in pairs]
-            pairs = [pair for pair in pairs if _is_convex(*pair)]
+            pairs = [pair for pair in pairs if _is_convex(*pair, space)]
             if not pairs:
                 return None
+        *bends, turned = space.dots(*pairs, (pairs[-1][1], pairs[-1][1]))  # move . turn
         q = -gradient
-        for move, turn in reversed(pairs):
-            share = float(move @ q) / float(move @ turn)
+        for (move, turn), bend in zip(reversed(pairs), reversed(bends), strict=True):
+            share = space.dot(move, q) / bend
             shares.append(share)
             q = q - share * turn
-        move, turn = pairs[-1]
-        q = q * (float(move @ turn) / float(turn @ turn))
-        for (move, turn), share in zip(pairs, reversed(shares), strict=True):
-            q = q + (share - float(turn @ q) / float(move @ turn)) * move
+        q = q * (bends[-1] / turned)
+        for (move, turn), bend, share in zip(pairs, bends, reversed(shares), strict=True):
+            q = q + (share - space.dot(turn, q) / bend) * move
         return q
 
     def _remember(self, move: Vector, turn: Vector) -> None:
         """Keep a pair of differences, unless the loss has negative curvature along it."""
-        if _is_convex(move, turn):
+        if _is_convex(move, turn, self._space):
             self._moves = [*self._moves, move][-self.history :]
             self._turns = [*self._turns, turn][-self.history :]
 
@@ -287,8 +294,8 @@ class LBFGS:
         return {
             "rule": np.array("LBFGS"),
             "steps": np.array(self.steps),
-            "moves": np.array(self._moves).reshape(-1, self._size),
-            "turns": np.array(self._turns).reshape(-1, self._size),
+            "moves": np.array(self._moves).reshape(len(self._moves), self._size),
+            "turns": np.array(self._turns).reshape(len(self._moves), self._size),
         }
 
     @boundary
@@ -309,10 +316,12 @@ class LBFGS:
         moves, turns = ([*arrays[key].astype(np.float64)] for key in ("moves", "turns"))
         # Steps keep only such pairs, and divide by these products.
         with np.errstate(over="ignore", invalid="ignore"):  # infinite then, and refused
-            sound = len(moves) == len(turns) and all(
-                0.0 < float(move @ turn) < np.inf and np.isfinite(float(turn @ turn))
-                for move, turn in zip(moves, turns, strict=True)
-            )
+            sound = len(moves) == len(turns)
+            if sound:
+                dots = self._space.dots(
+                    *zip(moves, turns, strict=True), *((turn, turn) for turn in turns)
+                )
+                sound = all(map(math.isfinite, dots)) and min(dots[: len(moves)], default=1.0) > 0.0
         if not sound:
             raise LaunchError(
                 f"{self._who}: load_state_dict(): 'moves' and 'turns' must be pairs whose products "
@@ -322,16 +331,17 @@ class LBFGS:
 
     @property
     def _size(self) -> int:
+        """The numbers of the fields that this rank owns."""
         return sum(
-            one.field.size * math.prod(shape_of(one.field.element)) for one in self.parameters
+            one.field.inner.size * math.prod(shape_of(one.field.element)) for one in self.parameters
         )
 
+    @property
+    def _space(self) -> Space:
+        return space_of([one.field for one in self.parameters], mixed=True)
 
-def _rest(now: Point, box: Box | None) -> float:
-    """Return the largest component of a gradient, without what bounds hold."""
-    return float(np.max(np.abs(now.gradient))) if box is None else box.rest(now.x, now.gradient)
 
-
-def _is_convex(move: Vector, turn: Vector) -> bool:
+def _is_convex(move: Vector, turn: Vector, space: Space) -> bool:
     """Tell whether the loss has positive curvature along a move."""
-    return float(move @ turn) > 1e-10 * float(turn @ turn)
+    bend, turned = space.dots((move, turn), (turn, turn))
+    return bend > 1e-10 * turned

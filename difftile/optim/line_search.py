@@ -10,7 +10,7 @@ import numpy as np
 
 from difftile.optim.box import Box
 from difftile.optim.objective import Point
-from difftile.solvers.vectors import Vector
+from difftile.solvers.space import HERE, Space, Vector
 
 _DECREASE = 1e-4  # the least decrease of the loss, as a part of the one that its slope promises
 _CURVATURE = 0.9  # the part of the slope at the start that may be left
@@ -39,6 +39,7 @@ def search(
     first: float,
     *,
     box: Box | None = None,
+    space: Space = HERE,
     trials: int = 25,
 ) -> Point | None:
     """Return a point along a direction with a lower loss, where the strong Wolfe conditions hold.
@@ -56,12 +57,13 @@ def search(
         direction: A direction of descent.
         first: The first length to try.
         box: The bounds, if there are any.
+        space: The space of the vectors.
         trials: The largest number of evaluations.
 
     Returns:
         The point, or None where no trial had the decrease.
     """
-    begin = TrialStep(0.0, start, float(start.gradient @ direction))
+    begin = TrialStep(0.0, start, space.dot(start.gradient, direction))
     low, high, length = begin, None, first
     for _ in range(trials):
         x, ahead_of = start.x + length * direction, direction
@@ -69,7 +71,7 @@ def search(
             ahead_of = np.where(box.inside(x), direction, 0.0)
             x = box.project(x)
         point = evaluate(x)
-        slope = float(point.gradient @ ahead_of) if point.is_finite else math.nan
+        slope = space.dot(point.gradient, ahead_of) if point.is_finite else math.nan
         now = TrialStep(length, point, slope)
         promised = start.value + _DECREASE * length * begin.slope
         if not point.is_finite or point.value > promised or point.value >= low.point.value:

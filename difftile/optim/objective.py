@@ -6,15 +6,19 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import numpy as np
+import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError, LossNotFinite, TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import zero_grads
+from difftile.fields.split import Split
 from difftile.optim.differentiated import Differentiated
 from difftile.optim.parameters import NamedParameter, check_gradient
 from difftile.recording.tapes import TAPES
+from difftile.solvers.space import space_of
 from difftile.solvers.state import State
 from difftile.solvers.vectors import Vector, joined, read, write
 
@@ -27,16 +31,18 @@ class Point:
         x: The point: the numbers of all fields, in double precision, as the fields hold them.
         value: The loss; infinite where it is NaN.
         gradient: The gradient, which has no meaning where the loss is infinite.
+        is_smooth: Whether the gradient is finite, on all ranks.
     """
 
     x: Vector
     value: float
     gradient: Vector
+    is_smooth: bool = True
 
     @property
     def is_finite(self) -> bool:
         """Whether value and gradient are finite."""
-        return math.isfinite(self.value) and bool(np.isfinite(self.gradient).all())
+        return math.isfinite(self.value) and self.is_smooth
 
 
 class Objective:
@@ -67,6 +73,7 @@ class Objective:
         self._runs_tape: bool | None = None if differentiate else True  # None: not known yet
         self._latest: tuple[Vector, Point] | None = None
         self.state = State([one.field for one in parameters])
+        self.space = space_of(self.state.leaves, mixed=True)
         self.best = math.inf, read(self.state)
 
     @property
@@ -89,8 +96,9 @@ class Objective:
         Raises:
             TapeError: The function computed no gradient.
         """
-        if self._latest is not None and np.array_equal(self._latest[0], x):
-            return self._latest[1]
+        latest = self._latest
+        if latest is not None and not self.space.any([not np.array_equal(latest[0], x)])[0]:
+            return latest[1]
         self.move(x)
         point = self.here()
         self._latest = x.copy(), point
@@ -117,7 +125,35 @@ class Objective:
         self._runs_tape = True
         for one in self._parameters:
             check_gradient(one.field, self._what)
-        return Point(x, value, joined([one.grad.buffer.array() for one in self._parameters]))
+        gradients = [one.grad.buffer.array() for one in self._parameters]
+        self._check_gradients(gradients)
+        gradient = joined(self.state, gradients)
+        return Point(x, value, gradient, self.space.is_finite(gradient))
+
+    def _check_gradients(self, gradients: Sequence[npt.NDArray[Any]]) -> None:
+        """Check that the gradients of halos have gone to their owners, and those of whole fields.
+
+        Raises:
+            TapeError: Some are left in halos.
+            RankError: Ranks have different gradients of a field that each of them holds whole.
+        """
+        if not self.state.is_split:
+            return
+        pairs = list(zip(self.state.leaves, gradients, strict=True))
+        left = [one.split is not None and _in_halos(one.split, array) for one, array in pairs]
+        for one, found in zip(self._parameters, self.space.any(left), strict=True):
+            if found:
+                raise TapeError(
+                    f"{self._what}: the tape has left gradients in the halos of {one}, whose "
+                    "elements other ranks own. Let the function exchange the field before it "
+                    "reads the halos: 'x.exchange()', or exchange a copy."
+                )
+        whole = [crc32(array.tobytes()) for one, array in pairs if one.split is None]
+        self.space.check_same(
+            whole,
+            f"{self._what}: the gradients of fields that each rank holds whole are not the same on "
+            "all ranks. Add them up after the tape: dt.distributed.all_reduce(fields).",
+        )
 
     def release(self) -> None:
         """Let go of what derivatives need."""
@@ -130,7 +166,8 @@ class Objective:
         value = self._number(self._private.values(x), x)
         if not math.isfinite(value):
             return Point(x, math.inf, np.full_like(x, np.nan))
-        return Point(x, value, self._private.jacobian(x)[0])
+        gradient = self._private.jacobian(x)[0]
+        return Point(x, value, gradient, self.space.is_finite(gradient))
 
     def _call(self, x: Vector) -> float:
         try:
@@ -150,8 +187,18 @@ class Objective:
                 f"{self._what}: the function returns the loss, a field of one element or a "
                 f"number, not {returned!r}."
             ) from None
-        if not math.isfinite(value):
-            return math.inf
+        value = value if math.isfinite(value) else math.inf
+        self.space.check_same(
+            [value],
+            f"{self._what}: the ranks have different losses. Return that of all of them: add up "
+            "the losses of the ranks on the tape, dt.distributed.sum(loss).",
+        )
         if value < self.best[0]:
             self.best = value, x.copy()
         return value
+
+
+def _in_halos(split: Split, gradient: npt.NDArray[Any]) -> bool:
+    """Tell whether a gradient has numbers other than zero in halos."""
+    owned = split.part(gradient)
+    return np.count_nonzero(gradient) > np.count_nonzero(owned)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import LaunchError, counted
+from difftile.diagnostics import FieldError, LaunchError, counted
 from difftile.fields.recording import check_no_tape
 from difftile.optim.box import Box
 from difftile.optim.constraint import Constrained, Constraint, interval
@@ -85,8 +85,8 @@ def scipy_minimize(
 
     Raises:
         ImportError: SciPy is not installed.
-        FieldError: A field is given twice or cannot be moved, or has no gradient for the tape in
-            `f`.
+        FieldError: A field is given twice, is split among ranks or cannot be moved, or has no
+            gradient for the tape in `f`.
         LaunchError: Bounds do not fit, `f` returns no loss, or the method needs second derivatives
             and `f` runs a tape.
         TapeError: A tape is open, or no derivative passes to what `f` returns.
@@ -95,6 +95,12 @@ def scipy_minimize(
     check_no_tape(_WHO)
     parameters = parameters_of(fields, _WHO, grads=False)
     smooth = method.lower() not in _WITHOUT_GRADIENT
+    for one in parameters:
+        if one.field.split is not None:
+            raise FieldError(
+                f"{_WHO}: {one} is split among ranks, and SciPy works on vectors of one process. "
+                "dt.optim.LBFGS adds up over the ranks."
+            )
     objective = Objective(f, parameters, _WHO, differentiate=smooth)
     start = read(objective.state)
     if bounds is not None and not hasattr(bounds, "lb"):
@@ -203,4 +209,4 @@ def _vectors(
             found, interval(low, high, shape, f"{_WHO}: bounds of {one}"), strict=True
         ):
             side.append(array)
-    return joined(found[0]), joined(found[1])
+    return joined(objective.state, found[0]), joined(objective.state, found[1])

@@ -29,7 +29,7 @@ class NoContents(Storage):
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self.graded = self.gradient_of = None
+        self.graded = self.gradient_of = self.split = None
 
     def __del__(self) -> None:
         """Do nothing: there is no buffer to give back."""

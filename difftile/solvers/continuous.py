@@ -110,9 +110,12 @@ class ContinuousAdjoint(OpaqueStep):
         if dots is not None:
             sides.append((dots, backward.y_dot, backward.a_dot))
         for context, y, a in sides:
-            for leaf, own, adjoint in zip(problem.y.leaves, y.leaves, a.leaves, strict=True):
+            bars = a.without_halos([incoming(context, leaf) for leaf in problem.y.leaves])
+            for leaf, own, adjoint, bar in zip(
+                problem.y.leaves, y.leaves, a.leaves, bars, strict=True
+            ):
                 own.copy_from(context[leaf])
-                adjoint.from_numpy(incoming(context, leaf))
+                adjoint.from_numpy(bar)
         end = saved.result.t
         if saved.result.converged:
             self._add_end(then, 1, backward.slope(end))
@@ -124,8 +127,9 @@ class ContinuousAdjoint(OpaqueStep):
             stored = [then[leaf].to_numpy()[row] for leaf in problem.out.leaves]
             backward.start_again(t, stored)
             for context, _, a in sides:
-                for leaf, adjoint in zip(problem.out.leaves, a.leaves, strict=True):
-                    adjoint.from_numpy(adjoint.to_numpy() + incoming(context, leaf)[row])
+                rows = [incoming(context, leaf)[row] for leaf in problem.out.leaves]
+                for adjoint, bar in zip(a.leaves, a.without_halos(rows), strict=True):
+                    adjoint.from_numpy(adjoint.to_numpy() + bar)
             if dots is not None:
                 for leaf, y_dot in zip(problem.out.leaves, backward.y_dot.leaves, strict=True):
                     y_dot.from_numpy(dots[leaf].to_numpy()[row])
@@ -195,7 +199,7 @@ class _Backward:
         if integrator.steps is not None:
             part = abs((t - end) / whole)
             integrator = replace(integrator, steps=math.ceil(integrator.steps * part - 1e-9))
-        equation = Equation(self._rates, ())
+        equation = Equation(self._rates, (), refreshes=False)
         result = integrator.march(equation, self._together, t, end, Outputs(), self._integrate)
         if not result.converged:
             raise SolverError(
@@ -245,7 +249,12 @@ class _Backward:
         half = len(states) // 2
         y, a, dy, da = *states[:2], *states[half : half + 2]
         rhs, args = self._problem.rhs, self._problem.args
-        launches = Pullback(lambda: rhs(t, *y.members, *dy.members, *args))
+
+        def call() -> None:
+            with y.refreshed():
+                rhs(t, *y.members, *dy.members, *args)
+
+        launches = Pullback(call)
         try:
             own = {leaf.storage for state in (y, dy) for leaf in state.leaves}
             found = {one.storage for one in launches.found}
@@ -260,7 +269,9 @@ class _Backward:
                 bars = launches.pull(seeds, wrt)
             else:
                 y_dot, a_dot, dy_dot, da_dot = *states[2:half], *states[half + 2 :]
-                moves = self._moves | dict(zip(y.leaves, y_dot.arrays(), strict=True))
+                moves = self._moves | {
+                    leaf: dot.to_numpy() for leaf, dot in zip(y.leaves, y_dot.leaves, strict=True)
+                }
                 seed_dots: dict[ArrayLike, Any] = dict(zip(dy.leaves, a_dot.leaves, strict=True))
                 bars, dots = push_pull(launches, moves, seeds, seed_dots, wrt)
                 pushed = push(launches, moves, dy.leaves)

@@ -105,14 +105,14 @@ def fixed_point(
     stopping = Stopping(state, tol, atol, max_iter)
 
     def iterate() -> SolverResult:
-        x = read(function.x)
+        x, space = read(function.x), state.space
         change, converged, done, reason = np.inf, False, 0, ""
         while not converged and not reason and done < stopping.max_iter:
             new = function.value()
             function.x.copy_from(function.out)
             done += 1
             step = new - x
-            change = float(np.max(np.abs(step)))
+            change = space.largest(step)
             x = new
             if np.isfinite(change):
                 converged = stopping.within(step, new)
@@ -127,6 +127,7 @@ def fixed_point(
         result = solve_on_tape(rule, "dt.fixed_point", function, iterate, adjoint_tol, strict)
     else:
         result = iterate()
+    state.refresh()
     result.report("Allow more iterations, max_iter=..., or a larger tol.", strict=strict)
     return result
 
@@ -142,4 +143,5 @@ class _FixedPointRule(ImplicitRule):
             b,
             tol=self.accuracy,
             eps=rounding(self.function.x),
+            space=self.function.x.space,
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from difftile.fields.field import Field, Storage
+from difftile.fields.split import up_to_date
 from difftile.linearization.pullback import Pullback
 from difftile.solvers.state import State
 from difftile.solvers.vectors import Vector, read, write
@@ -15,7 +17,8 @@ class Function:
     """A function that reads the fields `x` and others, and writes the fields `out`.
 
     The call is `call(*x, *out, *args)` with `out` all zero; in place, `call(*out, *args)` with a
-    copy of `x` in `out`.
+    copy of `x` in `out`. Where the fields are split among ranks, the halos of `x` follow from what
+    the ranks own, so vectors leave them out: exchanging them is a part of the function.
 
     Args:
         call: A kernel, or a Python function that launches kernels.
@@ -32,13 +35,14 @@ class Function:
     in_place: bool = False
 
     def __call__(self) -> None:
-        """Call the function, which sets `out`."""
-        if self.in_place:
-            self.out.copy_from(self.x)
-            self.call(*self.out.members, *self.args)
-        else:
-            self.out.clear()
-            self.call(*self.x.members, *self.out.members, *self.args)
+        """Call the function, which sets `out`; the halos of x are filled first."""
+        with self.x.refreshed():
+            if self.in_place:
+                self.out.copy_from(self.x)
+                self.call(*self.out.members, *self.args)
+            else:
+                self.out.clear()
+                self.call(*self.x.members, *self.out.members, *self.args)
 
     def value(self) -> Vector:
         """Call the function and return the contents of `out`."""
@@ -50,6 +54,34 @@ class Function:
         write(self.x, vector)
         return self.value()
 
+    def touched(self) -> tuple[list[Field], set[Storage]]:
+        """Return the fields that the function touches, and the memory that it writes."""
+        return touched(self, self.x)
+
     def linearise(self, *, of_tape: bool = False) -> Pullback:
         """Call the function, ready to be differentiated: now, or in the reverse of a tape."""
         return Pullback(self, of_tape=of_tape)
+
+
+def touched(call: Callable[[], object], x: State) -> tuple[list[Field], set[Storage]]:
+    """Return the fields that a function touches, and the memory that it writes.
+
+    Filling the halos of its unknown does not count as writing the unknown.
+
+    Args:
+        call: The function, which fills the halos of its unknown first.
+        x: The unknown.
+    """
+    own = {leaf.storage for leaf in x.leaves}
+    refreshing = Pullback(x.refresh)
+    fields = {one.storage: one for one in refreshing.fields if one.storage not in own}
+    written = {one.storage for one in refreshing.written} - own
+    with up_to_date(x.leaves):
+        launches = Pullback(call)
+    launches.rewind()
+    fields |= {one.storage: one for one in launches.fields}
+    written |= {one.storage for one in launches.written}
+    launches.release()
+    refreshing.rewind()
+    refreshing.release()
+    return list(fields.values()), written

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError, NotConverged, SolverError, counted
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
 from difftile.ir.types import is_float
 from difftile.linearization.forward_over_reverse import push_pull
@@ -92,7 +92,7 @@ class ImplicitRule(OpaqueStep):
         recorder = RECORDING.get().recorder
         self._all = recorder is not None and recorder.is_private
         own = {leaf.storage for leaf in (*function.x.leaves, *function.out.leaves)}
-        touched, written = _touched(function)
+        touched, written = function.touched()
         if any(leaf.storage in written for leaf in function.x.leaves):
             raise LaunchError(
                 f"{name}: the function changes the unknown. Let it write only 'out', and copy "
@@ -104,7 +104,7 @@ class ImplicitRule(OpaqueStep):
         others = {one.storage: one for one in self.reads}
         self._near = near
         if near is not None:
-            more, also = _touched(near)
+            more, also = near.touched()
             temporary = {leaf.storage for leaf in (*near.x.leaves, *near.out.leaves)}
             others |= {one.storage: one for one in more if one.storage not in temporary}
             written |= also
@@ -142,7 +142,7 @@ class ImplicitRule(OpaqueStep):
     def _adjoint(self, then: ReverseContext, saved: Solved) -> Vector:
         """Spread the adjoint over the parameters and return it."""
         x = self.function.x
-        x_bar = joined([incoming(then, leaf) for leaf in x.leaves])
+        x_bar = joined(x, [incoming(then, leaf) for leaf in x.leaves])
         # The function has computed its other outputs from the solution.
         elsewhere = self._elsewhere(then)
         if elsewhere:
@@ -164,13 +164,13 @@ class ImplicitRule(OpaqueStep):
         w = self._adjoint(then, saved)
         floats = [one for one in self.reads if is_float(one.element)]
         known = [one for one in floats if one not in self.writes]
-        moves = {one: dot for one in known if (dot := dots[one].to_numpy()).any()}
+        moves = self._varying({one: dots[one].to_numpy() for one in known})
         moves |= {leaf: dots[leaf].to_numpy() for leaf in x.leaves}
         bent = self.bent(
             saved, moves, w, self._elsewhere(then), self._elsewhere(dots), [*x.leaves, *wanted]
         )
-        x_bar = joined([incoming(dots, leaf) for leaf in x.leaves])
-        w_dot = self._solved(saved, x_bar + joined([bent[leaf] for leaf in x.leaves]))
+        x_bar = joined(x, [incoming(dots, leaf) for leaf in x.leaves])
+        w_dot = self._solved(saved, x_bar + joined(x, [bent[leaf] for leaf in x.leaves]))
         for leaf in x.leaves:
             add_to(grad_before(dots, leaf), np.zeros(()))
         for one in wanted:
@@ -211,7 +211,13 @@ class ImplicitRule(OpaqueStep):
     def _elsewhere(self, then: ReverseContext) -> Cotangents:
         """Return the adjoints of the function's other outputs, or the tangents of these."""
         floats = [one for one in self.writes if is_float(one.element)]
-        return {one: bar for one in floats if (bar := incoming(then, one)).any()}
+        return self._varying({one: incoming(then, one) for one in floats})
+
+    def _varying(self, derivatives: Mapping[Field, npt.NDArray[Any]]) -> Cotangents:
+        """Return the derivatives that are not zero on all ranks, which make the same steps then."""
+        flags = self.function.x.space.any([bool(one.any()) for one in derivatives.values()])
+        pairs = zip(derivatives.items(), flags, strict=True)
+        return {field: values for (field, values), flag in pairs if flag}
 
     def _solved(self, saved: Solved, x_bar: Vector) -> Vector:
         """Return the adjoint solution, or its tangent."""
@@ -229,7 +235,7 @@ class ImplicitRule(OpaqueStep):
         x = self.function.x
         given = {one: tangent_of(then, one) for one in self.reads if is_float(one.element)}
         # Fields that do not vary are left out: a step without tangents may read them.
-        dots = {one: dot for one, dot in given.items() if dot.any()}
+        dots = self._varying(given)
         tangent = self.system(saved, pushed, self.driven(saved, dots, then))
         if not tangent.converged:
             self._complain("tangent", "tangent", tangent)
@@ -260,7 +266,7 @@ class ImplicitRule(OpaqueStep):
         """
         out = self.function.out
         found = push(saved.launches, dots, out.leaves)
-        return joined([found[leaf] for leaf in out.leaves])
+        return joined(out, [found[leaf] for leaf in out.leaves])
 
     def spread(
         self, saved: Solved, w: Vector, elsewhere: Cotangents, wanted: Sequence[Field]
@@ -322,15 +328,6 @@ def solve_on_tape(
     return perform(rule(name, function, solve, accuracy, strict)).result
 
 
-def _touched(function: Function) -> tuple[list[Field], set[Storage]]:
-    """Return the fields that a function touches, and the memory that it writes."""
-    launches = function.linearise()
-    launches.rewind()
-    found = launches.fields, {one.storage for one in launches.written}
-    launches.release()
-    return found
-
-
 def incoming(then: ReverseContext, field: Field) -> npt.NDArray[Any]:
     """Return the gradient with respect to the contents of a field after a step, zeros for None."""
     bar = then[field].grad_in
@@ -368,4 +365,4 @@ def pushed(function: Function, launches: Pullback, v: Vector) -> Vector:
     """Return J v with the Jacobian of a function by its unknown."""
     tangents = dict(zip(function.x.leaves, split(function.x, v), strict=True))
     moved = push(launches, tangents, function.out.leaves)
-    return joined([moved[leaf] for leaf in function.out.leaves])
+    return joined(function.out, [moved[leaf] for leaf in function.out.leaves])

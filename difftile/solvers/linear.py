@@ -113,8 +113,13 @@ def linear_solve(
         known = ", ".join(repr(name) for name in _METHODS)
         raise LaunchError(f"dt.linear_solve: method is one of {known}, not {method!r}.")
     given, state = state_of(b, "dt.linear_solve: b"), state_of(x, "dt.linear_solve: x")
-    sizes = [sum(leaf.buffer.array().size for leaf in one.leaves) for one in (given, state)]
-    if sizes[0] != sizes[1]:
+    sizes = [len(read(one)) for one in (given, state)]
+    if given.is_split != state.is_split:
+        raise LaunchError(
+            "dt.linear_solve: b and x are both split among ranks, or neither is; make both with "
+            "one dt.distributed.Grid."
+        )
+    if state.space.any([sizes[0] != sizes[1]])[0]:
         raise LaunchError(
             f"dt.linear_solve: b holds {sizes[0]} numbers and x {sizes[1]}; a matrix that can be "
             "solved with is square."
@@ -134,6 +139,7 @@ def linear_solve(
     else:
         result = iterate()
     advice = "Allow more iterations, max_iter=..., or try another method or a preconditioner."
+    state.refresh()
     result.report(advice, strict=strict)
     return result
 
@@ -158,7 +164,7 @@ class _Matrix:
         x = self.function.x
         start = read(x)
         write(x, np.zeros_like(start))
-        if self.function.value().any():
+        if not x.space.is_zero(self.function.value()):
             raise LaunchError(
                 "dt.linear_solve: apply(0) is not 0, so apply is not linear. Move the terms that "
                 "do not depend on the vector into b, with their sign changed."
@@ -191,7 +197,7 @@ class _Matrix:
         return solve(
             self.method, product, b,
             tol=tol, eps=rounding(self.function.x), start=start, max_iter=self.max_iter,
-            precondition=near, progress=progress,
+            precondition=near, progress=progress, space=self.function.x.space,
         )  # fmt: skip
 
 
@@ -229,7 +235,8 @@ class _LinearRule(ImplicitRule):
 
     def driven(self, saved: Solved, dots: Tangents, then: ReverseContext) -> Vector:
         """Return b_dot - A_dot x."""
-        b_dot = joined([tangent_of(then, leaf) for leaf in self._matrix.b.leaves])
+        b = self._matrix.b
+        b_dot = joined(b, [tangent_of(then, leaf) for leaf in b.leaves])
         return b_dot - super().driven(saved, dots, then)
 
     def spread(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,7 @@ from difftile.solvers.implicit import (
 )
 from difftile.solvers.krylov import LinearSolution, Progress, cg, solve
 from difftile.solvers.result import SolverResult
+from difftile.solvers.space import Space
 from difftile.solvers.state import State, StateLike, state_of
 from difftile.solvers.stopping import Stopping
 from difftile.solvers.vectors import Vector, pick, read, rounding, split, write
@@ -111,6 +113,7 @@ def minimize_implicit(
 
     name = "dt.minimize_implicit"
     result = solve_on_tape(_MinimumRule, name, function, iterate, adjoint_tol, strict)
+    state.refresh()
     advice = "Begin nearer to a minimum, or allow more steps, max_iter=..."
     result.report(advice, strict=strict)
     return result
@@ -124,10 +127,7 @@ class _Point:
     launches: Pullback
     energy: float
     slope: Vector
-
-    @property
-    def is_finite(self) -> bool:
-        return bool(np.isfinite(self.energy) and np.isfinite(self.slope).all())
+    is_finite: bool
 
 
 @dataclass(slots=True)
@@ -140,7 +140,8 @@ class _Descent:
     def run(self, progress: Progress | None) -> SolverResult:
         """Set x to a minimum."""
         at = self._point(read(self.function.x))
-        first = float(np.linalg.norm(at.slope))
+        space = self._space
+        first = space.norm(at.slope)
         done, converged, reason = 0, first == 0.0, ""
         while not converged and not reason and done < self.stopping.max_iter:
             if not at.is_finite:
@@ -149,7 +150,7 @@ class _Descent:
             done += 1
             found = self._step(at, first)
             small = found.converged and self.stopping.within(found.x, at.x)
-            step = found.x if found.x @ at.slope < 0.0 else -at.slope
+            step = found.x if space.dot(found.x, at.slope) < 0.0 else -at.slope
             nearer = self._search(at, step)
             converged = small
             if nearer is not None:
@@ -157,36 +158,43 @@ class _Descent:
                 at = nearer
             elif not small:
                 reason = "no step along Newton's direction lowers the energy"
-            converged = converged or not at.slope.any()
+            converged = converged or space.is_zero(at.slope)
             if progress is not None:
-                progress(done, float(np.max(np.abs(at.slope))))
+                progress(done, space.largest(at.slope))
         write(self.function.x, at.x)
         at.launches.release()
-        residual = float(np.max(np.abs(at.slope)))
+        residual = space.largest(at.slope)
         name = "dt.minimize_implicit"
         return SolverResult(name, converged, done, residual, "solution", reason)
 
     def _point(self, x: Vector) -> _Point:
         write(self.function.x, x)
         launches = self.function.linearise()
-        energy = float(read(self.function.out)[0])
+        energy = self._space.totals([float(read(self.function.out)[0])])[0]
         slope = pick(self.function.x, launches.pull(_ones(self.function), self.function.x.leaves))
-        return _Point(x, launches, energy, slope)
+        finite = math.isfinite(energy) and self._space.is_finite(slope)
+        return _Point(x, launches, energy, slope, finite)
+
+    @property
+    def _space(self) -> Space:
+        return self.function.x.space
 
     def _step(self, at: _Point, first: float) -> LinearSolution:
         """Return Newton's step, to an accuracy that grows as the gradient falls."""
-        size = float(np.linalg.norm(at.slope))
+        size = self._space.norm(at.slope)
         return solve(
             cg,
             lambda v: curvature(self.function, at.launches, v),
             -at.slope,
             tol=max(min(0.1, np.sqrt(size / first)), 1e-8),
             eps=rounding(self.function.x),
+            space=self._space,
         )
 
     def _search(self, at: _Point, step: Vector) -> _Point | None:
         """Return a point along a step with less energy."""
-        slope = float(step @ at.slope)
+        space = self._space
+        slope = space.dot(step, at.slope)
         noise = _ROUNDINGS * rounding(self.function.out) * abs(at.energy)
         share = 1.0
         while share >= _SHORTEST:
@@ -194,7 +202,7 @@ class _Descent:
             if nearer.is_finite:
                 lower = nearer.energy <= at.energy + _DECREASE * share * slope
                 level = nearer.energy <= at.energy + noise
-                flatter = np.linalg.norm(nearer.slope) < np.linalg.norm(at.slope)
+                flatter = space.norm(nearer.slope) < space.norm(at.slope)
                 if lower or (level and flatter):
                     return nearer
             nearer.launches.release()
@@ -228,6 +236,7 @@ class _MinimumRule(ImplicitRule):
             -b,
             tol=self.accuracy,
             eps=rounding(self.function.x),
+            space=self.function.x.space,
         )
 
     def second(self, then: ReverseContext, dots: ReverseContext, saved: Solved) -> bool:

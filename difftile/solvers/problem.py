@@ -13,8 +13,8 @@ from difftile.diagnostics import LaunchError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.structs import StructField
-from difftile.linearization.pullback import Pullback
 from difftile.recording.snapshots import Snapshot
+from difftile.solvers.function import touched
 from difftile.solvers.integrator import Integrator, OdeResult
 from difftile.solvers.rungekutta import Equation, Outputs
 from difftile.solvers.state import State
@@ -106,11 +106,10 @@ def fields_of(problem: Problem) -> tuple[list[Field], list[Field]]:
         LaunchError: The right-hand side writes the state.
     """
     y, rate = problem.y, problem.y.like()
-    launches = Pullback(lambda: problem.rhs(problem.t0, *y.members, *rate.members, *problem.args))
-    found = {one.storage: one for one in (*fields_among(problem.args), *launches.fields)}
-    written = {one.storage for one in launches.written}
-    launches.rewind()
-    launches.release()
+    fields, written = touched(
+        lambda: problem.rhs(problem.t0, *y.members, *rate.members, *problem.args), y
+    )
+    found = {one.storage: one for one in (*fields_among(problem.args), *fields)}
     if any(leaf.storage in written for leaf in y.leaves):
         raise LaunchError(
             "dt.odeint: the right-hand side changes the state. Let it write only the rates."

@@ -91,6 +91,7 @@ def root(
 
     iterate = partial(_newton, function, stopping, progress)
     result = solve_on_tape(_RootRule, "dt.root", function, iterate, adjoint_tol, strict)
+    state.refresh()
     advice = "Begin nearer to the solution, or allow more steps, max_iter=..."
     result.report(advice, strict=strict)
     return result
@@ -98,10 +99,10 @@ def root(
 
 def _newton(function: Function, stopping: Stopping, progress: Progress | None) -> SolverResult:
     """Set the function's x to a root by Newton's method."""
-    x = read(function.x)
+    x, space = read(function.x), function.x.space
     launches = function.linearise()
     r = read(function.out)
-    norm = before = float(np.linalg.norm(r))
+    norm = before = space.norm(r)
     done, reason = 0, ""
     converged = norm == 0.0
     while not converged and not reason and done < stopping.max_iter:
@@ -110,7 +111,7 @@ def _newton(function: Function, stopping: Stopping, progress: Progress | None) -
             break
         tol = min(0.1, max(0.9 * (norm / before) ** 2, 1e-8)) if done else 1e-3
         times = partial(pushed, function, launches)
-        found = solve(gmres, times, -r, tol=tol, eps=rounding(function.x))
+        found = solve(gmres, times, -r, tol=tol, eps=rounding(function.x), space=space)
         step = found.x
         done += 1
         if not found.residual < _SOLVED:
@@ -123,7 +124,7 @@ def _newton(function: Function, stopping: Stopping, progress: Progress | None) -
             write(function.x, x + share * step)
             launches = function.linearise()
             new = read(function.out)
-            size = float(np.linalg.norm(new))
+            size = space.norm(new)
             if size <= (1.0 - _DECREASE * share) * norm:
                 break
             share *= 0.5
@@ -136,9 +137,9 @@ def _newton(function: Function, stopping: Stopping, progress: Progress | None) -
             reason = "" if small else "no step along Newton's direction makes f smaller"
         converged = small or norm == 0.0
         if progress is not None:
-            progress(done, float(np.max(np.abs(r))))
+            progress(done, space.largest(r))
     launches.release()
-    residual = float(np.max(np.abs(r)))
+    residual = space.largest(r)
     return SolverResult("dt.root", converged, done, residual, "solution", reason)
 
 
@@ -148,4 +149,5 @@ class _RootRule(ImplicitRule):
     def system(self, saved: Solved, times: Times, b: Vector) -> LinearSolution:
         """Return the adjoint solution `w` (reverse) or the tangent `x_dot` (forward)."""
         product = partial(times, self.function, saved.launches)
-        return solve(gmres, product, -b, tol=self.accuracy, eps=rounding(self.function.x))
+        x = self.function.x
+        return solve(gmres, product, -b, tol=self.accuracy, eps=rounding(x), space=x.space)

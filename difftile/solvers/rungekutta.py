@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -27,17 +28,27 @@ class Step:
 
 
 class Equation:
-    """The equation dy/dt = rhs(t, y), and a count of its evaluations."""
+    """The equation dy/dt = rhs(t, y), and a count of its evaluations.
 
-    def __init__(self, rhs: Callable[..., object], args: Sequence[object]) -> None:
+    Args:
+        rhs: The right-hand side.
+        args: Further arguments of it.
+        refreshes: Fill the halos of split fields before each evaluation.
+    """
+
+    def __init__(
+        self, rhs: Callable[..., object], args: Sequence[object], *, refreshes: bool = True
+    ) -> None:
         self._rhs = rhs
         self._args = args
+        self._refreshes = refreshes
         self.evaluations = 0
 
     def __call__(self, t: float, y: State, rate: State) -> None:
         """Set `rate` to dy/dt; the right-hand side finds zeros there and may add to them."""
         rate.clear()
-        self._rhs(t, *y.members, *rate.members, *self._args)
+        with y.refreshed() if self._refreshes else nullcontext():
+            self._rhs(t, *y.members, *rate.members, *self._args)
         self.evaluations += 1
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
@@ -15,10 +16,12 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import field_of, is_array
 from difftile.fields.create import empty_like, zeros_like
 from difftile.fields.field import Field, scratch
+from difftile.fields.split import exchange, up_to_date
 from difftile.fields.structs import Member, StructField
 from difftile.ir.types import Type, is_float
 from difftile.launch.overlaps import check_apart
 from difftile.runtime.kernel import kernel
+from difftile.solvers.space import Space, space_of
 
 StateLike: TypeAlias = "Member | Sequence[Member]"
 
@@ -65,6 +68,48 @@ class State:
             leaf for member in self.members for leaf in leaves_of(member)
         )
 
+    @property
+    def is_split(self) -> bool:
+        """Whether the fields are split among ranks."""
+        return any(leaf.split is not None for leaf in self.leaves)
+
+    @property
+    def space(self) -> Space:
+        """The space of the numbers of the fields.
+
+        Raises:
+            FieldError: Some are split among ranks and others not.
+        """
+        return space_of(self.leaves)
+
+    def refresh(self) -> None:
+        """Fill the halos of split fields."""
+        if self.is_split:
+            exchange(self.leaves)
+
+    @contextmanager
+    def refreshed(self) -> Generator[None]:
+        """Fill the halos of split fields; inside the block exchanges of them are left out."""
+        self.refresh()
+        with up_to_date(self.leaves) if self.is_split else nullcontext():
+            yield
+
+    def owned(self, arrays: Iterable[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
+        """Return the elements that this rank owns of arrays in the shapes of the fields."""
+        return [
+            array if leaf.split is None else leaf.split.part(array)
+            for leaf, array in zip(self.leaves, arrays, strict=True)
+        ]
+
+    def without_halos(self, arrays: Sequence[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
+        """Return arrays in the shapes of the fields, with zero in the halos of split fields."""
+        if not self.is_split:
+            return list(arrays)
+        made = [np.zeros_like(one) for one in arrays]
+        for target, own in zip(self.owned(made), self.owned(arrays), strict=True):
+            target[...] = own
+        return made
+
     def like(self, *, grad: bool = False) -> State:
         """Return fields of zeros like these.
 
@@ -110,16 +155,17 @@ class State:
                 combine(leaf[row : row + 1], y.leaves[place].broadcast_to(1), single)
 
     def arrays(self) -> list[npt.NDArray[np.float64]]:
-        """Return copies of the contents in double precision, one array for each field."""
-        return [leaf.to_numpy().astype(np.float64) for leaf in self.leaves]
+        """Return copies of the contents in double precision, without halos, one for each field."""
+        return [one.astype(np.float64) for one in self.owned(x.to_numpy() for x in self.leaves)]
 
     def minus(self, other: State) -> list[npt.NDArray[np.float64]]:
         """Return the difference of the contents in double precision."""
         return [a - b for a, b in zip(self.arrays(), other.arrays(), strict=True)]
 
     def is_finite(self) -> bool:
-        """Return whether all numbers are finite."""
-        return all(bool(np.isfinite(leaf.buffer.array()).all()) for leaf in self.leaves)
+        """Return whether all numbers are finite, on all ranks."""
+        arrays = self.owned(leaf.buffer.array() for leaf in self.leaves)
+        return not self.space.any([not all(bool(np.isfinite(one).all()) for one in arrays)])[0]
 
 
 def leaves_of(member: Member) -> list[Field]:
@@ -135,7 +181,8 @@ def state_of(given: Any, what: str) -> State:
         what: The name of the argument in errors.
 
     Raises:
-        FieldError: One is not a field of floats, or two share their memory.
+        FieldError: One is not a field of floats, two share their memory, or some are split among
+            ranks and others not.
     """
     members = cast("Sequence[Any]", given) if isinstance(given, (tuple, list)) else (given,)
     members = [_over(member, what) if is_array(member) else member for member in members]
@@ -151,6 +198,7 @@ def state_of(given: Any, what: str) -> State:
     if len({leaf.storage for leaf in state.leaves}) < len(state.leaves):
         raise FieldError(f"{what} has two fields with the same memory; give each its own.")
     check_apart(state.leaves)
+    _ = state.space  # some split among ranks, and others not, are refused
     return state
 
 

@@ -44,7 +44,9 @@ class ErrorTolerance:
         ]
         with np.errstate(all="ignore"):  # NaN in, NaN out
             squares = sum(float(np.sum((c / s) ** 2)) for c, s in zip(changes, scales, strict=True))
-        return math.sqrt(squares / sum(values.size for values in changes))
+        sizes = sum(values.size for values in changes)
+        squares, count = around[0].space.totals([squares, float(sizes)])
+        return math.sqrt(squares / count)
 
 
 class StepSize:

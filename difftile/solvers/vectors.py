@@ -1,62 +1,79 @@
 """The numbers of several fields as one vector in double precision, on the host.
 
 Krylov methods and line searches work on such vectors. On the CPU each product with an operator made
-of kernels costs a copy; on a GPU it moves one vector each way.
+of kernels costs a copy; on a GPU it moves one vector each way. Of fields that are split among ranks
+a vector has the elements that this rank owns, and a `Space` adds up over the ranks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from difftile.fields.field import Field
 from difftile.ir.types import F64, numpy_dtype, scalar_of, shape_of
+from difftile.solvers.space import Vector, largest_of
 from difftile.solvers.state import State
 
-Vector: TypeAlias = npt.NDArray[np.float64]
+__all__ = [
+    "Vector",
+    "joined",
+    "largest",
+    "pick",
+    "precision",
+    "read",
+    "rounding",
+    "split",
+    "write",
+]
 
 
 def read(state: State) -> Vector:
     """Return the contents of all fields, one after the other."""
-    return joined([leaf.buffer.array() for leaf in state.leaves])
+    return joined(state, [leaf.buffer.array() for leaf in state.leaves])
 
 
-def joined(arrays: Sequence[npt.NDArray[Any]]) -> Vector:
-    """Return the numbers of several arrays, one after the other."""
-    return np.concatenate([array.astype(np.float64).ravel() for array in arrays])
+def joined(state: State, arrays: Sequence[npt.NDArray[Any]]) -> Vector:
+    """Return the numbers of arrays in the shapes of the fields, one after the other."""
+    return np.concatenate([one.astype(np.float64).ravel() for one in state.owned(arrays)])
 
 
 def pick(state: State, found: Mapping[Field, Field]) -> Vector:
     """Return the entries for the fields of a state, such as their cotangents."""
-    return joined([found[leaf.origin].buffer.array() for leaf in state.leaves])
+    return joined(state, [found[leaf.origin].buffer.array() for leaf in state.leaves])
 
 
 def split(state: State, vector: Vector) -> list[npt.NDArray[Any]]:
-    """Return the parts of a vector in the shapes and number types of the fields."""
+    """Return the parts of a vector in the shapes and number types of the fields; halos are zero."""
     parts: list[npt.NDArray[Any]] = []
     at = 0
     for leaf in state.leaves:
-        shape = (*leaf.shape, *shape_of(leaf.element))
+        inner, dtype = shape_of(leaf.element), numpy_dtype(scalar_of(leaf.element))
+        shape = (*leaf.inner.shape, *inner)
         size = int(np.prod(shape))
         with np.errstate(over="ignore"):
-            part = vector[at : at + size].astype(numpy_dtype(scalar_of(leaf.element)))
-        parts.append(part.reshape(shape))
+            part = vector[at : at + size].astype(dtype).reshape(shape)
+        if leaf.split is not None:
+            whole = np.zeros((*leaf.shape, *inner), dtype)
+            leaf.split.part(whole)[...] = part
+            part = whole
+        parts.append(part)
         at += size
     return parts
 
 
 def write(state: State, vector: Vector) -> None:
-    """Set the contents of all fields, with no tape open."""
+    """Set the contents of all fields, with no tape open; halos become zero."""
     for leaf, part in zip(state.leaves, split(state, vector), strict=True):
         leaf.fresh_if_pinned(keep=False).write(part)
 
 
 def largest(state: State, vector: Vector) -> list[float]:
     """Return the largest magnitude in the part of each field; NaN propagates."""
-    return [float(np.max(np.abs(part))) for part in split(state, vector)]
+    return state.space.greatest([largest_of(part) for part in split(state, vector)])
 
 
 def precision(state: State) -> float:
