@@ -201,4 +201,4 @@ class Objective:
 def _in_halos(split: Split, gradient: npt.NDArray[Any]) -> bool:
     """Tell whether a gradient has numbers other than zero in halos."""
     owned = split.part(gradient)
-    return np.count_nonzero(gradient) > np.count_nonzero(owned)
+    return bool(np.count_nonzero(gradient) > np.count_nonzero(owned))
