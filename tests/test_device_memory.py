@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -543,3 +544,15 @@ def test_random_programs_have_their_gradients_in_memory_of_devices() -> None:
     said: list[str] = []
     assert not tape_programs.run(range(190, 202), said.append), "\n".join(said)
     assert not run_programs.run(range(9, 12), said.append), "\n".join(said)
+
+
+def test_memory_of_a_session_is_not_freed_in_the_next() -> None:
+    with device_arrays():
+        kept = [dt.ones(3) for _ in range(300)]
+    with device_arrays():
+        fields = [dt.from_numpy(np.full(3, float(k))) for k in range(300)]
+        kept.clear()  # the compiler frees by addresses, some of which are those of later memory
+        gc.collect()
+        others = [dt.from_numpy(np.full(3, -1.0)) for _ in range(300)]
+        assert all(float(one[0]) == -1.0 for one in others)
+        assert [float(one[0]) for one in fields] == list(range(300))

@@ -14,7 +14,7 @@ from difftile.diagnostics import FieldError, did_you_mean
 from difftile.substrate.backend import Device
 from difftile.substrate.cache import caches_named, can_keep
 from difftile.substrate.compiler import private, ti
-from difftile.substrate.family import cuda
+from difftile.substrate.family import cuda, ndarrays
 from difftile.substrate.family.launcher import LIVING
 from difftile.substrate.streams import NULL_STREAM
 
@@ -124,10 +124,11 @@ def _in_silence() -> Generator[None]:
 
 
 def end(why: str) -> None:
-    """Refuse later launches of all compiled kernels, which would crash."""
+    """Refuse later launches of all compiled kernels, which would crash, and leave all memory."""
     for kernel in list(LIVING):
         kernel.end(why)
     LIVING.clear()
+    ndarrays.leave()
 
 
 def abandon() -> None:

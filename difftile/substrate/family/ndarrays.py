@@ -7,7 +7,7 @@ import gc
 import weakref
 from functools import cache
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,24 @@ from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Box
 
 
+class _Living:
+    """The arrays of the compiler that it has not freed."""
+
+    arrays: ClassVar[weakref.WeakSet[Any]] = weakref.WeakSet()
+
+
+def leave() -> None:
+    """Leave the memory of a session to its end.
+
+    The compiler frees an array by its address, in the program of the moment. In a later program
+    another array may be there.
+    """
+    with LOCK:
+        for array in list(_Living.arrays):
+            array.arr = None
+        _Living.arrays.clear()
+
+
 class Ndarray:
     """A `DeviceArray`; operations on the contents take the lock.
 
@@ -43,6 +61,7 @@ class Ndarray:
         with LOCK:
             enter()
             self._ndarray: Any = ti.ndarray(dtype_of(element), some)
+            _Living.arrays.add(self._ndarray)
             self._memory = memory_of(self._ndarray)
             finish_null_stream()
         if current_stream() is not None:  # before the ndarray is let go, which frees the memory
