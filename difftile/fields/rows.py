@@ -197,6 +197,11 @@ class Rows:
             FieldError: These are not two fields of integers of one shape.
             TapeError: A tape is open.
         """
+        self._check_rearranged(index, before)
+        made = {name: rows_at(field, index) for name, field in self._fields.items()}
+        self._become(made, before)
+
+    def _check_rearranged(self, index: Field, before: Field) -> None:
         self._check_may_change("rearrange()")
         for given in (index, before):
             if given.element != I32 or len(given.shape) != 1 or given.shape != index.shape:
@@ -204,8 +209,6 @@ class Rows:
                     f"{self!r}: rearrange() takes two fields of 32-bit integers of shape (n,), not "
                     f"{index!r} and {before!r}."
                 )
-        made = {name: rows_at(field, index) for name, field in self._fields.items()}
-        self._become(made, before)
 
     def prune(self, mask: npt.ArrayLike) -> None:
         """Drop the rows where a mask is True.
