@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,6 +30,15 @@ class Periodic(Split):
         for one in fields:
             one[:1].copy_from(one[-2:-1].copy())
             one[-1:].copy_from(one[1:2].copy())
+
+    def from_global(self, field: Field, values: Any) -> None:
+        """Set the owned elements and exchange them."""
+        field.inner.from_numpy(values)
+        self.exchange([field])
+
+    def to_global(self, field: Field, root: int | None = None) -> Any:
+        """Return the owned elements."""
+        return field.inner.to_numpy()
 
 
 def split_field(n: int, split: Split | None = None) -> Field:
@@ -91,3 +101,12 @@ def test_another_shape_of_a_split_field_has_no_inner_part() -> None:
 def test_split_fields_are_not_pickled() -> None:
     with pytest.raises(FieldError, match="not pickled"):
         pickle.dumps(split_field(3))
+
+
+def test_elements_of_all_ranks() -> None:
+    x, whole = split_field(3), dt.zeros(3)
+    x.from_global([3.0, 4.0, 5.0])
+    assert x.to_numpy().tolist() == [5.0, 3.0, 4.0, 5.0, 3.0]
+    assert x.to_global().tolist() == [3.0, 4.0, 5.0]
+    whole.from_global([1.0, 2.0, 3.0])
+    assert whole.to_global(root=0).tolist() == [1.0, 2.0, 3.0]

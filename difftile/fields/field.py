@@ -359,6 +359,36 @@ class Field(ArrayLike):
             )
         exchange([self])
 
+    @boundary
+    def from_global(self, values: npt.ArrayLike) -> None:
+        """Set a split field, its halos included, from the elements of all ranks.
+
+        Of a field that is not split these are its own elements.
+
+        Args:
+            values: The same on all ranks, shape of the whole grid and then of an element.
+
+        Raises:
+            FieldError: The shape differs, or floats would be cut to integers.
+        """
+        split = self._own_split()
+        if split is None:
+            self.from_numpy(values)
+        else:
+            split.from_global(self, values)
+
+    @boundary
+    def to_global(self, *, root: int | None = None) -> Any:
+        """Return the elements of all ranks, in the order of the whole grid; all ranks call it.
+
+        Of a field that is not split these are its own elements.
+
+        Args:
+            root: The only rank that receives them, while others get None; None for all ranks.
+        """
+        split = self._own_split()
+        return self.to_numpy() if split is None else split.to_global(self, root)
+
     def _own_split(self) -> Split | None:
         split = self.split
         if split is not None and split.shape != self.shape:

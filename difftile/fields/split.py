@@ -42,6 +42,14 @@ class Split(ABC):
         All ranks call it with the same fields in the same order.
         """
 
+    @abstractmethod
+    def from_global(self, field: Field, values: npt.ArrayLike) -> None:
+        """Set a field, its halos included, from the elements of all ranks, which each is given."""
+
+    @abstractmethod
+    def to_global(self, field: Field, root: int | None = None) -> npt.NDArray[Any] | None:
+        """Return the elements of all ranks, on one rank or on all of them; all ranks call it."""
+
     def part(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the owned elements of the contents of such a field."""
         return array[self.owned]

@@ -12,6 +12,7 @@ from difftile.fields.array_like import Shaped
 from difftile.fields.exchange import as_index
 from difftile.fields.field import Field, zero_grads
 from difftile.fields.shown import asked_by_library, table_of, text_of
+from difftile.fields.split import exchange
 from difftile.ir.types import Struct, is_float
 from difftile.lang.structs import struct_values
 
@@ -19,8 +20,9 @@ Member: TypeAlias = "Field | StructField"
 
 _OWN = frozenset(
     (
-        *("clear", "copy_from", "fields", "fill", "from_numpy", "grad", "has_grads", "members"),
-        *("methods", "ndim", "shape", "struct", "to_numpy", "with_grads", "zero_grads"),
+        *("clear", "copy_from", "exchange", "fields", "fill", "from_global", "from_numpy", "grad"),
+        *("has_grads", "members", "methods", "ndim", "shape", "struct", "to_global", "to_numpy"),
+        *("with_grads", "zero_grads"),
     )
 )
 
@@ -146,6 +148,29 @@ class StructField(Shaped):
             raise FieldError(f"{self!r} cannot be copied from {other!r}: the members differ.")
         for name, member in self.members.items():
             member.copy_from(cast(Any, other.members[name]))
+
+    def exchange(self) -> None:
+        """Fill the halos of all members of a split field; see `Field.exchange`.
+
+        Raises:
+            FieldError: The field is not split.
+        """
+        fields = [field for _, field in self.fields()]
+        if not all(one.split for one in fields):
+            raise FieldError(
+                f"{self!r} is not split among ranks and has no halos. Make it with "
+                "dt.distributed.Grid(...).field(...)."
+            )
+        exchange(fields)
+
+    def from_global(self, values: Mapping[str, Any]) -> None:
+        """Set all members from the elements of all ranks by name; see `Field.from_global`."""
+        for member, given in self._matched(values):
+            member.from_global(given)
+
+    def to_global(self, *, root: int | None = None) -> dict[str, Any]:
+        """Return the elements of all ranks of each member by name; see `Field.to_global`."""
+        return {name: member.to_global(root=root) for name, member in self.members.items()}
 
     def __getitem__(self, index: Any) -> StructElement:
         return StructElement(self, as_index(self, self.shape, index))

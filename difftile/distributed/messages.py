@@ -1,0 +1,67 @@
+"""Messages between a rank and its neighbours: which cells go where, gathered and scattered.
+
+Two kernels move cells between fields and messages, so their derivatives are derived like those of
+any kernel; only the transfer of messages has rules of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.compile.language_functions import unique
+from difftile.distributed.boxes import Interval
+from difftile.distributed.transfer import Part
+from difftile.fields.create import from_numpy
+from difftile.fields.field import Field
+from difftile.ir.types import I32, Vector
+from difftile.runtime.kernel import kernel
+
+
+@kernel
+def pack(messages: Any, column: int, cells: Any, field: Any) -> None:
+    """Gather cells into a column of messages."""
+    for k in cells:
+        messages[k, column] = field[cells[k]]
+
+
+@kernel
+def unpack(field: Any, cells: Any, messages: Any, column: int) -> None:
+    """Scatter a column of messages to cells, each of which occurs once."""
+    for k in cells:
+        field[unique(cells[k])] = messages[k, column]
+
+
+class Side:
+    """The messages that a rank sends to all others, or those that it receives.
+
+    Args:
+        boxes: The other rank of each box of cells, in ascending order, and the box in local
+            indices; both sides have the boxes of a message in the same order.
+        axes: The number of axes.
+
+    Attributes:
+        parts: Where the cells of each message are among all cells.
+        size: The number of cells.
+    """
+
+    def __init__(self, boxes: Sequence[tuple[int, tuple[Interval, ...]]], axes: int) -> None:
+        found: list[npt.NDArray[np.int32]] = []
+        stops: dict[int, int] = {}
+        self.size = 0
+        for peer, box in boxes:
+            grids = np.meshgrid(*(np.arange(*one, dtype=np.int32) for one in box), indexing="ij")
+            found.append(np.stack(grids, axis=-1).reshape(-1, axes))
+            self.size += len(found[-1])
+            stops[peer] = self.size
+        starts = [0, *stops.values()]
+        self.parts = tuple(
+            Part(peer, start, stop)
+            for (peer, stop), start in zip(stops.items(), starts, strict=False)
+        )
+        self.cells: Field | None = None
+        if found:
+            self.cells = from_numpy(np.concatenate(found), Vector(axes, I32))
