@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from difftile.diagnostics import RankError
+from difftile.diagnostics import RankError, counted
 from difftile.ranks.engine import Array, Message
+from difftile.ranks.numbers import check_op
+from difftile.ranks.waiting import Waiting
 
 
 class Done:
@@ -18,21 +20,36 @@ class Done:
 
 
 class Alone:
-    """One rank, without any library."""
+    """One rank, without any library.
+
+    Args:
+        timeout: The limit of waits, of which there are none [s].
+    """
 
     name = "alone"
     rank = 0
     size = 1
+    host: str | None = None
     takes_device_memory = False
+
+    def __init__(self, timeout: float) -> None:
+        self.waiting = Waiting(0, 1, timeout)
 
     def all_reduce(self, array: Array, op: str = "sum") -> Done:
         """Do nothing: the numbers of all ranks are these."""
+        check_op(op, array.dtype.name)
         return Done()
 
     def exchange(self, sends: Sequence[Message], receives: Sequence[Message]) -> Done:
         """Copy messages."""
-        copy_own(sends, receives, self.rank)
+        others = [one.peer for one in (*sends, *receives) if one.peer != 0]
+        if others:
+            raise RankError(f"There is no rank {others[0]}: this process works alone.")
+        copy_own(sends, receives, 0)
         return Done()
+
+    def abort(self) -> None:
+        """Do nothing: there are no others."""
 
     def stop(self) -> None:
         """Do nothing."""
@@ -50,4 +67,9 @@ def copy_own(sends: Sequence[Message], receives: Sequence[Message], rank: int) -
             f"Rank {rank} sends {len(own[0])} messages to itself and receives {len(own[1])}."
         )
     for source, target in zip(*own, strict=True):
-        np.copyto(target, source)
+        if source.nbytes != target.nbytes:
+            raise RankError(
+                f"Rank {rank} sends {counted(source.nbytes, 'byte')} to itself and receives "
+                f"{target.nbytes}."
+            )
+        np.copyto(target, source.reshape(target.shape))

@@ -4,65 +4,107 @@ from __future__ import annotations
 
 import atexit
 import os
+import socket
+import sys
+import zlib
 from collections.abc import Callable
-from importlib import import_module
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from difftile.diagnostics import RankError
 from difftile.ranks.alone import Alone
 from difftile.ranks.engine import Engine
+from difftile.ranks.failures import end_together, limit_exit
+from difftile.ranks.launchers import VARIABLE, place
+from difftile.ranks.mpi_engine import MpiEngine
+from difftile.ranks.torch_engine import TorchEngine
+from difftile.ranks.watch import Watch
 
 TIMEOUT = 300.0  # [s]
 
-
-ENGINES: dict[str, Callable[[float], Engine]] = {
-    "alone": lambda _: Alone(),
-    "torch": lambda timeout: import_module("difftile.ranks.torch_engine").TorchEngine(timeout),
-    "mpi": lambda timeout: import_module("difftile.ranks.mpi_engine").MpiEngine(timeout),
+# Each with the package that it needs, and the extra of difftile that installs it.
+ENGINES: dict[str, tuple[Callable[[float], Engine], str, str]] = {
+    "alone": (Alone, "", ""),
+    "torch": (TorchEngine, "torch", "torch"),
+    "mpi": (MpiEngine, "mpi4py", "mpi"),
 }
-# Variables that launchers set for each process, with the number of processes.
-_LAUNCHERS = (
-    ("WORLD_SIZE", "torch"),
-    ("OMPI_COMM_WORLD_SIZE", "mpi"),
-    ("PMI_SIZE", "mpi"),
-)
+_DESCRIBED = {
+    "alone": "has worked alone",
+    "torch": "is connected by torch",
+    "mpi": "is connected by MPI",
+}
+_ADDRESS = 256  # bytes that tell where rank 0 is
 
 
 class _Chosen:
-    """The engine of the process."""
+    """The engine of the process, and whether the program has asked for it by name."""
 
     engine: ClassVar[Engine | None] = None
+    by_name: ClassVar[bool] = False
 
 
-def start(backend: str | None = None, timeout: float = TIMEOUT) -> Engine:
-    """Connect this process with the others.
+def start(backend: str | None = None, timeout: float | None = None) -> Engine:
+    """Connect this process with the others; each of them calls this, or none does.
+
+    Without this call the first use of ranks connects them.
 
     Args:
         backend: "torch", "mpi" or "alone"; by default the environment variable DIFFTILE_RANKS
-            decides, or else the launcher: torchrun, mpiexec, or none.
-        timeout: The time after which a rank stops waiting for others [s].
+            decides, or else a group of torch or MPI that this process has started already, or the
+            launcher: torchrun, mpiexec, srun, or none.
+        timeout: The time after which a rank stops waiting for others, 300 by default [s].
 
     Raises:
-        RankError: There is no such engine, or another one runs already.
+        RankError: There is no such engine, it is not installed, it does not reach the other
+            processes, or another one runs already.
     """
-    name = backend or os.environ.get("DIFFTILE_RANKS") or _launcher()
-    if name not in ENGINES:
-        known = ", ".join(map(repr, ENGINES))
-        raise RankError(f"The engine of ranks is one of {known}, not {name!r}.")
+    if timeout is not None and not timeout > 0:
+        raise RankError(f"timeout is a time in seconds, not {timeout!r}.")
     if _Chosen.engine is not None:
-        if _Chosen.engine.name != name:
-            raise RankError(f"This process is connected by {_Chosen.engine.name} already.")
-        return _Chosen.engine
-    engine = _Chosen.engine = ENGINES[name](timeout)
-    atexit.register(engine.stop)
+        if backend is not None and backend != _Chosen.engine.name:
+            raise RankError(
+                f"This process {_DESCRIBED[_Chosen.engine.name]} already: call dist.start() before "
+                "anything that asks for ranks."
+            )
+        if timeout is not None:
+            _Chosen.engine.waiting.timeout = timeout
+        return current()
+    name = backend or os.environ.get(VARIABLE) or _engine_at_hand()
+    if name not in ENGINES:
+        source = "" if backend else f" The environment variable {VARIABLE} says so."
+        known = ", ".join(map(repr, ENGINES))
+        raise RankError(f"The engine of ranks is one of {known}, not {name!r}.{source}")
+    make, package, extra = ENGINES[name]
+    try:
+        engine = make(TIMEOUT if timeout is None else timeout)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != package:
+            raise
+        raise RankError(_missing(name, package, extra)) from None
+    _Chosen.engine, _Chosen.by_name = engine, bool(backend or os.environ.get(VARIABLE))
+    if engine.size > 1:
+        _join(engine)
+    atexit.register(_stop, engine)
     return engine
 
 
 def current() -> Engine:
-    """Return the engine of this process; it is started where it is not."""
-    return _Chosen.engine or start()
+    """Return the engine of this process; it is started where it is not.
+
+    Raises:
+        RankError: As `start`; or the program has started processes of torch or MPI after it has
+            used difftile alone.
+    """
+    engine = _Chosen.engine
+    if engine is None:
+        return start()
+    if engine.size == 1 and not _Chosen.by_name and _existing() is not None:
+        raise RankError(
+            "This process has worked alone, and then joined others by torch or MPI: join them "
+            "before anything that asks for ranks, or call dist.start('alone')."
+        )
+    return engine
 
 
 def agree(number: float, op: str = "sum") -> float:
@@ -75,8 +117,62 @@ def agree(number: float, op: str = "sum") -> float:
     return float(array[0])
 
 
-def _launcher() -> str:
-    for variable, name in _LAUNCHERS:
-        if int(os.environ.get(variable, "1")) > 1:
-            return name
-    return "alone"
+def _engine_at_hand() -> str:
+    here = place()
+    found = _existing()
+    if found is not None:
+        return found
+    return "alone" if here is None or here.size == 1 else here.engine
+
+
+def _existing() -> str | None:
+    """Return the engine by which the program has connected several processes already."""
+    torch: Any = sys.modules.get("torch.distributed")
+    if torch is not None and torch.is_available() and torch.is_initialized():
+        return "torch" if torch.get_world_size() > 1 else None
+    mpi: Any = sys.modules.get("mpi4py.MPI")
+    if mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized():
+        return "mpi" if mpi.COMM_WORLD.Get_size() > 1 else None
+    return None
+
+
+def _missing(name: str, package: str, extra: str) -> str:
+    here = place()
+    who = f"{here.launcher} has started {here.size} processes, which" if here else "Ranks, which"
+    return (
+        f"{who} the engine '{name}' connects, need {package}, which is not installed: "
+        f"pip install 'difftile[{extra}]'"
+    )
+
+
+def _join(engine: Engine) -> None:
+    """Let ranks hear of each other's failures."""
+    waiting = engine.waiting
+    watch = Watch(engine.rank, engine.size, waiting.whereabouts)
+    hosts = np.zeros(engine.size, np.int64)
+    hosts[engine.rank] = zlib.crc32(socket.gethostname().encode())
+    engine.all_reduce(hosts).wait("the start")
+    address = np.zeros(_ADDRESS, np.uint8)
+    if engine.rank == 0:
+        known = "127.0.0.1" if (hosts == hosts[0]).all() else engine.host or socket.getfqdn()
+        port, token = watch.open(known)
+        text = f"{known} {port} {token}".encode()
+        address[: len(text)] = np.frombuffer(text, np.uint8)
+    engine.all_reduce(address).wait("the start")
+    if engine.rank != 0:
+        known, port, token = address.tobytes().rstrip(b"\0").decode().split()
+        watch.join(known, int(port), token)
+    watch.start()
+    waiting.watch = watch
+    end_together(waiting, engine.abort)
+
+
+def _stop(engine: Engine) -> None:
+    """End the connection at the end of the process."""
+    watch = engine.waiting.watch
+    if watch is not None and watch.failure is not None:
+        limit_exit()  # the others take no part in it
+        return
+    if watch is not None:
+        watch.leave(engine.waiting.joined)
+    engine.stop()

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+from difftile.ranks.waiting import Waiting
+
 Array: TypeAlias = Any
 """A NumPy array without gaps, or an object with `__cuda_array_interface__`."""
 
@@ -48,13 +50,23 @@ class Engine(Protocol):
         name: The name of the engine: "alone", "torch" or "mpi".
         rank: The number of this process, from 0.
         size: The number of processes.
-        takes_device_memory: Whether arrays may be in the memory of a device.
+        waiting: How this rank waits for the others.
     """
 
     name: str
     rank: int
     size: int
-    takes_device_memory: bool
+    waiting: Waiting
+
+    @property
+    def host(self) -> str | None:
+        """The name by which others find the host of rank 0, if known."""
+        ...
+
+    @property
+    def takes_device_memory(self) -> bool:
+        """Whether arrays may be in the memory of a device."""
+        ...
 
     def all_reduce(self, array: Array, op: str = "sum") -> Pending:
         """Start to combine the numbers of all ranks, in place; each rank gets the same bits.
@@ -62,11 +74,21 @@ class Engine(Protocol):
         Args:
             array: Numbers, as many on each rank.
             op: "sum", "max" or "min".
+
+        Raises:
+            RankError: Numbers of this type cannot be combined so.
         """
         ...
 
     def exchange(self, sends: Sequence[Message], receives: Sequence[Message]) -> Pending:
-        """Start to send messages, and to receive as many as others send to this rank."""
+        """Start to send messages, and to receive as many as others send to this rank.
+
+        A message has as many bytes on both sides; empty ones are not sent.
+        """
+        ...
+
+    def abort(self) -> None:
+        """End the other ranks after a failure of this one, where the engine can do that."""
         ...
 
     def stop(self) -> None:

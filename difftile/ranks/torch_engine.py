@@ -2,40 +2,150 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from datetime import timedelta
+from importlib import import_module
+from queue import SimpleQueue
 from typing import Any, cast
 
 import numpy as np
-import torch
-import torch.distributed as dist
 
 from difftile.diagnostics import RankError
 from difftile.ranks.alone import copy_own
 from difftile.ranks.engine import Array, Message
+from difftile.ranks.failures import guard
+from difftile.ranks.launchers import Place, has_address, place
+from difftile.ranks.numbers import CARRIERS, HostArray, as_bytes, carried, check_op
+from difftile.ranks.streams import session_stream
+from difftile.ranks.waiting import Waiting
+
+_LATER = 10.0  # that gloo waits longer than the rank, which knows what it waits for [s]
+_SLICE = 0.5  # between looks at the clock and at failures [s]
+_TAGS = 1 << 11  # messages between two ranks until their tags come again
 
 
-class _Works:
-    """Requests of torch that have been started."""
+class _Waiter:
+    """A thread that waits in gloo, where Ctrl+C and failures of other ranks would not be heard."""
+
+    def __init__(self) -> None:
+        self._queue: SimpleQueue[_Wait] = SimpleQueue()
+        threading.Thread(target=self._run, name="difftile wait", daemon=True).start()
+
+    def begin(self, works: Sequence[Any], limit: timedelta) -> _Wait:
+        """Start to wait for some works, in order."""
+        made = _Wait(works, limit)
+        self._queue.put(made)
+        return made
+
+    def _run(self) -> None:
+        while True:
+            self._queue.get().run()
+
+
+class _Wait:
+    """A wait for some works.
+
+    Attributes:
+        done: Is free when they are done, or one has failed.
+        at: How many are done.
+        error: The error of the one that has failed.
+    """
+
+    def __init__(self, works: Sequence[Any], limit: timedelta) -> None:
+        self._works, self._limit = works, limit
+        self.at = 0
+        self.error: RuntimeError | None = None
+        self.done = threading.Lock()
+        self.done.acquire()
+
+    def run(self) -> None:
+        try:
+            for work in self._works:
+                work.wait(self._limit)
+                self.at += 1
+        except RuntimeError as error:
+            self.error = error
+        self._works = ()
+        self.done.release()
+
+
+class _Waiters(threading.local):
+    """The waiter of each thread."""
+
+    idle: _Waiter | None = None
+
+
+_waiters = _Waiters()
+
+
+class _HostWorks:
+    """Requests of gloo that have been started."""
 
     def __init__(
-        self, works: Sequence[Any], held: Sequence[Any], rank: int, seconds: float
+        self,
+        works: Sequence[Any],
+        peers: Sequence[Sequence[int]],
+        waiting: Waiting,
+        finish: Callable[[], None] | None = None,
     ) -> None:
         self._works = works
-        self._held = held  # memory that they use
-        self._rank = rank
-        self._seconds = seconds
+        self._peers = peers  # of each request: the ranks that it is with, or () for all
+        self._waiting = waiting
+        self._finish = finish
 
     def wait(self, what: str) -> None:
         """Wait for the requests."""
-        for work in self._works:
-            try:
-                work.wait(timedelta(seconds=self._seconds))
-            except RuntimeError as error:
-                raise RankError(
-                    f"Rank {self._rank}: {what} failed: {str(error).splitlines()[0]}"
-                ) from None
+        works, self._works = self._works, ()
+        if works:
+            self._wait(works, what)
+        finish, self._finish = self._finish, None
+        if finish is not None:
+            finish()
+
+    def _wait(self, works: Sequence[Any], what: str) -> None:
+        waiting = self._waiting
+        waiter = _waiters.idle or _Waiter()
+        _waiters.idle = None  # until it is known to be idle again
+        limit = timedelta(seconds=waiting.timeout + _LATER)
+        begun = time.monotonic()
+        wait = waiter.begin(works, limit)
+        with waiting.step(what, self._of(0)):
+            while not wait.done.acquire(timeout=min(_SLICE, waiting.timeout)):
+                waiting.check(what, begun, self._of(wait.at))
+        _waiters.idle = waiter
+        if wait.error is not None:
+            raise waiting.broken(what, self._peers[wait.at], str(wait.error)) from None
+
+    def _of(self, first: int) -> list[int]:
+        return [peer for peers in self._peers[first:] for peer in peers]
+
+
+class _DeviceWorks:
+    """Requests of NCCL that have been started, on the stream of the session."""
+
+    def __init__(
+        self,
+        works: Sequence[Any],
+        held: Sequence[Any],
+        engine: TorchEngine,
+        finish: Callable[[], None] | None = None,
+    ) -> None:
+        self._works, self._held, self._engine, self._finish = works, held, engine, finish
+
+    def wait(self, what: str) -> None:
+        """Let later work on the stream of the session wait; the host goes on."""
+        with self._engine.on_stream():
+            for work in self._works:
+                work.wait()
+            if self._finish is not None:
+                self._finish()
+        self._engine.note(self._works, what)
         self._works = self._held = ()
+        self._finish = None
 
 
 class TorchEngine:
@@ -43,52 +153,195 @@ class TorchEngine:
 
     Args:
         timeout: The time after which a rank stops waiting for others [s].
+        group: A group of torch with the ranks; by default all processes.
     """
 
     name = "torch"
 
-    def __init__(self, timeout: float) -> None:
-        self._timeout = timeout
+    def __init__(self, timeout: float, group: Any = None) -> None:
+        torch, dist = import_module("torch"), import_module("torch.distributed")
+        self._torch, self._dist = torch, dist
+        self._limit = timedelta(seconds=timeout + _LATER)
         self._started = not dist.is_initialized()
-        cuda = torch.cuda.is_available() and dist.is_nccl_available()
         if self._started:
-            dist.init_process_group(
-                "cpu:gloo,cuda:nccl" if cuda else "gloo", timeout=timedelta(seconds=timeout)
-            )
-        self.rank: int = dist.get_rank()
-        self.size: int = dist.get_world_size()
-        self.takes_device_memory = cuda
+            _start(dist, self._limit)
+        elif group is None:  # of our own, so that messages of the program's are not taken for ours
+            group = dist.new_group(backend="gloo", timeout=self._limit)
+        self._group = group
+        self._devices: Any = None  # the group for devices, from its first use on
+        self.rank: int = dist.get_rank(group)
+        self.size: int = dist.get_world_size(group)
+        self.waiting = Waiting(self.rank, self.size, timeout)
         self._ops = {"sum": dist.ReduceOp.SUM, "max": dist.ReduceOp.MAX, "min": dist.ReduceOp.MIN}
+        self._sent = [0] * self.size
+        self._received = [0] * self.size
+        self._running: list[tuple[Any, str, float]] = []
+
+    @property
+    def host(self) -> str | None:
+        """The address by which others find rank 0, as far as variables say it."""
+        return os.environ.get("MASTER_ADDR")
+
+    @property
+    def takes_device_memory(self) -> bool:
+        """Whether arrays may be in the memory of a device."""
+        return self._dist.is_nccl_available() and self._torch.cuda.is_available()
+
+    def all_reduce(self, array: Array, op: str = "sum") -> _HostWorks | _DeviceWorks:
+        """Start to combine the numbers of all ranks."""
+        self.waiting.begun += 1
+        self.waiting.joined += 1
+        if not isinstance(array, np.ndarray):
+            return self._reduce_device(array, op)
+        numbers, finish = carried(cast(HostArray, array), op)
+        if not numbers.size:
+            return _HostWorks((), (), self.waiting)
+        tensor = self._torch.from_numpy(numbers)
+        work = self._dist.all_reduce(tensor, self._ops[op], group=self._group, async_op=True)
+        return _HostWorks([work], [()], self.waiting, finish)
+
+    def exchange(
+        self, sends: Sequence[Message], receives: Sequence[Message]
+    ) -> _HostWorks | _DeviceWorks:
+        """Start to send and receive messages."""
+        self.waiting.begun += 1
+        if any(not isinstance(one.array, np.ndarray) for one in (*sends, *receives)):
+            return self._exchange_device(sends, receives)
+        copy_own(sends, receives, self.rank)
+        dist: Any = self._dist
+        works: list[Any] = []
+        peers: list[tuple[int, ...]] = []
+        sides = (
+            (dist.irecv, "group_src", receives, self._received),
+            (dist.isend, "group_dst", sends, self._sent),
+        )
+        for function, name, messages, counts in sides:
+            for one in messages:
+                if one.peer == self.rank or not one.array.size:
+                    continue
+                numbers = as_bytes(one.array, filled=messages is receives)
+                tag = self._tag(counts, one.peer, numbers.nbytes)
+                tensor = self._torch.from_numpy(numbers)
+                works.append(function(tensor, group=self._group, tag=tag, **{name: one.peer}))
+                peers.append((one.peer,))
+        return _HostWorks(works, peers, self.waiting)
+
+    def _tag(self, counts: list[int], peer: int, nbytes: int) -> int:
+        """Return a tag with which a message is received only in its turn, and of its length.
+
+        Without tags gloo takes a short message for a long one.
+        """
+        counts[peer] += 1
+        return counts[peer] % _TAGS << 19 | nbytes % ((1 << 19) - 1)
+
+    def on_stream(self) -> AbstractContextManager[Any]:
+        """Return a context in which torch works on the stream of the session."""
+        handle = session_stream()
+        cuda = self._torch.cuda
+        return cuda.stream(cuda.ExternalStream(handle) if handle else cuda.default_stream())
+
+    def _nccl(self) -> Any:
+        """Return the group for devices; all ranks come here together at its first use."""
+        if self._devices is None:
+            limit = timedelta(seconds=self.waiting.timeout)
+            ranks = None if self._group is None else self._dist.get_process_group_ranks(self._group)
+            self._devices = self._dist.new_group(ranks, backend="nccl", timeout=limit)
+            guard(self.waiting, self.late)
+        return self._devices
 
     def _tensor(self, array: Array) -> Any:
-        """Return a tensor over the memory of an array."""
-        if not isinstance(array, np.ndarray):
-            return torch.as_tensor(array, device="cuda")
-        return cast(Any, torch).from_numpy(array)
+        return self._torch.as_tensor(array, device="cuda")
 
-    def all_reduce(self, array: Array, op: str = "sum") -> _Works:
-        """Start to combine the numbers of all ranks."""
-        tensor = self._tensor(array)
-        work = cast(Any, dist).all_reduce(tensor, self._ops[op], async_op=True)
-        return _Works([work], [tensor, array], self.rank, self._timeout)
+    def _reduce_device(self, array: Array, op: str) -> _DeviceWorks:
+        group = self._nccl()
+        with self.on_stream():
+            tensor = self._tensor(array)
+            name = str(tensor.dtype).removeprefix("torch.")
+            check_op(op, name)
+            if name == "uint64":
+                raise RankError("Numbers of type u64 are combined in memory of the host only.")
+            carrier = CARRIERS.get(name)
+            numbers = tensor if carrier is None else tensor.to(getattr(self._torch, carrier))
+            work = self._dist.all_reduce(numbers, self._ops[op], group=group, async_op=True)
+        finish = None if carrier is None else lambda: tensor.copy_(numbers)
+        return _DeviceWorks([work], [tensor, numbers, array], self, finish)
 
-    def exchange(self, sends: Sequence[Message], receives: Sequence[Message]) -> _Works:
-        """Start to send and receive messages."""
-        copy_own(sends, receives, self.rank)
+    def _exchange_device(
+        self, sends: Sequence[Message], receives: Sequence[Message]
+    ) -> _DeviceWorks:
+        group, dist = self._nccl(), self._dist
         requests: list[Any] = []
-        for function, messages in ((dist.irecv, receives), (dist.isend, sends)):
-            for one in messages:
-                if one.peer != self.rank and one.array.size:
-                    requests.append(dist.P2POp(function, self._tensor(one.array), one.peer))
-        if not requests:
-            return _Works((), (), self.rank, self._timeout)
-        if requests[0].tensor.is_cuda:
-            works = dist.batch_isend_irecv(requests)
-        else:
-            works = [one.op(one.tensor, one.peer) for one in requests]
-        return _Works(works, [requests, sends, receives], self.rank, self._timeout)
+        own: tuple[list[Any], list[Any]] = [], []
+        with self.on_stream():
+            for side, (function, messages) in enumerate(
+                ((dist.isend, sends), (dist.irecv, receives))
+            ):
+                for one in messages:
+                    tensor = self._tensor(one.array)
+                    if one.peer == self.rank:
+                        own[side].append(tensor)
+                    elif tensor.numel():
+                        numbers = tensor.reshape(-1).view(self._torch.uint8)
+                        requests.append(
+                            dist.P2POp(function, numbers, group=group, group_peer=one.peer)
+                        )
+            if len(own[0]) != len(own[1]):
+                raise RankError(
+                    f"Rank {self.rank} sends {len(own[0])} messages to itself and receives "
+                    f"{len(own[1])}."
+                )
+            for source, target in zip(*own, strict=True):
+                target.copy_(source)
+            works: list[Any] = dist.batch_isend_irecv(requests) if requests else []
+        return _DeviceWorks(works, [requests, own, sends, receives], self)
+
+    def note(self, works: Sequence[Any], what: str) -> None:
+        """Keep requests on a device, so that `late` can tell which of them take too long."""
+        now = time.monotonic()
+        running = [one for one in self._running if not one[0].is_completed()]
+        self._running = [*running, *((work, what, now) for work in works)]
+
+    def late(self) -> str | None:
+        """Return the step whose requests on the device take too long, or None."""
+        limit = time.monotonic() - self.waiting.timeout
+        for work, what, begun in self._running:
+            if begun < limit and not work.is_completed():
+                return what
+        return None
+
+    def abort(self) -> None:
+        """Do nothing: connections end with the process."""
 
     def stop(self) -> None:
         """End the process group, if it was started here."""
-        if self._started and dist.is_initialized():
-            dist.destroy_process_group()
+        if self._started and self._dist.is_initialized():
+            self._dist.destroy_process_group()
+
+
+def _start(dist: Any, limit: timedelta) -> None:
+    """Start the default group of torch, by the variables of a launcher."""
+    here = place()
+    if here is None:
+        raise RankError(
+            "torch connects processes that a launcher has started, and sets variables for, such "
+            "as RANK and WORLD_SIZE: torchrun --nproc-per-node=4 program.py"
+        )
+    if not has_address():
+        _agree_on_address(here)
+    try:
+        dist.init_process_group("gloo", rank=here.rank, world_size=here.size, timeout=limit)
+    except (RuntimeError, ValueError) as error:
+        first = str(error).strip().splitlines()[0]
+        raise RankError(
+            f"Rank {here.rank} of {here.size} found no connection with the others within "
+            f"{limit.total_seconds():g} s, by MASTER_ADDR={os.environ['MASTER_ADDR']} and "
+            f"MASTER_PORT={os.environ['MASTER_PORT']}: {first}"
+        ) from None
+
+
+def _agree_on_address(here: Place) -> None:
+    raise RankError(
+        f"{here.launcher} does not say where torch's processes meet. Before it, export "
+        "MASTER_ADDR, the host of rank 0, and MASTER_PORT, such as 29500; or use MPI: "
+        "DIFFTILE_RANKS=mpi."
+    )

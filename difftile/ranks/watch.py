@@ -1,0 +1,233 @@
+"""The watch: by it ranks learn at once that one of them has failed, and where the others are.
+
+Engines notice a failure only where a rank waits for the one that has failed, and NCCL not even
+there. So each rank has a connection to rank 0, which passes on what it hears; a connection that
+ends without a farewell belongs to a process that was killed, or has crashed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import selectors
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+GRACE = 3.0
+"""Time for a rank to end by itself after another one has failed [s]."""
+
+_JOINING = 30.0  # limit for the connections at the start [s]
+_TICK = 0.5  # between looks at the clock [s]
+_LONGEST = 4000  # characters of a message that is passed on
+
+
+class _Line:
+    """A connection, over which messages go as lines of JSON.
+
+    Args:
+        connection: The socket.
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.settimeout(_JOINING)
+        self.socket = connection
+        self.rank = -1  # of the other side, once it has said so
+        self._rest = b""
+        self._sending = threading.Lock()
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a message; it is lost if the other side has ended."""
+        data = json.dumps(message).encode() + b"\n"
+        try:
+            with self._sending:
+                self.socket.sendall(data)
+        except OSError:
+            pass
+
+    def receive(self) -> list[dict[str, Any]] | None:
+        """Return the messages that have come, or None at the end of the connection."""
+        try:
+            data = self.socket.recv(65536)
+        except OSError:
+            data = b""
+        if not data:
+            return None
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        return [json.loads(line) for line in lines]
+
+
+class Watch:
+    """The connections of one rank; rank 0 has one to each of the others.
+
+    Args:
+        rank: This rank.
+        size: The number of ranks.
+        whereabouts: Returns the place where this rank is; called by another thread.
+
+    Attributes:
+        failure: A sentence about the rank that has failed first, or None.
+        left: The ranks that have ended as they should: how often each had taken part in a step of
+            all ranks, and when that was heard, by `time.monotonic`.
+    """
+
+    def __init__(self, rank: int, size: int, whereabouts: Callable[[], str]) -> None:
+        self.rank, self.size = rank, size
+        self.failure: str | None = None
+        self.left: dict[int, tuple[int, float]] = {}
+        self._whereabouts = whereabouts
+        self._lines: dict[int, _Line] = {}
+        self._server: socket.socket | None = None
+        self._token = ""
+        self._answers: dict[int, str] = {}
+        self._ends_at = float("inf")
+        self._ended = False
+        os.register_at_fork(after_in_child=self._forget)
+
+    def open(self, host: str) -> tuple[int, str]:
+        """Listen on rank 0; return the port, and the word that the others begin with.
+
+        Args:
+            host: The name by which the others find this host.
+        """
+        local = host == "127.0.0.1"
+        self._server = socket.create_server((host if local else "", 0), backlog=self.size)
+        self._token = secrets.token_hex(8)
+        return self._server.getsockname()[1], self._token
+
+    def join(self, host: str, port: int, token: str) -> None:
+        """Connect this rank, which is not rank 0; return without a watch if that does not work."""
+        try:
+            line = _Line(socket.create_connection((host, port), timeout=_JOINING))
+        except OSError:
+            return
+        line.rank = 0
+        self._lines[0] = line
+        line.send({"kind": "hello", "rank": self.rank, "token": token})
+
+    def start(self) -> None:
+        """Listen to the others, in a thread of the watch's own."""
+        if self._lines or self._server is not None:
+            threading.Thread(target=self._run, name="difftile watch", daemon=True).start()
+
+    def fail(self, text: str) -> None:
+        """Tell the others that this rank has failed."""
+        if not self._ended and self.failure is None:
+            self._ended = True
+            self._tell({"kind": "failed", "rank": self.rank, "text": text[:_LONGEST]})
+
+    def leave(self, joined: int) -> None:
+        """Tell the others that this rank ends as it should, after so many steps of all ranks."""
+        if not self._ended:
+            self._ended = True
+            self._tell({"kind": "bye", "rank": self.rank, "joined": joined})
+
+    def ask(self, seconds: float = 2.0) -> dict[int, str]:
+        """Return where the others are, as far as they answer in time."""
+        self._answers = {}
+        self._tell({"kind": "ask", "rank": self.rank})
+        until = time.monotonic() + seconds
+        while len(self._answers) < self.size - 1 and time.monotonic() < until:
+            time.sleep(0.01)
+        return dict(self._answers)
+
+    def _tell(self, message: dict[str, Any], beside: int = -1) -> None:
+        for rank, line in list(self._lines.items()):
+            if rank != beside:
+                line.send(message)
+
+    def _run(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            for line in self._lines.values():
+                selector.register(line.socket, selectors.EVENT_READ, line)
+            if self._server is not None:
+                selector.register(self._server, selectors.EVENT_READ, None)
+            while not self._ended:
+                for key, _ in selector.select(_TICK):
+                    if key.data is None:
+                        self._accept(selector)
+                    else:
+                        self._hear(selector, key.data)
+                if time.monotonic() > self._ends_at and not self._ended:
+                    end_now(self.rank, self.failure or "")
+
+    def _accept(self, selector: selectors.BaseSelector) -> None:
+        assert self._server is not None
+        try:
+            line = _Line(self._server.accept()[0])
+        except OSError:
+            return
+        selector.register(line.socket, selectors.EVENT_READ, line)
+
+    def _hear(self, selector: selectors.BaseSelector, line: _Line) -> None:
+        messages = line.receive()
+        if messages is None:
+            selector.unregister(line.socket)
+            line.socket.close()
+            if self._lines.pop(line.rank, None) is not None and line.rank not in self.left:
+                self._note(line.rank, "it ended without a message: it was killed, or crashed")
+            return
+        for message in messages:
+            if line.rank < 0 and not self._admit(line, message):
+                selector.unregister(line.socket)
+                line.socket.close()
+                return
+            self._take(message, line.rank)
+
+    def _admit(self, line: _Line, message: dict[str, Any]) -> bool:
+        """Tell whether a connection to rank 0 is one of the ranks'."""
+        if message.get("token") != self._token or message.get("kind") != "hello":
+            return False
+        line.rank = int(message["rank"])
+        self._lines[line.rank] = line
+        if self.failure is not None:
+            line.send({"kind": "failed", "rank": -1, "text": self.failure})
+        return True
+
+    def _take(self, message: dict[str, Any], source: int) -> None:
+        kind, rank = message["kind"], int(message["rank"])
+        if kind == "failed":
+            self._note(rank, message["text"])
+        elif kind == "bye":
+            self.left[rank] = int(message["joined"]), time.monotonic()
+            if self.rank == 0:
+                self._tell(message, beside=source)
+        elif kind == "ask":
+            if self.rank == 0:
+                self._tell(message, beside=source)
+            answer = {"kind": "at", "rank": self.rank, "to": rank, "text": self._whereabouts()}
+            self._lines[source].send(answer)
+        elif kind == "at" and message["to"] == self.rank:
+            self._answers[rank] = message["text"]
+        elif kind == "at" and message["to"] in self._lines:
+            self._lines[message["to"]].send(message)
+
+    def _note(self, rank: int, text: str) -> None:
+        """Note a failure, and pass it on from rank 0."""
+        if self.failure is None:
+            self.failure = text if rank < 0 else f"rank {rank} failed: {text}"
+            self._ends_at = time.monotonic() + GRACE
+        if self.rank == 0:
+            self._tell({"kind": "failed", "rank": -1, "text": self.failure}, beside=rank)
+
+    def _forget(self) -> None:
+        """Close the connections in a forked child, which is not a rank."""
+        self._ended = True
+        for line in self._lines.values():
+            line.socket.close()
+        if self._server is not None:
+            self._server.close()
+
+
+def end_now(rank: int, why: str) -> None:
+    """End this process, whatever it does."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    os.write(2, f"[rank {rank}] ended, since {why}\n".encode())
+    os._exit(1)
