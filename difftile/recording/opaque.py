@@ -23,6 +23,7 @@ from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
+from difftile.ranks import current
 from difftile.recording.steps import Derivatives, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
 from difftile.substrate import LOCK, Buffer, Pool, apart, current_session, keep, unpin
@@ -88,6 +89,9 @@ class OpaqueStep(ABC):
 
     is_contained: ClassVar[bool] = False
     """Whether a run writes only the fields that it declares as written, and opens no tape."""
+
+    communicates: ClassVar[bool] = False
+    """Whether a run needs all ranks, which run the same such steps in the same order."""
 
     has_parameters: bool = False
     """Whether gradients end in the step itself, as in the parameters of a module that it calls."""
@@ -212,6 +216,16 @@ class Opaque(TapeStep):
     def fields(self) -> list[Field]:
         """All fields of the step."""
         return [use.field for use in self.uses]
+
+    @property
+    def communicates(self) -> bool:
+        """Whether several ranks run the step together."""
+        return self.step.communicates and current().size > 1
+
+    @property
+    def title(self) -> str:
+        """The step in messages, with the word for its kind."""
+        return self.step.title
 
     @property
     def saved_nbytes(self) -> int:

@@ -9,6 +9,11 @@ from difftile.fields.pending import run_pending
 from difftile.substrate import Buffer, keep, unpin
 
 
+def kept_bytes(buffers: Iterable[Buffer]) -> int:
+    """Return the bytes of those buffers that hold no field's contents any more."""
+    return sum(b.held for b in {id(b): b for b in buffers if not b.owners}.values())
+
+
 class Snapshot:
     """The contents of the fields before the step at a position, as far as a later step reads them.
 
@@ -70,6 +75,12 @@ class Snapshots:
                     break
                 if not overwritten:
                     snapshot.hold(storage)
+
+    def drop(self, *snapshots: Snapshot) -> None:
+        """Release some of them."""
+        for snapshot in snapshots:
+            snapshot.release()
+        self.taken = [one for one in self.taken if one not in snapshots]
 
     def thin(self) -> None:
         """Drop every second snapshot, or the only one; of several the first one stays."""

@@ -99,6 +99,16 @@ class TapeStep(ABC):
         return 1
 
     @property
+    def communicates(self) -> bool:
+        """Whether several ranks run the step together."""
+        return False
+
+    @property
+    def title(self) -> str:
+        """The step in messages."""
+        return ""
+
+    @property
     def saved_nbytes(self) -> int:
         """The bytes that the latest run saved in addition to the contents of fields."""
         return 0

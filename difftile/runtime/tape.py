@@ -54,8 +54,9 @@ from difftile.launch.run import Run
 from difftile.markup import html_block, html_lines, prompt_text
 from difftile.recording.budget import as_text, parse_memory
 from difftile.recording.gradient_cuts import Cuts
-from difftile.recording.history import FullHistory, History, LimitedHistory
+from difftile.recording.history import FullHistory, History
 from difftile.recording.host_reads import ConstantNumber, HostReads
+from difftile.recording.limited_history import LimitedHistory
 from difftile.recording.opaque import Opaque, OpaqueStep
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.replay import Replay
