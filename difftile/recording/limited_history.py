@@ -62,7 +62,7 @@ class LimitedHistory:
         self._bounded = bounded
         self._stride = _FIRST_STRIDE if bounded else math.inf  # in steps, before a joint one
         self._joint = JointSteps()
-        self._joint_stride = _FIRST_STRIDE
+        self._joint_stride = 1
         self._snapshots = Snapshots()
         self._record_bytes = 0.0
         self._run = Run(self._snapshots, self._room_while_recording, [] if bounded else None)
@@ -124,14 +124,26 @@ class LimitedHistory:
         return result
 
     def _is_due(self, position: int, joint: bool) -> bool:
-        """Tell whether a snapshot is due before a step, which is a joint one or not."""
+        """Tell whether a snapshot is due before a step, which is a joint one or not.
+
+        From the first joint step on, snapshots are taken before those whose number is a multiple of
+        a power of two: so those of one rank are among those of another one.
+        """
         taken = self._snapshots.taken
         if not taken:
             return True
         if not self._joint and not joint:
             return position - taken[-1].position >= self._stride
-        since = len(self._joint) - self._joint.before(taken[-1].position)
-        return joint and since >= self._joint_stride
+        count = len(self._joint)
+        if (
+            not joint
+            or count % self._joint_stride
+            or count == self._joint.before(taken[-1].position)
+        ):
+            return False
+        if position - taken[-1].position < _FIRST_STRIDE:
+            self._joint_stride *= 2
+        return not count % self._joint_stride
 
     def _add_to_state(self, storage: Storage) -> None:
         if storage not in self._changed:

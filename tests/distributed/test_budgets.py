@@ -1,0 +1,94 @@
+"""Tapes with a limit on several ranks: they run again what the others run again, and no more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import difftile as dt
+from difftile import ti
+from difftile.distributed.transfer import Part, transfer
+from difftile.ranks import current
+from difftile.substrate import current_session
+from tests.ranks import ranks
+
+
+@dt.kernel
+def mix(x: Any, came: Any, a: float) -> None:
+    """Change each number by those beside it, the first ones by what came from another rank."""
+    ti.loop_config(serialize=True)
+    for k in range(1, x.shape[0]):
+        x[k] += a * ti.sin(x[k - 1] * x[k])
+    x[0] += a * came[0] * x[0]
+
+
+@dt.kernel
+def turn(x: Any, a: float) -> None:
+    """Change each number by itself."""
+    for k in x:
+        x[k] += a * x[k] * x[k]
+
+
+@dt.kernel
+def weigh(x: Any, loss: Any) -> None:
+    """Add the squares."""
+    for k in x:
+        loss[None] += x[k] * x[k]
+
+
+def ring(steps: int, between: int, before: int, limits: list[dict[str, Any]]) -> list[Any]:
+    """Return the gradient of a program for each limit, the bytes kept, and what ran again.
+
+    Args:
+        steps: Times that each rank sends its last number to the next one.
+        between: Launches after each, and one more on every rank than on the one before it.
+        before: Launches before the first.
+        limits: Arguments of tapes; memory in units of a field.
+    """
+    engine = current()
+    rank, size = engine.rank, engine.size
+    n = 40 + 10 * rank
+    found: list[Any] = []
+    for limit in limits:
+        x = dt.from_numpy(0.5 + 0.01 * np.arange(n) + rank, dtype=ti.f64, grad=True)
+        came = dt.zeros(1, dtype=ti.f64, grad=True)
+        loss = dt.zeros((), dtype=ti.f64, grad=True)
+        sends, receives = [Part((rank + 1) % size, n - 1, n)], [Part((rank - 1) % size, 0, 1)]
+        given = {k: int(v * 8 * n) if k == "memory" else v for k, v in limit.items()}
+        base = current_session().pool.kept
+        with dt.Tape(**given) as tape:
+            for _ in range(before + rank):
+                turn(x, 0.001)
+            for _ in range(steps):
+                transfer(x, sends, came, receives, "the ring")
+                mix(x, came, 0.01)
+                for _ in range(between + rank):
+                    turn(x, -0.001)
+            weigh(x, loss)
+        passes = 2 if limit.get("memory") == 9 else 1
+        for k in range(passes):
+            tape.backward({loss: 1.0 / passes}, keep=k + 1 < passes)
+        assert current_session().pool.kept == base
+        if "memory" in given:
+            assert tape.peak_nbytes <= given["memory"]
+        found.append((x.grad.to_numpy().tolist(), tape.recomputed))
+    return found
+
+
+LIMITS = [{}, *({"memory": k} for k in (5, 9, 15, 100)), {"snapshots": 4}]
+
+
+@pytest.mark.parametrize(
+    ("size", "steps", "between", "before"), [(2, 20, 0, 0), (3, 12, 0, 5), (2, 4, 30, 40)]
+)
+def test_gradients_within_any_memory(size: int, steps: int, between: int, before: int) -> None:
+    for results in ranks(size).run(ring, steps, between, before, LIMITS):
+        wanted, recomputed = results[0]
+        assert recomputed == 0
+        assert np.linalg.norm(wanted) > 1.0
+        for gradient, _ in results[1:]:
+            np.testing.assert_allclose(gradient, wanted, rtol=1e-14)
+        assert results[1][1] > 0
+        assert results[1][1] >= results[-2][1]
