@@ -1,6 +1,21 @@
 """`dt.distributed`: one program on several ranks, each a process with memory of its own."""
 
+from difftile.distributed.gradients import Gradients, all_reduce
 from difftile.distributed.grid import Grid
+from difftile.distributed.losses import max, mean, min, sum
+from difftile.distributed.replicas import broadcast, check
 from difftile.distributed.transfer import Part, transfer
 
-__all__ = ["Grid", "Part", "transfer"]
+__all__ = [
+    "Gradients",
+    "Grid",
+    "Part",
+    "all_reduce",
+    "broadcast",
+    "check",
+    "max",
+    "mean",
+    "min",
+    "sum",
+    "transfer",
+]

@@ -59,6 +59,7 @@ from difftile.recording.host_reads import ConstantNumber, HostReads
 from difftile.recording.limited_history import LimitedHistory
 from difftile.recording.opaque import Opaque, OpaqueStep
 from difftile.recording.recorder import StepRecorder
+from difftile.recording.reduction import Reduction
 from difftile.recording.replay import Replay
 from difftile.recording.runs import RunRecord, fused_step, names_of
 from difftile.recording.seeds import Seed, add_seed, check_loss, checked_seeds
@@ -91,6 +92,8 @@ class Tape(StepRecorder):
             text such as "256MB".
         snapshots: The same in copies of the state, that is of all fields that launches change.
         progress: Called in reverse with the number of launches done and the number of all.
+        reduce: Combines gradients with those of other ranks while the tape computes them:
+            `dt.distributed.Gradients(fields)`.
         measure: Measure the time of each launch, for `visualize`.
         diagnose: Check every launch and every gradient, and warn of mistakes; `report()` returns
             all findings. True asks for the gradients of the fields that launches read before they
@@ -113,6 +116,7 @@ class Tape(StepRecorder):
         memory: str | int | None = None,
         snapshots: int | None = None,
         progress: Progress | None = None,
+        reduce: Reduction | None = None,
         measure: bool = False,
         diagnose: bool | Field | Sequence[Field] = False,
     ) -> None:
@@ -121,6 +125,9 @@ class Tape(StepRecorder):
         self.loss = loss
         self.accumulate = accumulate
         self.progress = progress
+        if reduce is not None and not hasattr(reduce, "begin"):
+            raise TapeError(f"reduce takes dt.distributed.Gradients(fields), not {reduce!r}.")
+        self.reduce = reduce
         self._history = _history(memory, snapshots)
         self._diagnosis = _diagnosis(diagnose)
         self._observer = None if self._diagnosis is None else DiagnosisObserver(self._diagnosis)
@@ -753,6 +760,11 @@ class Tape(StepRecorder):
             self._diagnosis.gradients.check_seeds(seeds, replay)
         kept = {field.storage: field for field in retain}
         snapshots: dict[Field, Field] = {}
+        reduction = None
+        if self.reduce is not None:
+            steps = (step for step, _ in self._history.steps())
+            late = frozenset(kept)
+            reduction = self.reduce.begin(steps, replay, accumulate=accumulate, late=late)
         # Whoever measures launches, or looks at them, has them run one by one.
         watched = not (self._times is self._observer is progress is None)
         total, done = 0 if progress is None else len(self), 0
@@ -765,6 +777,8 @@ class Tape(StepRecorder):
                             wanted = kept.pop(field.storage, None)
                             if wanted is not None:
                                 snapshots[wanted] = copied(replay.gradient(wanted))
+                    if reduction is not None:
+                        reduction.reached(record.step)
                     self._reverse(replay, record, done)
                     done += record.launches
                     if progress is not None:
@@ -777,6 +791,8 @@ class Tape(StepRecorder):
         for field, snapshot in snapshots.items():
             replay.gradient(field).buffer.copy_from(snapshot.buffer)
         replay.finish()
+        if reduction is not None:
+            reduction.finish()
         retained = {field.storage for field in snapshots}
         for storage, field in self._written.items():
             if field.grad_out is not None:

@@ -1,0 +1,212 @@
+"""Losses over all ranks, as steps of a tape: sums, means and extremes of one number a rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import FieldError, TapeError
+from difftile.fields.array_like import ArrayLike
+from difftile.fields.field import Field
+from difftile.ir.types import F64, is_float, numpy_dtype, scalar_of, shape_of
+from difftile.ranks import current
+from difftile.ranks.collect import gather
+from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.perform import perform
+from difftile.recording.replayed_fields import ReverseContext
+from difftile.runtime.number_operations import value
+from difftile.tracebacks import boundary
+
+Numbers = npt.NDArray[np.float64]
+
+
+@boundary
+def sum(number: Field | float, *, local: bool = False) -> Field:
+    """Replace a number by its sum over all ranks; a step of the tape.
+
+    Each rank calls it at the end of its loss, and gets the same bits. From then on all ranks
+    compute the same, so that each has the whole gradient of what it added: the adjoint is the
+    identity on each rank. Gradients of parameters that all ranks have are partial then;
+    `dist.all_reduce(parameters)`, or `dt.Tape(loss, reduce=dist.Gradients(parameters))`, adds them.
+
+    Args:
+        number: A field of one element, which is overwritten; or a number, as `dt.value` takes it.
+        local: Whether ranks use the result differently, as where each divides its part of a field
+            by a norm of all of it. The adjoint adds up the gradients of all ranks then.
+
+    Returns:
+        The field.
+
+    Raises:
+        FieldError: This is no number, or a field that is split among ranks.
+        RankError: Another rank failed, or did not answer.
+        TapeError: In the backward pass: ranks use the result differently, and `local` is not set.
+    """
+    return _combined("sum", number, local)
+
+
+@boundary
+def mean(number: Field | float, *, local: bool = False) -> Field:
+    """Replace a number by its mean over all ranks; see `dist.sum`.
+
+    The adjoint divides by the number of ranks. Ranks without a scenario count as well: where ranks
+    have different numbers of scenarios, divide by the number of all of them and use `dist.sum`.
+    """
+    return _combined("mean", number, local)
+
+
+@boundary
+def max(number: Field | float, *, local: bool = False) -> Field:
+    """Replace a number by the largest of all ranks; see `dist.sum`.
+
+    The gradient goes to the rank that holds it, and in equal parts to several that do.
+    """
+    return _combined("max", number, local)
+
+
+@boundary
+def min(number: Field | float, *, local: bool = False) -> Field:
+    """Replace a number by the smallest of all ranks; see `dist.max`."""
+    return _combined("min", number, local)
+
+
+def _combined(op: str, number: Field | float, local: bool) -> Field:
+    what = f"dist.{op}"
+    if isinstance(number, ArrayLike):
+        if not isinstance(number, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise FieldError(f"{what} takes a whole field of one element, not {number!r}.")
+        if number.split is not None:
+            raise FieldError(
+                f"{what}: {number!r} is split among ranks, each of which has other elements. Add "
+                f"up those of each rank in a kernel, over x.inner, and give {what} the number."
+            )
+        if number.size != 1:
+            raise FieldError(
+                f"{what} takes a field of one element, not {number!r}. Gradients are added up by "
+                "dist.all_reduce(fields)."
+            )
+    field = number if isinstance(number, Field) else value(number)
+    if op == "mean" and not is_float(field.element):
+        raise FieldError(f"{what}: {field!r} holds integers, which have no mean of their type.")
+    perform(_Combination(op, field, local=local))
+    return field
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """The derivatives of the result by the number of each rank, shape (ranks, components)."""
+
+    each: Numbers
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that a tape keeps."""
+        return self.each.nbytes
+
+
+class _Combination(OpaqueStep):
+    """One number of each rank becomes one for all.
+
+    Args:
+        op: "sum", "mean", "max" or "min".
+        field: The number of this rank.
+        local: Whether ranks use the result differently.
+    """
+
+    is_contained = True
+    communicates = True
+
+    def __init__(self, op: str, field: Field, *, local: bool) -> None:
+        super().__init__(f"dist.{op}", [Use(field, True, True, Keeps.NOTHING, "number")])
+        self.op, self.field, self.local = op, field, local
+
+    def run(self) -> _Weights:
+        """Combine the numbers."""
+        field = self.field
+        each = _gathered(field, self.name)
+        result, weights = _COMBINED[self.op](each)
+        buffer = field.fresh_if_pinned(keep=False)
+        shape = (*field.shape, *shape_of(field.element))
+        buffer.write(result.reshape(shape).astype(numpy_dtype(scalar_of(field.element))))
+        return _Weights(weights)
+
+    def reverse(self, then: ReverseContext, saved: _Weights) -> None:
+        """Pass the gradient to the numbers of the ranks."""
+        self._pull(then, saved)
+
+    def second(self, then: ReverseContext, dots: ReverseContext, saved: _Weights) -> bool:
+        """Pass the gradient and its tangent, as the step is linear wherever it is smooth."""
+        self._pull(then, saved)
+        self._pull(dots, saved)
+        return True
+
+    def _pull(self, fields: ReverseContext, saved: _Weights) -> None:
+        incoming, outgoing = fields[self.field].grad_in, fields[self.field].grad_out
+        assert incoming is not None and outgoing is not None
+        each = _gathered(incoming, f"the adjoint of {self.name}")
+        rank = current().rank
+        own = each.sum(axis=0) if self.local else each[rank]
+        if not self.local:
+            self._check(each, scalar_of(self.field.element) == F64)
+        added = saved.each[rank] * own
+        outgoing.add_numpy(added.reshape((*self.field.shape, *shape_of(self.field.element))))
+
+    def _check(self, each: Numbers, double: bool) -> None:
+        """Check that the gradient of the result is the same on all ranks.
+
+        Raises:
+            TapeError: It is not, so that ranks do not use the result in the same way.
+        """
+        spread = np.abs(each - each[0]).max(axis=1)
+        size = np.abs(each).max(initial=0.0)
+        if np.isfinite(size) and (spread > (1e-9 if double else 1e-3) * size).any():
+            other = int(np.argmax(spread))
+            raise TapeError(
+                f"The gradient of the result of {self.name} is {_shown(each[0])} on rank 0 and "
+                f"{_shown(each[other])} on rank {other}: the ranks go on to compute different "
+                f"things with it. If these are combined again, tell the first combination so: "
+                f"{self.name}(x, local=True). If not, each rank has a loss of its own, and there "
+                "is no gradient of all."
+            )
+
+    def forward(self) -> OpaqueStep:
+        """Return the same combination, of tangents."""
+        return _Tangent(self.op, self.field, local=self.local)
+
+
+class _Tangent(_Combination):
+    """A combination whose reverse pushes tangents."""
+
+    def reverse(self, then: ReverseContext, saved: _Weights) -> None:
+        """Combine the tangents of all ranks."""
+        before, after = then[self.field].grad_out, then[self.field].grad_in
+        assert before is not None and after is not None
+        each = _gathered(before, f"the tangent of {self.name}")
+        values = (saved.each * each).sum(axis=0)
+        shape = (*self.field.shape, *shape_of(self.field.element))
+        after.from_numpy(values.reshape(shape))
+
+
+def _gathered(field: Field, what: str) -> Numbers:
+    """Return the components of a number on all ranks, shape (ranks, components)."""
+    return gather(field.buffer.array(), what)
+
+
+def _extreme(each: Numbers, best: Numbers) -> tuple[Numbers, Numbers]:
+    holds = each == best
+    return best, holds / np.maximum(holds.sum(axis=0), 1)
+
+
+_COMBINED: dict[str, Callable[[Numbers], tuple[Numbers, Numbers]]] = {
+    "sum": lambda each: (each.sum(axis=0), np.ones_like(each)),
+    "mean": lambda each: (each.mean(axis=0), np.full_like(each, 1.0 / len(each))),
+    "max": lambda each: _extreme(each, each.max(axis=0)),
+    "min": lambda each: _extreme(each, each.min(axis=0)),
+}
+
+
+def _shown(numbers: Numbers) -> str:
+    return ", ".join(f"{number:.6g}" for number in numbers)
