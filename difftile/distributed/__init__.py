@@ -3,13 +3,17 @@
 from difftile.distributed.gradients import Gradients, all_reduce
 from difftile.distributed.grid import Grid
 from difftile.distributed.losses import max, mean, min, sum
+from difftile.distributed.order import Order
+from difftile.distributed.particles import Particles
 from difftile.distributed.replicas import broadcast, check
 from difftile.distributed.transfer import Part, transfer
 
 __all__ = [
     "Gradients",
     "Grid",
+    "Order",
     "Part",
+    "Particles",
     "all_reduce",
     "broadcast",
     "check",
