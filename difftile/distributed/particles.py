@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, counted, did_you_mean
+from difftile.distributed.grid import Grid
 from difftile.distributed.migration import (
     Domain,
     FindMoves,
@@ -60,7 +61,7 @@ class Particles:
 
     def __init__(
         self,
-        grid: Any,
+        grid: Grid,
         fields: Mapping[str, Field] | None = None,
         /,
         *,
@@ -331,7 +332,7 @@ def _like(fields: Mapping[str, Field], rows: int) -> StructField:
     )
 
 
-def _domain(grid: Any, spacing: npt.ArrayLike, origin: npt.ArrayLike) -> Domain:
+def _domain(grid: Grid, spacing: npt.ArrayLike, origin: npt.ArrayLike) -> Domain:
     axes = len(grid.shape)
     sides, corner = (
         tuple(np.broadcast_to(np.asarray(one, float), (axes,)).tolist())

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 import difftile as dt
 from difftile import ti
-from difftile.distributed.particles import Particles
+from difftile.distributed import Grid, Particles
 from difftile.ranks import current
 
 vec2, mat2 = dt.vec(2, ti.f64), dt.mat(2, 2, ti.f64)
 
 
 def grid_of(shape, ranks, periodic):
-    return SimpleNamespace(shape=shape, ranks=ranks, periodic=(periodic,) * len(shape))
+    return Grid(shape, ranks, halo=2, periodic=periodic)
 
 
 def make_particles(ranks, capacity, periodic, **options):
