@@ -42,15 +42,15 @@ class JointSteps:
 
     def __init__(self) -> None:
         self.positions: list[int] = []
-        self._names = 0
+        self._signatures = 0  # their checksum
 
     def __len__(self) -> int:
         return len(self.positions)
 
-    def add(self, position: int, name: str) -> None:
-        """Add a step; `name` is the same on all ranks."""
+    def add(self, position: int, signature: str) -> None:
+        """Add a step."""
         self.positions.append(position)
-        self._names = crc32(name.encode(), self._names)
+        self._signatures = crc32(signature.encode(), self._signatures)
 
     def before(self, position: int) -> int:
         """Return how many joint steps lie before a position."""
@@ -67,7 +67,7 @@ class JointSteps:
         Raises:
             RankError: The ranks have recorded different joint steps.
         """
-        own = [len(self.positions), self._names]
+        own = [len(self.positions), self._signatures]
         found = least([*own, *(-n for n in own), kept], "the start of the backward pass")
         if any(found[:2] != -found[2:4]):
             fewest, most = int(found[0]), int(-found[2])

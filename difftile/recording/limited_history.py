@@ -115,7 +115,7 @@ class LimitedHistory:
         result = self._run.first(step, position)
         self._steps.append(step)
         if joint:
-            self._joint.add(position, step.title)
+            self._joint.add(position, step.signature)
         if new:
             written = {field.storage for field in step.writes}
             for storage in set(new) - written:  # an opaque step turned out not to write it

@@ -223,9 +223,10 @@ class Opaque(TapeStep):
         return self.step.communicates and current().size > 1
 
     @property
-    def title(self) -> str:
-        """The step in messages, with the word for its kind."""
-        return self.step.title
+    def signature(self) -> str:
+        """The step without names and sizes that differ among ranks."""
+        fields = (f"{use.field.element} {len(use.field.shape)}" for use in self.uses)
+        return f"{type(self.step).__name__}({', '.join(fields)})"
 
     @property
     def saved_nbytes(self) -> int:

@@ -104,8 +104,8 @@ class TapeStep(ABC):
         return False
 
     @property
-    def title(self) -> str:
-        """The step in messages."""
+    def signature(self) -> str:
+        """The step as all ranks call it, if they run it together."""
         return ""
 
     @property

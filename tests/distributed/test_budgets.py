@@ -62,7 +62,7 @@ def ring(steps: int, between: int, before: int, limits: list[dict[str, Any]]) ->
             for _ in range(before + rank):
                 turn(x, 0.001)
             for _ in range(steps):
-                transfer(x, sends, came, receives, "the ring")
+                transfer(x, sends, came, receives, f"the ring of {n} numbers")
                 mix(x, came, 0.01)
                 for _ in range(between + rank):
                     turn(x, -0.001)
