@@ -12,10 +12,11 @@ import numpy.typing as npt
 import difftile.lang as ti
 from difftile.diagnostics import LaunchError
 from difftile.fields.create import from_numpy, mat, vec, zeros
-from difftile.fields.field import Field
+from difftile.fields.field import Field, zero_grads
 from difftile.optim.adam import Adam
 from difftile.optim.optimiser import Rate
 from difftile.optim.schedules import exponential
+from difftile.ranks import current
 from difftile.runtime.kernel import kernel
 from difftile.training.options import Options
 
@@ -73,18 +74,21 @@ class Corrections:
         trained: The number of those that are trained on.
         scale: The size of the scene [scene units], the unit of the translations.
         options: Say which are learned, and for how many steps.
+        dtype: The type of the numbers.
     """
 
-    def __init__(self, views: int, trained: int, scale: float, options: Options) -> None:
+    def __init__(
+        self, views: int, trained: int, scale: float, options: Options, dtype: Any = ti.f32
+    ) -> None:
         self._scale = scale
-        self.poses = zeros(views, vec(6, ti.f32), grad=True) if options.optimise_poses else None
+        self.poses = zeros(views, vec(6, dtype), grad=True) if options.optimise_poses else None
         self.exposures: Field | None = None
         if options.exposure:
             none = np.tile(np.eye(3, 4), (views, 1, 1))
-            self.exposures = from_numpy(none, mat(3, 4, ti.f32), grad=True)
+            self.exposures = from_numpy(none, mat(3, 4, dtype), grad=True)
         held = {POSES: self.poses, EXPOSURES: self.exposures}
         self._fields = {name: field for name, field in held.items() if field is not None}
-        self._copies = zeros(_COPIES, mat(3, 4, ti.f32), grad=True)
+        self._copies = zeros(_COPIES, mat(3, 4, dtype), grad=True)
         self._mask = zeros(views, ti.i32)
         self._adam: Adam | None = None
         if self._fields:
@@ -116,6 +120,20 @@ class Corrections:
         _expose(image, self._copies, out)
         _stay_neutral(self.exposures, k, share * _NEUTRAL, loss)
         return out
+
+    def clear_gradients(self) -> None:
+        """Set gradients to 0, those that the next tape does not meet on this rank included."""
+        zero_grads(list(self._fields.values()))
+
+    def add_gradients(self) -> None:
+        """Add up the gradients of all ranks, each of which has seen a part of the gaussians."""
+        engine = current()
+        if engine.size == 1:
+            return
+        for name, field in self._fields.items():
+            gradient = field.grad.to_numpy()
+            engine.all_reduce(gradient).wait(f"the sum of the gradients of {name}")
+            field.grad.from_numpy(gradient)
 
     def step(self, which: Sequence[int]) -> None:
         """Move the corrections of some views against their gradients."""

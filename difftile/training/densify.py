@@ -17,6 +17,7 @@ import numpy.typing as npt
 import difftile.lang as ti
 from difftile.compile.language_functions import sigmoid
 from difftile.diagnostics import LaunchError, SolverError
+from difftile.distributed.split_rows import gathered, stretch_of
 from difftile.fields.create import from_numpy, zeros
 from difftile.fields.field import Field
 from difftile.fields.rows import Change, Rows
@@ -154,6 +155,9 @@ class Densification:
     Optimisers of the gaussians follow: duplicated gaussians keep their state; their copies, and
     both halves of split ones, start with none.
 
+    Gaussians that are split among ranks (`SplitRows`) are refined as in one process: each rank
+    decides about all of them, from their sums, scales and opacities.
+
     Args:
         scene_scale: The size of the scene [scene units]: about the distance of cameras from its
             centre.
@@ -264,12 +268,15 @@ class Densification:
     def _refine(self, step: int, gaussians: Rows) -> dict[str, int]:
         assert self._sums is not None
         assert self._counts is not None
-        count = len(gaussians)
+        sums, counts = gathered(gaussians, self._sums), gathered(gaussians, self._counts)
+        scales = gathered(gaussians, gaussians.scales)
+        opacities = gathered(gaussians, gaussians.opacities)
+        count = len(scales)
         rows, growth = zeros((count, 4), I32), zeros(3, I32)
         large = self.large * self.scene_scale if step > self.reset_every else math.inf
         sizes = self.small * self.scene_scale, large, self.min_opacity
-        grows = self._growing(self._sums, self._counts)
-        _count_rows(gaussians.scales, gaussians.opacities, grows, *sizes, rows, growth)
+        grows = self._growing(sums, counts)
+        _count_rows(scales, opacities, grows, *sizes, rows, growth)
         places, scan = copy(rows), Scan()
         scan(places, count, 4)
         doubled, split, halves = growth.to_numpy().tolist()
@@ -285,8 +292,10 @@ class Densification:
             index, before = zeros(left, I32), zeros(left, I32)
             _list_rows(rows, places, index, before)
             gaussians.rearrange(index, before)
-        if halves:
-            normal = np.random.default_rng((self.seed, step)).normal(size=(halves, 3))
+        # Halves are the last rows of all, and this rank's are the last of its own.
+        start, stop = (max(row - (left - halves), 0) for row in stretch_of(gaussians))
+        if start < stop:
+            normal = np.random.default_rng((self.seed, step)).normal(size=(halves, 3))[start:stop]
             draws = from_numpy(normal, gaussians.means.element)
             _separate(draws, gaussians.means, gaussians.scales, gaussians.quaternions)
         for seen in (self._sums, self._counts):

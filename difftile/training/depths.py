@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -47,14 +47,21 @@ class DepthMaps:
         views: The views that are trained on, and then those that are held out.
         trained: The number of those that are trained on.
         options: The weight, and the number of steps.
+        dtype: The type of the numbers.
 
     Raises:
         DatasetError: Maps are to be used, and no view to train on has one.
     """
 
     def __init__(
-        self, data: Dataset, views: Sequence[View], trained: int, options: Options
+        self,
+        data: Dataset,
+        views: Sequence[View],
+        trained: int,
+        options: Options,
+        dtype: Any = ti.f32,
     ) -> None:
+        self._dtype = dtype
         self._views, self._trained, self._scale = views, trained, data.scale
         self._weight, self._steps = options.depth, options.steps
         self._room = _KEPT
@@ -93,7 +100,7 @@ class DepthMaps:
             return
         images = drawn.depth.storage
         if images not in self._inverse:
-            self._inverse[images] = zeros(given.shape, ti.f32)
+            self._inverse[images] = zeros(given.shape, self._dtype)
         inverse = self._inverse[images]
         inverse.copy_from(given)
         weight = share * self.weight(step) * self._scale / known
@@ -119,7 +126,7 @@ class DepthMaps:
         if k in self._maps:
             return self._maps[k]
         inverse = _inverse_of(self._views[k])
-        found = from_numpy(inverse[None], ti.f32), int(np.count_nonzero(inverse))
+        found = from_numpy(inverse[None], self._dtype), int(np.count_nonzero(inverse))
         if inverse.nbytes <= self._room:
             self._room -= inverse.nbytes
             self._maps[k] = found

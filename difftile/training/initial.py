@@ -20,7 +20,9 @@ from difftile.training.sweep import points_of
 _OPACITY, _SIZE = {"mcmc": 0.5}, {"mcmc": 0.1}  # 0.1 and 1 for other strategies
 
 
-def first_gaussians(data: Dataset, options: Options, *, search: bool = True) -> tuple[Rows, str]:
+def first_gaussians(
+    data: Dataset, options: Options, *, search: bool = True, dtype: Any = ti.f32
+) -> tuple[Rows, str]:
     """Return the initial gaussians of a run, at the points of the scene, and where they are.
 
     Without points, `options.points` are found in the pictures that are trained on (see `sweep`). If
@@ -31,6 +33,7 @@ def first_gaussians(data: Dataset, options: Options, *, search: bool = True) -> 
         data: The data set to train on.
         options: The options of the run.
         search: Look for points in the pictures.
+        dtype: The type of the numbers.
 
     Returns:
         The gaussians, and a note for users.
@@ -53,7 +56,7 @@ def first_gaussians(data: Dataset, options: Options, *, search: bool = True) -> 
         opacity=_OPACITY.get(options.strategy, 0.1),
         size=_SIZE.get(options.strategy, 1.0),
     )
-    return make_gaussians(parameters, dtype=ti.f32), told
+    return make_gaussians(parameters, dtype=dtype), told
 
 
 def _found(

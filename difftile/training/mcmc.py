@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 import difftile.lang as ti
-from difftile.compile.generated import randn
+from difftile.compile.generated import grid, randn
 from difftile.compile.language_functions import sigmoid
 from difftile.diagnostics import LaunchError, SolverError
+from difftile.distributed.split_rows import gathered, stretch_of, total_of
 from difftile.fields.field import Field
 from difftile.fields.rows import Rows
 from difftile.rotations.quaternions import quat_to_matrix
@@ -59,19 +60,34 @@ def shared(
 
 
 @func
-def _perturbed(mean, scales, quaternion, opacity, x, y, z, length):
-    turn = quat_to_matrix(quaternion)
-    along = ti.exp(2.0 * scales) * (turn.transpose() @ ti.Vector([x, y, z]))
-    return mean + length * sigmoid(-_STEEPNESS * (sigmoid(opacity) - 0.005)) * (turn @ along)
+def _perturb(
+    row,
+    x,
+    y,
+    z,
+    length,
+    first,
+    scales: ti.template(),
+    quaternions: ti.template(),
+    opacities: ti.template(),
+    means: ti.template(),
+):
+    """Move the centre of a row, among all rows of all ranks, if this rank has it."""
+    k = row - first
+    if k >= 0 and k < means.shape[0]:
+        turn = quat_to_matrix(quaternions[k])
+        along = ti.exp(2.0 * scales[k]) * (turn.transpose() @ ti.Vector([x, y, z]))
+        fades = sigmoid(-_STEEPNESS * (sigmoid(opacities[k]) - 0.005))
+        means[k] += length * fades * (turn @ along)
 
 
 @kernel
-def _penalise(opacities, scales, opacity_weight: float, scale_weight: float, loss):
+def _penalise(opacities, scales, total: ti.i32, opacity_weight: float, scale_weight: float, loss):
     for k in opacities:
         wide = ti.exp(scales[k])
         mean = (wide.x + wide.y + wide.z) / 3.0
         share = opacity_weight * sigmoid(opacities[k]) + scale_weight * mean
-        loss[None] += share / opacities.shape[0]
+        loss[None] += share / total
 
 
 @final
@@ -143,7 +159,8 @@ class MCMC:
             loss: The loss to add to, shape ().
         """
         weights = self.opacity_weight, self.scale_weight
-        _penalise(gaussians.opacities, gaussians.scales, *weights, loss)
+        total = total_of(gaussians)
+        _penalise(gaussians.opacities, gaussians.scales, total, *weights, loss)
 
     def after_step(
         self,
@@ -173,8 +190,11 @@ class MCMC:
 
     def _move(self, step: int, gaussians: Rows) -> dict[str, int]:
         rng = np.random.default_rng((self.seed, step))
-        opacities = numbers.sigmoid(gaussians.opacities.to_numpy())
-        scales = np.exp(gaussians.scales.to_numpy().astype(np.float64))
+        logits, widths = (
+            gathered(gaussians, field).to_numpy()
+            for field in (gaussians.opacities, gaussians.scales)
+        )
+        opacities, scales = numbers.sigmoid(logits), np.exp(widths.astype(np.float64))
         index = np.arange(len(opacities))
         dead = opacities <= self.min_opacity
         if dead.all():
@@ -194,8 +214,9 @@ class MCMC:
         if len(to) or added:
             rows = np.concatenate((np.arange(len(index)), copies))
             gaussians.take(index[rows], np.concatenate((fresh, np.ones(added, bool))))
-            gaussians.opacities.from_numpy(numbers.logit(opacities[rows]))
-            gaussians.scales.from_numpy(np.log(scales[rows]))
+            own = rows[slice(*stretch_of(gaussians))]
+            gaussians.opacities.from_numpy(numbers.logit(opacities[own]))
+            gaussians.scales.from_numpy(np.log(scales[own]))
         return {"relocated": len(to), "added": added}
 
     def _share(
@@ -221,15 +242,16 @@ class MCMC:
         if not rate * self.noise:
             return
         seeds = np.random.SeedSequence((self.seed, step)).generate_state(3) >> 1
-        moved = _perturbed(
-            gaussians.means,
+        _perturb(
+            grid(total_of(gaussians)),
+            *(randn(int(seed)) for seed in seeds),
+            rate * self.noise,
+            stretch_of(gaussians)[0],
             gaussians.scales,
             gaussians.quaternions,
             gaussians.opacities,
-            *(randn(int(seed)) for seed in seeds),
-            rate * self.noise,
+            gaussians.means,
         )
-        gaussians.means.copy_from(moved)
 
     # Saving
 

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -17,10 +17,11 @@ from difftile.datasets.dataset import View
 from difftile.fields.create import from_numpy, vec, zeros
 from difftile.fields.field import Field
 from difftile.fields.rows import Rows
+from difftile.ir.types import scalar_of
 from difftile.render.cameras import Cameras
 from difftile.render.losses import l2
 from difftile.render.metrics import decibels
-from difftile.render.splatter import Rendering, Splatter
+from difftile.render.splatter import Projected, Rendering, Splatter
 from difftile.runtime.kernel import kernel
 from difftile.substrate import current_session
 from difftile.training.corrections import Corrections
@@ -52,18 +53,31 @@ class Easel:
 
     def __init__(self, splatter: Splatter, cameras: Cameras, corrections: Corrections) -> None:
         self.splatter = splatter
+        dtype = self._dtype = scalar_of(cameras.twist.element)
         self.view = -1
         self._cameras, self._corrections = cameras, corrections
         width, height, lens = splatter.width, splatter.height, cameras.intrinsics.to_numpy()[:1]
         posed = corrections.poses is not None
-        self._camera = Cameras(np.eye(4)[None], lens, width, height, dtype=ti.f32, grad=posed)
+        self._camera = Cameras(np.eye(4)[None], lens, width, height, dtype=dtype, grad=posed)
         self._place = 0
-        self.target = zeros((1, height, width), vec(3, ti.f32))
-        self.rendering = Rendering.zeros(
-            splatter, 1, self.target.element, depth=splatter.depth, grad=True
-        )
-        self._exposed = zeros(self.target.shape, self.target.element, grad=True)
         self._error = zeros((), ti.f64)
+
+    # Ranks that do not draw here make no images.
+
+    @cached_property
+    def target(self) -> Field:
+        """The picture, shape (1, height, width)."""
+        return zeros((1, self.splatter.height, self.splatter.width), vec(3, self._dtype))
+
+    @cached_property
+    def rendering(self) -> Rendering:
+        """The latest image."""
+        splatter = self.splatter
+        return Rendering.zeros(splatter, 1, self.target.element, depth=splatter.depth, grad=True)
+
+    @cached_property
+    def _exposed(self) -> Field:
+        return zeros(self.target.shape, self.target.element, grad=True)
 
     def show(self, view: int, place: int) -> None:
         """Turn to a view.
@@ -74,18 +88,22 @@ class Easel:
         """
         self.view, self._place = view, place
 
-    def draw(self, gaussians: Rows) -> Field:
-        """Draw gaussians as the view shows them, by launches that tapes record.
+    def project(self, gaussians: Rows) -> Projected:
+        """Return gaussians as the view shows them, by launches that tapes record."""
+        _choose(_parts(self._cameras), self._place, _parts(self._camera))
+        self._corrections.pose(self.view, self._camera.twist)
+        return self.splatter.project(gaussians, self._camera)
+
+    def blend(self, shown: Projected) -> Field:
+        """Draw projected gaussians, by launches that tapes record.
 
         Returns:
             The image, shape (1, height, width); the next call draws into the same field.
         """
-        _choose(_parts(self._cameras), self._place, _parts(self._camera))
-        self._corrections.pose(self.view, self._camera.twist)
-        return self.splatter(gaussians, self._camera, self.rendering).image
+        return self.splatter.blend(shown, self.rendering).image
 
     def expose(self, image: Field, loss: Field, share: float) -> Field:
-        """Return an image that `draw` returned with the exposure of the view.
+        """Return an image that `blend` returned with the exposure of the view.
 
         Args:
             image: The image.
@@ -114,15 +132,20 @@ class _Size:
         make: Returns a splatter of the size.
         views: The views.
         corrections: Those of all views.
+        dtype: The type of the numbers.
     """
 
     def __init__(
-        self, make: Callable[[], Splatter], views: Sequence[View], corrections: Corrections
+        self,
+        make: Callable[[], Splatter],
+        views: Sequence[View],
+        corrections: Corrections,
+        dtype: Any,
     ) -> None:
         self._make, self._corrections = make, corrections
         poses = np.stack([view.world_to_camera for view in views])
         lenses = np.stack([view.intrinsics for view in views])
-        self._cameras = Cameras(poses, lenses, views[0].width, views[0].height, dtype=ti.f32)
+        self._cameras = Cameras(poses, lenses, views[0].width, views[0].height, dtype=dtype)
         self._easels: list[Easel] = []
 
     def easel(self, number: int) -> Easel:
@@ -147,6 +170,7 @@ class Studio:
         views: The views, of any sizes.
         make: Makes a splatter for images of a width and a height.
         corrections: Those of the views.
+        dtype: The type of the numbers.
     """
 
     def __init__(
@@ -154,6 +178,7 @@ class Studio:
         views: Sequence[View],
         make: Callable[[int, int], Splatter],
         corrections: Corrections,
+        dtype: Any = ti.f32,
     ) -> None:
         self.views = views
         self.corrections = corrections
@@ -169,7 +194,7 @@ class Studio:
             sizes.setdefault((view.width, view.height), []).append(k)
         for (width, height), members in sizes.items():
             shown = [views[k] for k in members]
-            size = _Size(partial(make, width, height), shown, corrections)
+            size = _Size(partial(make, width, height), shown, corrections, dtype)
             for place, k in enumerate(members):
                 self._place[k] = size, place
 

@@ -13,15 +13,19 @@ import numpy.typing as npt
 import difftile.lang as ti
 from difftile.datasets.dataset import Dataset, View
 from difftile.diagnostics import DatasetError, LaunchError
+from difftile.distributed.split_rows import SplitRows, stretch_of, total_of
 from difftile.fields.create import from_numpy, vec, zeros
+from difftile.fields.field import Field
 from difftile.files.arrays import Arrays, arrays_of
+from difftile.ranks import agree, current
 from difftile.render.losses import dssim, l1
 from difftile.render.metrics import psnr, ssim
 from difftile.render.similarity import SIZE
-from difftile.render.splatter import Splatter
+from difftile.render.splatter import Projected, Splatter
 from difftile.runtime.tape import Tape
 from difftile.tracebacks import boundary
 from difftile.training.corrections import Corrections, fitted_exposure
+from difftile.training.delivery import Delivery, drawer_of
 from difftile.training.densify import Densification
 from difftile.training.depths import DepthMaps
 from difftile.training.initial import first_gaussians
@@ -32,6 +36,7 @@ from difftile.training.studio import Easel, Studio
 
 ALIGNED = 60  # steps by which the camera of a held-out view is moved
 _AHEAD = 8  # steps from the reading of a picture to its use
+_BY_ROW = ("gaussians", "optimiser", "strategy")  # parts of the state with a row a gaussian
 DISSIMILARITY = 0.2  # the weight of 1 - SSIM in the loss; the rest is the weight of differences
 
 
@@ -78,6 +83,7 @@ class Trainer:
         options: The options of the run.
         search: Look for points in the pictures if the data set has none; a run that continues from
             a state needs no start.
+        dtype: The type of the numbers; single precision is enough, except to compare runs.
 
     Attributes:
         start: A note on the places of the initial gaussians.
@@ -89,19 +95,24 @@ class Trainer:
     """
 
     @boundary
-    def __init__(self, data: Dataset, options: Options, *, search: bool = True) -> None:
+    def __init__(
+        self, data: Dataset, options: Options, *, search: bool = True, dtype: Any = ti.f32
+    ) -> None:
+        self._dtype = dtype
         train, held_out = data.split(options.hold_out)
         if not train:
             raise DatasetError(
                 data.folder, f"has {len(data.views)} views, which are held out", "one to train on"
             )
-        self.depths = DepthMaps(data, (*train, *held_out), len(train), options)
+        self.depths = DepthMaps(data, (*train, *held_out), len(train), options, dtype)
         self.options = options
         self.step = 0
         self.whole = True
         self.held_out = range(len(train), len(train) + len(held_out))
         self.training = range(len(train))
-        self.gaussians, self.start = first_gaussians(data, options, search=search)
+        gaussians, self.start = first_gaussians(data, options, search=search, dtype=dtype)
+        self.gaussians = gaussians if current().size == 1 else SplitRows(gaussians)
+        self._delivery = Delivery()
         self.optimiser = optimiser(
             self.gaussians,
             data.scale,
@@ -110,10 +121,12 @@ class Trainer:
             nonfinite="zero",
         )
         self.strategy = _strategy(data.scale, options)
-        self.corrections = Corrections(len(train) + len(held_out), len(train), data.scale, options)
-        self._studio = Studio((*train, *held_out), self._splatter, self.corrections)
-        self._loss = zeros((), ti.f32, grad=True)
-        self._easels: list[Easel] = []  # of the latest step
+        self.corrections = Corrections(
+            len(train) + len(held_out), len(train), data.scale, options, dtype
+        )
+        self._studio = Studio((*train, *held_out), self._splatter, self.corrections, dtype)
+        self._loss = zeros((), self._dtype, grad=True)
+        self._mine: list[Easel] = []  # those that this rank drew in the latest step
         self._orders: dict[int, npt.NDArray[np.intp]] = {}  # of views, by turn
 
     def __reduce__(self) -> Any:
@@ -146,18 +159,22 @@ class Trainer:
     def advance(self) -> None:
         """Make a step; `loss` and `psnr` then belong to the gaussians before it."""
         self._expect()
-        self._easels = easels = self._studio.easels(*self.views_of(self.step))
+        easels = self._studio.easels(*self.views_of(self.step))
+        drawers = [drawer_of(image) for image in range(len(easels))]
         share = 1.0 / len(easels)
-        for easel in easels:
+        self._mine = [one for one, drawer in zip(easels, drawers, strict=True) if self._is(drawer)]
+        for easel in self._mine:
             self._studio.hang(easel)
-            easel.splatter.sh_degree = self.degree
         self._loss.fill(0.0)
+        self.corrections.clear_gradients()
         with Tape() as tape:  # a tape of a loss would read it, and wait for the device
-            for easel in easels:
-                self._add_loss(easel, share)
+            shown = self._projected(easels, drawers, self._loss)
+            for easel, one in zip(self._mine, shown, strict=True):
+                self._add_loss(easel, one, share)
             if isinstance(self.strategy, MCMC):
                 self.strategy.penalty(self.gaussians, self._loss)
         tape.backward(self._loss)
+        self.corrections.add_gradients()
         self.whole = False
         self.optimiser.step()
         self.corrections.step([easel.view for easel in easels])
@@ -167,10 +184,30 @@ class Trainer:
             self.strategy.after_step(self.step, self.gaussians, drawn)
         self.whole = True
 
-    def _add_loss(self, easel: Easel, share: float) -> None:
+    def _is(self, rank: int) -> bool:
+        return current().rank == rank
+
+    def _projected(
+        self, easels: Sequence[Easel], drawers: Sequence[int], loss: Field
+    ) -> list[Projected]:
+        """Project gaussians for easels; return those for the images that this rank draws.
+
+        Args:
+            easels: The easels, the same on each rank.
+            drawers: The rank that draws each of the images.
+            loss: The loss of this rank; see `Delivery`.
+        """
+        for easel in easels:
+            easel.splatter.sh_degree = self.degree
+        shown = [easel.project(self.gaussians) for easel in easels]
+        if not isinstance(self.gaussians, SplitRows):
+            return shown
+        return self._delivery(self.gaussians, shown, drawers, loss)
+
+    def _add_loss(self, easel: Easel, shown: Projected, share: float) -> None:
         """Draw the view of an easel, and add the difference from its picture to the loss."""
         target, splatter = easel.target, easel.splatter
-        image = easel.expose(easel.draw(self.gaussians), self._loss, share)
+        image = easel.expose(easel.blend(shown), self._loss, share)
         padding = _padding(splatter.width, splatter.height)
         l1(image, target, self._loss, share * (1.0 - DISSIMILARITY))
         dssim(image, target, self._loss, share * DISSIMILARITY, padding)
@@ -179,8 +216,9 @@ class Trainer:
     def _expect(self) -> None:
         """Let the pictures of the next steps be read ahead."""
         for ahead in range(1, _AHEAD):
-            for k in self.views_of(self.step + ahead):
-                self._studio.expect(k)
+            for image, k in enumerate(self.views_of(self.step + ahead)):
+                if self._is(drawer_of(image)):
+                    self._studio.expect(k)
 
     def views_of(self, step: int) -> list[int]:
         """Return the views of a step, one for each image of its batch."""
@@ -204,34 +242,41 @@ class Trainer:
 
     @property
     def loss(self) -> float:
-        """The loss of the latest step."""
-        return float(self._loss[None])
+        """The loss of the latest step; where there are several ranks, each of them asks for it."""
+        return agree(float(self._loss[None]))
 
     @property
     def psnr(self) -> float:
-        """The mean PSNR of the images of the latest step [dB]; `scores` draws other images."""
-        return float(np.mean([easel.psnr() for easel in self._easels]))
+        """The mean PSNR of the images of the latest step [dB]; `scores` draws other images.
+
+        Where there are several ranks, each of them asks for it.
+        """
+        return agree(sum(easel.psnr() for easel in self._mine)) / self.options.batch
 
     def scores(self, which: Sequence[int]) -> list[Score]:
-        """Return the similarity of images to their pictures.
+        """Return the similarity of images to the pictures of some views.
 
         With optimised poses the camera of a held-out view is first moved to fit its picture. With
         exposures that of a held-out view is fitted to the left half of its picture, and the right
-        half counts; other views have their own.
+        half counts; other views have their own. Where there are several ranks, each of them calls
+        this, and rank 0 gets the scores.
 
         Args:
             which: Views, by their place in `views`.
         """
-        return [self._score(k) for k in which]
+        found = [self._score(k) for k in which]
+        return [one for one in found if one is not None]
 
-    def _score(self, k: int) -> Score:
+    def _score(self, k: int) -> Score | None:
         (easel,) = self._studio.easels(k)
         splatter = easel.splatter
-        splatter.sh_degree = self.degree
-        picture = self._studio.picture(k)
         if k in self.held_out and self.corrections.poses is not None:
             self._align(easel)
-        image = easel.draw(self.gaussians).to_numpy()[0]
+        drawn = self._draw(easel, zeros((), self._dtype, grad=True))
+        if drawn is None:
+            return None
+        picture = self._studio.picture(k)
+        image = drawn.to_numpy()[0]
         depth = self.depths.error(k, easel.rendering)
         start = 0  # the first column that counts
         if self.corrections.exposures is not None:
@@ -241,27 +286,37 @@ class Trainer:
                 exposure = fitted_exposure(image[:, :start], picture[:, :start])
             image = image @ exposure[:, :3].T + exposure[:, 3]
         image = np.clip(image, 0.0, 1.0)  # as a file would hold it
-        element = vec(3, ti.f32)
+        element = vec(3, self._dtype)
         drawn, target = (from_numpy(one[None, :, start:], element) for one in (image, picture))
         padding = _padding(splatter.width - start, splatter.height)
         similarity = psnr(drawn, target), ssim(drawn, target, padding)
         return Score(self.views[k].name, *similarity, image, picture, depth)
 
+    def _draw(self, easel: Easel, loss: Field) -> Field | None:
+        """Draw the view of an easel on rank 0; other ranks get no image."""
+        shown = self._projected([easel], [0], loss)
+        return easel.blend(shown[0]) if shown else None
+
     def _align(self, easel: Easel) -> None:
         """Move the camera of a held-out view to where the gaussians look most like its picture."""
-        target = self._studio.hang(easel)
-        loss = zeros((), ti.f32, grad=True)
+        loss = zeros((), self._dtype, grad=True)
         for step in self.corrections.alignment(easel.view, ALIGNED):
             loss.fill(0.0)
+            self.corrections.clear_gradients()
             with Tape() as tape:
-                l1(easel.draw(self.gaussians), target, loss)
+                drawn = self._draw(easel, loss)
+                if drawn is not None:
+                    l1(drawn, self._studio.hang(easel), loss)
             tape.backward(loss)
+            self.corrections.add_gradients()
             step()
 
     # Saving
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
         """Return, as arrays by name, all that later steps depend on except data set and options.
+
+        Where there are several ranks, each of them calls this, and rank 0 gets the rows of all.
 
         Raises:
             LaunchError: An error has ended the latest step in the midst of its changes.
@@ -277,11 +332,17 @@ class Trainer:
             "strategy": {} if self.strategy is None else self.strategy.state_dict(),
             "corrections": self.corrections.state_dict(),
         }
+        if isinstance(self.gaussians, SplitRows):
+            for part in _BY_ROW:
+                own = parts[part].items()
+                parts[part] = {k: self.gaussians.collect(a) if a.ndim else a for k, a in own}
         arrays = {f"{part}.{k}": array for part, held in parts.items() for k, array in held.items()}
         return {**arrays, "step": np.array(self.step)}
 
     def load_state_dict(self, saved: Mapping[str, npt.ArrayLike]) -> None:
-        """Continue from a state that `state_dict` returned.
+        """Continue from a state that `state_dict` returned, on any number of ranks.
+
+        Each rank gives the rows of all.
 
         Raises:
             LaunchError: The state belongs to a run with other options, or has numbers that are not
@@ -312,15 +373,18 @@ class Trainer:
                     f"Trainer: load_state_dict(): '{name}' must be an array of finite floats."
                 )
         self.gaussians.from_numpy(parts["gaussians"])
+        total, rows = total_of(self.gaussians), slice(*stretch_of(self.gaussians))
+        for part in ("optimiser", "strategy"):
+            for name, array in parts[part].items():
+                if array.ndim and array.shape[:1] != (total,):
+                    raise LaunchError(
+                        f"Trainer: load_state_dict(): '{name}' has the shape {array.shape}, for "
+                        f"{total} gaussians."
+                    )
+                parts[part][name] = array[rows] if array.ndim else array
         self.optimiser.load_state_dict(parts["optimiser"])
         self.corrections.load_state_dict(parts["corrections"])
         if self.strategy is not None:
-            for name, array in parts["strategy"].items():
-                if array.shape[:1] != (len(self.gaussians),):
-                    raise LaunchError(
-                        f"Trainer: load_state_dict(): '{name}' has the shape {array.shape}, for "
-                        f"{len(self.gaussians)} gaussians."
-                    )
             self.strategy.load_state_dict(parts["strategy"])
         self.step, self.whole = int(step), True
 

@@ -1,0 +1,106 @@
+"""Training on several ranks against one: gaussians, states, losses, scores, and resuming."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from difftile import ti
+from difftile.datasets import load
+from difftile.training import Options, Trainer
+from scenes.balls import shots
+from tests.datasets.generated import write_dataset
+from tests.ranks import ranks
+
+STEPS = 5
+# The options, and the largest difference from one rank, in units of the largest number. A rank adds
+# up all that one of its gaussians gets, in the order of one process; gradients of the cameras are
+# sums over gaussians, which each rank has a part of.
+CASES: dict[str, tuple[dict[str, Any], float]] = {
+    "default": ({"batch": 3}, 0.0),
+    "mcmc": ({"batch": 2, "strategy": "mcmc"}, 0.0),
+    "corrected": ({"batch": 4, "optimise_poses": True, "exposure": True}, 1e-12),
+}
+
+
+@pytest.fixture(scope="module")
+def balls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("balls")
+    write_dataset(folder, "colmap-bin", shots(9, 20, 14))
+    return folder
+
+
+def made(folder: Path, case: str) -> Trainer:
+    """Return a run in which gaussians come and go every other step."""
+    options = Options(**{"steps": 40, "sh_degree": 1, "most": 215, **CASES[case][0]})
+    trainer = Trainer(load(folder), options, dtype=ti.f64 if case == "corrected" else ti.f32)
+    assert trainer.strategy is not None
+    trainer.strategy.start, trainer.strategy.every, trainer.strategy.stop = 0, 2, 40
+    return trainer
+
+
+def start(folder: Path, case: str) -> dict[str, np.ndarray]:
+    """Return a first state, of gaussians that are not round: round ones turn by roundings only."""
+    state = made(folder, case).state_dict()
+    rng = np.random.default_rng(1)
+    for name in ("scales", "quaternions", "opacities"):
+        array = state[f"gaussians.{name}"]
+        array += 0.5 * rng.normal(size=array.shape).astype(array.dtype)
+    return state
+
+
+def trained(folder: Path, case: str, state: dict[str, np.ndarray], steps: int) -> Any:
+    """Return loss and PSNR of each step, the state after it, the scores, and the own rows."""
+    trainer = made(folder, case)
+    trainer.load_state_dict(state)
+    measured = []
+    for _ in range(steps):
+        trainer.advance()
+        measured.append((trainer.loss, trainer.psnr))
+    found = trainer.state_dict()
+    scores = [(one.psnr, one.ssim) for one in trainer.scores(trainer.held_out)]
+    return measured, found, scores, len(trainer.gaussians)
+
+
+def check_same(found: dict[str, np.ndarray], wanted: dict[str, np.ndarray], apart: float) -> None:
+    assert found.keys() == wanted.keys()
+    for name, array in found.items():
+        if array.dtype.kind == "f":
+            most = apart * np.abs(wanted[name]).max()
+            np.testing.assert_allclose(array, wanted[name], rtol=0, atol=most, err_msg=name)
+
+
+# A case for each size, and the others where there is time.
+_FIRST = [("default", 2), ("mcmc", 3), ("corrected", 4)]
+_SLOW = [(case, size) for case in CASES for size in (2, 3, 4) if (case, size) not in _FIRST]
+
+
+@pytest.mark.parametrize(
+    ("case", "size"), [*_FIRST, *(pytest.param(*one, marks=pytest.mark.slow) for one in _SLOW)]
+)
+def test_ranks_train_as_one(balls: Path, case: str, size: int) -> None:
+    apart = CASES[case][1]
+    (begin,) = ranks(1).run(start, balls, case)
+    ((measured, state, scores, _),) = ranks(1).run(trained, balls, case, begin, STEPS)
+    results = ranks(size).run(trained, balls, case, begin, STEPS)
+    check_same(results[0][1], state, apart)
+    for other, *_ in results:
+        np.testing.assert_allclose(other, measured, rtol=max(apart, 1e-6))
+    np.testing.assert_allclose(results[0][2], scores, rtol=1e-9)
+    assert not any(other for _, _, other, _ in results[1:])
+    rows = [count for *_, count in results]
+    total = len(state["gaussians.means"])
+    assert total != 200
+    assert state["strategy.sums"].any() if case != "mcmc" else total == 215
+    assert sum(rows) == total
+    assert max(rows) - min(rows) <= 1
+
+
+def test_a_run_goes_on_with_another_number_of_ranks(balls: Path) -> None:
+    (begin,) = ranks(1).run(start, balls, "default")
+    ((_, whole, _, _),) = ranks(1).run(trained, balls, "default", begin, STEPS)
+    middle = ranks(3).run(trained, balls, "default", begin, 3)[0][1]
+    check_same(ranks(2).run(trained, balls, "default", middle, STEPS - 3)[0][1], whole, 0.0)
