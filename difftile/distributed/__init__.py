@@ -1,5 +1,6 @@
 """`dt.distributed`: one program on several ranks, each a process with memory of its own."""
 
+from difftile.distributed.checkpoint import load, save
 from difftile.distributed.gradients import Gradients, all_reduce
 from difftile.distributed.grid import Grid
 from difftile.distributed.losses import max, mean, min, sum
@@ -17,9 +18,11 @@ __all__ = [
     "all_reduce",
     "broadcast",
     "check",
+    "load",
     "max",
     "mean",
     "min",
+    "save",
     "sum",
     "transfer",
 ]

@@ -238,6 +238,16 @@ class Particles:
             field.from_numpy(contents)
         self._count.from_numpy(np.array(own.sum(), np.int32))
 
+    @property
+    def name_of_positions(self) -> str:
+        """The name of the field of positions."""
+        return self._position
+
+    def owned(self, positions: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Return which of some positions are in the cells of this rank, shape (n,)."""
+        owner, inside = self._domain.owners_of(positions)
+        return inside & (owner == current().rank)
+
     def order(self) -> Order:
         """Return which particle each row is now, on all ranks; all ranks call it.
 

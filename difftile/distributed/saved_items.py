@@ -1,0 +1,272 @@
+"""What a checkpoint keeps of each kind of object: arrays, of which every rank has a box."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import FieldError
+from difftile.distributed.blocks import Index
+from difftile.distributed.grid_split import GridSplit
+from difftile.distributed.particles import Particles
+from difftile.distributed.split_rows import SplitRows, cuts
+from difftile.fields.array_like import ArrayLike
+from difftile.fields.field import Field
+from difftile.fields.rows import Rows, rows_of
+from difftile.fields.split import Split
+from difftile.fields.structs import StructField
+from difftile.ir.types import numpy_dtype, scalar_of, shape_of
+from difftile.optim.optimiser import Optimiser
+from difftile.ranks import current
+
+Contents: TypeAlias = "npt.NDArray[Any]"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """An array of an object, and the box of it that this rank has.
+
+    Args:
+        name: The name of the array in a checkpoint.
+        dtype: The type of its numbers.
+        shape: Its shape on all ranks together; of the rows of `dist.Particles`, on this rank.
+        read: Returns the box.
+        at: The index of the box's first element; None for arrays that are the same on all ranks.
+        size: The shape of the box.
+        rows: For arrays that may have another number of rows in a checkpoint, which of them a rank
+            takes: "all", a "stretch" (see `SplitRows`), or its "own" (see `Item.owns`).
+    """
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: Index
+    read: Callable[[], Contents]
+    at: Index | None = None
+    size: Index = ()
+    rows: str = ""
+
+    def box(self, shape: Index) -> tuple[Index, Index]:
+        """Return the first element and the shape of the box to load from an array of a shape."""
+        start = (0,) * len(shape)
+        if self.rows == "stretch":
+            rank, ends = current().rank, cuts(shape[0])
+            return (ends[rank], *start[1:]), (ends[rank + 1] - ends[rank], *shape[1:])
+        if self.at is None or self.rows:
+            return start, shape
+        return self.at, self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An object that is saved and loaded.
+
+    Args:
+        name: The user's name of it.
+        pieces: Its arrays as they are now.
+        put: Sets it from its arrays by name; it does not communicate.
+        exchanged: The split fields whose halos are filled afterwards.
+        position: The array that says which rows are the rank's own.
+        owns: Tells from some rows of that array which ones are.
+    """
+
+    name: str
+    pieces: tuple[Piece, ...]
+    put: Callable[[Mapping[str, Contents]], None]
+    exchanged: list[Field] = field(default_factory=list[Field])
+    position: str = ""
+    owns: Callable[[Contents], npt.NDArray[np.bool_]] | None = None
+
+
+@runtime_checkable
+class Stateful(Protocol):
+    """Optimisers, and whatever else has a state of arrays."""
+
+    def state_dict(self) -> dict[str, Contents]:
+        """Return the state, the same on all ranks."""
+        ...
+
+    def load_state_dict(self, saved: Mapping[str, npt.ArrayLike], /) -> None:
+        """Go on from a state."""
+        ...
+
+
+def item_of(name: object, given: object, what: str) -> Item:
+    """Return the arrays of an object.
+
+    Args:
+        name: The user's name of it.
+        given: The object.
+        what: The caller in errors.
+
+    Raises:
+        FieldError: It is none that can be saved.
+    """
+    if not isinstance(name, str) or not name or not name.isprintable():
+        raise FieldError(f"{what}: a name is a text, not {name!r}.")
+    for kind, make in _KINDS:
+        if isinstance(given, kind):
+            return make(name, given)
+    advice = " Give numbers by keyword: step=3." if isinstance(given, (int, float)) else ""
+    raise FieldError(
+        f"{what} takes fields, particles and optimisers, and '{name}' is of type "
+        f"{type(given).__name__}.{advice}"
+    )
+
+
+def _of_field(name: str, given: Any) -> Item:
+    one = cast("ArrayLike", given)
+    base = one.base
+    if base.split is None:
+        return Item(name, (_whole(name, one),), lambda found: one.from_numpy(found[name]))
+    if one is not base:
+        raise FieldError(
+            f"'{name}' is a part of a field that is split among ranks: give the field itself."
+        )
+    piece, put = _split(name, base, base.split)
+    return Item(name, (piece,), lambda found: put(found[name]), [base])
+
+
+def _whole(name: str, given: ArrayLike, rows: str = "") -> Piece:
+    shape = (*given.shape, *shape_of(given.element))
+    dtype = numpy_dtype(scalar_of(given.element))
+    return Piece(name, dtype, shape, given.to_numpy, None, shape, rows)
+
+
+def _split(name: str, given: Field, split: Split) -> tuple[Piece, Callable[[Contents], None]]:
+    """Return the owned part of a split field, and a function that sets it."""
+    if not isinstance(split, GridSplit):
+        raise FieldError(f"'{name}', {given!r}, is split in a way that checkpoints do not know.")
+    inner = shape_of(given.element)
+    origin = zip(split.origin, split.owned, strict=True)
+    start = (*(first + one.start for first, one in origin), *(0,) * len(inner))
+    size = (*(one.stop - one.start for one in split.owned), *inner)
+    piece = Piece(
+        name,
+        numpy_dtype(scalar_of(given.element)),
+        (*split.layout.shape, *inner),
+        lambda: split.part(given.to_numpy()),
+        start,
+        size,
+    )
+
+    def put(found: Contents) -> None:
+        contents = given.to_numpy()
+        split.part(contents)[...] = found
+        given.from_numpy(contents)
+
+    return piece, put
+
+
+def _of_struct(name: str, given: Any) -> Item:
+    items = [_of_field(key, one) for key, one in cast("StructField", given).fields(name)]
+
+    def put(found: Mapping[str, Contents]) -> None:
+        for one in items:
+            one.put(found)
+
+    pieces = tuple(piece for one in items for piece in one.pieces)
+    return Item(name, pieces, put, [field for one in items for field in one.exchanged])
+
+
+def _of_rows(name: str, given: Any) -> Item:
+    rows = cast("Rows", given)
+    keys = {f"{name}.{key}": key for key in rows}
+    pieces = tuple(_rows_piece(long, rows, rows[key], "all") for long, key in keys.items())
+    return Item(
+        name, pieces, lambda found: rows.from_numpy({keys[long]: found[long] for long in keys})
+    )
+
+
+def _rows_piece(name: str, rows: Rows | None, given: Field, taken: str) -> Piece:
+    """Return the values for each row of some rows, of which a rank may have a stretch."""
+    piece = _whole(name, given, taken)
+    if not isinstance(rows, SplitRows):
+        return piece
+    start = (rows.stretch[0], *(0,) * (len(piece.shape) - 1))
+    return replace(piece, shape=(rows.total, *piece.shape[1:]), at=start)
+
+
+def _of_particles(name: str, given: Any) -> Item:
+    particles = cast("Particles", given)
+    count = int(particles.count.to_numpy())
+    keys = {f"{name}.{key}": key for key in particles}
+    pieces: list[Piece] = []
+    for long, key in keys.items():
+        one = _whole(long, particles[key], "own")
+        shape = (count, *one.shape[1:])
+        pieces.append(
+            replace(
+                one,
+                shape=shape,
+                read=_first(particles[key], count),
+                at=(0,) * len(shape),
+                size=shape,
+            )
+        )
+    return Item(
+        name,
+        tuple(pieces),
+        lambda found: particles.from_global({keys[long]: found[long] for long in keys}),
+        position=f"{name}.{particles.name_of_positions}",
+        owns=particles.owned,
+    )
+
+
+def _first(given: Field, count: int) -> Callable[[], Contents]:
+    return lambda: given.to_numpy()[:count]
+
+
+def _of_state(name: str, given: Any) -> Item:
+    state = cast("Stateful", given)
+    arrays = state.state_dict()
+    parameters = _parameters(given) if isinstance(given, Optimiser) else {}
+    pieces: list[Piece] = []
+    splits: dict[str, Split] = {}
+    for key, array in arrays.items():
+        long = f"{name}.{key}"
+        parameter, kept = parameters.get(key, (None, None))
+        if parameter is None or kept is None:
+            pieces.append(Piece(long, array.dtype, array.shape, _reader(array), None, array.shape))
+        elif parameter.split is not None:
+            splits[key] = parameter.split
+            pieces.append(_split(long, kept, parameter.split)[0])
+        else:
+            rows = rows_of(parameter)
+            taken = "" if rows is None else "stretch" if isinstance(rows, SplitRows) else "all"
+            pieces.append(_rows_piece(long, rows, kept, taken))
+
+    def put(found: Mapping[str, Contents]) -> None:
+        given_back = {key: found[f"{name}.{key}"] for key in arrays}
+        for key, split in splits.items():
+            contents = np.zeros_like(arrays[key])
+            split.part(contents)[...] = given_back[key]
+            given_back[key] = contents
+        state.load_state_dict(given_back)
+
+    return Item(name, tuple(pieces), put)
+
+
+def _reader(array: Contents) -> Callable[[], Contents]:
+    return lambda: array
+
+
+def _parameters(optimiser: Optimiser) -> dict[str, tuple[Field, Field]]:
+    """Return, by the keys of `state_dict`, each parameter and the field of its state."""
+    return {
+        f"{one.name}.{slot}": (one.field, kept)
+        for one in optimiser.parameters
+        for slot, kept in optimiser.state[one.name].items()
+    }
+
+
+_KINDS: tuple[tuple[type, Callable[[str, Any], Item]], ...] = (
+    (ArrayLike, _of_field),
+    (StructField, _of_struct),
+    (Rows, _of_rows),
+    (Particles, _of_particles),
+    (Stateful, _of_state),
+)

@@ -1,0 +1,92 @@
+"""Values and errors of all ranks, on all ranks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from difftile.diagnostics import DatasetError, DifftileError, FieldError, LaunchError, TapeError
+from difftile.ranks import RankError, agree, current
+
+Plain: TypeAlias = Any
+"""What JSON holds: texts, numbers, lists and objects of these."""
+
+_KINDS: dict[str, type[DifftileError]] = {
+    one.__name__: one for one in (FieldError, LaunchError, TapeError, RankError)
+}
+_DATASET, _SYSTEM = DatasetError.__name__, OSError.__name__
+
+
+def shared(action: Callable[[], Plain], what: str) -> list[Plain]:
+    """Run an action on every rank; return the results of all ranks, or raise one error on all.
+
+    Args:
+        action: Returns a value that JSON holds. It does not communicate.
+        what: The step in errors: "dist.save()".
+
+    Raises:
+        DifftileError: The action raised it on some rank; the first such rank decides.
+        OSError: Likewise.
+        RankError: The action failed otherwise on another rank, or a rank did not answer.
+    """
+    own: Exception | None = None
+    try:
+        said = json.dumps([None, action()])
+    except Exception as error:  # raised below, on all ranks
+        own, said = error, json.dumps([_described(error), None])
+    answers = [json.loads(text) for text in gathered(said, what)]
+    errors = [error for error, _ in answers]
+    failed = next((rank for rank, error in enumerate(errors) if error is not None), None)
+    if failed is None:
+        return [value for _, value in answers]
+    only = any(error != errors[failed] for error in errors)
+    if own is not None and (not only or not isinstance(own, (DifftileError, OSError))):
+        raise own
+    raise _restored(errors[failed], failed if only else None, what)
+
+
+def gathered(text: str, what: str) -> list[str]:
+    """Return a text of each rank, on all ranks."""
+    engine = current()
+    if engine.size == 1:
+        return [text]
+    own = np.frombuffer(text.encode(), np.uint8)
+    longest = int(agree(len(own), "max"))
+    # A sum in which the others add zeros, so that engines need no other call.
+    table = np.zeros((engine.size, 8 + longest), np.uint8)
+    table[engine.rank, :8] = np.frombuffer(len(own).to_bytes(8, "little"), np.uint8)
+    table[engine.rank, 8 : 8 + len(own)] = own
+    engine.all_reduce(table.reshape(-1)).wait(what)
+    sizes = [int.from_bytes(row[:8].tobytes(), "little") for row in table]
+    return [row[8 : 8 + n].tobytes().decode() for n, row in zip(sizes, table, strict=True)]
+
+
+def _described(error: Exception) -> list[str | None]:
+    if isinstance(error, DatasetError):
+        return [_DATASET, error.path, error.found, error.expected, error.hint]
+    if isinstance(error, OSError):
+        return [_SYSTEM, str(error)]
+    return [type(error).__name__, str(error)]
+
+
+def _restored(error: list[Any], rank: int | None, what: str) -> Exception:
+    """Return the error of a rank for all ranks.
+
+    Args:
+        error: Its description.
+        rank: The rank; None if all have the same error.
+        what: The step.
+    """
+    kind, *parts = error
+    where = "" if rank is None else f"on rank {rank}: "
+    if kind == _DATASET:
+        path, found, expected, hint = parts
+        return DatasetError(path, where + found, expected, hint=hint)
+    if kind == _SYSTEM:
+        return OSError(where + parts[0])
+    if kind in _KINDS:
+        return _KINDS[kind]((where and where[0].upper() + where[1:]) + parts[0])
+    return RankError(f"{what} failed on rank {rank}: {kind}: {parts[0]}")
