@@ -21,7 +21,7 @@ from difftile.tracebacks import boundaries
 _AXES = 3
 
 
-@boundaries("__init__", "field", "exchange")
+@boundaries("__init__", "field", "exchange", "accumulate")
 class Grid:
     """A grid of cells split into boxes, one for each rank.
 
@@ -123,12 +123,33 @@ class Grid:
             FieldError: A value is no field of this grid, or is given twice.
             RankError: Another rank failed, or did not answer.
         """
+        self._split.exchange(self._checked(fields, "exchange"))
+
+    def accumulate(self, *fields: Field | StructField) -> None:
+        """Add the halos of fields to the cells of their owners and clear them; a step of the tape.
+
+        The transpose of an exchange, for kernels that add to cells of the halo, as particles near a
+        border do. Cells of the halo outside of the domain stay as they are. Every rank calls this
+        for the same fields in the same order. The gradient of a cell at its owner becomes the
+        gradient of each of its copies in halos.
+
+        Args:
+            fields: Fields of the grid, or of structs.
+
+        Raises:
+            FieldError: A value is no field of this grid, or is given twice.
+            RankError: Another rank failed, or did not answer.
+        """
+        self._split.accumulate(self._checked(fields, "accumulate"))
+
+    def _checked(self, fields: Sequence[Field | StructField], name: str) -> list[Field]:
+        """Return the fields among some, opened, for a method of a name."""
         found = [leaf for one in fields for leaf in _opened(one)]
         for one in found:
             self._check(one)
         if len({one.storage for one in found}) < len(found):
-            raise FieldError("exchange() was given a field twice.")
-        self._split.exchange(found)
+            raise FieldError(f"{name}() was given a field twice.")
+        return found
 
     def _check(self, field: object) -> None:
         if not isinstance(field, Field):

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
+from difftile.distributed.accumulation import add_to, take_out
 from difftile.distributed.boxes import Layout
 from difftile.distributed.messages import Side, pack, unpack
 from difftile.distributed.transfer import transfer
@@ -64,10 +65,7 @@ class GridSplit(Split):
 
     def exchange(self, fields: Sequence[Field]) -> None:
         """Fill the halos of fields; a step of the tape. All ranks call it alike."""
-        alike: dict[Type, list[Field]] = {}
-        for one in fields:
-            alike.setdefault(one.element, []).append(one)
-        for element, some in alike.items():
+        for element, some in _alike(fields).items():
             self._exchange(element, some)
 
     def _exchange(self, element: Type, fields: Sequence[Field]) -> None:
@@ -78,9 +76,28 @@ class GridSplit(Split):
         source, target = self._buffers(element, len(fields), any(map(may_vary, fields)))
         for column, one in enumerate(fields):
             pack(source, column, sent, one)
-        transfer(source, self._sends.parts, target, self._receives.parts, _named(fields))
+        transfer(
+            source, self._sends.parts, target, self._receives.parts, _named("exchange", fields)
+        )
         for column, one in enumerate(fields):
             unpack(one, received, target, column)
+
+    def accumulate(self, fields: Sequence[Field]) -> None:
+        """Add the halos of fields to their owners and clear them; steps of the tape."""
+        for element, some in _alike(fields).items():
+            self._accumulate(element, some)
+
+    def _accumulate(self, element: Type, fields: Sequence[Field]) -> None:
+        """Add the halos of fields of one element type; the messages go the other way."""
+        owned, halo = self._sends, self._receives
+        if owned.cells is None or halo.cells is None:
+            return
+        target, source = self._buffers(element, len(fields), any(map(may_vary, fields)))
+        for column, one in enumerate(fields):
+            take_out(source, column, halo.cells, one)
+        transfer(source, halo.parts, target, owned.parts, _named("accumulation", fields))
+        for column, one in enumerate(fields):
+            add_to(one, owned.cells, target, column)
 
     def _buffers(self, element: Type, columns: int, varies: bool) -> tuple[Field, Field]:
         """Return the fields of the messages to send and to receive, shape (cells, columns)."""
@@ -137,11 +154,16 @@ class GridSplit(Split):
         return whole
 
 
-def _named(fields: Sequence[Field]) -> str:
-    """Return the exchange of fields in words, for errors and pictures."""
+def _alike(fields: Sequence[Field]) -> dict[Type, list[Field]]:
+    """Return fields by their element type."""
+    found: dict[Type, list[Field]] = {}
+    for one in fields:
+        found.setdefault(one.element, []).append(one)
+    return found
+
+
+def _named(step: str, fields: Sequence[Field]) -> str:
+    """Return a step with fields in words, for errors and pictures."""
     first = f"{fields[0].element} {fields[0].shape}"
-    return (
-        f"the exchange of {len(fields)} fields of {first}"
-        if fields[1:]
-        else f"the exchange of a field of {first}"
-    )
+    many = f"{len(fields)} fields" if fields[1:] else "a field"
+    return f"the {step} of {many} of {first}"
