@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 import difftile.lang as ti
 from difftile.diagnostics import LaunchError
+from difftile.distributed.gradients import all_reduce
 from difftile.fields.create import from_numpy, mat, vec, zeros
-from difftile.fields.field import Field, zero_grads
+from difftile.fields.field import Field
 from difftile.optim.adam import Adam
 from difftile.optim.optimiser import Rate
 from difftile.optim.schedules import exponential
-from difftile.ranks import current
 from difftile.runtime.kernel import kernel
 from difftile.training.options import Options
 
@@ -121,19 +121,10 @@ class Corrections:
         _stay_neutral(self.exposures, k, share * _NEUTRAL, loss)
         return out
 
-    def clear_gradients(self) -> None:
-        """Set gradients to 0, those that the next tape does not meet on this rank included."""
-        zero_grads(list(self._fields.values()))
-
     def add_gradients(self) -> None:
         """Add up the gradients of all ranks, each of which has seen a part of the gaussians."""
-        engine = current()
-        if engine.size == 1:
-            return
-        for name, field in self._fields.items():
-            gradient = field.grad.to_numpy()
-            engine.all_reduce(gradient).wait(f"the sum of the gradients of {name}")
-            field.grad.from_numpy(gradient)
+        if self._fields:
+            all_reduce(self._fields)
 
     def step(self, which: Sequence[int]) -> None:
         """Move the corrections of some views against their gradients."""

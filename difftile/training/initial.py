@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,10 @@ def gaussians_of(splats: Splats) -> Rows:
 @boundary
 def splats_of(gaussians: Rows) -> Splats:
     """Return gaussians as splats for files."""
-    arrays = gaussians.to_numpy()
-    arrays.setdefault("shN", np.zeros((len(gaussians), 0, 3), np.float32))
-    return Splats(**arrays)
+    return splats_from(gaussians.to_numpy())
+
+
+def splats_from(arrays: Mapping[str, npt.NDArray[Any]]) -> Splats:
+    """Return the arrays of gaussians by name as splats for files."""
+    none = np.zeros((len(arrays["means"]), 0, 3), np.float32)
+    return Splats(**{"shN": none, **arrays})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -29,11 +28,22 @@ from difftile.diagnostics import (
 from difftile.files.writing import write_bytes
 from difftile.launch.start import init
 from difftile.progress import progress_bar
-from difftile.training.initial import splats_of
+from difftile.ranks import current
+from difftile.ranks.waiting import PeerFailed
 from difftile.training.options import Options
 from difftile.training.plots import save_curve, save_strip
 from difftile.training.run_checkpoint import Checkpoint, fault_of, latest, read, save, step_of
 from difftile.training.signals import Signals
+from difftile.training.together import (
+    Mistake,
+    check_alike,
+    end_where_one_fails,
+    first_code,
+    first_decides,
+    is_first,
+    report,
+    say,
+)
 from difftile.training.trainer import Trainer
 
 _INTERRUPTED = 130  # the exit code that a shell reports for a program ended by SIGINT
@@ -58,29 +68,15 @@ def run(given: Mapping[str, Any], parser: Parser) -> int:
     Raises:
         SystemExit: With code 2: the data set or the folder is invalid.
     """
-    out: Path = given["out"]
-    chosen = {one.name: given[one.name] for one in fields(Options) if one.name in given}
+    session, said = None, ""
     try:
-        before = _before(out, given["resume"], chosen, parser)
-        options = Options(**chosen)
-        if before is not None:
-            options = replace(before.options, **{k: chosen[k] for k in _MAY_CHANGE if k in chosen})
-        data = load(
-            given["dataset"],
-            downscale=options.downscale,
-            images=options.images,
-            background=options.background,
-            allow_outside=given["allow_outside"],
-        )
-        print("\n  ".join((f"found {data.found}", *data.notes)))
-        verify(data, depths=options.depth > 0, progress=True)
-        more = {} if given["threads"] is None else {"cpu_max_num_threads": given["threads"]}
-        init(arch=given["arch"], seed=options.seed, **more)
-        out.mkdir(parents=True, exist_ok=True)
-        session = _Session(data, options, out, before)
-        print(session.described())
+        session = _begun(given)
     except (DifftileError, OSError) as error:
-        parser.error(str(error))
+        said = str(error)
+    end_where_one_fails(said, parser)
+    assert session is not None
+    check_alike(session.start, parser)
+    say(session.described())
     try:
         code = session.train(given["save_every"])
         try:
@@ -89,12 +85,44 @@ def run(given: Mapping[str, Any], parser: Parser) -> int:
             error.add_note("the steps are saved, and --resume writes the results")
             raise
     except KeyboardInterrupt as error:
-        print(f"{parser.prog}: interrupted{_said(error)}", file=sys.stderr)
+        report(parser, "interrupted", _said(error))
         return _INTERRUPTED
     except (DifftileError, OSError, MemoryError) as error:
-        print(f"{parser.prog}: error{_said(error)}", file=sys.stderr)
+        if is_first() or not isinstance(error, PeerFailed):  # rank 0 says it for all
+            report(parser, "error", _said(error))
         return _FAILED
     return code
+
+
+def _begun(given: Mapping[str, Any]) -> _Session:
+    """Return the run that the arguments describe, before its first step.
+
+    Raises:
+        DifftileError: The data set, the folder or an argument is invalid.
+        OSError: A file cannot be read, or the folder made.
+    """
+    out: Path = given["out"]
+    chosen = {one.name: given[one.name] for one in fields(Options) if one.name in given}
+    before = _before(out, given["resume"], chosen)
+    options = Options(**chosen)
+    if before is not None:
+        options = replace(before.options, **{k: chosen[k] for k in _MAY_CHANGE if k in chosen})
+    data = load(
+        given["dataset"],
+        downscale=options.downscale,
+        images=options.images,
+        background=options.background,
+        allow_outside=given["allow_outside"],
+    )
+    say("\n  ".join((f"found {data.found}", *data.notes)))
+    engine = current()
+    own = replace(data, views=data.views[engine.rank :: engine.size])
+    verify(own, depths=options.depth > 0, progress=is_first())
+    more = {} if given["threads"] is None else {"cpu_max_num_threads": given["threads"]}
+    init(arch=given["arch"], seed=options.seed, **more)
+    if is_first():
+        out.mkdir(parents=True, exist_ok=True)
+    return _Session(data, options, out, before)
 
 
 def _said(error: BaseException) -> str:
@@ -111,23 +139,21 @@ def _plain(error: BaseException) -> str:
     return " ".join(str(error).split()).rstrip(".")
 
 
-def _before(
-    out: Path, resume: bool, chosen: Mapping[str, Any], parser: Parser
-) -> Checkpoint | None:
+def _before(out: Path, resume: bool, chosen: Mapping[str, Any]) -> Checkpoint | None:
     """Return the run to resume, if requested; it must fit the arguments."""
     last = latest(out)
     if not resume:
         if last is not None:
-            parser.error(f"{out} has a run already: pass --resume, or choose another folder")
+            raise Mistake(f"{out} has a run already: pass --resume, or choose another folder")
         return None
     if last is None:
-        parser.error(f"{out} has no checkpoints of a run to resume: leave --resume out")
+        raise Mistake(f"{out} has no checkpoints of a run to resume: leave --resume out")
     found = read(last)
     for name, value in chosen.items():
         had = getattr(found.options, name)
         if value != had and name not in _MAY_CHANGE:
             option = f"--{name.replace('_', '-')}"
-            parser.error(f"{option} is {value}, and the run in {out} has {had}: leave it out")
+            raise Mistake(f"{option} is {value}, and the run in {out} has {had}: leave it out")
     return found
 
 
@@ -150,6 +176,7 @@ class _Session:
         self._names = [view.name for view in self._trainer.views]
         self._history: list[tuple[float, ...]] = []
         self._seconds = 0.0
+        self._code = 0  # of the signal that ends the run
         self._failed = False  # whether the present state is of no use
         self._kept: Checkpoint | None = None  # the last good state
         self._keep_from = 0.0  # the time of the next one [s]
@@ -170,6 +197,11 @@ class _Session:
                 ) from None
             self._history = [tuple(row) for row in before.history.tolist()]
             self._seconds = before.seconds
+
+    @property
+    def start(self) -> str:
+        """The options and the first gaussians, for a comparison of ranks."""
+        return f"{self._options} {self._trainer.step} {self._trainer.checksum}"
 
     def described(self) -> str:
         """Return notes on the views and the start, a line for each."""
@@ -211,16 +243,22 @@ class _Session:
         trainer, steps = self._trainer, self._options.steps
         if trainer.step >= steps:
             return 0
-        print(f"interrupted after {trainer.step} of {steps} steps; --resume continues")
-        return signals.code
+        say(f"interrupted after {trainer.step} of {steps} steps; --resume continues")
+        return self._code
 
     def _advance(self, save_every: int, signals: Signals) -> None:
         trainer, steps = self._trainer, self._options.steps
         each = max(1, steps // _MEASURED)
         began = time.perf_counter() - self._seconds
-        bar = progress_bar(total=steps, initial=min(trainer.step, steps), unit="step", desc="train")
+        bar = progress_bar(
+            total=steps,
+            initial=min(trainer.step, steps),
+            unit="step",
+            desc="train",
+            shown=is_first(),
+        )
         with bar:
-            while trainer.step < steps and not signals.code:
+            while trainer.step < steps and not self._ended(signals):
                 trainer.advance()
                 bar.update()
                 self._seconds = time.perf_counter() - began
@@ -229,19 +267,24 @@ class _Session:
                     if not math.isfinite(loss):
                         self._failed = True
                         raise SolverError(f"the loss of step {trainer.step} is {loss}")
-                    count = len(trainer.gaussians)
+                    count = trainer.count
                     self._history.append((trainer.step, loss, decibels, count))
                     bar.set_postfix_str(f"loss {loss:.4f}, {decibels:.1f} dB, {count} gaussians")
                     self._keep()
                 if trainer.step % save_every == 0:
                     self.save()
 
+    def _ended(self, signals: Signals) -> bool:
+        """Return whether a signal has come, to this rank or another."""
+        self._code = first_code(signals.code)
+        return self._code != 0
+
     def _keep(self) -> None:
         """Keep the state in memory of the host, for a run that fails in the middle of a step."""
         began = time.perf_counter()
-        if began >= self._keep_from:
+        if first_decides(began >= self._keep_from):
             checkpoint = self._checkpoint()
-            if fault_of(checkpoint.state) is None:
+            if is_first() and fault_of(checkpoint.state) is None:
                 self._kept = checkpoint
             now = time.perf_counter()
             self._keep_from = now + _KEEPING * (now - began)
@@ -253,11 +296,12 @@ class _Session:
             SolverError: The state has numbers that are not finite.
         """
         checkpoint = self._checkpoint()
-        fault = fault_of(checkpoint.state)
-        if fault is not None:
+        fault = fault_of(checkpoint.state) if is_first() else None
+        if first_decides(fault is not None):
             self._failed = True
-            raise SolverError(f"the state after step {self._trainer.step} {fault}")
-        save(self._out, checkpoint)
+            raise SolverError(f"the state after step {self._trainer.step} {fault or 'is invalid'}")
+        if is_first():
+            save(self._out, checkpoint)
 
     def _checkpoint(self) -> Checkpoint:
         state = self._trainer.state_dict()
@@ -265,10 +309,16 @@ class _Session:
         return Checkpoint(self._options, self._names, self._seconds, history, state)
 
     def _rescue(self) -> str:
-        """Save the last good state of a run that has failed; return a note for its error."""
+        """Save the last good state of a run that has failed; return a note for its error.
+
+        Where there are several ranks, this is the one in memory: the others may have ended.
+        """
         failed = ""
+        if not is_first():
+            return failed
+        lost = self._failed or not self._trainer.whole or current().size > 1
         try:
-            good = None if self._failed or not self._trainer.whole else self._checkpoint()
+            good = None if lost else self._checkpoint()
             if good is None or fault_of(good.state) is not None:
                 good = self._kept
             last = latest(self._out)
@@ -282,18 +332,21 @@ class _Session:
         return f"{failed}--resume continues from step {step_of(last)}, {last}"
 
     def finish(self, *, pictures: bool, whole: bool) -> None:
-        """Write splats, metrics and pictures.
+        """Write splats, metrics and pictures, on rank 0.
 
         Args:
             pictures: Whether to draw.
             whole: Whether all steps were made.
         """
         trainer = self._trainer
-        dropped = write_splats(self._out / "point_cloud.ply", splats_of(trainer.gaussians))
+        splats = trainer.splats()
+        dropped = 0 if splats is None else write_splats(self._out / "point_cloud.ply", splats)
         if not whole:
             return
         measured = trainer.held_out or trainer.training
         scores = trainer.scores(measured)
+        if not is_first():
+            return
         moved = trainer.corrections.moved(trainer.training)
         errors = [one.depth for one in scores if one.depth is not None]
         depth = {"depth": float(np.mean(errors))} if errors else {}
@@ -302,7 +355,7 @@ class _Session:
             "options": asdict(self._options),
             "steps": trainer.step,
             "seconds": round(self._seconds, 3),
-            "gaussians": len(trainer.gaussians),
+            "gaussians": trainer.count,
             "gaussians_not_finite": dropped,
             "views": {"training": len(trainer.training), "held_out": len(trainer.held_out)},
             **({"cameras_moved": moved} if moved else {}),
@@ -336,6 +389,6 @@ class _Session:
             print(f"inverse depths differ from the maps by {mean['depth']:.2g} on average")
         print(
             f"{mean['psnr']:.2f} dB, SSIM {mean['ssim']:.4f} on {len(scores)} "
-            f"{metrics['measured_on'].replace('_', ' ')} views; {len(trainer.gaussians)} gaussians "
+            f"{metrics['measured_on'].replace('_', ' ')} views; {trainer.count} gaussians "
             f"after {trainer.step} steps in {self._seconds:.0f} s; {self._out}"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
@@ -12,10 +13,12 @@ import numpy.typing as npt
 
 import difftile.lang as ti
 from difftile.datasets.dataset import Dataset, View
+from difftile.datasets.splats import Splats
 from difftile.diagnostics import DatasetError, LaunchError
 from difftile.distributed.split_rows import SplitRows, stretch_of, total_of
 from difftile.fields.create import from_numpy, vec, zeros
 from difftile.fields.field import Field
+from difftile.fields.rows import Rows
 from difftile.files.arrays import Arrays, arrays_of
 from difftile.ranks import agree, current
 from difftile.render.losses import dssim, l1
@@ -28,7 +31,7 @@ from difftile.training.corrections import Corrections, fitted_exposure
 from difftile.training.delivery import Delivery, drawer_of
 from difftile.training.densify import Densification
 from difftile.training.depths import DepthMaps
-from difftile.training.initial import first_gaussians
+from difftile.training.initial import first_gaussians, splats_from, splats_of
 from difftile.training.mcmc import MCMC
 from difftile.training.options import Options
 from difftile.training.rates import STEPS, STEPS_PER_DEGREE, optimiser, rate_of_centres
@@ -87,6 +90,7 @@ class Trainer:
 
     Attributes:
         start: A note on the places of the initial gaussians.
+        checksum: A number that differs where the initial gaussians do; 0 on one rank.
         whole: Whether the latest step has ended; False after an error in the midst of its changes.
 
     Raises:
@@ -111,6 +115,7 @@ class Trainer:
         self.held_out = range(len(train), len(train) + len(held_out))
         self.training = range(len(train))
         gaussians, self.start = first_gaussians(data, options, search=search, dtype=dtype)
+        self.checksum = _checksum(gaussians) if current().size > 1 else 0
         self.gaussians = gaussians if current().size == 1 else SplitRows(gaussians)
         self._delivery = Delivery()
         self.optimiser = optimiser(
@@ -151,6 +156,11 @@ class Trainer:
         return self._studio.views
 
     @property
+    def count(self) -> int:
+        """The number of gaussians, of all ranks."""
+        return total_of(self.gaussians)
+
+    @property
     def degree(self) -> int:
         """The last band of harmonics in the next step."""
         every = max(1, round(STEPS_PER_DEGREE * self.options.steps / STEPS))
@@ -166,7 +176,6 @@ class Trainer:
         for easel in self._mine:
             self._studio.hang(easel)
         self._loss.fill(0.0)
-        self.corrections.clear_gradients()
         with Tape() as tape:  # a tape of a loss would read it, and wait for the device
             shown = self._projected(easels, drawers, self._loss)
             for easel, one in zip(self._mine, shown, strict=True):
@@ -302,7 +311,6 @@ class Trainer:
         loss = zeros((), self._dtype, grad=True)
         for step in self.corrections.alignment(easel.view, ALIGNED):
             loss.fill(0.0)
-            self.corrections.clear_gradients()
             with Tape() as tape:
                 drawn = self._draw(easel, loss)
                 if drawn is not None:
@@ -312,6 +320,14 @@ class Trainer:
             step()
 
     # Saving
+
+    def splats(self) -> Splats | None:
+        """Return the gaussians for files; each rank calls this, and rank 0 gets them."""
+        if not isinstance(self.gaussians, SplitRows):
+            return splats_of(self.gaussians)
+        own = self.gaussians.to_numpy()
+        arrays = {name: self.gaussians.collect(array) for name, array in own.items()}
+        return splats_from(arrays) if current().rank == 0 else None
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
         """Return, as arrays by name, all that later steps depend on except data set and options.
@@ -387,6 +403,13 @@ class Trainer:
         if self.strategy is not None:
             self.strategy.load_state_dict(parts["strategy"])
         self.step, self.whole = int(step), True
+
+
+def _checksum(gaussians: Rows) -> int:
+    total = 0
+    for array in gaussians.to_numpy().values():
+        total = zlib.crc32(array.tobytes(), total)
+    return total
 
 
 def _padding(width: int, height: int) -> str:

@@ -22,7 +22,7 @@ STEPS = 5
 CASES: dict[str, tuple[dict[str, Any], float]] = {
     "default": ({"batch": 3}, 0.0),
     "mcmc": ({"batch": 2, "strategy": "mcmc"}, 0.0),
-    "corrected": ({"batch": 4, "optimise_poses": True, "exposure": True}, 1e-12),
+    "corrected": ({"batch": 3, "optimise_poses": True, "exposure": True}, 1e-12),
 }
 
 
