@@ -1,0 +1,56 @@
+"""Waves on ranks: values and derivatives of all orders equal those of one process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.distributed import waves
+from tests.ranks import ranks
+
+FLAT, DEEP = (13, 10), (6, 7, 5)
+CASES = [  # the slow ones are more of the same
+    (FLAT, 2, "torch"),
+    (FLAT, 4, "torch"),
+    (DEEP, 3, "torch"),
+    (DEEP, 4, "torch"),
+    (DEEP, 3, "mpi"),
+    *(
+        pytest.param(shape, size, "torch", marks=pytest.mark.slow)
+        for shape, size in ((FLAT, 1), (FLAT, 3), (DEEP, 1), (DEEP, 2))
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def plain() -> dict[tuple[int, ...], dict[str, Any]]:
+    """Results of one process on plain fields."""
+    return {shape: waves.gradients(shape, plain=True) for shape in (FLAT, DEEP)}
+
+
+@pytest.mark.parametrize(("shape", "size", "engine"), CASES)
+def test_derivatives_equal_those_of_one_process(
+    plain: dict[tuple[int, ...], dict[str, Any]], shape: tuple[int, ...], size: int, engine: str
+) -> None:
+    expected = plain[shape]
+    for found in ranks(size, engine).run(waves.gradients, shape):
+        agree(found, expected)
+
+
+def agree(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    """Check results against those of one process, and tangents against gradients."""
+    for name, value in expected.items():
+        scale = np.max(np.abs(value))
+        np.testing.assert_allclose(found[name], value, rtol=0, atol=1e-12 * scale, err_msg=name)
+    assert found["tangent"] == pytest.approx(found["product"], rel=1e-12)
+    assert np.max(np.abs(found["hvp"])) > 1e-3
+
+
+@pytest.mark.parametrize(("size", "engine"), [(2, "torch"), (3, "mpi")])
+def test_periodic_waves(size: int, engine: str) -> None:
+    arguments = (7, 9), None, (True, False), 4
+    expected = waves.gradients(*arguments)
+    for found in ranks(size, engine).run(waves.gradients, *arguments):
+        agree(found, expected)
