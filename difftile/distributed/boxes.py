@@ -94,6 +94,25 @@ class Layout:
                 tuple((one.start - one.shift, one.stop - one.shift) for one in segments),
             )
 
+    def interior(self, rank: int) -> tuple[Interval, ...]:
+        """Return the own cells whose neighbours, as far as the halo is wide, are all own cells."""
+        found: list[Interval] = []
+        for axis, (start, stop) in enumerate(self.own(rank)):
+            width, closed = self.halo[axis], self.periodic[axis]
+            low = start + (width if closed or start > 0 else 0)
+            high = stop - (width if closed or stop < self.shape[axis] else 0)
+            found.append((low, high) if low < high else (start, start))
+        return tuple(found)
+
+    def rim(self, rank: int) -> Iterator[tuple[Interval, ...]]:
+        """Yield boxes of the own cells that are not in the interior."""
+        own, inside = self.own(rank), self.interior(rank)
+        for axis, ((start, stop), (low, high)) in enumerate(zip(own, inside, strict=True)):
+            for one in ((start, low), (high, stop)):
+                box = (*inside[:axis], one, *own[axis + 1 :])
+                if all(first < last for first, last in box):
+                    yield box
+
     def _segments(self, axis: int, position: int) -> Iterator[_Segment]:
         """Yield what a box and its halo have along an axis of each box, in ascending order."""
         size, count, width = self.shape[axis], self.ranks[axis], self.halo[axis]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
@@ -14,6 +15,7 @@ from difftile.distributed.grid_split import GridSplit
 from difftile.fields.create import field as make_field
 from difftile.fields.exchange import Shape, as_integer, as_shape
 from difftile.fields.field import Field
+from difftile.fields.split import to_exchange
 from difftile.fields.structs import StructField
 from difftile.ranks import current
 from difftile.tracebacks import boundaries
@@ -21,7 +23,7 @@ from difftile.tracebacks import boundaries
 _AXES = 3
 
 
-@boundaries("__init__", "field", "exchange", "accumulate")
+@boundaries("__init__", "field", "exchange", "exchanging", "accumulate")
 class Grid:
     """A grid of cells split into boxes, one for each rank.
 
@@ -67,8 +69,9 @@ class Grid:
         self.ranks = _boxes(self.shape, ranks, engine.size)
         self.halo = self._for_axes(halo, "halo", "a number of cells, 0 or more")
         self.periodic = tuple(map(bool, self._for_axes(periodic, "periodic", "True or False")))
-        layout = Layout(self.shape, self.ranks, self.halo, self.periodic)
-        self._split = GridSplit(layout, engine.rank)
+        self._layout = Layout(self.shape, self.ranks, self.halo, self.periodic)
+        self._rank = engine.rank
+        self._split = GridSplit(self._layout, self._rank)
 
     @property
     def local_shape(self) -> tuple[int, ...]:
@@ -123,7 +126,29 @@ class Grid:
             FieldError: A value is no field of this grid, or is given twice.
             RankError: Another rank failed, or did not answer.
         """
-        self._split.exchange(self._checked(fields, "exchange"))
+        self._split.exchange(to_exchange(self._leaves(fields, "exchange")))
+
+    @contextmanager
+    def exchanging(self, *fields: Field | StructField) -> Generator[None]:
+        """Exchange fields while the launches of a block run.
+
+            with grid.exchanging(u):
+                advance(u, v, *grid.interior)  # reads no halo
+            for box in grid.rim:
+                advance(u, v, *box)
+
+        Messages leave at the beginning of the block; at its end they are in the halos, so these
+        hold the values from the beginning. Inside the block the halos are out of date.
+
+        Args:
+            fields: Fields of the grid, or of structs.
+
+        Raises:
+            FieldError: A value is no field of this grid, or is given twice.
+            RankError: Another rank failed, or did not answer.
+        """
+        with self._split.exchanging(to_exchange(self._leaves(fields, "exchanging"))):
+            yield
 
     def accumulate(self, *fields: Field | StructField) -> None:
         """Add the halos of fields to the cells of their owners and clear them; a step of the tape.
@@ -140,10 +165,28 @@ class Grid:
             FieldError: A value is no field of this grid, or is given twice.
             RankError: Another rank failed, or did not answer.
         """
-        self._split.accumulate(self._checked(fields, "accumulate"))
+        self._split.accumulate(self._leaves(fields, "accumulate"))
 
-    def _checked(self, fields: Sequence[Field | StructField], name: str) -> list[Field]:
-        """Return the fields among some, opened, for a method of a name."""
+    @property
+    def interior(self) -> tuple[tuple[int, int], ...]:
+        """The own cells that are at least a halo's width from cells of other ranks.
+
+        A start and a stop along each axis, as local indices; a kernel that reads neighbours as far
+        as the halo is wide needs no exchange there. May be empty.
+        """
+        return self._split.local(self._layout.interior(self._rank))
+
+    @property
+    def rim(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """Boxes of the own cells that are not in the interior, as local indices."""
+        return tuple(self._split.local(box) for box in self._layout.rim(self._rank))
+
+    def _leaves(self, fields: Sequence[Field | StructField], name: str) -> list[Field]:
+        """Return the fields that a method is given, those of structs member by member.
+
+        Raises:
+            FieldError: A value is no field of this grid, or is given twice.
+        """
         found = [leaf for one in fields for leaf in _opened(one)]
         for one in found:
             self._check(one)

@@ -7,7 +7,8 @@ transfer sends and receives these, and launches unpack them into the halo.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from difftile.diagnostics import FieldError
 from difftile.distributed.accumulation import add_to, take_out
 from difftile.distributed.boxes import Layout
 from difftile.distributed.messages import Side, pack, unpack
-from difftile.distributed.transfer import transfer
+from difftile.distributed.transfer import Part, begin, transfer
 from difftile.fields.field import Field, make, scratch
 from difftile.fields.recording import may_vary
 from difftile.fields.split import Split
@@ -44,17 +45,17 @@ class GridSplit(Split):
         )
         self.origin = tuple(start - width for (start, _), width in pairs)
         sends = [
-            (other, self._local(piece.owned))
+            (other, self.local(piece.owned))
             for other in range(layout.count)
             for piece in layout.pieces(other)
             if piece.owner == rank
         ]
-        receives = [(piece.owner, self._local(piece.at)) for piece in layout.pieces(rank)]
+        receives = [(piece.owner, self.local(piece.at)) for piece in layout.pieces(rank)]
         receives.sort(key=lambda one: one[0])
         self._sends, self._receives = (Side(one, len(box)) for one in (sends, receives))
-        self._messages: dict[tuple[Type, int, bool], tuple[Field, Field]] = {}
+        self._free: dict[tuple[Type, int, bool], list[tuple[Field, Field]]] = {}  # messages
 
-    def _local(self, box: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    def local(self, box: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
         """Return a box in the indices of this rank's fields."""
         return tuple(
             (start - first, stop - first)
@@ -65,50 +66,90 @@ class GridSplit(Split):
 
     def exchange(self, fields: Sequence[Field]) -> None:
         """Fill the halos of fields; a step of the tape. All ranks call it alike."""
-        for element, some in _alike(fields).items():
-            self._exchange(element, some)
+        for some in self._alike(fields):
+            with self._messages(some) as (of_owned, of_halo):
+                self._pack(some, of_owned)
+                transfer(*self._ways(of_owned, of_halo), self._named("exchange", some))
+                self._unpack(some, of_halo)
 
-    def _exchange(self, element: Type, fields: Sequence[Field]) -> None:
-        """Fill the halos of fields of one element type, by one message to each neighbour."""
-        sent, received = self._sends.cells, self._receives.cells
-        if sent is None or received is None:
-            return  # no halo; then no rank has one
-        source, target = self._buffers(element, len(fields), any(map(may_vary, fields)))
-        for column, one in enumerate(fields):
-            pack(source, column, sent, one)
-        transfer(
-            source, self._sends.parts, target, self._receives.parts, _named("exchange", fields)
-        )
-        for column, one in enumerate(fields):
-            unpack(one, received, target, column)
+    @contextmanager
+    def exchanging(self, fields: Sequence[Field]) -> Generator[None]:
+        """Fill the halos at the end of a block from the contents at its beginning."""
+        with ExitStack() as stack:
+            begun: list[tuple[list[Field], Field, Callable[[], None]]] = []
+            for some in self._alike(fields):
+                of_owned, of_halo = stack.enter_context(self._messages(some))
+                self._pack(some, of_owned)
+                way = self._ways(of_owned, of_halo)
+                begun.append((some, of_halo, begin(*way, self._named("exchange", some))))
+            yield
+            for some, of_halo, finish in begun:
+                finish()
+                self._unpack(some, of_halo)
 
     def accumulate(self, fields: Sequence[Field]) -> None:
         """Add the halos of fields to their owners and clear them; steps of the tape."""
-        for element, some in _alike(fields).items():
-            self._accumulate(element, some)
+        for some in self._alike(fields):
+            with self._messages(some) as (of_owned, of_halo):
+                for column, one in enumerate(some):
+                    take_out(of_halo, column, self._receives.cells, one)
+                parts = self._receives.parts, self._sends.parts
+                name = self._named("accumulation", some)
+                transfer(of_halo, parts[0], of_owned, parts[1], name)
+                for column, one in enumerate(some):
+                    add_to(one, self._sends.cells, of_owned, column)
 
-    def _accumulate(self, element: Type, fields: Sequence[Field]) -> None:
-        """Add the halos of fields of one element type; the messages go the other way."""
-        owned, halo = self._sends, self._receives
-        if owned.cells is None or halo.cells is None:
-            return
-        target, source = self._buffers(element, len(fields), any(map(may_vary, fields)))
-        for column, one in enumerate(fields):
-            take_out(source, column, halo.cells, one)
-        transfer(source, halo.parts, target, owned.parts, _named("accumulation", fields))
-        for column, one in enumerate(fields):
-            add_to(one, owned.cells, target, column)
+    def _alike(self, fields: Sequence[Field]) -> list[list[Field]]:
+        """Return fields by element type; none if no rank has a halo to fill."""
+        if self._sends.cells is None or self._receives.cells is None:
+            return []
+        found: dict[Type, list[Field]] = {}
+        for one in fields:
+            found.setdefault(one.element, []).append(one)
+        return list(found.values())
 
-    def _buffers(self, element: Type, columns: int, varies: bool) -> tuple[Field, Field]:
-        """Return the fields of the messages to send and to receive, shape (cells, columns)."""
-        key = element, columns, varies and is_float(element)
-        found = self._messages.get(key)
-        if found is None:
+    @contextmanager
+    def _messages(self, fields: Sequence[Field]) -> Generator[tuple[Field, Field]]:
+        """Hold memory for messages inside the block: of owned cells, and of cells of the halo.
+
+        The fields have shape (cells, columns), with a column for each field that is exchanged.
+        """
+        element, columns = fields[0].element, len(fields)
+        varies = is_float(element) and any(map(may_vary, fields))
+        free = self._free.setdefault((element, columns, varies), [])
+        if free:
+            found = free.pop()
+        else:
             with scratch():
-                made = [make(element, (one.size, columns)) for one in (self._sends, self._receives)]
-                source, target = [one.with_grads() for one in made] if key[2] else made
-            found = self._messages[key] = source, target
-        return found
+                first, second = (
+                    make(element, (one.size, columns)) for one in (self._sends, self._receives)
+                )
+                found = (first.with_grads(), second.with_grads()) if varies else (first, second)
+        try:
+            yield found
+        finally:
+            free.append(found)
+
+    def _ways(
+        self, of_owned: Field, of_halo: Field
+    ) -> tuple[Field, tuple[Part, ...], Field, tuple[Part, ...]]:
+        """Return messages and their parts, as `transfer` takes them."""
+        return of_owned, self._sends.parts, of_halo, self._receives.parts
+
+    def _pack(self, fields: Sequence[Field], messages: Field) -> None:
+        """Gather the cells that other ranks need."""
+        for column, one in enumerate(fields):
+            pack(messages, column, self._sends.cells, one)
+
+    def _unpack(self, fields: Sequence[Field], messages: Field) -> None:
+        """Fill the halos."""
+        for column, one in enumerate(fields):
+            unpack(one, self._receives.cells, messages, column)
+
+    def _named(self, what: str, fields: Sequence[Field]) -> str:
+        """Return an exchange or accumulation of fields in words, the same ones on all ranks."""
+        which = f"{len(fields)} fields" if fields[1:] else "a field"
+        return f"the {what} of {which} of {fields[0].element} on a grid of {self.layout.shape}"
 
     # Whole arrays
 
@@ -152,18 +193,3 @@ class GridSplit(Split):
         for box, array in zip(boxes, receives, strict=True):
             whole[box] = array
         return whole
-
-
-def _alike(fields: Sequence[Field]) -> dict[Type, list[Field]]:
-    """Return fields by their element type."""
-    found: dict[Type, list[Field]] = {}
-    for one in fields:
-        found.setdefault(one.element, []).append(one)
-    return found
-
-
-def _named(step: str, fields: Sequence[Field]) -> str:
-    """Return a step with fields in words, for errors and pictures."""
-    first = f"{fields[0].element} {fields[0].shape}"
-    many = f"{len(fields)} fields" if fields[1:] else "a field"
-    return f"the {step} of {many} of {first}"

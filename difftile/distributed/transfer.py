@@ -3,38 +3,27 @@
 All that crosses ranks goes through here: parts of one field are sent, parts of another one are
 received. The step is linear, so its reverse sends gradients back along the same ways, and its
 forward is itself, on tangents.
+
+A transfer may be cut in two steps, a start and a finish, so that launches between them run while
+messages travel. Each way is started at one of them and ends at the other: on the way back gradients
+leave at the finish and arrive at the start.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from difftile.diagnostics import FieldError
-from difftile.fields.exchange import HostArray
+from difftile.distributed.messaging import Part, Posted, Returning
 from difftile.fields.field import Field
-from difftile.ranks import Message, current
-from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.opaque import Keeps, OpaqueRecord, OpaqueStep, Use
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
 
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Elements of a field along its first axis, which go to a rank or come from it.
-
-    Args:
-        peer: The other rank; the own one for a copy.
-        start: The first element.
-        stop: The first element after them.
-    """
-
-    peer: int
-    start: int
-    stop: int
+__all__ = ["Part", "begin", "transfer"]
 
 
 def transfer(
@@ -50,110 +39,253 @@ def transfer(
         sends: Its parts; between two ranks they arrive in this order.
         target: Takes the received elements, shape (m, ...); of the same element.
         receives: Its parts, which do not overlap.
-        what: The step in errors: "the exchange of 'u'".
+        what: The step in errors, the same on all ranks: "the exchange of 'u'".
 
     Raises:
         FieldError: The fields do not fit.
         RankError: Another rank failed, or did not answer.
     """
-    if source.element != target.element or source.shape[1:] != target.shape[1:]:
-        raise FieldError(f"{what}: {source!r} is sent into {target!r}, which has other elements.")
-    perform(Transfer(source, tuple(sends), target, tuple(receives), what))
+    perform(_Transfer(_Way(source, tuple(sends), target, tuple(receives), what)))
 
 
-class Transfer(OpaqueStep):
-    """One transfer. See `transfer`."""
+def begin(
+    source: Field, sends: Sequence[Part], target: Field, receives: Sequence[Part], what: str
+) -> Callable[[], None]:
+    """Start a transfer; return the function that finishes it. Both are steps of the tape.
+
+    Between them neither field is used.
+
+    Args:
+        source: See `transfer`.
+        sends: See `transfer`.
+        target: See `transfer`.
+        receives: See `transfer`.
+        what: See `transfer`.
+
+    Raises:
+        FieldError: The fields do not fit.
+    """
+    way = _Way(source, tuple(sends), target, tuple(receives), what)
+    flight = _Flight()
+    perform(_Start(way, flight))
+
+    def finish() -> None:
+        perform(_Finish(way, flight))
+
+    return finish
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """The parts that are sent and received. See `transfer`."""
+
+    source: Field
+    sends: tuple[Part, ...]
+    target: Field
+    receives: tuple[Part, ...]
+    what: str
+
+    def __post_init__(self) -> None:
+        source, target = self.source, self.target
+        if source.element != target.element or source.shape[1:] != target.shape[1:]:
+            raise FieldError(
+                f"{self.what}: {source!r} is sent into {target!r}, which has other elements."
+            )
+
+    def there(self, source: Field, target: Field) -> None:
+        """Send parts of one field into another, both in the shapes of the way."""
+        into = target.fresh_if_pinned(keep=False)
+        Posted(source.buffer, self.sends, into, self.receives).wait(self.what)
+
+    def back(self, incoming: Field) -> Returning:
+        """Start to send a gradient back; it stays as it is until that has arrived."""
+        return Returning(incoming.buffer, self.receives, self.source.buffer, self.sends)
+
+    @property
+    def backwards(self) -> str:
+        """The way back in errors."""
+        return f"the way back of {self.what}"
+
+    @property
+    def uses(self) -> list[Use]:
+        """The uses of the fields by a step that does all."""
+        return [
+            Use(self.source, True, False, Keeps.NOTHING, "source"),
+            Use(self.target, False, True, Keeps.NOTHING, "target"),
+        ]
+
+
+class _Joint(OpaqueStep):
+    """A step that all ranks run together."""
 
     is_contained = True
     communicates = True
 
-    def __init__(
-        self,
-        source: Field,
-        sends: tuple[Part, ...],
-        target: Field,
-        receives: tuple[Part, ...],
-        what: str,
-    ) -> None:
-        self.source, self.sends = source, sends
-        self.target, self.receives = target, receives
-        self.what = what
-        super().__init__(
-            what,
-            [
-                Use(source, True, False, Keeps.NOTHING, "source"),
-                Use(target, False, True, Keeps.NOTHING, "target"),
-            ],
-        )
+
+class _Transfer(_Joint):
+    """A whole transfer."""
+
+    def __init__(self, way: _Way) -> None:
+        self.way = way
+        super().__init__(way.what, way.uses)
 
     def run(self) -> None:
         """Send and receive."""
-        _move(self.source, self.sends, self.target, self.receives, self.what)
+        self.way.there(self.way.source, self.way.target)
+
+    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
+        """Send the gradient back, and clear it here."""
+        way = self.way
+        incoming = gradient(way.target)
+        way.back(incoming).add_to(gradient(way.source).buffer, way.backwards)
+        incoming.buffer.fill(0.0)
+        return True
 
     def reverse(self, then: ReverseContext, saved: Any) -> None:
         """Send the gradients back."""
-        self._back(then)
+        way = self.way
+        incoming, outgoing = then[way.target].grad_in, then[way.source].grad_out
+        if incoming is not None and outgoing is not None:
+            way.back(incoming).add_to(outgoing.buffer, way.backwards)
 
     def second(self, then: ReverseContext, dots: ReverseContext, saved: Any) -> bool:
         """Send the gradients back, and their tangents."""
-        self._back(then)
-        self._back(dots)
+        self.reverse(then, saved)
+        self.reverse(dots, saved)
         return True
-
-    def _back(self, fields: ReverseContext) -> None:
-        incoming, outgoing = fields[self.target].grad_in, fields[self.source].grad_out
-        if incoming is not None and outgoing is not None:
-            back = f"the way back of {self.what}"
-            _move(incoming, self.receives, outgoing, self.sends, back, adding=True)
 
     def forward(self) -> OpaqueStep:
         """Return the same transfer, of tangents."""
-        return _Tangents(self.source, self.sends, self.target, self.receives, self.what)
+        return _Tangents(self.way)
 
 
-class _Tangents(Transfer):
+class _Tangents(_Transfer):
     """A transfer of tangents."""
 
     def reverse(self, then: ReverseContext, saved: Any) -> None:
         """Send the tangents along."""
-        before, after = then[self.source].grad_out, then[self.target].grad_in
+        before, after = then[self.way.source].grad_out, then[self.way.target].grad_in
         if before is not None and after is not None:
-            _move(before, self.sends, after, self.receives, f"the tangents of {self.what}")
+            self.way.there(before, after)
+
+    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
+        """Leave it to `reverse`: these are no gradients."""
+        return False
 
 
-def _move(
-    source: Field,
-    sends: Sequence[Part],
-    target: Field,
-    receives: Sequence[Part],
-    what: str,
-    *,
-    adding: bool = False,
-) -> None:
-    """Send parts of one field into parts of another.
+@dataclass(slots=True)
+class _Flight:
+    """The messages between a start and its finish.
 
-    Args:
-        source: The elements to send.
-        sends: Its parts.
-        target: Takes the received elements.
-        receives: Its parts.
-        what: The step in errors.
-        adding: Add to the target, whose parts may overlap then; otherwise it is zero elsewhere.
+    Attributes:
+        there: Those of the latest run of the start, until a finish takes them.
+        back: Gradients that have left at the finish, in the order in which the start expects them.
     """
-    numbers = np.ascontiguousarray(source.buffer.array())
-    memory = target.fresh_if_pinned(keep=adding)
 
-    def receive(array: HostArray) -> None:
-        if not adding and sum(part.stop - part.start for part in receives) < len(array):
-            array.fill(0)
-        parts = [array[part.start : part.stop] for part in receives]
-        taken = [np.empty_like(part) for part in parts] if adding else parts
-        current().exchange(
-            [Message(part.peer, numbers[part.start : part.stop]) for part in sends],
-            [Message(part.peer, one) for part, one in zip(receives, taken, strict=True)],
-        ).wait(what)
-        if adding:
-            for part, one in zip(parts, taken, strict=True):
-                np.add(part, one, out=part)
+    there: Posted | None = None
+    back: deque[Returning] = field(default_factory=deque[Returning])
 
-    memory.change(receive)
+
+class _Start(_Joint):
+    """The start of a transfer.
+
+    It changes nothing itself: gradients and tangents of the source pass it, and gradients that left
+    at the finish are added.
+    """
+
+    def __init__(self, way: _Way, flight: _Flight) -> None:
+        self.way, self._flight = way, flight
+        super().__init__(
+            f"the start of {way.what}", [Use(way.source, True, True, Keeps.NOTHING, "source")]
+        )
+
+    def run(self) -> None:
+        """Send, and prepare to receive."""
+        way, flight = self.way, self._flight
+        if flight.there is not None:  # a tape ran the start again, and not the finish
+            flight.there.wait(way.what).free()
+        into = way.target.buffer.empty_like()
+        flight.there = Posted(way.source.buffer, way.sends, into, way.receives)
+
+    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
+        """Add the gradient that has come back."""
+        self._arrive(gradient(self.way.source))
+        return True
+
+    def reverse(self, then: ReverseContext, saved: Any) -> None:
+        """Pass the gradient on, and add what has come back."""
+        stand = then[self.way.source]
+        if stand.grad_in is not None and stand.grad_out is not None:
+            stand.grad_out.copy_from(stand.grad_in)
+            self._arrive(stand.grad_out)
+
+    def second(self, then: ReverseContext, dots: ReverseContext, saved: Any) -> bool:
+        """Do the same for the gradients and for their tangents."""
+        self.reverse(then, saved)
+        self.reverse(dots, saved)
+        return True
+
+    def _arrive(self, gradient: Field) -> None:
+        if self._flight.back:  # unless no gradient has left
+            self._flight.back.popleft().add_to(gradient.buffer, self.way.backwards)
+
+    def forward(self) -> OpaqueStep:
+        """Return a step that passes tangents."""
+        return _Passing(self.way, self._flight)
+
+
+class _Passing(_Start):
+    """The start of a transfer, for tangents."""
+
+    def reverse(self, then: ReverseContext, saved: Any) -> None:
+        """Pass the tangent on."""
+        stand = then[self.way.source]
+        if stand.grad_in is not None and stand.grad_out is not None:
+            stand.grad_in.copy_from(stand.grad_out)
+
+    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
+        """Leave it to `reverse`."""
+        return False
+
+
+class _Finish(_Transfer):
+    """The finish of a transfer.
+
+    Run without its start, as by a tape that has a snapshot between them, it is a whole transfer.
+    """
+
+    has_parameters = True  # gradients end here, and arrive at the start
+
+    def __init__(self, way: _Way, flight: _Flight) -> None:
+        super().__init__(way)
+        self._flight = flight
+        self.name = self.title = f"the finish of {way.what}"
+
+    def run(self) -> None:
+        """Receive."""
+        flight, way = self._flight, self.way
+        posted, flight.there = flight.there, None
+        if posted is None:
+            super().run()
+        else:
+            way.target.storage.move(posted.wait(way.what))
+
+    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
+        """Start to send the gradient back."""
+        self._leave(gradient(self.way.target))
+        return True
+
+    def reverse(self, then: ReverseContext, saved: Any) -> None:
+        """Start to send the gradients back."""
+        incoming = then[self.way.target].grad_in
+        if incoming is not None:
+            self._leave(incoming)
+
+    def _leave(self, gradient: Field) -> None:
+        """Start to send a gradient back, from a copy, and clear it here."""
+        sent = gradient.buffer.empty_like()
+        sent.copy_from(gradient.buffer)
+        gradient.buffer.fill(0.0)
+        way = self.way
+        leaving = Returning(sent, way.receives, way.source.buffer, way.sends, frees=True)
+        self._flight.back.append(leaving)
