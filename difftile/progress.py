@@ -9,6 +9,8 @@ from typing import Any
 
 from tqdm import tqdm
 
+from difftile.ranks import is_first
+
 
 def progress_bar(
     *args: Any,
@@ -20,6 +22,8 @@ def progress_bar(
     shown: bool = True,
 ) -> tqdm[Any]:
     """A bar of tqdm on stderr, in a terminal or a notebook; elsewhere it shows nothing.
+
+    Of several ranks, only the first one shows it.
 
     In a notebook it is a widget if `ipywidgets` is installed, as with `tqdm.auto`.
 
@@ -34,7 +38,7 @@ def progress_bar(
         leave: Keep the bar on the screen after the last step.
         shown: Show the bar at all.
     """
-    hidden = not (shown and _has_reader())
+    hidden = not (shown and is_first() and _has_reader())
     bar: type[tqdm[Any]] = tqdm
     if _in_notebook() and importlib.util.find_spec("ipywidgets") is not None:
         bar = importlib.import_module("tqdm.notebook").tqdm

@@ -74,7 +74,7 @@ ALLOWED: dict[str, set[str]] = {
         "rotations",
     },
     # Apps show fields, regardless of their origin.
-    "viewer": _RUNNING,
+    "viewer": _RUNNING | {"ranks"},
     "__init__": {
         "datasets",
         "diagnostics",
@@ -100,7 +100,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     # The command line stands apart: it answers without starting Taichi.
     "arguments": set(),
-    "progress": set(),
+    "progress": {"ranks"},
     "releases": set(),
     "cli": {"arguments"},
     "commands": _LANGUAGE | {"arguments", "files", "releases"},

@@ -40,6 +40,18 @@ def test_a_bar_shows_in_terminals_and_notebooks(
     assert shown or not written.getvalue()
 
 
+@pytest.mark.parametrize(("rank", "shown"), [("0", True), ("1", False), ("high", True)])
+def test_only_the_first_rank_shows_a_bar(
+    rank: str, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANK", rank)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    written = Terminal()
+    monkeypatch.setattr(sys, "stderr", written)
+    assert list(progress_bar(range(3), desc="falling", unit="step")) == [0, 1, 2]
+    assert bool(written.getvalue()) == shown
+
+
 def test_a_program_without_stderr_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
     assert list(progress_bar(range(3), desc="falling", unit="step")) == [0, 1, 2]

@@ -1,11 +1,14 @@
 """The arguments that all demos take."""
 
 import argparse
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import difftile as dt
 from difftile.arguments import Parser, positive_int
+from difftile.progress import is_first
 
 ARCHS = ("cpu", "cuda", "vulkan", "metal", "gpu")
 _LARGEST_SEED = 2**32 - 1  # the range of NumPy's generators
@@ -62,6 +65,9 @@ def start(parser: Parser, argv: Sequence[str] | None) -> argparse.Namespace:
         SystemExit: With code 2, after one line that names the error in the arguments.
     """
     options = parser.parse_args(argv)
+    if not is_first():  # rank 0 prints and draws for all
+        options.no_pictures = True
+        sys.stdout = open(os.devnull, "w")
     try:
         start_on(options.arch)
     except dt.FieldError as error:

@@ -7,6 +7,7 @@ from difftile.distributed.losses import max, mean, min, sum
 from difftile.distributed.order import Order
 from difftile.distributed.particles import Particles
 from difftile.distributed.replicas import broadcast, check
+from difftile.distributed.start import rank, size, start
 from difftile.distributed.transfer import Part, transfer
 
 __all__ = [
@@ -22,7 +23,10 @@ __all__ = [
     "max",
     "mean",
     "min",
+    "rank",
     "save",
+    "size",
+    "start",
     "sum",
     "transfer",
 ]

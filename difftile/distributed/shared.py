@@ -6,10 +6,9 @@ import json
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from difftile.diagnostics import DatasetError, DifftileError, FieldError, LaunchError, TapeError
-from difftile.ranks import RankError, agree, current
+from difftile.ranks import RankError
+from difftile.ranks.collect import gather_bytes
 
 Plain: TypeAlias = Any
 """What JSON holds: texts, numbers, lists and objects of these."""
@@ -37,7 +36,7 @@ def shared(action: Callable[[], Plain], what: str) -> list[Plain]:
         said = json.dumps([None, action()])
     except Exception as error:  # raised below, on all ranks
         own, said = error, json.dumps([_described(error), None])
-    answers = [json.loads(text) for text in gathered(said, what)]
+    answers = [json.loads(one) for one in gather_bytes(said.encode(), what)]
     errors = [error for error, _ in answers]
     failed = next((rank for rank, error in enumerate(errors) if error is not None), None)
     if failed is None:
@@ -46,22 +45,6 @@ def shared(action: Callable[[], Plain], what: str) -> list[Plain]:
     if own is not None and (not only or not isinstance(own, (DifftileError, OSError))):
         raise own
     raise _restored(errors[failed], failed if only else None, what)
-
-
-def gathered(text: str, what: str) -> list[str]:
-    """Return a text of each rank, on all ranks."""
-    engine = current()
-    if engine.size == 1:
-        return [text]
-    own = np.frombuffer(text.encode(), np.uint8)
-    longest = int(agree(len(own), "max"))
-    # A sum in which the others add zeros, so that engines need no other call.
-    table = np.zeros((engine.size, 8 + longest), np.uint8)
-    table[engine.rank, :8] = np.frombuffer(len(own).to_bytes(8, "little"), np.uint8)
-    table[engine.rank, 8 : 8 + len(own)] = own
-    engine.all_reduce(table.reshape(-1)).wait(what)
-    sizes = [int.from_bytes(row[:8].tobytes(), "little") for row in table]
-    return [row[8 : 8 + n].tobytes().decode() for n, row in zip(sizes, table, strict=True)]
 
 
 def _described(error: Exception) -> list[str | None]:

@@ -7,5 +7,6 @@ of the library uses: `rank`, `size`, `all_reduce`, `exchange`.
 from difftile.diagnostics import RankError
 from difftile.ranks.choice import agree, current, start
 from difftile.ranks.engine import Engine, Message, Pending
+from difftile.ranks.first import is_first
 
-__all__ = ["Engine", "Message", "Pending", "RankError", "agree", "current", "start"]
+__all__ = ["Engine", "Message", "Pending", "RankError", "agree", "current", "is_first", "start"]

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from difftile.diagnostics import ViewerError
+from difftile.ranks import is_first
 from difftile.tracebacks import boundary
 from difftile.viewer.backends.base import Backend
 from difftile.viewer.backends.choose import choose, is_free
@@ -255,9 +256,14 @@ class App(ControlsApi):
         frames = None if frames is None else as_count(frames, "frames", 0)
         if frames is None and isinstance(self._backend, NullBackend):
             if not events:
-                raise ViewerError("the null backend never closes: pass run(frames=...)")
+                raise ViewerError(
+                    "the null backend never closes: pass run(frames=...)"
+                    if is_first()
+                    else "only rank 0 has a display, which the others cannot know to be closed: "
+                    "pass run(frames=...)"
+                )
             frames = max(event.frame for event in events) + 1
-        if record is not None:
+        if record is not None and is_first():
             self._recorder = open_writer(record, *self._layout.size, fps)
         self._running = True
         try:

@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass
 
 from difftile.diagnostics import ViewerError
+from difftile.ranks import is_first
 from difftile.viewer.backends.base import Backend
 from difftile.viewer.backends.notebook import in_notebook
 
@@ -65,14 +66,16 @@ def choose(wanted: str | Backend | None) -> Backend:
     Args:
         wanted: A backend, or a name with an optional ":" and address or toolkit; None for the name
             in the environment variable DIFFTILE_VIEWER, or else a window; in a notebook a page, or
-            pictures if the library for pages is missing.
+            pictures if the library for pages is missing. Ranks other than the first one have no
+            display, whatever is named.
 
     Raises:
         ViewerError: No backend has that name, or a library is missing.
     """
     if wanted is not None and not isinstance(wanted, str):
         return wanted
-    name, _, address = (wanted or os.environ.get(VARIABLE) or _default()).partition(":")
+    named = (wanted or os.environ.get(VARIABLE) or _default()) if is_first() else "null"
+    name, _, address = named.partition(":")
     row = _BACKENDS.get(name)
     if row is None:
         raise ViewerError(
