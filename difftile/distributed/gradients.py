@@ -18,7 +18,7 @@ from difftile.fields.rows import Change
 from difftile.ir.types import F16, numpy_dtype, scalar_of
 from difftile.optim.parameters import FieldsLike, NamedParameter, after, follow_rows, parameters_of
 from difftile.ranks import Pending, current
-from difftile.ranks.collect import gather_bytes
+from difftile.ranks.collect import compare
 from difftile.recording.budget import parse_memory
 from difftile.recording.reduction import COMBINED, FinalGradients
 from difftile.recording.replay import Replay
@@ -262,6 +262,7 @@ class _Round:
         if not owner.compared:
             _compare(text)  # by a message of one size, as there may be more fields on some rank
             owner.compared = True
+            current().aside()  # made by all ranks together
         numbers = np.zeros(2 + 3 * n)
         numbers[:2] = _print(text)
         numbers[2:] = [
@@ -272,7 +273,7 @@ class _Round:
         engine = current()
         engine.all_reduce(numbers).wait("the agreement on gradients")
         if _differ(numbers, engine.size):
-            _raise_difference(text)
+            _compare(text)
         some, twice, numbered = numbers[2:].reshape(3, n)
         if twice.any():
             one = owner.parameters[places[int(np.argmax(twice))]]
@@ -333,7 +334,7 @@ class _Round:
                 else:
                     part.fill(0)
                 start += part.size
-        bucket.pending = current().all_reduce(bucket.array)
+        bucket.pending = current().aside().all_reduce(bucket.array)
 
     def _whole(self, bucket: _Bucket) -> Numbers | None:
         """Return the memory of a large gradient, if it can be combined where it is."""
@@ -410,15 +411,15 @@ def _store(one: NamedParameter) -> None:
 # Whether the ranks mean the same
 
 
-def _differ(numbers: npt.NDArray[np.float64], size: int) -> bool:
-    """Tell whether sums of a number and of its square show that the number differs by rank."""
-    return bool(numbers[0] ** 2 != size * numbers[1])
-
-
 def _print(text: str) -> tuple[float, float]:
     """Return a fingerprint and its square, both exact in sums over thousands of ranks."""
     found = float(zlib.crc32(text.encode()) & 0xFFFFF)
     return found, found * found
+
+
+def _differ(numbers: npt.NDArray[np.float64], size: int) -> bool:
+    """Tell whether sums of a number and of its square show that the number differs by rank."""
+    return bool(numbers[0] ** 2 != size * numbers[1])
 
 
 def _compare(text: str) -> None:
@@ -427,23 +428,10 @@ def _compare(text: str) -> None:
     Raises:
         FieldError: They have not.
     """
-    numbers = np.array(_print(text))
-    engine = current()
-    engine.all_reduce(numbers).wait("the agreement on gradients")
-    if _differ(numbers, engine.size):
-        _raise_difference(text)
-
-
-def _raise_difference(text: str) -> None:
-    """Raise an error about the first line in which the descriptions of two ranks differ."""
-    texts = [one.decode().split("\n") for one in gather_bytes(text.encode(), "the comparison")]
-    for rank, lines in enumerate(texts):
-        if lines == texts[0]:
-            continue
-        pairs = zip(lines, texts[0], strict=False)
-        here, there = next((a, b) for a, b in pairs if a != b)
+    different = compare(text, "the agreement on gradients")
+    if different is not None:
+        rank, here, there = different
         raise FieldError(
             f"Gradients are added up element by element, and the fields differ by rank: rank "
             f"{rank} has {here}, and rank 0 has {there}."
         )
-    raise AssertionError("the descriptions are equal")

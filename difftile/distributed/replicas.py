@@ -19,7 +19,7 @@ from difftile.fields.structs import StructField
 from difftile.optim.tensors import is_tensor
 from difftile.ranks import current
 from difftile.ranks.collect import broadcast as broadcast_array
-from difftile.ranks.collect import gather, gather_bytes
+from difftile.ranks.collect import compare, gather
 from difftile.tracebacks import boundary
 
 Given: TypeAlias = Any
@@ -114,19 +114,13 @@ def _raise_difference(name: str, field: Field, rank: int) -> None:
 def _compare_shapes(found: Sequence[tuple[str, Field]], what: str) -> None:
     """Check that all ranks have fields of the same names, types and shapes."""
     lines = [f"'{name}' of {field.element}, shape {field.shape}" for name, field in found]
-    text = "\n".join(lines)
-    prints = gather([_print(text.encode())], what)[:, 0]
-    if (prints == prints[0]).all():
-        return
-    texts = [one.decode().split("\n") for one in gather_bytes(text.encode(), what)]
-    rank = int(np.argmax(prints != prints[0]))
-    here, there = texts[rank], texts[0]
-    at = next((k for k, (a, b) in enumerate(zip(here, there, strict=False)) if a != b), None)
-    told = (here[at], there[at]) if at is not None else (f"{len(here)} fields", f"{len(there)}")
-    raise FieldError(
-        f"{what}: the ranks have different fields: rank {rank} has {told[0]}, and rank 0 has "
-        f"{told[1]}."
-    )
+    different = compare("\n".join(lines), what)
+    if different is not None:
+        rank, here, there = different
+        raise FieldError(
+            f"{what}: the ranks have different fields: rank {rank} has {here}, and rank 0 has "
+            f"{there}."
+        )
 
 
 def _bytes(field: Field) -> bytes:

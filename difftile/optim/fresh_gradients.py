@@ -24,10 +24,16 @@ class FreshGradients:
         self._versions: list[object] = [one.grad.buffer.contents.version for one in parameters]
         self._passes = TAPES.replays
 
+    @property
+    def has_pass(self) -> bool:
+        """Whether there was a backward pass since the last step."""
+        return self._passes != TAPES.replays
+
     def clear_others(self, parameters: Sequence[NamedParameter]) -> None:
-        """Set the gradients to zero that no backward pass has computed since the last step."""
-        if self._passes == TAPES.replays:
-            return
+        """Set the gradients to zero that no backward pass has computed since the last step.
+
+        If there was no pass at all, the next step follows the same gradients.
+        """
         for one, version in zip(parameters, self._versions, strict=True):
             if one.tensor is None and one.grad.buffer.contents.version is version:
                 zero_grads(one.field)

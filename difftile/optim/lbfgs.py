@@ -19,6 +19,7 @@ from difftile.habits import taught
 from difftile.ir.types import shape_of
 from difftile.markup import html_block, html_table
 from difftile.optim.box import Box, EachBound, box_of
+from difftile.optim.gradient_norm import first_not_finite, owned_of
 from difftile.optim.line_search import search
 from difftile.optim.objective import Objective, Point
 from difftile.optim.parameters import (
@@ -30,7 +31,6 @@ from difftile.optim.parameters import (
     parameters_of,
 )
 from difftile.optim.saved import Wanted, restored
-from difftile.optim.update import first_not_finite
 from difftile.solvers.space import Space, Vector, space_of
 from difftile.solvers.state import State
 from difftile.solvers.vectors import read
@@ -221,7 +221,9 @@ class LBFGS:
                 f"{self._who}: the loss is not finite to begin with. Start from fields where it is."
             )
         if not now.is_finite:
-            raise SolverError(f"{self._who}: {first_not_finite(self.parameters)}.")
+            raise SolverError(
+                f"{self._who}: {first_not_finite(self.parameters, owned_of(self.parameters))}."
+            )
         return now
 
     def _next(self, objective: Objective, now: Point, box: Box | None) -> Point | None:

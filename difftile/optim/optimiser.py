@@ -21,16 +21,15 @@ from difftile.habits import taught
 from difftile.ir.types import (
     F16,
     F32,
-    F64,
     Scalar,
     is_float,
-    numpy_dtype,
     scalar_of,
     shape_of,
     with_scalar,
 )
 from difftile.markup import html_block, html_table
 from difftile.optim.fresh_gradients import FreshGradients
+from difftile.optim.gradient_norm import Counted, GradientNorm, first_not_finite, owned_of
 from difftile.optim.parameters import (
     FieldsLike,
     PerField,
@@ -42,7 +41,9 @@ from difftile.optim.parameters import (
     parameters_of,
 )
 from difftile.optim.saved import Wanted, restored
-from difftile.optim.update import first_not_finite, launches, move, norm
+from difftile.optim.shards import Shards, state_dtype
+from difftile.optim.update import launches, move
+from difftile.ranks import agree
 from difftile.tracebacks import boundary
 
 Rate: TypeAlias = "float | Callable[[int], float]"
@@ -74,6 +75,8 @@ class Shared(TypedDict, total=False):
     clip_norm: float | None
     clip_value: float | None
     nonfinite: str
+    sharded: bool
+    reduce: str | None
 
 
 @taught("optimiser", "An optimiser")
@@ -99,6 +102,13 @@ class Optimiser(ABC):
             and count it in `skipped`, in both cases before anything is changed; take "zero" for
             each component that is not finite; or "ignore" it. The last two save the launch of the
             test, and the wait for the device.
+        sharded: Whether each of the ranks that run the program together moves a part of the fields,
+            and has the state of that part only: `state` has fields of shape (elements,) for it.
+            All ranks make the optimiser, step, and save together. The fields are the same on all
+            ranks, and are so after a step.
+        reduce: With `sharded`, how a step combines the gradients of the ranks where they are moved:
+            "sum" or "mean". By default they are the same on all ranks already, as after
+            `dt.distributed.all_reduce`, which sends twice as much.
 
     Raises:
         FieldError: A field has no gradient, is given twice, or cannot be moved.
@@ -119,6 +129,8 @@ class Optimiser(ABC):
         clip_norm: float | None = None,
         clip_value: float | None = None,
         nonfinite: str = "raise",
+        sharded: bool = False,
+        reduce: str | None = None,
     ) -> None:
         self.parameters = parameters_of(fields, self._who, tensors=True)
         self.steps = 0
@@ -143,14 +155,17 @@ class Optimiser(ABC):
                 "clip_value with nonfinite='zero', or clip_norm with nonfinite='skip'."
             )
         self._nonfinite = nonfinite
-        self._total = zeros((), F64)
+        self._shards = self._made_shards(sharded, reduce)
+        self._norm = GradientNorm(is_divided=self._is_divided)
         self._launches = launches([one.field for one in self.parameters])
         self.state: dict[str, dict[str, Field]] = {}
-        for one in self.parameters:
+        for k, one in enumerate(self.parameters):
             element = one.field.element
             if scalar_of(element) == F16:  # too coarse for sums of many small numbers
                 element = with_scalar(element, F32)
-            self.state[one.name] = {slot: zeros(one.field.shape, element) for slot in self._used()}
+            shape = one.field.shape if self._shards is None else self._shards.state_shape(k)
+            slots = () if shape is None else self._used()
+            self.state[one.name] = {slot: zeros(shape or (), element) for slot in slots}
         follow_rows(self.parameters, self)
         self._fresh = FreshGradients(self.parameters)
 
@@ -226,16 +241,18 @@ class Optimiser(ABC):
         if visible is not None:
             self._check_visible(visible)
         present = self._fetch_tensors()
-        self._fresh.clear_others(self.parameters)
-        gradients = [one.grad for one in self.parameters]
+        if self._had_pass():
+            self._fresh.clear_others(self.parameters)
+        fields, gradients, counted = self._moved()
         scale = 1.0
         looks = self._nonfinite in ("raise", "skip")
         if looks or self._clip_norm is not None:
-            self.grad_norm = norm(self._total, gradients, self._launches)
+            self.grad_norm = self._norm(counted, self._launches)
             if not math.isfinite(self.grad_norm) and looks:
                 if self._nonfinite == "raise":
+                    wrong = first_not_finite(self.parameters, counted)
                     raise SolverError(
-                        f"{self._who}: {first_not_finite(self.parameters)}; no field was moved. "
+                        f"{self._who}: {wrong}; no field was moved. "
                         "dt.Tape(loss, diagnose=True) says where that comes from, and "
                         "nonfinite='skip' leaves such steps out."
                     )
@@ -253,26 +270,71 @@ class Optimiser(ABC):
         ]
         shared = self._nonfinite == "zero" or None, scale, self._clip_value
         for group in self._launches:
-            places = [k for k in group if present[k]]
+            places = [k for k in group if present[k] and fields[k] is not None]
             if not places:
                 continue
             some = [self.parameters[k] for k in places]
             states = [self.state[one.name] for one in some]
             move(
                 self.rule.change,
-                tuple(one.field for one in some),
+                tuple(fields[k] for k in places),
                 tuple(gradients[k] for k in places),
                 tuple(tuple(state.get(slot) for slot in self.rule.slots) for state in states),
                 tuple(numbers[k] for k in places),
                 tuple((*shared, *self._bounds[k]) for k in places),
                 visible,
             )
+        if self._shards is not None:
+            self._shards.give(self.parameters)
         self.steps += 1
         self._fresh.note(self.parameters)
         for one, moved in zip(self.parameters, present, strict=True):
             if one.tensor is not None:
                 one.tensor.stepped(moved)
         return True
+
+    def _made_shards(self, sharded: bool, reduce: str | None) -> Shards | None:
+        """Return the division of the fields among ranks, if it is asked for and there are several.
+
+        Raises:
+            LaunchError: An option is invalid.
+        """
+        if reduce not in (None, "sum", "mean"):
+            raise LaunchError(f"{self._who}: reduce is 'sum' or 'mean', not {reduce!r}.")
+        if reduce is not None and not sharded:
+            raise LaunchError(
+                f"{self._who}: reduce={reduce!r} is for sharded=True. Otherwise the tape combines "
+                "gradients, dt.Tape(loss, reduce=dist.Gradients(fields)), or after it "
+                "dist.all_reduce(fields)."
+            )
+        if not sharded:
+            return None
+        shards = Shards(self.parameters, self._who, reduce)
+        return shards if shards.size > 1 else None
+
+    @property
+    def _is_divided(self) -> bool:
+        """Whether ranks have different gradients, so that all of them make up the norm."""
+        return self._shards is not None or any(one.field.split for one in self.parameters)
+
+    def _had_pass(self) -> bool:
+        """Tell whether there was a backward pass since the last step, with shards on any rank."""
+        had = self._fresh.has_pass
+        return bool(agree(float(had), "max")) if self._shards is not None else had
+
+    def _moved(self) -> tuple[list[Field | None], list[Field | None], list[Counted]]:
+        """Return fields to move and their gradients, None for none, and what counts in the norm."""
+        shards = self._shards
+        if shards is None:
+            fields: list[Field | None] = [one.field for one in self.parameters]
+            return fields, [one.grad for one in self.parameters], owned_of(self.parameters)
+        shards.fetch(self.parameters)
+        counted = [
+            Counted(k, part, is_part=True, start=shards.own[k].start)
+            for k, part in enumerate(shards.gradients)
+            if part is not None
+        ]
+        return shards.fields, shards.gradients, counted
 
     def _fetch_tensors(self) -> list[bool]:
         """Take the gradients of tensors; return which parameters have a gradient."""
@@ -284,6 +346,10 @@ class Optimiser(ABC):
         return present
 
     def _check_visible(self, visible: Field) -> None:
+        if self._shards is not None:
+            raise FieldError(
+                f"{self._who}: with sharded=True fields move whole; 'visible' is for rows."
+            )
         if (
             len(visible.shape) != 1
             or not isinstance(visible.element, Scalar)
@@ -323,6 +389,11 @@ class Optimiser(ABC):
     # Saving
 
     def __getstate__(self) -> dict[str, Any]:
+        if self._shards is not None:
+            raise FieldError(
+                f"{self._who}: a part of an optimiser is not pickled. Save state_dict(), which is "
+                "whole, and load it on any number of ranks."
+            )
         rows = [rows_of(one.field) for one in self.parameters]
         return vars(self) | {"_fresh": self._fresh.used(self.parameters), "_rows": rows}
 
@@ -336,9 +407,14 @@ class Optimiser(ABC):
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
         """Return, as arrays by name, all that later steps depend on except fields and options.
 
-        `np.savez(path, **optimiser.state_dict())` writes them to a file.
+        `np.savez(path, **optimiser.state_dict())` writes them to a file. With `sharded` all ranks
+        call it, each gets all of the state, and any number of ranks can load it.
         """
-        arrays = {key: field.to_numpy() for key, field in self._state_fields().items()}
+        arrays = (
+            {key: field.to_numpy() for key, field in self._state_fields().items()}
+            if self._shards is None
+            else self._shards.whole(self.parameters, self.state, self._used())
+        )
         if self._has_tensors:
             arrays["missed"] = np.array([float(one.missed) for one in self.parameters])
         return {"rule": np.array(type(self).__name__), "steps": np.array(self.steps), **arrays}
@@ -357,21 +433,24 @@ class Optimiser(ABC):
             TapeError: A tape is open.
         """
         check_no_tape(f"{self._who}: load_state_dict()")
-        fields = self._state_fields()
         wanted = {
-            key: Wanted(
-                (*field.shape, *shape_of(field.element)),
-                numpy_dtype(scalar_of(field.element)),
-                key.rpartition(".")[2] in self.rule.squares,
+            f"{one.name}.{slot}": Wanted(
+                (*one.field.shape, *shape_of(one.field.element)),
+                state_dtype(one.field),
+                slot in self.rule.squares,
             )
-            for key, field in fields.items()
+            for one in self.parameters
+            for slot in self._used()
         }
         if self._has_tensors:
             size = len(self.parameters)
             wanted["missed"] = Wanted((size,), np.dtype(np.float64), square=True)
         steps, arrays = restored(saved, type(self).__name__, wanted)
-        for key, field in fields.items():
-            field.from_numpy(arrays[key])
+        for k, one in enumerate(self.parameters):
+            for slot, field in self.state[one.name].items():
+                values = arrays[f"{one.name}.{slot}"]
+                shards = self._shards
+                field.from_numpy(values if shards is None else shards.own_part(k, values))
         if self._has_tensors:
             for one, missed in zip(self.parameters, arrays["missed"], strict=True):
                 if one.tensor is not None:

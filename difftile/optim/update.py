@@ -1,4 +1,4 @@
-"""The launches of a step: one moves all fields by a rule, and one looks at their gradients.
+"""The launch of a step, which moves all fields by a rule.
 
 A rule is a func `rule(i, x, d, state, numbers)` that takes the value `x` of element `i` and its
 gradient `d`, changes element `i` of the fields in `state`, and returns the new value. The code for
@@ -14,14 +14,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 import difftile.lang as ti
 from difftile.compile.func import func
 from difftile.fields.field import Field
 from difftile.ir.types import Scalar, scalar_of
-from difftile.optim.parameters import NamedParameter
 from difftile.runtime.kernel import kernel
 
 _TOGETHER = 16  # fields of a launch: each has a loop of its own, which takes time to compile
@@ -69,22 +65,6 @@ def move(
                     _move_element(i, rule, xs[k], gradients[k], states[k], numbers[k], limits[k])
 
 
-@func
-def _square(g: Any, i: Any, several: Any) -> Any:
-    number = ti.f64(g[i])
-    return (number * number).sum() if ti.static(several is not None) else number * number
-
-
-@kernel
-def _add_squares(total: Any, gradients: Any, several: Any) -> None:
-    for k in ti.static(range(len(gradients))):
-        if ti.static(len(gradients[k].shape) == 0):
-            total[None] += _square(gradients[k], None, several[k])
-        else:
-            for i in ti.grouped(gradients[k]):
-                total[None] += _square(gradients[k], i, several[k])
-
-
 def launches(fields: Sequence[Field]) -> list[tuple[int, ...]]:
     """Return which fields are moved together, by their places: those of one type of numbers."""
     found: dict[tuple[Scalar, int], list[int]] = {}
@@ -95,43 +75,3 @@ def launches(fields: Sequence[Field]) -> list[tuple[int, ...]]:
         counts[scalar] = count + 1
         found.setdefault((scalar, count // _TOGETHER), []).append(place)
     return [tuple(places) for places in found.values()]
-
-
-def norm(total: Field, gradients: Sequence[Field], together: Sequence[tuple[int, ...]]) -> float:
-    """Return the norm of several gradients as one vector; not finite exactly if one of them is not.
-
-    Args:
-        total: A work field in double precision, of shape ().
-        gradients: The gradients.
-        together: Those that a launch adds up, by their places; see `launches`.
-    """
-    total.fill(0.0)
-    for places in together:
-        some = tuple(gradients[k] for k in places)
-        _add_squares(
-            total, some, tuple(None if isinstance(g.element, Scalar) else True for g in some)
-        )
-    squared = float(total[None])
-    if math.isfinite(squared):
-        return math.sqrt(squared)
-    # One number is not finite, or the squares of large ones are not.
-    arrays = [g.to_numpy().astype(np.float64) for g in gradients]
-    largest = max(float(np.max(np.abs(array))) for array in arrays)
-    if not all(bool(np.isfinite(array).all()) for array in arrays):
-        return math.nan
-    squared = sum(float(np.sum((array / largest) ** 2)) for array in arrays)
-    return min(largest * math.sqrt(squared), float(np.finfo(np.float64).max))
-
-
-def first_not_finite(parameters: Sequence[NamedParameter]) -> str:
-    """Return the place of the first number in the gradients that is not finite, in words."""
-    for one in parameters:
-        gradient: npt.NDArray[Any] = one.grad.to_numpy()
-        wrong = np.argwhere(~np.isfinite(gradient))
-        if len(wrong):
-            index = tuple(int(k) for k in wrong[0])
-            at, parts = index[: one.field.ndim], index[one.field.ndim :]
-            where = f"at index {at}" if at else "in its element"
-            where += f", component {parts}" if parts else ""
-            return f"the gradient of {one} is {gradient[index]} {where}"
-    raise AssertionError("all gradients are finite")

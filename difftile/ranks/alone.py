@@ -48,6 +48,10 @@ class Alone:
         copy_own(sends, receives, 0)
         return Done()
 
+    def aside(self) -> Alone:
+        """Return the engine itself."""
+        return self
+
     def abort(self) -> None:
         """Do nothing: there are no others."""
 

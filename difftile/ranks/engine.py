@@ -87,6 +87,14 @@ class Engine(Protocol):
         """
         ...
 
+    def aside(self) -> Engine:
+        """Return an engine of the same ranks whose communication has an order of its own.
+
+        Work on the side goes through it while the program communicates. All ranks come here
+        together at the first call, which makes it.
+        """
+        ...
+
     def abort(self) -> None:
         """End the other ranks after a failure of this one, where the engine can do that."""
         ...

@@ -130,6 +130,7 @@ class MpiEngine:
             )
         self.waiting = Waiting(self.rank, self.size, timeout)
         self._ops = {"sum": MPI.SUM, "max": MPI.MAX, "min": MPI.MIN}
+        self._aside: MpiEngine | None = None
         self._held: set[_Request] = set()  # memory stays until requests are done
         self._progress = _Progress(MPI, self._world) if self.size > 1 else None
 
@@ -177,6 +178,13 @@ class MpiEngine:
         if self._progress is not None and not self._held:
             self._progress.end()
 
+    def aside(self) -> MpiEngine:
+        """Return the engine over a copy of the communicator."""
+        if self._aside is None:
+            self._aside = MpiEngine(self.waiting.timeout, self._world)
+            self._aside.waiting = self.waiting
+        return self._aside
+
     def abort(self) -> None:
         """End all ranks, this one included."""
         for stream in (sys.stdout, sys.stderr):
@@ -187,6 +195,8 @@ class MpiEngine:
         """End the progress of messages; mpi4py ends MPI."""
         if self._progress is not None:
             self._progress.stop()
+        if self._aside is not None:
+            self._aside.stop()
 
 
 class _Progress:

@@ -176,6 +176,7 @@ class TorchEngine:
         self._sent = [0] * self.size
         self._received = [0] * self.size
         self._running: list[tuple[Any, str, float]] = []
+        self._aside: TorchEngine | None = None
 
     @property
     def host(self) -> str | None:
@@ -308,6 +309,16 @@ class TorchEngine:
             if begun < limit and not work.is_completed():
                 return what
         return None
+
+    def aside(self) -> TorchEngine:
+        """Return the engine over a second group of the same ranks."""
+        if self._aside is None:
+            dist = self._dist
+            ranks = None if self._group is None else dist.get_process_group_ranks(self._group)
+            group = dist.new_group(ranks, backend="gloo", timeout=self._limit)
+            self._aside = TorchEngine(self.waiting.timeout, group)
+            self._aside.waiting = self.waiting
+        return self._aside
 
     def abort(self) -> None:
         """Do nothing: connections end with the process."""

@@ -708,7 +708,7 @@ class Tape(StepRecorder):
         )
         if self._diagnosis is not None:
             self._diagnosis.constant = loss.base if constant else None
-        elif constant and not self._cuts.told:
+        elif constant and not self._cuts.told and (self.reduce is None or self._launches):
             title = (
                 f"All gradients are zero: the loss {loss!r} depends smoothly on no field with a "
                 "gradient."

@@ -213,7 +213,7 @@ def test_broadcast_and_check(size: int, engine: str) -> None:
             assert "'w'" in messages[0] and "at index (2, 1) it is 7 on rank 2" in messages[0]
             assert "'at'" in messages[1] and "at index 1, component 1 it is 1 on" in messages[1]
             assert "rank 1 has '0' of f64, shape (4,), and rank 0" in messages[2]
-            assert "rank 1 has 2 fields, and rank 0 has 1" in messages[3]
+            assert "rank 1 has '1' of f32, shape (3,), and rank 0 has nothing" in messages[3]
             assert "rank 1 has 0: f64 (4,), and rank 0 has 0: f64 (3,)" in messages[4]
         assert "root is a rank from 0 to" in messages[-4]
         assert "takes whole fields" in messages[-3]

@@ -1,0 +1,144 @@
+"""The norm of the gradients of all parameters, each element of all ranks counted once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import difftile.lang as ti
+from difftile.compile.func import func
+from difftile.fields.array_like import ArrayLike
+from difftile.fields.create import zeros
+from difftile.fields.view import View
+from difftile.fields.window import whole
+from difftile.ir.types import F64, Scalar
+from difftile.optim.parameters import NamedParameter
+from difftile.ranks import agree
+from difftile.ranks.collect import gather
+from difftile.runtime.kernel import kernel
+
+_MOST = float(np.finfo(np.float64).max)
+
+
+@func
+def _square(g: Any, i: Any, several: Any) -> Any:
+    number = ti.f64(g[i])
+    return (number * number).sum() if ti.static(several is not None) else number * number
+
+
+@kernel
+def _add_squares(total: Any, gradients: Any, several: Any) -> None:
+    for k in ti.static(range(len(gradients))):
+        if ti.static(len(gradients[k].shape) == 0):
+            total[None] += _square(gradients[k], None, several[k])
+        else:
+            for i in ti.grouped(gradients[k]):
+                total[None] += _square(gradients[k], i, several[k])
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The elements of a gradient that this rank counts.
+
+    Args:
+        place: The place of the parameter among those of the optimiser.
+        gradient: The elements.
+        is_part: Whether other ranks count other elements; otherwise all have the same.
+        start: The place of the first one in the row of all elements; None for boxes of them.
+    """
+
+    place: int
+    gradient: ArrayLike
+    is_part: bool
+    start: int | None = None
+
+
+def owned_of(parameters: Sequence[NamedParameter]) -> list[Counted]:
+    """Return the elements of the gradients of parameters that this rank owns."""
+    found: list[Counted] = []
+    for place, one in enumerate(parameters):
+        gradient, split = one.grad, one.field.split
+        if split is None:
+            found.append(Counted(place, gradient, is_part=False))
+            continue
+        view = View(gradient, whole(gradient.shape).sliced(gradient, split.owned))
+        if view.size:
+            found.append(Counted(place, view, is_part=True))
+    return found
+
+
+class GradientNorm:
+    """Computes the norm of several gradients as one vector.
+
+    Args:
+        is_divided: Whether ranks count different elements of some of them; all ranks call it then.
+    """
+
+    def __init__(self, *, is_divided: bool) -> None:
+        self._total = zeros((), F64)
+        self._is_divided = is_divided
+
+    def __call__(self, gradients: Sequence[Counted], together: Iterable[Sequence[int]]) -> float:
+        """Return the norm; not finite exactly if a number is not.
+
+        Args:
+            gradients: The gradients.
+            together: Those of one type of numbers, by the places of their parameters.
+        """
+        groups = [set(places) for places in together]
+        squared = 0.0
+        for is_part in (False, True):
+            self._total.fill(0.0)
+            for places in groups:
+                some = [
+                    one.gradient
+                    for one in gradients
+                    if one.place in places and one.is_part == is_part
+                ]
+                if some:
+                    several = (None if isinstance(g.element, Scalar) else True for g in some)
+                    _add_squares(self._total, tuple(some), tuple(several))
+            own = float(self._total[None])
+            squared += agree(own) if is_part and self._is_divided else own
+        if math.isfinite(squared):
+            return math.sqrt(squared)
+        return self._scaled(gradients)
+
+    def _scaled(self, gradients: Sequence[Counted]) -> float:
+        """Return the norm where one number is not finite, or the squares of large ones are not."""
+        arrays = [(one.gradient.to_numpy().astype(np.float64), one.is_part) for one in gradients]
+        largest = max((float(np.max(np.abs(array))) for array, _ in arrays), default=0.0)
+        wrong = not all(bool(np.isfinite(array).all()) for array, _ in arrays)
+        if self._is_divided:
+            each = gather([0.0 if wrong else largest, wrong], "the norm of the gradients")
+            largest, wrong = float(each[:, 0].max()), bool(each[:, 1].any())
+        if wrong:
+            return math.nan
+        squared = [0.0, 0.0]
+        for array, is_part in arrays:
+            squared[is_part] += float(np.sum((array / largest) ** 2))
+        parts = agree(squared[1]) if self._is_divided else squared[1]
+        return min(largest * math.sqrt(squared[0] + parts), _MOST)
+
+
+def first_not_finite(parameters: Sequence[NamedParameter], gradients: Sequence[Counted]) -> str:
+    """Return the place of the first number in the gradients that is not finite, in words."""
+    for one in gradients:
+        found: npt.NDArray[Any] = one.gradient.to_numpy()
+        wrong = np.argwhere(~np.isfinite(found))
+        if len(wrong):
+            parameter = parameters[one.place]
+            index, ndim = tuple(int(k) for k in wrong[0]), len(one.gradient.shape)
+            at, parts = index[:ndim], index[ndim:]
+            if one.start is not None:
+                place = np.unravel_index(one.start + at[0], parameter.field.shape)
+                at = tuple(int(k) for k in place)
+            where = f"at index {at}" if at else "in its element"
+            where += f", component {parts}" if parts else ""
+            return f"the gradient of {parameter} is {found[index]} {where}"
+    return "a gradient is not finite on another rank, which names it"
