@@ -24,6 +24,7 @@ from difftile.fields.recording import RECORDING, Recording
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
 from difftile.ranks import current
+from difftile.recording.meeting import meet
 from difftile.recording.steps import Derivatives, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
 from difftile.substrate import LOCK, Buffer, Pool, apart, current_session, keep, unpin
@@ -287,6 +288,9 @@ class Opaque(TapeStep):
             LaunchError: A field was written that is declared to be read only.
             TapeError: The results differ from the first ones.
         """
+        if self.communicates:
+            again = f"{self.step.title}, run again" if self._settled else self.step.title
+            meet(again, f"{self.signature}, {again == self.step.title}")
         watching = held if self.step.is_contained else watched
         with watching(self.step.title, self.uses, record=record) as writes, apart():
             if self.step.is_contained:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from difftile.fields.recording import RECORDING
-from difftile.recording.opaque import OpaqueStep, watched
+from difftile.recording.meeting import meet
+from difftile.recording.opaque import Opaque, OpaqueStep, watched
 
 
 def perform(step: OpaqueStep) -> Any:
@@ -13,6 +14,7 @@ def perform(step: OpaqueStep) -> Any:
 
     Raises:
         LaunchError: The step writes a field that is declared to be read only.
+        RankError: In a debug session, another rank is at another step.
     """
     recording = RECORDING.get()
     if recording.trace is not None:
@@ -20,6 +22,8 @@ def perform(step: OpaqueStep) -> Any:
     tape = recording.recorder
     if tape is not None:
         return tape.opaque(step)
+    if step.communicates:
+        meet(step.title, Opaque(step, step.uses, constant=True).signature)
     if step.is_contained:
         return step.run()
     with watched(step.title, step.uses) as writes:

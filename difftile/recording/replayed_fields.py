@@ -12,6 +12,7 @@ from difftile.diagnostics import FieldError, GradientCut, TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.ir.types import is_float
+from difftile.recording.meeting import meet
 from difftile.recording.opaque import OpaqueRecord, Use, closed
 from difftile.recording.snapshots import Snapshot
 from difftile.recording.work_fields import copied, zeros_of
@@ -253,7 +254,10 @@ def applying(record: OpaqueRecord, stands: Mapping[Storage, Field]) -> Generator
 
     Raises:
         TapeError: The rule has changed the contents of a field.
+        RankError: In a debug session, another rank is at another step.
     """
+    if record.opaque.communicates:
+        meet(f"the derivative of {record.opaque.step.title}", f"{record.opaque.signature}'")
     with closed(set()):
         yield
     for use in record.opaque.uses:

@@ -57,6 +57,7 @@ from difftile.recording.gradient_cuts import Cuts
 from difftile.recording.history import FullHistory, History
 from difftile.recording.host_reads import ConstantNumber, HostReads
 from difftile.recording.limited_history import LimitedHistory
+from difftile.recording.meeting import meet_backward
 from difftile.recording.opaque import Opaque, OpaqueStep
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.reduction import Reduction
@@ -682,6 +683,7 @@ class Tape(StepRecorder):
                 raise TapeError(f"retain takes whole fields, not {field!r}.")
         if self._times is not None:
             self._trace = Trace(self._history.steps())
+        meet_backward(step for step, _ in self._history.steps())
         finished = False
         with TAPES.turn.whole():
             outer = TAPES.pass_of
