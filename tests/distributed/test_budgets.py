@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import difftile as dt
+from difftile import distributed as dist
 from difftile import ti
 from difftile.distributed.transfer import Part, transfer
 from difftile.ranks import current
@@ -92,3 +93,45 @@ def test_gradients_within_any_memory(size: int, steps: int, between: int, before
             np.testing.assert_allclose(gradient, wanted, rtol=1e-14)
         assert results[1][1] > 0
         assert results[1][1] >= results[-2][1]
+
+
+@dt.kernel
+def step(before: Any, now: Any, after: Any) -> None:
+    """Take a step of a nonlinear wave."""
+    for i, j in ti.ndrange((1, now.shape[0] - 1), (1, now.shape[1] - 1)):
+        around = now[i - 1, j] + now[i + 1, j] + now[i, j - 1] + now[i, j + 1] - 4.0 * now[i, j]
+        after[i, j] = 2.0 * now[i, j] - before[i, j] + 0.2 * around - 0.01 * now[i, j] ** 3
+
+
+def wave(cells: int, steps: int, limits: list[dict[str, int]]) -> list[Any]:
+    """Return the gradient of a wave's energy on the whole grid and the bytes kept, by limit."""
+    found: list[Any] = []
+    for limit in limits:
+        grid = dist.Grid((cells, cells), halo=1, periodic=True)
+        before, now, after = (grid.field(ti.f64, grad=True) for _ in range(3))
+        start = np.random.default_rng(0).normal(size=(cells, cells))
+        now.from_global(start)
+        first = now
+        given = {k: v // current().size for k, v in limit.items()}
+        with dt.Tape(**given) as tape:
+            for _ in range(steps):
+                now.exchange()
+                step(before, now, after)
+                before, now, after = now, after, before
+        tape.backward({now.inner: now.inner.to_numpy()})
+        gradient = dist.Grid((cells, cells), halo=1, periodic=True).field(ti.f64)
+        gradient.inner.from_numpy(first.grad.to_numpy()[1:-1, 1:-1])
+        found.append((gradient.to_global(), tape.peak_nbytes))
+    return found
+
+
+def test_memory_of_the_backward_pass_is_divided_among_ranks() -> None:
+    cells, steps = 96, 40
+    limits = [{}, {"memory": 10 * 8 * (cells + 2) ** 2}]
+    alone = ranks(1).run(wave, cells, steps, limits)[0]
+    assert alone[0][1] > 3 * alone[1][1]
+    for size in (2, 4):
+        for results in ranks(size).run(wave, cells, steps, limits):
+            for (wanted, most), (found, peak) in zip(alone, results, strict=True):
+                np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12 * abs(wanted).max())
+                assert peak <= 1.1 * most / size
