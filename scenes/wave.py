@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import difftile as dt
+from difftile import distributed as dist
 from difftile import ti
 
 _TILES = 6  # along each axis
@@ -152,6 +153,62 @@ class Wave:
         for _ in dt.steps(2, self.steps):
             self.step()
         self.measure()
+
+
+@dt.data_oriented
+class WaveOnRanks:
+    """The same water in parts, one for each rank; each process runs this program.
+
+    Compared with `Wave`: fields are those of a grid, whose halo is the rim; kernels loop over the
+    cells of this rank; a step exchanges the halo first; the loss is summed over ranks.
+
+    Args:
+        scene: The square, and the goal for the water.
+        steps: States of a run, the initial one included.
+        dtype: Of the numbers.
+    """
+
+    def __init__(self, scene: WaveScene, steps: int, dtype=ti.f32):
+        self.n, self.courant, self.steps = scene.n, scene.courant, steps
+        self.grid = dist.Grid((self.n, self.n), halo=1)
+        self.initial, self.p, self.older = (self.grid.field(dtype, grad=True) for _ in range(3))
+        self.target = self.grid.field(dtype)
+        self.target.from_global(scene.target)
+        self.loss = dt.zeros((), dtype, grad=True)
+        self.parameters = {"initial": self.initial}
+
+    @dt.kernel
+    def advance(self, p, older):
+        """Write the next height over the older one."""
+        for i, j in ti.ndrange((1, p.shape[0] - 1), (1, p.shape[1] - 1)):
+            laplacian = p[i - 1, j] + p[i + 1, j] + p[i, j - 1] + p[i, j + 1] - 4.0 * p[i, j]
+            older[i, j] = 2.0 * p[i, j] - older[i, j] + self.courant * laplacian
+
+    @dt.kernel
+    def measure(self, p, target):
+        """The mean squared difference of the water and the picture, the part of this rank."""
+        self.loss[None] = 0.0
+        for i, j in target:
+            self.loss[None] += (target[i, j] - p[i, j]) ** 2 / self.n**2
+
+    def start(self) -> None:
+        """Raise the water in state 0; in state 1 it is flat."""
+        self.older.inner.copy_from(self.initial.inner)
+        self.p.fill(0.0)
+
+    def step(self) -> None:
+        """Advance by one time step."""
+        self.p.exchange()
+        self.advance(self.p, self.older)
+        self.p, self.older = self.older, self.p
+
+    def run(self) -> None:
+        """Simulate from the start and measure the loss."""
+        self.start()
+        for _ in range(2, self.steps):
+            self.step()
+        self.measure(self.p.inner, self.target.inner)
+        dist.sum(self.loss)
 
 
 # A pool seen through the water
