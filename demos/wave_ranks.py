@@ -16,8 +16,9 @@ from demos.support.images import Look, Panel, save_images
 from demos.support.options import make_parser, start
 from demos.support.pictures import save_loss_curve
 from demos.support.pools import make_descent
-from demos.support.training import train
+from demos.support.training import print_check, train
 from difftile import distributed as dist
+from difftile import ti
 from difftile.arguments import positive_int
 from scenes.wave import WaveOnRanks, make_scene
 
@@ -29,7 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--size", type=positive_int, default=256, help="cells along each axis; default: %(default)s"
     )
     options = start(parser, argv)
-    scene = make_scene(options.size)
+    scene = make_scene(min(options.size, 64) if options.check else options.size)
+    if options.check:
+        if dist.size() > 1:
+            parser.error("--check is for one process")
+        return print_check(WaveOnRanks(scene, options.steps, ti.f64), "initial")
     wave = WaveOnRanks(scene, options.steps)
     training = train(
         wave,

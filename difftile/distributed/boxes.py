@@ -143,12 +143,13 @@ class _Segment:
     shift: int
 
 
-def divided(shape: Sequence[int], count: int) -> tuple[int, ...] | None:
+def divided(shape: Sequence[int], count: int, periodic: Sequence[bool]) -> tuple[int, ...] | None:
     """Return how many boxes along each axis have the least surface, or None if none have cells.
 
     Args:
         shape: Cells along each axis.
         count: The number of boxes.
+        periodic: Whether each axis is closed.
     """
     best: tuple[float, tuple[int, ...]] | None = None
     for ranks in _factors(count, len(shape)):
@@ -156,10 +157,12 @@ def divided(shape: Sequence[int], count: int) -> tuple[int, ...] | None:
             continue
         sides = [size / one for one, size in zip(ranks, shape, strict=True)]
         surface = sum(
-            math.prod(sides) / side for side, one in zip(sides, ranks, strict=True) if one > 1
+            math.prod(sides) / side * min(one - 1 + closed, 2)
+            for side, one, closed in zip(sides, ranks, periodic, strict=True)
+            if one > 1
         )
-        # Of equal ones the first: cuts across the first axis leave long rows.
-        if best is None or (surface, tuple(reversed(ranks))) < (best[0], tuple(reversed(best[1]))):
+        # Of equal ones that with more cuts across the first axes, which leave long rows.
+        if best is None or (surface, ranks[::-1]) < (best[0], best[1][::-1]):
             best = surface, ranks
     return None if best is None else best[1]
 

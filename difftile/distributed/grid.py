@@ -66,9 +66,9 @@ class Grid:
         if not 1 <= len(self.shape) <= _AXES or 0 in self.shape:
             raise FieldError(f"A grid has one to three axes with cells along each, not {shape!r}.")
         engine = current()
-        self.ranks = _boxes(self.shape, ranks, engine.size)
         self.halo = self._for_axes(halo, "halo", "a number of cells, 0 or more")
         self.periodic = tuple(map(bool, self._for_axes(periodic, "periodic", "True or False")))
+        self.ranks = _boxes(self.shape, ranks, engine.size, self.periodic)
         self._layout = Layout(self.shape, self.ranks, self.halo, self.periodic)
         self._rank = engine.rank
         self._split = GridSplit(self._layout, self._rank)
@@ -227,20 +227,26 @@ def _opened(field: Field | StructField) -> list[Field]:
     return [leaf for _, leaf in field.fields()] if isinstance(field, StructField) else [field]
 
 
-def _boxes(shape: tuple[int, ...], ranks: Sequence[int] | int | None, size: int) -> tuple[int, ...]:
+def _boxes(
+    shape: tuple[int, ...],
+    ranks: Sequence[int] | int | None,
+    size: int,
+    periodic: Sequence[bool],
+) -> tuple[int, ...]:
     """Return the boxes along each axis.
 
     Args:
         shape: Cells along each axis.
         ranks: The boxes that the user asks for, or None.
         size: The number of ranks.
+        periodic: Whether each axis is closed.
 
     Raises:
         FieldError: Some rank would own no cells.
         RankError: The boxes are not as many as the ranks.
     """
     if ranks is None:
-        found = divided(shape, size)
+        found = divided(shape, size, periodic)
         if found is None:
             raise FieldError(
                 f"A grid of shape {shape} cannot be divided among {size} ranks: each way has more "

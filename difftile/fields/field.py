@@ -813,3 +813,12 @@ def make(element: Type, shape: tuple[int, ...]) -> Field:
     """
     shape = as_shape(shape)
     return Field(element, shape, Storage(current_session().pool.allocate(element, shape)))
+
+
+def make_like(field: ArrayLike) -> Field:
+    """Return a field with any contents like another, or like a part of one, and split like it."""
+    made = make(field.element, field.shape)
+    split = field.split if isinstance(field, Field) else None
+    if split is not None and split.shape == field.shape:
+        made.storage.split = split
+    return made

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import TapeError
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field, make
+from difftile.fields.field import Field, make_like
 from difftile.fields.tracked import TrackedFloat
 from difftile.ir.types import is_float
 from difftile.linearization.flat import FlatDerivative, FlatFields
@@ -122,6 +122,6 @@ class Differentiated:
             if isinstance(one, Field) and all(one.storage is not other.storage for other in found):
                 found.append(one)
             else:
-                found.append(make(one.element, one.shape))
+                found.append(make_like(one))
                 found[-1].copy_from(one)
         return found

@@ -10,7 +10,7 @@ import numpy as np
 from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
-from difftile.fields.field import Field, GradientGuard, Storage, make
+from difftile.fields.field import Field, GradientGuard, Storage, make_like
 from difftile.fields.recording import Where
 from difftile.fields.window import Window
 from difftile.ir.derived import After, Before
@@ -113,7 +113,7 @@ class Replay:
             if grad_out is not None:
                 grad_out.storage.of_overwritten = False
         if self.private:
-            work = make(field.element, field.shape)
+            work = make_like(field)
             work.buffer.fill(0.0)
         elif shared and field.storage in self.seeds:
             work = copied(field.grad)
@@ -121,7 +121,7 @@ class Replay:
             work = field.grad if grad_out is None else grad_out
             work.fresh_if_pinned(keep=True)  # a launch on the tape read its contents
         else:
-            work = make(field.element, field.shape)
+            work = make_like(field)
             if not shared and grad_in is not None:
                 work.buffer.copy_from(grad_in.buffer)
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difftile.fields.exchange import HostArray
-from difftile.fields.field import Field, make
+from difftile.fields.field import Field, make_like
 from difftile.fields.window import Window
 
 
@@ -21,13 +21,13 @@ def add_to(target: Field, values: HostArray, window: Window | None = None) -> No
 
 def copied(field: Field) -> Field:
     """Return a field with a copy of the contents."""
-    twin = make(field.element, field.shape)
+    twin = make_like(field)
     twin.buffer.copy_from(field.buffer)
     return twin
 
 
 def zeros_of(field: Field) -> Field:
     """Return a field of zeros like another."""
-    made = make(field.element, field.shape)
+    made = make_like(field)
     made.buffer.fill(0.0)
     return made

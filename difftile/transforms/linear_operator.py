@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field, make
+from difftile.fields.field import Field, make_like
 from difftile.linearization.flat import Columns, FlatDerivative, FlatFields
 from difftile.linearization.together import CHUNK
 from difftile.runtime.scipy import scipy_module
@@ -186,7 +186,7 @@ class Ravel:
         parts = self.flat.split(array.reshape(-1, 1))
         fields: list[Field] = []
         for like, part in parts.items():
-            fields.append(make(like.element, like.shape))
+            fields.append(make_like(like))
             fields[-1].from_numpy(part[0])
         return self._nested(fields)
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field, make
+from difftile.fields.field import Field, make_like
 from difftile.fields.recording import RECORDING, Recording
 from difftile.fields.tracked import TrackedFloat
 from difftile.ir.types import is_float
@@ -192,7 +192,7 @@ def _in_own_fields(tree: Tree) -> Tree:
         if isinstance(one, Field) and one.storage not in seen:
             seen.add(one.storage)
             return one
-        copy = make(one.element, one.shape)
+        copy = make_like(one)
         copy.copy_from(one)
         return copy
 

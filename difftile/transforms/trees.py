@@ -14,7 +14,7 @@ from difftile.fields.array_kinds import kind_of
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import host_values, is_array, is_numpy
 from difftile.fields.create import from_numpy
-from difftile.fields.field import Field, make
+from difftile.fields.field import Field, make, make_like
 from difftile.fields.recording import RECORDING
 from difftile.fields.structs import StructField
 from difftile.fields.view import View
@@ -119,7 +119,7 @@ def _field_of(value: Any, name: str) -> Field:
             raise LaunchError(
                 f"{name} is a view of a field; pass the field, and take the view in the function."
             )
-        twin = make(base.element, value.shape)
+        twin = make_like(value)
         if RECORDING.get().recorder is not None:
             twin = twin.with_grads()
         twin.copy_from(value)
