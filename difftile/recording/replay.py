@@ -19,6 +19,7 @@ from difftile.ir.types import shape_of
 from difftile.launch.binding import Binding, Environment, Fixed, Kept, Slot
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.budget import LOG_BYTES
+from difftile.recording.meeting import meet
 from difftile.recording.opaque import OpaqueRecord
 from difftile.recording.replayed_fields import reverse_opaque
 from difftile.recording.runs import RunRecord
@@ -155,6 +156,8 @@ class Replay:
     def opaque(self, record: OpaqueRecord) -> None:
         """Run the reverse of an opaque step."""
         opaque = record.opaque
+        if opaque.communicates:
+            meet(f"the way back of {opaque.step.title}", f"{opaque.signature} back")
         with apart():  # others may look at memory
             if not opaque.flows or not opaque.step.reverse_in_place(record, self.gradient):
                 reverse_opaque(record, self.gradient)

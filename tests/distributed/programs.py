@@ -15,7 +15,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -138,32 +138,54 @@ class All:
 
     layout: Layout
     at: list[dict[str, Array]]
+    _cells: dict[int, Any] = field(default_factory=dict)
 
-    def exchange(self, names: Sequence[str]) -> None:
-        """Fill the halos."""
+    def cells(self, rank: int) -> tuple[tuple[slice, ...], list[tuple[Any, Any]]]:
+        """Return the box that a rank owns, and its halo.
+
+        The box is in local indices; the halo is pairs of a local cell and that of the whole grid,
+        those outside of the domain left out.
+        """
         layout = self.layout
-        for name in names:
-            whole = np.zeros(layout.shape, complex)
-            for rank, arrays in enumerate(self.at):
-                box = layout.own(rank)
-                inner = tuple(
-                    slice(h, h + b - a) for (a, b), h in zip(box, layout.halo, strict=True)
-                )
-                whole[tuple(slice(*one) for one in box)] = arrays[name][inner]
-            for rank, arrays in enumerate(self.at):
-                local = arrays[name]
-                for index in np.ndindex(local.shape):
-                    place = [
-                        k + a - h
-                        for k, (a, _), h in zip(index, layout.own(rank), layout.halo, strict=True)
-                    ]
-                    inside = all(
-                        p or 0 <= k < n
-                        for k, n, p in zip(place, layout.shape, layout.periodic, strict=True)
-                    )
-                    if inside:
-                        at = tuple(k % n for k, n in zip(place, layout.shape, strict=True))
-                        local[index] = whole[at]
+        if rank not in self._cells:
+            pairs = list(zip(layout.own(rank), layout.halo, strict=True))
+            inner = tuple(slice(h, h + b - a) for (a, b), h in pairs)
+            halo: list[tuple[Any, Any]] = []
+            for index in np.ndindex(tuple(b - a + 2 * h for (a, b), h in pairs)):
+                place = [k + a - h for k, ((a, _), h) in zip(index, pairs, strict=True)]
+                axes = list(zip(place, layout.shape, layout.periodic, strict=True))
+                owned = all(s.start <= k < s.stop for k, s in zip(index, inner, strict=True))
+                if not owned and all(p or 0 <= k < n for k, n, p in axes):
+                    halo.append((index, tuple(k % n for k, n, _ in axes)))
+            self._cells[rank] = inner, halo
+        return self._cells[rank]
+
+    def whole(self, name: str) -> Array:
+        """Return a field of the whole grid."""
+        found = np.zeros(self.layout.shape, complex)
+        for rank, arrays in enumerate(self.at):
+            found[self.box(rank)] = arrays[name][self.cells(rank)[0]]
+        return found
+
+    def fill(self, name: str, whole: Array) -> None:
+        """Fill the halos of a field."""
+        for rank, arrays in enumerate(self.at):
+            for here, there in self.cells(rank)[1]:
+                arrays[name][here] = whole[there]
+
+    def accumulate(self, name: str) -> None:
+        """Add halos to their owners and clear them."""
+        added = np.zeros(self.layout.shape, complex)
+        for rank, arrays in enumerate(self.at):
+            for here, there in self.cells(rank)[1]:
+                added[there] += arrays[name][here]
+                arrays[name][here] = 0.0
+        for rank, arrays in enumerate(self.at):
+            arrays[name][self.cells(rank)[0]] += added[self.box(rank)]
+
+    def box(self, rank: int) -> tuple[slice, ...]:
+        """Return the box that a rank owns, in the whole grid."""
+        return tuple(slice(*one) for one in self.layout.own(rank))
 
 
 @dataclass(frozen=True)
@@ -187,39 +209,55 @@ class Launch:
 
 @dataclass(frozen=True)
 class Exchange:
-    """An exchange of fields, perhaps with launches on others meanwhile."""
+    """An exchange of fields, perhaps with other actions while messages travel."""
 
     fields: tuple[str, ...]
-    meanwhile: tuple[Launch, ...] | None = None
+    meanwhile: tuple[Action, ...] | None = None
 
     def run(self, here: Here) -> None:
         fields = [here.at[f] for f in self.fields]
-        if self.meanwhile is None or not hasattr(here.grid, "exchanging"):
+        if self.meanwhile is None:
             here.grid.exchange(*fields)
-            for one in self.meanwhile or ():
-                one.run(here)
             return
         with here.grid.exchanging(*fields):
             for one in self.meanwhile:
                 one.run(here)
 
     def refer(self, run: All) -> None:
-        run.exchange(self.fields)
+        wholes = [run.whole(name) for name in self.fields]
         for one in self.meanwhile or ():
             one.refer(run)
+        for name, whole in zip(self.fields, wholes, strict=True):
+            run.fill(name, whole)
 
 
 @dataclass(frozen=True)
-class Sum:
-    """The number of each rank becomes the sum of all."""
+class Accumulate:
+    """Halos are added to their owners and cleared."""
+
+    fields: tuple[str, ...]
 
     def run(self, here: Here) -> None:
-        dist.sum(here.at["s"], local=True)
+        here.grid.accumulate(*(here.at[f] for f in self.fields))
 
     def refer(self, run: All) -> None:
-        total = np.sum([arrays["s"] for arrays in run.at], axis=0)
+        for name in self.fields:
+            run.accumulate(name)
+
+
+@dataclass(frozen=True)
+class Combine:
+    """The number of each rank becomes the sum or the mean of all."""
+
+    op: str
+
+    def run(self, here: Here) -> None:
+        getattr(dist, self.op)(here.at["s"], local=True)
+
+    def refer(self, run: All) -> None:
+        result = getattr(np, self.op)([arrays["s"] for arrays in run.at], axis=0)
         for arrays in run.at:
-            arrays["s"][...] = total
+            arrays["s"][...] = result
 
 
 @dataclass(frozen=True)
@@ -299,7 +337,7 @@ class Group:
                 action.refer(run)
 
 
-Action: TypeAlias = Launch | Exchange | Sum | Write | Copy | Swap | Group
+Action: TypeAlias = Launch | Exchange | Accumulate | Combine | Write | Copy | Swap | Group
 
 
 @dataclass(frozen=True)
@@ -373,10 +411,12 @@ def _action(rng: random.Random, axes: int, size: int, *, deep: bool) -> Action:
     kind = rng.random()
     if kind < 0.4:
         return _launch(rng, axes, size)
-    if kind < 0.62:
+    if kind < 0.58:
         return _exchange(rng, axes, size)
+    if kind < 0.62:
+        return Accumulate(_some(rng))
     if kind < 0.66:
-        return Sum()
+        return Combine(rng.choice(("sum", "mean")))
     if kind < 0.7:
         only = rng.choice((None, rng.randrange(size), rng.randrange(size)))
         return Write(rng.choice(NAMES), round(rng.uniform(-1, 1), 2), only)
@@ -386,28 +426,34 @@ def _action(rng: random.Random, axes: int, size: int, *, deep: bool) -> Action:
     return Group(inner, rng.choice((1, 2, 3, 7, 20)), rng.random() < 0.3)
 
 
-def _launch(rng: random.Random, axes: int, size: int, among: str = NAMES) -> Launch:
-    names = [n for n in KERNELS if not n.startswith("spread") or n == f"spread{axes}"]
-    names = [n for n in names if KERNELS[n][2].count("f") <= len(among)]
-    name = rng.choice(names)
+def _launch(rng: random.Random, axes: int, size: int) -> Launch:
+    name = rng.choice([n for n in KERNELS if n not in {"spread1", "spread2"} - {f"spread{axes}"}])
     kinds = KERNELS[name][2]
-    found = iter(rng.sample(among, kinds.count("f")))
+    found = iter(rng.sample(NAMES, kinds.count("f")))
     fields = tuple(next(found) if kind == "f" else "s" for kind in kinds)
     only = rng.randrange(size) if rng.random() < 0.1 else None
     return Launch(name, fields, round(rng.uniform(-0.3, 0.3), 2), only)
 
 
+def _some(rng: random.Random) -> tuple[str, ...]:
+    return tuple(rng.sample(NAMES, rng.choice((1, 1, 2))))
+
+
 def _exchange(rng: random.Random, axes: int, size: int) -> Exchange:
-    fields = tuple(rng.sample(NAMES, rng.choice((1, 1, 2))))
-    if rng.random() < 0.6:
-        return Exchange(fields)
-    others = "".join(n for n in NAMES if n not in fields)
-    launches = (_launch(rng, axes, size, others) for _ in range(rng.randint(0, 2)))
-    return Exchange(fields, tuple(launches))
+    if rng.random() < 0.5:
+        return Exchange(_some(rng))
+    inside: list[Action] = []
+    for _ in range(rng.randint(0, 3)):
+        inside.append(_action(rng, axes, size, deep=False))
+    return Exchange(_some(rng), tuple(a for a in inside if not isinstance(a, Swap)))
 
 
 def _length(actions: Sequence[Action]) -> int:
-    return sum(a.times * _length(a.actions) if isinstance(a, Group) else 1 for a in actions)
+    count = 0
+    for one in actions:
+        inside = one.actions if isinstance(one, Group) else getattr(one, "meanwhile", None) or ()
+        count += one.times * _length(inside) if isinstance(one, Group) else 1 + _length(inside)
+    return count
 
 
 # Running
@@ -508,15 +554,15 @@ def _check(program: Program) -> str:
     if pool.kept != base:
         faults.append(f"{pool.kept - base} bytes are not given back")
     terms = noise = products = size = 0.0
-    for name, field in fields.items():
+    for name, one in fields.items():
         wanted, moved = expected.at[rank][name], nudged.at[rank][name]
-        apart = float(np.max(np.abs(field.to_numpy() - wanted.real), initial=0.0))
+        apart = float(np.max(np.abs(one.to_numpy() - wanted.real), initial=0.0))
         if not apart <= 1e-11 + 100 * np.max(np.abs(moved - wanted), initial=0.0):
-            faults.append(f"{name} holds {field.to_numpy()}, not {wanted.real}")
+            faults.append(f"{name} holds {one.to_numpy()}, not {wanted.real}")
         tangents = program.passes * seeds[name] * wanted.imag / STEP
         terms += float(np.sum(tangents))
         noise += float(np.sum(np.abs(tangents - program.passes * seeds[name] * moved.imag / STEP)))
-        products += float(np.sum(field.grad.to_numpy() * towards[rank][name]))
+        products += float(np.sum(one.grad.to_numpy() * towards[rank][name]))
         size += float(np.sum(np.abs(tangents)))
     terms, products, size, noise = (agree(one) for one in (terms, products, size, noise))
     if not abs(terms - products) <= 1e-12 * (size + 1e-3) + 100 * noise:
@@ -582,7 +628,11 @@ def _fewer(actions: tuple[Action, ...]) -> list[tuple[Action, ...]]:
         head, tail = actions[:k], actions[k + 1 :]
         found.append(head + tail)
         if isinstance(action, Exchange) and action.meanwhile is not None:
+            found.append((*head, *action.meanwhile, *tail))
             found.append((*head, replace(action, meanwhile=None), *tail))
+            found += [
+                (*head, replace(action, meanwhile=m), *tail) for m in _fewer(action.meanwhile)
+            ]
         if isinstance(action, Group):
             found.append(head + action.actions + tail)
             if action.checkpointed:
