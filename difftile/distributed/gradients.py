@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, LaunchError, TapeError
+from difftile.distributed.messaging import device_memory
 from difftile.fields.field import GradientGuard, Storage
 from difftile.fields.foreign import from_dlpack
 from difftile.fields.recording import check_no_tape
@@ -23,9 +24,11 @@ from difftile.recording.budget import parse_memory
 from difftile.recording.reduction import COMBINED, FinalGradients
 from difftile.recording.replay import Replay
 from difftile.recording.steps import TapeStep
+from difftile.recording.tapes import TAPES
 from difftile.tracebacks import boundary
 
 BUCKET = "25MB"
+_WORTH_A_MESSAGE = 1 << 20  # bytes of a gradient on a device, which goes from there directly
 _OPS = ("sum", "mean")
 
 Numbers = npt.NDArray[Any]
@@ -124,6 +127,7 @@ class Gradients:
         if current().size > 1:
             counts = [_fetched(one) for one in self.parameters]
             _Round(self, range(len(self.parameters)), counts).finish()
+            TAPES.replays += 1  # a backward pass of some rank, of which optimisers hear on all
 
     def begin(
         self,
@@ -212,14 +216,16 @@ class _Bucket:
         size: How many numbers there are.
         array: The numbers, once they are on their way.
         in_place: Whether that is the memory of the gradient itself.
+        from_device: Whether it is memory of a device, on all ranks.
         pending: Their way.
     """
 
     places: list[int]
     dtype: np.dtype[Any]
     size: int = 0
-    array: Numbers | None = None
+    array: Any = None
     in_place: bool = False
+    from_device: bool = False
     pending: Pending | None = field(default=None)
 
 
@@ -293,6 +299,9 @@ class _Round:
             one = self._owner.parameters[k]
             dtype = _dtype_of(one)
             size = _size_of(one)
+            if self._goes_from_device(one):
+                done.append(_Bucket([k], dtype, size, from_device=True))
+                continue
             bucket = open_.get(dtype)
             if bucket is not None and (bucket.size + size) * dtype.itemsize > self._owner.bucket:
                 done.append(open_.pop(dtype))
@@ -321,7 +330,10 @@ class _Round:
 
     def _send(self, bucket: _Bucket) -> None:
         parameters = self._owner.parameters
-        if len(bucket.places) == 1:
+        if bucket.from_device:
+            bucket.array = self._on_device(bucket.places[0])
+            bucket.in_place = True
+        elif len(bucket.places) == 1:
             bucket.array = self._whole(bucket)
             bucket.in_place = bucket.array is not None
         if bucket.array is None:
@@ -335,6 +347,25 @@ class _Round:
                     part.fill(0)
                 start += part.size
         bucket.pending = current().aside().all_reduce(bucket.array)
+
+    def _goes_from_device(self, one: NamedParameter) -> bool:
+        """Tell whether a gradient is added up in memory of the device; all ranks decide alike."""
+        return (
+            self._owner.op == "sum"
+            and one.tensor is None
+            and one.field.element != F16
+            and one.field.nbytes >= _WORTH_A_MESSAGE
+            and device_memory(one.grad.storage.buffer) is not None
+        )
+
+    def _on_device(self, k: int) -> Any:
+        """Return the memory of a gradient on the device."""
+        gradient = self._owner.parameters[k].grad
+        buffer = gradient.fresh_if_pinned(keep=self._counts[k])
+        if not self._counts[k]:
+            buffer.fill(0.0)
+        buffer.zeros = False
+        return device_memory(gradient.storage.buffer)
 
     def _whole(self, bucket: _Bucket) -> Numbers | None:
         """Return the memory of a large gradient, if it can be combined where it is."""
@@ -351,7 +382,7 @@ class _Round:
 
     def _take(self, bucket: _Bucket) -> None:
         array, pending = bucket.array, bucket.pending
-        assert array is not None and pending is not None
+        assert pending is not None
         parameters = [self._owner.parameters[k] for k in bucket.places]
         pending.wait(f"the sum of the gradients of {_names(parameters)}")
         if self._owner.op == "mean":

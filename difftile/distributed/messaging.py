@@ -184,5 +184,12 @@ class _DevicePart:
         }
 
 
+def device_memory(buffer: Buffer) -> Any:
+    """Return a buffer as the engine takes it from a device; None where it does not."""
+    if not current().takes_device_memory or not _has_address(buffer) or not buffer.shape:
+        return None
+    return _DevicePart(buffer, Part(0, 0, buffer.shape[0]))
+
+
 def _has_address(buffer: Buffer) -> bool:
     return bool(getattr(buffer.device, "address", 0))

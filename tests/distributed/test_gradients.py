@@ -11,6 +11,7 @@ import pytest
 import difftile as dt
 from difftile import distributed as dist
 from difftile import ti
+from difftile.distributed import gradients as gradients_module
 from difftile.ranks import current
 from tests.ranks import ranks
 from tests.slow_network import SlowNetwork, connected
@@ -216,6 +217,19 @@ def odd_cases() -> dict[str, Any]:
     dist.all_reduce([filled(3, 0.0), b])
     found["written"] = b.grad.to_numpy()
 
+    # Optimisers of all ranks leave a parameter that no rank has used where it is.
+    optimiser = dt.optim.SGD([a, c], 1.0)
+    optimiser.step()
+    held = c.to_numpy()
+    if rank == 1:
+        with dt.Tape(loss):
+            loss.fill(0.0)
+            weigh(a, 1.0, loss)
+    dist.all_reduce([a, c])
+    optimiser.step()
+    assert (c.to_numpy() == held).all()
+    dist.check([a, c])
+
     # Structs, rows, vectors, half and single precision, in one bucket for each type.
     body = ti.types.struct(mass=ti.f64, at=dt.vec(2, ti.f32))
     bodies = dt.field(body, shape=3, grad=True)
@@ -292,6 +306,30 @@ def test_programs_that_differ_by_rank(engine: str) -> None:
         assert "not 'big'" in messages[3]
         assert "is split among ranks" in messages[4]
         assert "rows.x: f64 (2,), and rank 0 has rows.x: f64 (1,)" in messages[5]
+
+
+def from_device() -> list[np.ndarray]:
+    """Add up large gradients as if they were in memory of a device that the engine takes."""
+    memory = pytest.MonkeyPatch()
+    with memory.context() as patch:
+        patch.setattr(gradients_module, "device_memory", lambda buffer: buffer.view.reshape(-1))
+        patch.setattr(gradients_module, "_WORTH_A_MESSAGE", 64)
+        rank = current().rank
+        x, y, z = filled(20, 1.0), filled(3, 1.0), filled(30, 1.0)
+        loss = dt.zeros((), dtype=ti.f64, grad=True)
+        for _ in range(2):
+            with dt.Tape(loss, reduce=dist.Gradients([x, y, z])):
+                loss.fill(0.0)
+                for one in (x, y, z)[: rank + 1]:
+                    weigh(one, 1.0 + rank, loss)
+        return [one.grad.to_numpy() for one in (x, y, z)]
+
+
+def test_gradients_that_go_from_a_device() -> None:
+    for x, y, z in ranks(3).run(from_device):
+        np.testing.assert_array_equal(x, np.full(20, 12.0))
+        np.testing.assert_array_equal(y, np.full(3, 10.0))
+        np.testing.assert_array_equal(z, np.full(30, 6.0))
 
 
 def tensors() -> list[Any]:

@@ -31,7 +31,7 @@ def train(memory: str | None, sharded: bool, together: bool) -> tuple[list[float
 
     Args:
         memory: The limit of the tape.
-        sharded: Whether each rank has a part of the optimiser's state.
+        sharded: Whether each rank has a part of the optimiser's state, and steps add up gradients.
         together: Whether the loss of all ranks is part of the tape.
     """
     rank, size = current().rank, current().size
@@ -40,8 +40,8 @@ def train(memory: str | None, sharded: bool, together: bool) -> tuple[list[float
     walker = Walker(scene, make_network(scene, SEED + rank), STEPS, ti.f64)
     total = dt.zeros((), dtype=ti.f64, grad=True)
     dist.broadcast(walker.parameters)
-    gradients = dist.Gradients(walker.parameters, bucket=8 * 32 * 40)
-    options: dict[str, Any] = {"sharded": True} if sharded else {}
+    gradients = None if sharded else dist.Gradients(walker.parameters, bucket=8 * 32 * 40)
+    options: dict[str, Any] = {"sharded": True, "reduce": "sum"} if sharded else {}
     optimiser = dt.optim.SGD(walker.parameters, 0.5, momentum=0.8, clip_norm=0.01, **options)
     losses: list[float] = []
     start = {name: field.to_numpy() for name, field in walker.parameters.items()}
@@ -87,6 +87,15 @@ def test_training_is_that_of_one_process(
 ) -> None:
     losses, weights = one_process
     for own_losses, own in ranks(size, engine).run(train, memory, False, together):
+        np.testing.assert_allclose(own_losses, losses, rtol=1e-12)
+        for name, values in weights.items():
+            np.testing.assert_allclose(own[name], values, rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_training_with_parts_of_the_state(size: int, one_process: Any) -> None:
+    losses, weights = one_process
+    for own_losses, own in ranks(size).run(train, "12kB", True, True):
         np.testing.assert_allclose(own_losses, losses, rtol=1e-12)
         for name, values in weights.items():
             np.testing.assert_allclose(own[name], values, rtol=1e-12, atol=1e-12, err_msg=name)
