@@ -104,14 +104,22 @@ class Layout:
             found.append((low, high) if low < high else (start, start))
         return tuple(found)
 
-    def rim(self, rank: int) -> Iterator[tuple[Interval, ...]]:
-        """Yield boxes of the own cells that are not in the interior."""
-        own, inside = self.own(rank), self.interior(rank)
-        for axis, ((start, stop), (low, high)) in enumerate(zip(own, inside, strict=True)):
-            for one in ((start, low), (high, stop)):
-                box = (*inside[:axis], one, *own[axis + 1 :])
-                if all(first < last for first, last in box):
-                    yield box
+    def rim(self, rank: int) -> list[tuple[Interval, ...]]:
+        """Return boxes of the own cells that are not in the interior."""
+        return _around(self.interior(rank), self.own(rank))
+
+    def halos(self, rank: int) -> list[tuple[Interval, ...]]:
+        """Return boxes of the cells of the halo that have an owner, in periodic images too."""
+        own = self.own(rank)
+        outer = [
+            (start - width, stop + width)
+            if closed
+            else (max(0, start - width), min(size, stop + width))
+            for (start, stop), width, size, closed in zip(
+                own, self.halo, self.shape, self.periodic, strict=True
+            )
+        ]
+        return _around(own, outer)
 
     def _segments(self, axis: int, position: int) -> Iterator[_Segment]:
         """Yield what a box and its halo have along an axis of each box, in ascending order."""
@@ -141,6 +149,17 @@ class _Segment:
     start: int
     stop: int
     shift: int
+
+
+def _around(inside: Sequence[Interval], outside: Sequence[Interval]) -> list[tuple[Interval, ...]]:
+    """Return boxes of the cells of a box that are not in another one inside it."""
+    found: list[tuple[Interval, ...]] = []
+    for axis, ((start, stop), (low, high)) in enumerate(zip(outside, inside, strict=True)):
+        for one in ((start, low), (high, stop)):
+            box = (*inside[:axis], one, *outside[axis + 1 :])
+            if all(first < last for first, last in box):
+                found.append(box)
+    return found
 
 
 def divided(shape: Sequence[int], count: int, periodic: Sequence[bool]) -> tuple[int, ...] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError
 from difftile.distributed.accumulation import add_to, take_out
 from difftile.distributed.boxes import Layout
-from difftile.distributed.messages import Side, pack, unpack
+from difftile.distributed.messages import Side, pack, unpack, unpack_part
 from difftile.distributed.transfer import Part, begin, transfer
 from difftile.fields.field import Field, make, scratch
 from difftile.fields.recording import may_vary
@@ -36,6 +37,7 @@ class GridSplit(Split):
 
     def __init__(self, layout: Layout, rank: int) -> None:
         self.layout = layout
+        self._rank = rank
         box = layout.own(rank)
         pairs = list(zip(box, layout.halo, strict=True))
         super().__init__(
@@ -144,7 +146,19 @@ class GridSplit(Split):
     def _unpack(self, fields: Sequence[Field], messages: Field) -> None:
         """Fill the halos."""
         for column, one in enumerate(fields):
-            unpack(one, self._receives.cells, messages, column)
+            if not one.storage.memory.pins:
+                unpack(one, self._receives.cells, messages, column)
+                continue
+            # A tape needs the contents. It keeps the small boxes that are overwritten, where a
+            # scatter would leave it no choice but to copy the field.
+            for box, positions in self._boxes:
+                unpack_part(one[box], positions, messages, column)
+
+    @cached_property
+    def _boxes(self) -> list[tuple[tuple[slice, ...], Field]]:
+        """Boxes that are the halo, and where their cells are in the messages."""
+        boxes = [self.local(box) for box in self.layout.halos(self._rank)]
+        return [(tuple(slice(*one) for one in box), self._receives.positions(box)) for box in boxes]
 
     def _named(self, what: str, fields: Sequence[Field]) -> str:
         """Return an exchange or accumulation of fields in words, the same ones on all ranks."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import difftile.lang as ti
 from difftile.compile.language_functions import unique
 from difftile.distributed.boxes import Interval
 from difftile.distributed.transfer import Part
@@ -33,6 +34,13 @@ def unpack(field: Any, cells: Any, messages: Any, column: int) -> None:
     """Scatter a column of messages to cells, each of which occurs once."""
     for k in cells:
         field[unique(cells[k])] = messages[k, column]
+
+
+@kernel
+def unpack_part(part: Any, positions: Any, messages: Any, column: int) -> None:
+    """Copy a column of messages to a box of cells; `positions` says where each one is."""
+    for at in ti.grouped(positions):
+        part[at] = messages[positions[at], column]
 
 
 class Side:
@@ -65,3 +73,14 @@ class Side:
         self.cells: Field | None = None
         if found:
             self.cells = from_numpy(np.concatenate(found), Vector(axes, I32))
+
+    def positions(self, box: Sequence[Interval]) -> Field:
+        """Return where the cells of a box, all of which occur, are among the cells of messages."""
+        assert self.cells is not None
+        cells = self.cells.buffer.array().astype(np.int64).T
+        shape = cells.max(axis=1) + 1
+        numbers = np.asarray(np.ravel_multi_index(tuple(cells), tuple(shape)))
+        order = np.argsort(numbers)
+        wanted = np.meshgrid(*(np.arange(*one) for one in box), indexing="ij")
+        found = np.searchsorted(numbers[order], np.ravel_multi_index(tuple(wanted), tuple(shape)))
+        return from_numpy(order[found].astype(np.int32))

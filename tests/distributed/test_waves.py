@@ -49,10 +49,12 @@ def numbered(found: dict[str, Any], k: int) -> dict[str, Any]:
 def agree(found: dict[str, Any], expected: dict[str, Any]) -> None:
     """Check results against those of one process, and tangents against gradients."""
     for name, value in expected.items():
-        if name.startswith("again"):
+        if name.startswith(("again", "kept")):
             continue
         scale = np.max(np.abs(value))
         np.testing.assert_allclose(found[name], value, rtol=0, atol=1e-12 * scale, err_msg=name)
+    if "hvp" not in expected:
+        return
     assert found["tangent"] == pytest.approx(found["product"], rel=1e-12)
     assert np.max(np.abs(found["hvp"])) > 1e-3
 
@@ -77,3 +79,19 @@ def test_exchanges_during_launches(size: int, engine: str) -> None:
     for found in ranks(size, engine).run(overlapping, arguments):
         for k in range(len(LIMITS)):
             agree(numbered(found, k), expected)
+
+
+def both_ways(shape: tuple[int, ...], periodic: Any) -> list[dict[str, Any]]:
+    """Exchange before launches, and during them."""
+    arguments = shape, None, periodic, 9
+    return [waves.gradients(*arguments, overlap=one, higher=False) for one in (False, True)]
+
+
+@pytest.mark.parametrize("periodic", [False, (False, True)])
+def test_each_rank_keeps_its_share_of_old_values(periodic: Any) -> None:
+    size, shape = 2, (96, 80)
+    whole = waves.gradients(shape, None, periodic, 9, higher=False)
+    for ways in ranks(size).run(both_ways, shape, periodic):
+        for found in ways:
+            agree(found, whole)
+            assert found["kept 0"] <= 1.1 * whole["kept 0"] / size

@@ -119,6 +119,7 @@ def gradients(
     *,
     plain: bool = False,
     overlap: bool = False,
+    higher: bool = True,
 ) -> dict[str, Any]:
     """Return the loss, its gradients, and products with its Hessian, of the whole grid.
 
@@ -130,6 +131,7 @@ def gradients(
         tapes: The arguments of tapes, all of which must give the same gradient.
         plain: Use plain fields, in one process.
         overlap: Compute the interior while messages travel.
+        higher: Take tangents and second derivatives as well.
     """
     wave = Wave(shape, steps, None if plain else Grid(shape, ranks, periodic=periodic), overlap)
     found: dict[str, Any] = {}
@@ -139,9 +141,12 @@ def gradients(
         tape.backward({loss: 1.0})
         assert tape.recomputed > 0 or "snapshots" not in options, tape
         found[f"again {k}"] = tape.recomputed
+        found[f"kept {k}"] = tape.peak_nbytes
         found[f"loss {k}"] = agree(float(loss))
         found[f"initial {k}"] = wave.whole(wave.initial.grad)
         found[f"speed {k}"] = wave.whole(wave.speed.grad)
+    if not higher:
+        return found
     direction = wave.field()
     wave.set(direction, np.cos(np.arange(wave.heights.size)).reshape(shape))
 
