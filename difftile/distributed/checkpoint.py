@@ -27,7 +27,15 @@ from difftile.distributed.blocks import (
     read_checkpoint,
     write_block,
 )
-from difftile.distributed.saved_items import Contents, Item, Piece, item_of
+from difftile.distributed.saved_items import (
+    Contents,
+    Item,
+    Piece,
+    State,
+    item_of,
+    kind_of,
+    state_of,
+)
 from difftile.distributed.shared import shared
 from difftile.fields.recording import Recording, check_no_tape
 from difftile.fields.split import exchange
@@ -64,11 +72,12 @@ def save(path: str | os.PathLike[str], fields: Mapping[str, Any], /, **numbers: 
     items: list[Item] = []
 
     def describe() -> list[Any]:
-        items.extend(_items(fields, _SAVE))
+        items.extend(_items(fields, states, _SAVE))
         given = {name: _number(name, number) for name, number in numbers.items()}
         return [os.fspath(path), given, [_described(one) for one in _pieces(items)]]
 
     with Recording():  # an open tape does not hear of it
+        states = _states(fields, _SAVE)
         answers = shared(describe, _SAVE)
         _check_alike(answers)
         made = shared(lambda: _begun(target) if rank == 0 else None, _SAVE)[0]
@@ -121,31 +130,33 @@ def load(
     found: dict[str, Contents] = {}
 
     def look() -> list[Any]:
-        items.extend(_items(fields or {}, _LOAD))
+        items.extend(_items(given, states, _LOAD))
         saved.append(read_checkpoint(Path(path)))
         _check_fits(saved[0], items)
         read = zlib.crc32(read_bytes(Path(path) / ABOUT))
-        return [[piece.name for piece in _pieces(items)], read, os.fspath(path)]
+        return [read, os.fspath(path)]
 
     def read() -> list[int]:
         for one in items:
             found.update(_read(saved[0], one))
         return [len(found[one.position]) for one in items if one.owns is not None]
 
-    def put() -> None:
+    def put(*, together: bool = False) -> None:
         for one in items:
-            one.put({piece.name: found[piece.name] for piece in one.pieces})
+            if one.communicates == together:
+                one.put({piece.name: found[piece.name] for piece in one.pieces})
 
+    given: Mapping[str, Any] = {} if fields is None else fields
+    states = _states(given, _LOAD)
     answers = shared(look, _LOAD)
-    for rank, (names, crc, _) in enumerate(answers):
-        if names != answers[0][0]:
-            raise FieldError(f"{_LOAD}: rank 0 loads {answers[0][0]}, and rank {rank} {names}.")
-        if crc != answers[0][1]:
+    for rank, (crc, _) in enumerate(answers):
+        if crc != answers[0][0]:
             raise DatasetError(
-                answers[0][2], f"is another checkpoint on rank {rank}", "one for all ranks"
+                answers[0][1], f"is another checkpoint on rank {rank}", "one for all ranks"
             )
     _check_rows(saved[0], items, shared(read, _LOAD))
     shared(put, _LOAD)
+    put(together=True)
     exchange([field for one in items for field in one.exchanged])
     return dict(saved[0].numbers)
 
@@ -153,10 +164,28 @@ def load(
 # Given objects
 
 
-def _items(fields: Mapping[str, Any], what: str) -> list[Item]:
-    if not isinstance(fields, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - user input
-        raise FieldError(f"{what} takes fields by name: ('checkpoint', {{'u': u}}).")
-    items = [item_of(name, one, what) for name, one in fields.items()]
+def _states(fields: Mapping[str, Any], what: str) -> dict[str, State | None]:
+    """Return the states of the objects that have one, after a check that ranks name the same.
+
+    Raises:
+        FieldError: An object cannot be saved, or ranks have different ones.
+    """
+
+    def look() -> list[list[str]]:
+        if not isinstance(fields, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - user input
+            raise FieldError(f"{what} takes fields by name: ('checkpoint', {{'u': u}}).")
+        return [[name, kind_of(name, one, what)] for name, one in fields.items()]
+
+    first, *others = shared(look, what)
+    for rank, other in enumerate(others, 1):
+        if other != first:
+            ours, theirs = (", ".join(f"'{n}' ({kind})" for n, kind in o) for o in (first, other))
+            raise FieldError(f"{what}: rank 0 has {ours}, and rank {rank} {theirs or 'nothing'}.")
+    return {name: state_of(one) for name, one in fields.items()}
+
+
+def _items(fields: Mapping[str, Any], states: Mapping[str, State | None], what: str) -> list[Item]:
+    items = [item_of(name, one, states[name]) for name, one in fields.items()]
     names = [piece.name for piece in _pieces(items)]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

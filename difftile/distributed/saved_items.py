@@ -24,6 +24,7 @@ from difftile.optim.optimiser import Optimiser
 from difftile.ranks import current
 
 Contents: TypeAlias = "npt.NDArray[Any]"
+State: TypeAlias = "dict[str, npt.NDArray[Any]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,9 @@ class Item:
     Args:
         name: The user's name of it.
         pieces: Its arrays as they are now.
-        put: Sets it from its arrays by name; it does not communicate.
+        put: Sets it from its arrays by name.
         exchanged: The split fields whose halos are filled afterwards.
+        communicates: Whether ranks set it together: parts of a state are on different ranks.
         position: The array that says which rows are the rank's own.
         owns: Tells from some rows of that array which ones are.
     """
@@ -77,6 +79,7 @@ class Item:
     pieces: tuple[Piece, ...]
     put: Callable[[Mapping[str, Contents]], None]
     exchanged: list[Field] = field(default_factory=list[Field])
+    communicates: bool = False
     position: str = ""
     owns: Callable[[Contents], npt.NDArray[np.bool_]] | None = None
 
@@ -94,8 +97,8 @@ class Stateful(Protocol):
         ...
 
 
-def item_of(name: object, given: object, what: str) -> Item:
-    """Return the arrays of an object.
+def kind_of(name: object, given: object, what: str) -> str:
+    """Return the kind of an object that is saved, the same on all ranks.
 
     Args:
         name: The user's name of it.
@@ -107,14 +110,35 @@ def item_of(name: object, given: object, what: str) -> Item:
     """
     if not isinstance(name, str) or not name or not name.isprintable():
         raise FieldError(f"{what}: a name is a text, not {name!r}.")
-    for kind, make in _KINDS:
+    for title, kind, _ in _KINDS:
         if isinstance(given, kind):
-            return make(name, given)
+            return title
     advice = " Give numbers by keyword: step=3." if isinstance(given, (int, float)) else ""
     raise FieldError(
         f"{what} takes fields, particles and optimisers, and '{name}' is of type "
         f"{type(given).__name__}.{advice}"
     )
+
+
+def item_of(name: str, given: object, state: State | None) -> Item:
+    """Return the arrays of an object of a known kind.
+
+    Args:
+        name: The user's name of it.
+        given: The object.
+        state: Its state, if it has one; ranks may have made it together.
+
+    Raises:
+        FieldError: It is a part of a split field.
+    """
+    if state is not None:
+        return _of_state(name, given, state)
+    return next(make for _, kind, make in _KINDS if isinstance(given, kind))(name, given)
+
+
+def state_of(given: object) -> State | None:
+    """Return the state of an optimiser, to whose parts all ranks may contribute."""
+    return given.state_dict() if isinstance(given, Stateful) else None
 
 
 def _of_field(name: str, given: Any) -> Item:
@@ -220,16 +244,15 @@ def _first(given: Field, count: int) -> Callable[[], Contents]:
     return lambda: given.to_numpy()[:count]
 
 
-def _of_state(name: str, given: Any) -> Item:
+def _of_state(name: str, given: Any, arrays: State) -> Item:
     state = cast("Stateful", given)
-    arrays = state.state_dict()
     parameters = _parameters(given) if isinstance(given, Optimiser) else {}
     pieces: list[Piece] = []
     splits: dict[str, Split] = {}
     for key, array in arrays.items():
         long = f"{name}.{key}"
         parameter, kept = parameters.get(key, (None, None))
-        if parameter is None or kept is None:
+        if parameter is None or kept is None or kept.shape != parameter.shape:
             pieces.append(Piece(long, array.dtype, array.shape, _reader(array), None, array.shape))
         elif parameter.split is not None:
             splits[key] = parameter.split
@@ -247,7 +270,8 @@ def _of_state(name: str, given: Any) -> Item:
             given_back[key] = contents
         state.load_state_dict(given_back)
 
-    return Item(name, tuple(pieces), put)
+    sharded = any(kept.shape != one.shape for one, kept in parameters.values())
+    return Item(name, tuple(pieces), put, communicates=sharded)
 
 
 def _reader(array: Contents) -> Callable[[], Contents]:
@@ -263,10 +287,14 @@ def _parameters(optimiser: Optimiser) -> dict[str, tuple[Field, Field]]:
     }
 
 
-_KINDS: tuple[tuple[type, Callable[[str, Any], Item]], ...] = (
-    (ArrayLike, _of_field),
-    (StructField, _of_struct),
-    (Rows, _of_rows),
-    (Particles, _of_particles),
-    (Stateful, _of_state),
+def _not_here(name: str, given: Any) -> Item:
+    raise AssertionError(f"{name}, {given!r}, is made of its state")
+
+
+_KINDS: tuple[tuple[str, type, Callable[[str, Any], Item]], ...] = (
+    ("field", ArrayLike, _of_field),
+    ("struct", StructField, _of_struct),
+    ("rows", Rows, _of_rows),
+    ("particles", Particles, _of_particles),
+    ("state", Stateful, _not_here),
 )

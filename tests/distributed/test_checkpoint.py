@@ -539,12 +539,12 @@ def failures(path: str) -> dict[str, str]:
 FAILURES = {
     "differs": "'x' differs between rank 0 and rank 1. Only fields of a grid",
     "type": "On rank 1: dt.distributed.save() takes fields",
-    "names": "rank 0 saves the names ['x0'], and rank 1 ['x1']",
+    "names": "save(): rank 0 has 'x0' (field), and rank 1 'x1' (field)",
     "shapes": "'x' has the shape [3] of <f8 on rank 0, and [4] of <f8 on rank 1",
     "numbers": "rank 0 saves the numbers {'step': 0}, and rank 1 {'step': 1}",
     "path": "rank 0 saves to",
     "load": "on rank 1: is not there",
-    "load names": "rank 0 loads ['x'], and rank 1 []",
+    "load names": "load(): rank 0 has 'x' (field), and rank 1 nothing",
     "fits": "on rank 1: has 'x' of the shape (3,); expected (2,)",
     "other": "is another checkpoint on rank 1; expected one",
 }
