@@ -68,6 +68,7 @@ from difftile.diagnostics import (
     KernelError as KernelError,
     LaunchError as LaunchError,
     NotConverged as NotConverged,
+    RankError as RankError,
     SlowCompile as SlowCompile,
     SolverError as SolverError,
     StepsError as StepsError,
