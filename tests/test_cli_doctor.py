@@ -268,3 +268,21 @@ def test_a_display_that_fails_does_not_end_the_report(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(subprocess, "run", late)
     assert doctor.window() == "unknown, since the display did not answer within 120 s"
+
+
+def test_engines_of_ranks_come_with_their_launchers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    versions = {"torch": "2.13.0", "mpi4py": "not installed"}
+    monkeypatch.setattr(doctor, "_version", lambda name: versions[name])
+    monkeypatch.setattr(doctor.sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setattr(doctor.shutil, "which", lambda _: None)
+    torch, mpi = doctor.engines_of_ranks()
+    assert torch == "torch  torch 2.13.0, but no torchrun, which starts ranks"
+    assert mpi == "mpi    no mpi4py (pip install difftile[mpi])"
+    (tmp_path / "torchrun").touch()
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    torch, _, place = doctor.engines_of_ranks()
+    assert torch.endswith(f"{tmp_path / 'torchrun'}: torchrun --nproc-per-node=4 program.py")
+    assert place == "this process is rank 1 of 4, started by torchrun"

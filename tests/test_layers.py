@@ -36,7 +36,7 @@ ALLOWED: dict[str, set[str]] = {
     "interp": _COMPILER,
     "uncollected": set(),
     "ranks": {"diagnostics"},
-    "substrate": _COMPILER | {"lang", "passes", "releases", "uncollected"},
+    "substrate": _COMPILER | {"lang", "passes", "ranks", "releases", "uncollected"},
     "keywords": {"diagnostics", "habits"},
     "tracebacks": {"diagnostics", "keywords"},
     "markup": set(),
@@ -103,7 +103,7 @@ ALLOWED: dict[str, set[str]] = {
     "progress": {"ranks"},
     "releases": set(),
     "cli": {"arguments"},
-    "commands": _LANGUAGE | {"arguments", "files", "releases"},
+    "commands": _LANGUAGE | {"arguments", "files", "ranks", "releases"},
     "__main__": {"cli"},
 }
 # The folders next to the library. `difftile` stands for its public API.

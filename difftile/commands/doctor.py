@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,9 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 from difftile.arguments import Parser
+from difftile.diagnostics import RankError
+from difftile.ranks.choice import ENGINES
+from difftile.ranks.launchers import place
 from difftile.releases import RELEASES, VARIABLE, Release, preferred, refusal
 
 _SECONDS = 120.0  # limit of a self-test: a driver may hang
@@ -44,6 +48,7 @@ OPTIONAL = {
     "viser": _Optional('dt.viewer.App(backend="web")', "viewer"),
     "torch": _Optional("dt.torch, and peers of benchmarks", "torch"),
     "jax": _Optional("dt.jax, and peers of benchmarks", "jax"),
+    "mpi4py": _Optional("dt.distributed by MPI", "mpi"),
 }
 
 
@@ -92,6 +97,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"  {cache}, {size:.1f} MiB in {len(files)} files")
         for line in measured_costs(Path(cache)):
             print(f"  {line}")
+    print("\nRanks, the processes of dt.distributed")
+    for line in engines_of_ranks():
+        print(f"  {line}")
     print("\nOptional packages")
     width = max(map(len, OPTIONAL))
     for name, row in OPTIONAL.items():
@@ -152,6 +160,32 @@ def measured_costs(folder: Path) -> list[str]:
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             text = "unreadable, and measured again when needed"
         lines.append(f"Costs of sums into shared elements, {threads} threads [ns]: {text}")
+    return lines
+
+
+def engines_of_ranks() -> list[str]:
+    """Return a line for each engine that connects ranks, and one on this process's place."""
+    lines: list[str] = []
+    for name, engine in ENGINES.items():
+        if not engine.package:
+            continue
+        program = engine.launcher.partition(" ")[0]
+        beside = Path(sys.executable).parent / program
+        found = str(beside) if beside.exists() else shutil.which(program)
+        state = _version(engine.package)
+        if state == "not installed":
+            state = f"no {engine.package} (pip install difftile[{engine.extra}])"
+        elif found is None:
+            state = f"{engine.package} {state}, but no {program}, which starts ranks"
+        else:
+            state = f"{engine.package} {state}, {found}: {engine.launcher}"
+        lines.append(f"{name:5}  {state}")
+    try:
+        here = place()
+    except RankError as error:
+        return [*lines, str(error)]
+    if here is not None:
+        lines.append(f"this process is rank {here.rank} of {here.size}, started by {here.launcher}")
     return lines
 
 

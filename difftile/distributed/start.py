@@ -11,8 +11,7 @@ from difftile.tracebacks import boundary
 def start(backend: str | None = None, timeout: float | None = None) -> None:
     """Connect this process with the others; each of them calls this, or none does.
 
-    Without this call the first use of ranks connects them. Called before `dt.init`, it chooses the
-    device of each rank as well.
+    Without this call the first use of ranks connects them. Devices are chosen by `dt.init`.
 
     Args:
         backend: "torch", "mpi" or "alone"; by default the environment variable DIFFTILE_RANKS

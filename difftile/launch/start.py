@@ -33,6 +33,10 @@ def init(
     or else on the CPU. Either start ends Taichi's own fields made before. Any thread may call this.
     A process forked from one that has started difftile must call this first.
 
+    Where a launcher such as torchrun has started several processes on this host, each gets one of
+    its GPUs, by its number there, and an equal share of the cores. All draw the same random numbers
+    unless each has another `seed`.
+
     Args:
         arch: "cpu", "cuda", "vulkan", "metal", on Quadrants "amdgpu", or "gpu" for the one that is
             there.
@@ -71,6 +75,8 @@ def init(
         FieldError: The architecture, the type or the substrate is unknown, or not there; another
             substrate runs in this process already; or `math`, `fuse`,
             `scatter` or `traceback` is something else.
+        RankError: This process is one of several, and which GPU is its own is not known: CUDA has
+            been started before on several, or the host has more processes than GPUs.
         TapeError: A tape is open.
     """
     if Recording.open:

@@ -6,7 +6,21 @@ of the library uses: `rank`, `size`, `all_reduce`, `exchange`.
 
 from difftile.diagnostics import RankError
 from difftile.ranks.choice import agree, current, start
+from difftile.ranks.devices import choose_device, threads
 from difftile.ranks.engine import Engine, Message, Pending
 from difftile.ranks.first import is_first
+from difftile.ranks.streams import use_stream
 
-__all__ = ["Engine", "Message", "Pending", "RankError", "agree", "current", "is_first", "start"]
+__all__ = [
+    "Engine",
+    "Message",
+    "Pending",
+    "RankError",
+    "agree",
+    "choose_device",
+    "current",
+    "is_first",
+    "start",
+    "threads",
+    "use_stream",
+]

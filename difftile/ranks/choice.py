@@ -8,6 +8,7 @@ import socket
 import sys
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,11 +24,28 @@ from difftile.ranks.watch import Watch
 
 TIMEOUT = 300.0  # [s]
 
-# Each with the package that it needs, and the extra of difftile that installs it.
-ENGINES: dict[str, tuple[Callable[[float], Engine], str, str]] = {
-    "alone": (Alone, "", ""),
-    "torch": (TorchEngine, "torch", "torch"),
-    "mpi": (MpiEngine, "mpi4py", "mpi"),
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An engine that there is.
+
+    Args:
+        make: Connects this process, with the time after which it stops waiting for others [s].
+        package: What it needs, as an import.
+        extra: The extra of difftile that installs that.
+        launcher: How its ranks are started.
+    """
+
+    make: Callable[[float], Engine]
+    package: str
+    extra: str
+    launcher: str
+
+
+ENGINES = {
+    "alone": Known(Alone, "", "", "python program.py"),
+    "torch": Known(TorchEngine, "torch", "torch", "torchrun --nproc-per-node=4 program.py"),
+    "mpi": Known(MpiEngine, "mpi4py", "mpi", "mpiexec -n 4 python program.py"),
 }
 _DESCRIBED = {
     "alone": "has worked alone",
@@ -75,13 +93,13 @@ def start(backend: str | None = None, timeout: float | None = None) -> Engine:
         source = "" if backend else f" The environment variable {VARIABLE} says so."
         known = ", ".join(map(repr, ENGINES))
         raise RankError(f"The engine of ranks is one of {known}, not {name!r}.{source}")
-    make, package, extra = ENGINES[name]
+    chosen = ENGINES[name]
     try:
-        engine = make(TIMEOUT if timeout is None else timeout)
+        engine = chosen.make(TIMEOUT if timeout is None else timeout)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != package:
+        if (error.name or "").partition(".")[0] != chosen.package:
             raise
-        raise RankError(_missing(name, package, extra)) from None
+        raise RankError(_missing(name, chosen)) from None
     _Chosen.engine, _Chosen.by_name = engine, bool(backend or os.environ.get(VARIABLE))
     if engine.size > 1:
         _join(engine)
@@ -136,12 +154,12 @@ def _existing() -> str | None:
     return None
 
 
-def _missing(name: str, package: str, extra: str) -> str:
+def _missing(name: str, engine: Known) -> str:
     here = place()
-    who = f"{here.launcher} has started {here.size} processes, which" if here else "Ranks, which"
+    told = f"{here.launcher} has started {here.size} processes. " if here else ""
     return (
-        f"{who} the engine '{name}' connects, need {package}, which is not installed: "
-        f"pip install 'difftile[{extra}]'"
+        f"{told}The engine '{name}', which connects ranks, needs {engine.package}, which is not "
+        f"installed: pip install 'difftile[{engine.extra}]'"
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from difftile.diagnostics import FieldError
 from difftile.ir.types import F32, FLOATS, SCALARS, Scalar, Type
 from difftile.lang.type_objects import value_type
+from difftile.ranks import choose_device, threads, use_stream
 from difftile.substrate.backend import Backend, NativeKernel
 from difftile.substrate.batch import Batches
 from difftile.substrate.compiler import backend, choose
@@ -94,6 +95,7 @@ def start_session(
             unknown or missing, `default_fp` is not a float type, `math` is neither "polynomials"
             nor "libm", the seed is not an integer, there are no such streams, or compiled kernels
             cannot be kept in the folder that an option names. The session before goes on then.
+        RankError: A launcher has started this process, and its device is not known.
     """
     if substrate is not None:
         choose(substrate)
@@ -118,12 +120,18 @@ def start_session(
             "dt.init(arch='cuda', substrate='quadrants', stream=...)."
         )
     fast = not debug if fast_math is None else fast_math
+    if arch in ("cuda", "gpu"):
+        choose_device()
+    share = threads()
+    if share is not None:
+        options = {"cpu_max_num_threads": share, **options}
     settings = devices.settings_of(arch, seed, debug, fast, options)
     with LOCK:
         for ending in _current:
             ending.pool.clear()
         _end("dt.init() was called, which ends what was made before.")
         device = devices.start(arch, settings, handle)
+        use_stream(handle)
         made = own.graphs() if graphs and not device.on_host and not debug else None
         session = Session(
             number=next(_numbers),
