@@ -15,11 +15,10 @@ import difftile.lang as ti
 from difftile.datasets.dataset import Dataset, View
 from difftile.datasets.splats import Splats
 from difftile.diagnostics import DatasetError, LaunchError
-from difftile.distributed.split_rows import SplitRows, stretch_of, total_of
+from difftile.distributed.split_rows import SplitRows, total_of
 from difftile.fields.create import from_numpy, vec, zeros
 from difftile.fields.field import Field
 from difftile.fields.rows import Rows
-from difftile.files.arrays import Arrays, arrays_of
 from difftile.ranks import agree, current
 from difftile.render.losses import dssim, l1
 from difftile.render.metrics import psnr, ssim
@@ -35,11 +34,11 @@ from difftile.training.initial import first_gaussians, splats_from, splats_of
 from difftile.training.mcmc import MCMC
 from difftile.training.options import Options
 from difftile.training.rates import STEPS, STEPS_PER_DEGREE, optimiser, rate_of_centres
+from difftile.training.state import Part, restore, state_of
 from difftile.training.studio import Easel, Studio
 
 ALIGNED = 60  # steps by which the camera of a held-out view is moved
 _AHEAD = 8  # steps from the reading of a picture to its use
-_BY_ROW = ("gaussians", "optimiser", "strategy")  # parts of the state with a row a gaussian
 DISSIMILARITY = 0.2  # the weight of 1 - SSIM in the loss; the rest is the weight of differences
 
 
@@ -342,18 +341,7 @@ class Trainer:
                 f"Trainer: an error has ended step {self.step} in the midst of its changes, and "
                 "the state is of no use. Load an earlier one by load_state_dict()."
             )
-        parts = {
-            "gaussians": self.gaussians.to_numpy(),
-            "optimiser": self.optimiser.state_dict(),
-            "strategy": {} if self.strategy is None else self.strategy.state_dict(),
-            "corrections": self.corrections.state_dict(),
-        }
-        if isinstance(self.gaussians, SplitRows):
-            for part in _BY_ROW:
-                own = parts[part].items()
-                parts[part] = {k: self.gaussians.collect(a) if a.ndim else a for k, a in own}
-        arrays = {f"{part}.{k}": array for part, held in parts.items() for k, array in held.items()}
-        return {**arrays, "step": np.array(self.step)}
+        return state_of(self._parts(), self.gaussians, self.step)
 
     def load_state_dict(self, saved: Mapping[str, npt.ArrayLike]) -> None:
         """Continue from a state that `state_dict` returned, on any number of ranks.
@@ -366,43 +354,15 @@ class Trainer:
             FieldError: The rows of the gaussians do not fit.
             DatasetError: The state is in a file that cannot be read.
         """
-        arrays = arrays_of(saved)
-        step = arrays.pop("step", np.array(-1))
-        parts: dict[str, Arrays] = {
-            part: {k.partition(".")[2]: v for k, v in arrays.items() if k.startswith(f"{part}.")}
-            for part in ("gaussians", "optimiser", "strategy", "corrections")
+        step = restore(self._parts(), self.gaussians, saved)
+        self.step, self.whole = step, True
+
+    def _parts(self) -> dict[str, Part | None]:
+        return {
+            "optimiser": self.optimiser,
+            "strategy": self.strategy,
+            "corrections": self.corrections,
         }
-        if step.dtype.kind not in "iu" or step.shape or step < 0:
-            raise LaunchError(
-                "Trainer: load_state_dict() takes a state that state_dict() returned."
-            )
-        unknown = [name for name in arrays if name.partition(".")[0] not in parts]
-        if unknown or (parts["strategy"] and self.strategy is None):
-            extra = unknown or ["strategy"]
-            raise LaunchError(
-                f"Trainer: load_state_dict() is given '{extra[0]}', which is unknown. Use the "
-                "options of the saved run."
-            )
-        for name, array in parts["gaussians"].items():
-            if array.dtype.kind != "f" or not np.isfinite(array).all():
-                raise LaunchError(
-                    f"Trainer: load_state_dict(): '{name}' must be an array of finite floats."
-                )
-        self.gaussians.from_numpy(parts["gaussians"])
-        total, rows = total_of(self.gaussians), slice(*stretch_of(self.gaussians))
-        for part in ("optimiser", "strategy"):
-            for name, array in parts[part].items():
-                if array.ndim and array.shape[:1] != (total,):
-                    raise LaunchError(
-                        f"Trainer: load_state_dict(): '{name}' has the shape {array.shape}, for "
-                        f"{total} gaussians."
-                    )
-                parts[part][name] = array[rows] if array.ndim else array
-        self.optimiser.load_state_dict(parts["optimiser"])
-        self.corrections.load_state_dict(parts["corrections"])
-        if self.strategy is not None:
-            self.strategy.load_state_dict(parts["strategy"])
-        self.step, self.whole = int(step), True
 
 
 def _checksum(gaussians: Rows) -> int:

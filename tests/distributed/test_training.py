@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 
 from difftile import ti
 from difftile.datasets import load
-from difftile.training import Options, Trainer
+from difftile.substrate import current_session
+from difftile.substrate.memory import Buffer
+from difftile.training import Options, Trainer, gaussians_at
 from scenes.balls import shots
 from tests.datasets.generated import write_dataset
 from tests.ranks import ranks
@@ -68,6 +71,28 @@ def trained(folder: Path, case: str, state: dict[str, np.ndarray], steps: int) -
     return measured, found, scores, len(trainer.gaussians)
 
 
+def memory(folder: Path, count: int) -> tuple[int, int]:
+    """Return the bytes of gaussians and their states, and of all fields, after a step."""
+    trainer = Trainer(load(folder), Options(steps=40, batch=4, sh_degree=3))
+    rng = np.random.default_rng(0)
+    trainer.gaussians.from_numpy(
+        gaussians_at(rng.uniform(-2, 2, (count, 3)), rng.random((count, 3)), degree=3)
+    )
+    gc.collect()
+    before = _buffers()
+    trainer.advance()
+    current_session().pool.clear()
+    gc.collect()
+    states = trainer.optimiser.state.values()
+    fields = [*trainer.gaussians.values(), *(one for some in states for one in some.values())]
+    held = sum(field.buffer.nbytes * (2 if field.has_grads else 1) for field in fields)
+    return held, _buffers() - before + held
+
+
+def _buffers() -> int:
+    return sum(one.nbytes for one in gc.get_objects() if type(one) is Buffer)
+
+
 def check_same(found: dict[str, np.ndarray], wanted: dict[str, np.ndarray], apart: float) -> None:
     assert found.keys() == wanted.keys()
     for name, array in found.items():
@@ -107,3 +132,12 @@ def test_a_run_goes_on_with_another_number_of_ranks(balls: Path) -> None:
     ((_, whole, _, _),) = ranks(1).run(trained, balls, "default", begin, STEPS)
     middle = ranks(3).run(trained, balls, "default", begin, 3)[0][1]
     check_same(ranks(2).run(trained, balls, "default", middle, STEPS - 3)[0][1], whole, 0.0)
+
+
+@pytest.mark.slow
+def test_memory_is_divided_among_ranks(balls: Path) -> None:
+    ((state, everything),) = ranks(1).run(memory, balls, 20_000)
+    for own, all_of_it in ranks(4).run(memory, balls, 20_000):
+        assert own <= state / 4 * 1.01
+        # Images show almost all gaussians here; see decision 71.
+        assert all_of_it < 0.45 * everything
