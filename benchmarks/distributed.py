@@ -1,0 +1,192 @@
+"""Waves and material points in three dimensions on several ranks, beside one rank.
+
+Weak scaling: every rank has as much as one rank alone has, and efficiency is the time of one rank
+over that of N. Strong scaling: all ranks share the work of one, and efficiency is the time of one
+over N times that of N. "exchange" is the share of a run's time that is gone if the same launches
+run without exchanges; "overlapped" has the messages travel during the interior's launch. An
+exchange alone is also compared with one by hand, isend and irecv of torch on the same faces.
+Times are of one step, medians of the turns, the slowest rank's.
+
+Started by itself, the program starts its ranks by torchrun, one group after the other. Started by
+torchrun or mpiexec, it measures those ranks, and prints the efficiencies only for the groups it
+has seen: give --beside the file that --json wrote for one rank. On one GPU for each rank, the
+sizes of the issue are --arch cuda --cells 512 --point-cells 100: 512^3 cells and 4M points a GPU.
+The gradients of data parallel have a program of their own, `python -m benchmarks.reduce`, and
+splats `torchrun ... difftile train`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import difftile as dt
+from benchmarks.distributed_rows import points, wave
+from benchmarks.distributed_rows.by_hand import halo_exchange
+from difftile import distributed as dist
+from difftile import ti
+from difftile.arguments import Parser, positive_int
+
+Results = dict[str, float]
+_SIZES = "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"  # which launchers set
+
+
+def _largest(number: float) -> float:
+    return float(dist.max(dt.full((), number, ti.f64)))
+
+
+def _timed(call: Callable[[], object], turns: int) -> float:
+    """Return the median time of a call on the slowest rank [s], after one that compiles."""
+    call()
+    times: list[float] = []
+    for _ in range(turns):
+        _largest(0.0)  # all begin together
+        started = time.perf_counter()
+        call()
+        times.append(_largest(time.perf_counter() - started))
+    return median(times)
+
+
+def _gradient(one: Any, way: str, turns: int) -> tuple[float, float]:
+    """Return the time of a step and of its reverse [s]."""
+    spent: list[tuple[float, float]] = []
+    for turn in range(turns + 1):
+        getattr(one, "prepare", lambda: None)()
+        _largest(0.0)
+        started = time.perf_counter()
+        with dt.Tape() as tape:
+            one.run(way)
+        float(one.loss[None])  # waits for a device
+        half = time.perf_counter()
+        tape.backward(one.loss)
+        float(one.loss.grad[None])
+        ended = time.perf_counter()
+        if turn:  # the first one compiles
+            spent.append((_largest(half - started), _largest(ended - half)))
+    forward, backward = (median(column) / one.steps for column in zip(*spent, strict=True))
+    return forward, backward
+
+
+def measure(options: Any) -> Results:
+    """Return seconds by name, for the ranks that run this together."""
+    boxes = _boxes(dist.size())
+    found: Results = {"ranks": float(dist.size())}
+    for scaling, factors in (("weak", boxes), ("strong", (1, 1, 1))):
+        for title, kind, cells in (
+            ("wave", wave, options.cells),
+            ("points", points, options.point_cells),
+        ):
+            shape = tuple(cells * factor for factor in factors)
+            one = (wave.Wave if kind is wave else points.Points)(shape, options.steps)
+            for way in kind.WAYS:
+                times = _gradient(one, way, options.turns)
+                for pass_, seconds in zip(("forward", "backward"), times, strict=True):
+                    found[f"{scaling} {title} {way} {pass_}"] = seconds
+            if isinstance(one, wave.Wave):
+                found[f"{scaling} one exchange"] = _timed(one.exchange, 4 * options.turns)
+                if importlib.util.find_spec("torch") is not None:
+                    by_hand = halo_exchange(one.grid, options.arch)
+                    found[f"{scaling} one exchange by hand"] = _timed(by_hand, 4 * options.turns)
+    return found
+
+
+def _boxes(size: int) -> tuple[int, int, int]:
+    """Return the boxes along each axis, as near to a cube as they get."""
+    return min(
+        ((a, b, size // a // b) for a in range(1, size + 1) for b in range(1, size + 1)
+         if size % (a * b) == 0),
+        key=lambda box: (max(box), -box[0], -box[1]),
+    )  # fmt: skip
+
+
+def described(one: Results, ranks: Results) -> list[str]:
+    """Return the lines of a table about some ranks, beside one."""
+    size = int(ranks["ranks"])
+    lines = [f"{size} ranks                        1 rank ms   {size} ranks ms  efficiency"]
+    for name, seconds in ranks.items():
+        if name == "ranks" or " one exchange" in name or "no exchange" in name:
+            continue
+        before = one[name]
+        ideal = before / (size if name.startswith("strong") else 1)
+        lines.append(f"{name:32}{1e3 * before:9.3f}{1e3 * seconds:13.3f}{ideal / seconds:12.2f}")
+    for scaling in ("weak", "strong"):
+        for pass_ in ("forward", "backward"):
+            without = ranks[f"{scaling} wave no exchange {pass_}"]
+            shares = [
+                f"{way} {1 - without / ranks[f'{scaling} wave {way} {pass_}']:.2f}"
+                for way in wave.WAYS[1:]
+            ]
+            lines.append(f"share of the exchange, {scaling} wave {pass_}: {', '.join(shares)}")
+        ours, theirs = (ranks.get(f"{scaling} one exchange{by}") for by in ("", " by hand"))
+        if ours is not None and theirs is not None and size > 1:
+            lines.append(
+                f"one exchange, {scaling} wave: {1e6 * ours:.0f} us, by hand {1e6 * theirs:.0f} us"
+            )
+    return lines
+
+
+def _launched(ranks: int, arguments: Sequence[str], threads: int) -> Results:
+    """Measure on some ranks of this machine, which torchrun starts."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "found.json"
+        worker = ["-m", "benchmarks.distributed", *arguments, "--json", str(file)]
+        command = [sys.executable, *worker]
+        if ranks > 1:
+            launcher = ["-m", "torch.distributed.run", f"--nproc-per-node={ranks}"]
+            command = [sys.executable, *launcher, *worker]
+        environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "DIFFTILE_BENCH_RANK": "1"}
+        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+        return json.loads(file.read_text(encoding="utf-8"))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure; return the exit code."""
+    parser = Parser("python -m benchmarks.distributed", __doc__)
+    say = "default: %(default)s"
+    parser.add_argument("--ranks", type=positive_int, nargs="+", default=[2], help=f"groups; {say}")
+    parser.add_argument("--cells", type=positive_int, default=96, help=f"of a wave's side; {say}")
+    parser.add_argument("--point-cells", type=positive_int, default=24, help=f"likewise; {say}")
+    parser.add_argument("--steps", type=positive_int, default=10, help=f"of a run; {say}")
+    parser.add_argument("--turns", type=positive_int, default=5, help=f"of each run; {say}")
+    parser.add_argument("--threads", type=positive_int, default=1, help=f"of a rank; {say}")
+    parser.add_argument("--arch", choices=("cpu", "cuda"), default="cpu", help=f"device; {say}")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to try it out")
+    parser.add_argument("--json", type=Path, help="write the seconds to a file")
+    parser.add_argument("--beside", type=Path, help="such a file of one rank, to compare with")
+    options = parser.parse_args(argv)
+    if options.quick:
+        options.cells, options.point_cells, options.steps, options.turns = 16, 6, 3, 2
+    if "DIFFTILE_BENCH_RANK" not in os.environ and not any(v in os.environ for v in _SIZES):
+        if options.json is not None or options.beside is not None:
+            parser.error("--json and --beside are for ranks that a launcher has started")
+        ours = [
+            *("--cells", str(options.cells), "--point-cells", str(options.point_cells)),
+            *("--steps", str(options.steps), "--turns", str(options.turns)),
+            *("--threads", str(options.threads), "--arch", options.arch),
+        ]
+        one = _launched(1, ours, options.threads)
+        for ranks in options.ranks:
+            print("\n".join(described(one, _launched(ranks, ours, options.threads))), flush=True)
+        return 0
+    dt.init(arch=options.arch, cpu_max_num_threads=options.threads)
+    found = measure(options)
+    if dist.rank() == 0:
+        if options.json is not None:
+            options.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
+        if options.beside is not None:
+            one = json.loads(options.beside.read_text(encoding="utf-8"))
+            print("\n".join(described(one, found)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The programs that `benchmarks.distributed` measures on ranks, and exchanges by hand."""
