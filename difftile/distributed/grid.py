@@ -18,6 +18,7 @@ from difftile.fields.field import Field
 from difftile.fields.split import to_exchange
 from difftile.fields.structs import StructField
 from difftile.ranks import current
+from difftile.ranks.collect import compare
 from difftile.tracebacks import boundaries
 
 _AXES = 3
@@ -51,7 +52,7 @@ class Grid:
 
     Raises:
         FieldError: An argument is not valid, or some rank would own no cells.
-        RankError: The boxes are not as many as the ranks.
+        RankError: The boxes are not as many as the ranks, or ranks make different grids.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Grid:
         self.ranks = _boxes(self.shape, ranks, engine.size, self.periodic)
         self._layout = Layout(self.shape, self.ranks, self.halo, self.periodic)
         self._rank = engine.rank
+        _check_alike(self._layout)
         self._split = GridSplit(self._layout, self._rank)
 
     @property
@@ -220,6 +222,22 @@ class Grid:
                 f"'{name}' is {what}, or one for each axis of {self.shape}, not {given!r}."
             )
         return tuple(found)
+
+
+def _check_alike(layout: Layout) -> None:
+    """Check that all ranks make the same grid.
+
+    Raises:
+        RankError: They do not.
+    """
+    own = f"{layout.shape}, ranks {layout.ranks}, halo {layout.halo}, periodic {layout.periodic}"
+    different = compare(own, "making a grid")
+    if different is not None:
+        rank, here, first = different
+        raise RankError(
+            f"Ranks make different grids: rank 0 one of shape {first}; rank {rank} one of shape "
+            f"{here}. All ranks make the same grids, in the same order."
+        )
 
 
 def _opened(field: Field | StructField) -> list[Field]:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 import difftile as dt
 from difftile import ti
+from difftile.diagnostics import FieldError, RankError
 from difftile.distributed import Grid
 from difftile.ranks import agree, current
 
@@ -103,3 +104,25 @@ def exchanged(
 def many(cases: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
     """Run several cases."""
     return [exchanged(*case) for case in cases]
+
+
+def different() -> str:
+    """Make a grid that is another one on the last rank; return the error."""
+    engine = current()
+    try:
+        Grid((8, 8), halo=1 + (engine.rank == engine.size - 1))
+    except RankError as error:
+        return str(error)
+    return "no error"
+
+
+def too_many() -> str:
+    """Make a grid with fewer cells than ranks; return the errors."""
+    engine = current()
+    found: list[str] = []
+    for shape, boxes in (((engine.size - 1,), None), ((1, 9), (engine.size, 1)), ((9,), (1,))):
+        try:
+            Grid(shape, boxes)
+        except (FieldError, RankError) as error:
+            found.append(str(error))
+    return "\n".join(found)

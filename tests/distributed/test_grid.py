@@ -46,3 +46,19 @@ def test_exchanges_agree_with_the_whole_grid(size: int, engine: str) -> None:
             assert one["contents"] == one["global"] == one["from"] == 0.0, (case, one)
             assert one["root"], case
             assert one.get("gradient", 0.0) < 1.0 and one.get("left", 0.0) == 0.0, (case, one)
+
+
+def test_ranks_that_make_different_grids_are_told_so() -> None:
+    texts = ranks(3).run(grids.different)
+    assert len(set(texts)) == 1
+    grid = "one of shape (8, 8), ranks (3, 1), halo ({0}, {0}), periodic (False, False)"
+    first, last = (f"rank {k} {grid.format(width)}" for k, width in ((0, 1), (2, 2)))
+    assert texts[0].startswith(f"Ranks make different grids: {first}; {last}. All ranks")
+
+
+def test_more_ranks_than_cells_are_refused() -> None:
+    for text in ranks(3).run(grids.too_many):
+        divided, along, wrong = text.split("\n")
+        assert divided.startswith("A grid of shape (2,) cannot be divided among 3 ranks")
+        assert along.startswith("Along axis 0 there are 3 ranks for 1 cells")
+        assert wrong.startswith("A grid with ranks=(1,) needs 1 ranks, and there are 3.")
