@@ -56,7 +56,18 @@ def others(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, module.__name__, module)
 
 
-@pytest.mark.parametrize("one", PROGRAMS, ids=[one.name for one in PROGRAMS])
+def _of_taichi(one: Wrong) -> bool:
+    """Tell whether a program needs Taichi to be started."""
+    return any(name in one.program for name in ("ti.field", ".field(3", "ti.ndarray", "ti.ad."))
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        pytest.param(one, id=one.name, marks=[pytest.mark.taichi] * _of_taichi(one))
+        for one in PROGRAMS
+    ],
+)
 def test_habit(one: Wrong, folder: Path, request: pytest.FixtureRequest) -> None:
     error = error_of(one.program, folder)
     if request.config.getoption("--update-golden"):
@@ -181,6 +192,7 @@ def test_tapes_of_taichi_take_its_own_fields() -> None:
     assert x.grad[None] == 3.0
 
 
+@pytest.mark.taichi
 @pytest.mark.parametrize(("given", "found"), [("cpu", "cpu"), ("cuda", "cuda"), ("opengl", "cpu")])
 def test_difftile_starts_where_taichi_was(
     given: str, found: str, monkeypatch: pytest.MonkeyPatch
