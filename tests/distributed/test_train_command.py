@@ -11,8 +11,11 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from difftile.datasets import read_splats
+from difftile.datasets.splats import PARAMETERS
 from scenes.balls import shots
 from tests.datasets.generated import write_dataset
 from tests.training.test_train import one_thread, started_once, train
@@ -74,12 +77,15 @@ def test_ranks_write_the_splats_of_one(balls: Path, tmp_path: Path) -> None:
     ]
     assert len(lines) == 5  # once each
     assert train(balls, tmp_path / "one", "--no-pictures") == 0
-    clouds = [(tmp_path / name / "point_cloud.ply").read_bytes() for name in ("one", "two")]
-    assert clouds[0] == clouds[1]
-    one, two = (
-        json.loads((tmp_path / name / "metrics.json").read_text()) for name in ("one", "two")
+    for name in PARAMETERS:  # in single precision, in which Adam makes steps of any size
+        one, two = (
+            getattr(read_splats(tmp_path / out / "point_cloud.ply"), name) for out in ("one", "two")
+        )
+        np.testing.assert_allclose(one, two, rtol=0, atol=1e-4 * np.abs(one).max(), err_msg=name)
+    mean, other = (
+        json.loads((tmp_path / out / "metrics.json").read_text())["mean"] for out in ("one", "two")
     )
-    assert (one["mean"], one["gaussians"]) == (two["mean"], two["gaussians"])
+    assert mean == pytest.approx(other, rel=1e-5)
 
 
 def test_a_mistake_is_said_once(tmp_path: Path) -> None:
