@@ -1,0 +1,226 @@
+"""Ends of ranks: one that fails ends all with its message, in seconds, whoever has started them."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.ranks import ROOT, absent, mpiexec, places
+
+_LONG = 120.0  # a process that has not ended by then hangs [s]
+
+# What ranks do together, by name. Rank 0 computes while the last one fails, and others wait for it.
+PROGRAM = """
+import os, sys, time
+import numpy as np
+from difftile.ranks import Message, agree, current, start
+
+start(timeout=float(sys.argv[2]))
+me, size = current().rank, current().size
+last = me == size - 1
+agree(1.0)
+print(f"rank {me} is connected\\n", end="", flush=True)
+
+def compute():
+    for _ in range(600):
+        time.sleep(0.1)
+
+match sys.argv[1]:
+    case "raise":
+        if last:
+            raise ValueError("the mesh is empty\\nand more")
+        if me == 0 and size > 2:
+            compute()
+        try:
+            agree(1.0)
+        finally:
+            print(f"rank {me} cleans up\\n", end="", flush=True)
+    case "kill":
+        if last:
+            os.kill(os.getpid(), 9)
+        agree(1.0)
+    case "leave":
+        if last:
+            sys.exit(3)
+        agree(1.0)
+    case "sleep":
+        if last:
+            compute()
+        other = np.zeros(4)
+        current().exchange([], [Message(size - 1, other)]).wait("the exchange of 'u'")
+    case "length":
+        sends = [Message(1, np.zeros(3))] if me == 0 else []
+        receives = [Message(0, np.zeros(4))] if me == 1 else []
+        current().exchange(sends, receives).wait("the exchange of 'u'")
+        agree(1.0)
+print(f"rank {me} is done\\n", end="", flush=True)
+"""
+
+
+class Started:
+    """Ranks that run the program.
+
+    Args:
+        engine: "torch", whose ranks are started one by one; "torchrun" or "mpi".
+        size: How many.
+        case: What they do.
+        timeout: The limit of their waits [s].
+        folder: Where the program is.
+    """
+
+    def __init__(self, engine: str, size: int, case: str, timeout: float, folder: Path) -> None:
+        needed = "mpi" if engine == "mpi" else "torch"
+        if absent(needed):
+            pytest.skip(f"ranks need {absent(needed)}, not installed here")
+        file = folder / "waves.py"
+        file.write_text(PROGRAM)
+        program = [sys.executable, str(file), case, str(timeout)]
+        common = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+        common |= {"DIFFTILE_TRACEBACK": "short", "PYTHONWARNINGS": "default"}
+        commands = [(program, common)]
+        if engine == "torch":
+            commands = [(program, {**common, **own}) for own in places(size)]
+        elif engine == "torchrun":
+            run = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={size}"]
+            commands = [([sys.executable, *run, *program[1:]], common)]
+        else:
+            commands = [([str(mpiexec()), "-n", str(size), *program], common)]
+        self.output = folder / "output.txt"
+        self.processes: list[subprocess.Popen[bytes]] = []
+        with self.output.open("wb") as output:
+            for command, environment in commands:
+                started = subprocess.Popen(
+                    command, env=environment, stdout=output, stderr=subprocess.STDOUT, cwd=folder
+                )
+                self.processes.append(started)
+        self.size = size
+
+    def connected(self) -> None:
+        """Wait until all ranks are connected."""
+        until = time.monotonic() + _LONG
+        while self.text().count("is connected") < self.size:
+            assert time.monotonic() < until, self.text()
+            time.sleep(0.02)
+
+    def text(self) -> str:
+        """Return what they have printed so far."""
+        return self.output.read_text(errors="replace")
+
+    def end(self) -> tuple[list[int], float]:
+        """Return their exit codes, and the time that they took from now on [s]."""
+        begun = time.monotonic()
+        try:
+            codes = [one.wait(_LONG) for one in self.processes]
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"a rank hangs:\n{self.text()}") from None
+        finally:
+            for one in self.processes:
+                one.kill()
+        return codes, time.monotonic() - begun
+
+
+def test_an_error_ends_all_ranks_without_a_launcher(tmp_path: Path) -> None:
+    started = Started("torch", 3, "raise", 60.0, tmp_path)
+    started.connected()
+    codes, seconds = started.end()
+    text = started.text()
+    assert codes == [1, 1, 1]
+    assert seconds < 30.0  # 3 on an idle machine, and never the limit of the wait
+    assert "[rank 2] ValueError: the mesh is empty\n[rank 2] and more\n" in text
+    why = "rank 2 failed: ValueError: the mesh is empty"
+    assert f"[rank 1] Rank 1: an agreement cannot go on: {why}\n" in text
+    assert "rank 1 cleans up\n" in text
+    assert f"[rank 0] ended, since {why}\n" in text
+    assert "is done" not in text
+
+
+@pytest.mark.parametrize("engine", ["torchrun", "mpi"])
+def test_an_error_ends_all_ranks_of_a_launcher(engine: str, tmp_path: Path) -> None:
+    started = Started(engine, 2, "raise", 60.0, tmp_path)
+    started.connected()
+    codes, seconds = started.end()
+    text = started.text()
+    assert codes[0] != 0
+    assert seconds < 30.0
+    assert "[rank 1] ValueError: the mesh is empty\n" in text
+    assert "is done" not in text
+
+
+@pytest.mark.slow  # a process that fails is noticed in the same way
+def test_a_rank_that_is_killed_ends_the_others(tmp_path: Path) -> None:
+    started = Started("torch", 2, "kill", 60.0, tmp_path)
+    started.connected()
+    codes, seconds = started.end()
+    assert codes == [1, -signal.SIGKILL]
+    assert seconds < 30.0
+    reason = "rank 1 failed: it ended without a message: it was killed, or crashed"
+    assert f"[rank 0] Rank 0: an agreement cannot go on: {reason}\n" in started.text()
+
+
+@pytest.mark.parametrize("engine", [pytest.param("torch", marks=pytest.mark.slow), "mpi"])
+def test_a_rank_that_leaves_early_is_named(engine: str, tmp_path: Path) -> None:
+    started = Started(engine, 2, "leave", 60.0, tmp_path)
+    codes, _ = started.end()
+    assert codes[0] != 0
+    text = "Rank 0 waits for rank 1 in an agreement, its communication 4, but it has ended already."
+    assert text in started.text()
+
+
+@pytest.mark.parametrize("engine", ["torch", "mpi"])
+def test_a_rank_that_waits_too_long_names_the_step_and_the_other(
+    engine: str, tmp_path: Path
+) -> None:
+    started = Started(engine, 2, "sleep", 3.0, tmp_path)
+    started.connected()
+    started.end()
+    text = started.text()
+    first = "Rank 0 has waited 3 s for rank 1 in the exchange of 'u', its communication 4."
+    assert first in text
+    line = next(n for n, one in enumerate(PROGRAM.splitlines(), 1) if "time.sleep(0.1)" in one)
+    place = rf'\[rank 0\]   Rank 1 is at File ".*waves.py", line {line}, after 3 communications\.\n'
+    assert re.search(place, text), text
+
+
+@pytest.mark.parametrize("engine", ["torch", "mpi"])
+def test_a_message_of_another_length_is_never_taken(engine: str, tmp_path: Path) -> None:
+    started = Started(engine, 2, "length", 3.0, tmp_path)
+    codes, _ = started.end()
+    assert any(codes)
+    reason = {
+        "torch": "Rank 1 has waited 3 s for rank 0 in the exchange of 'u', its communication 4.",
+        "mpi": "Rank 1 expected 32 bytes of rank 0 in the exchange of 'u', its communication 4, "
+        "and received 24.",
+    }
+    assert reason[engine] in started.text()
+    assert "rank 1 is done" not in started.text()
+
+
+def test_ctrl_c_is_heard_while_a_rank_waits(tmp_path: Path) -> None:
+    started = Started("torch", 2, "sleep", 60.0, tmp_path)
+    started.connected()
+    time.sleep(0.5)
+    started.processes[0].send_signal(signal.SIGINT)
+    codes, seconds = started.end()
+    assert codes[0] in (130, -signal.SIGINT) and codes[1] == 1
+    assert seconds < 30.0
+    assert re.search(r"\[rank 0\] KeyboardInterrupt at .*waves.py, line \d+\n", started.text())
+    assert "[rank 1] ended, since rank 0 failed: KeyboardInterrupt" in started.text()
+
+
+@pytest.mark.parametrize(
+    "engine",
+    ["torch", pytest.param("torchrun", marks=pytest.mark.slow), "mpi"],  # torchrun is slow to start
+)
+def test_ranks_end_silently_when_they_are_done(engine: str, tmp_path: Path) -> None:
+    started = Started(engine, 2, "nothing", 60.0, tmp_path)
+    codes, _ = started.end()
+    assert not any(codes)
+    lines = {f"rank {me} is {what}" for me in (0, 1) for what in ("connected", "done")}
+    assert {line for line in started.text().splitlines() if "rank" in line} == lines
