@@ -70,6 +70,7 @@ from difftile.diagnostics import (
     NotConverged as NotConverged,
     RankError as RankError,
     SlowCompile as SlowCompile,
+    StaleHalo as StaleHalo,
     SolverError as SolverError,
     StepsError as StepsError,
     TapeError as TapeError,

@@ -473,5 +473,9 @@ class GradientWarning(UserWarning):
     """A finding of `Tape(diagnose=True)`: numbers that are not finite, gradients that are zero."""
 
 
+class StaleHalo(UserWarning):
+    """Under debug: a kernel reads a halo that was not exchanged since the field was written."""
+
+
 class SlowCompile(UserWarning):
     """Code that took more than five seconds to compile."""

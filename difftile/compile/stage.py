@@ -328,6 +328,11 @@ class Stage:
         return extents(self.program)
 
     @cached_property
+    def read_extents(self) -> Extents:
+        """Where the stage reads."""
+        return extents(self.program, reads=True)
+
+    @cached_property
     def sizes(self) -> dict[Var, tuple[Array, int]]:
         """The array and axis of each size read at the top level, by the variable that holds it."""
         return {s.out: (s.array, s.axis) for s in self.program.body.stmts if isinstance(s, Size)}

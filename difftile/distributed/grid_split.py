@@ -37,7 +37,6 @@ class GridSplit(Split):
 
     def __init__(self, layout: Layout, rank: int) -> None:
         self.layout = layout
-        self._rank = rank
         box = layout.own(rank)
         pairs = list(zip(box, layout.halo, strict=True))
         super().__init__(
@@ -46,6 +45,7 @@ class GridSplit(Split):
             math.prod(layout.shape),
         )
         self.origin = tuple(start - width for (start, _), width in pairs)
+        self.halos = [tuple(slice(*one) for one in self.local(b)) for b in layout.halos(rank)]
         sends = [
             (other, self.local(piece.owned))
             for other in range(layout.count)
@@ -157,8 +157,8 @@ class GridSplit(Split):
     @cached_property
     def _boxes(self) -> list[tuple[tuple[slice, ...], Field]]:
         """Boxes that are the halo, and where their cells are in the messages."""
-        boxes = [self.local(box) for box in self.layout.halos(self._rank)]
-        return [(tuple(slice(*one) for one in box), self._receives.positions(box)) for box in boxes]
+        ends = [[(one.start, one.stop) for one in box] for box in self.halos]
+        return [(b, self._receives.positions(e)) for b, e in zip(self.halos, ends, strict=True)]
 
     def _named(self, what: str, fields: Sequence[Field]) -> str:
         """Return an exchange or accumulation of fields in words, the same ones on all ranks."""

@@ -28,7 +28,12 @@ class Split(ABC):
         shape: The shape of the part in this process, halos included.
         owned: The slice along each axis of the elements that this rank owns; they may be none.
         size: The number of elements that all ranks own together.
+
+    Attributes:
+        halos: Boxes of the elements that an exchange fills.
     """
+
+    halos: Sequence[tuple[slice, ...]] = ()
 
     def __init__(self, shape: tuple[int, ...], owned: tuple[slice, ...], size: int) -> None:
         self.shape = shape

@@ -1,4 +1,4 @@
-"""The part of each field that a stage may write, as far as its indices tell."""
+"""The part of each field that a stage may write, or read, as far as its indices tell."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from difftile.passes.affine import Affine, affine, definitions_of
 
 @dataclass(frozen=True, slots=True)
 class Extents:
-    """The writes of a stage.
+    """The writes of a stage, or its reads.
 
     Args:
-        writes: For each field that is written the index of every write, one form a dimension.
+        writes: For each field that is written, or read, the index of every access, one form a
+            dimension.
         ranges: The first value of each loop index, and that after the last.
     """
 
@@ -25,7 +26,7 @@ class Extents:
     def box(
         self, array: Array, shape: tuple[int, ...], known: Mapping[Var, int]
     ) -> tuple[tuple[int, int], ...] | None:
-        """Return the first and last index along each dimension that may be written.
+        """Return the first and last index along each dimension that may be accessed.
 
         Args:
             array: The field.
@@ -33,7 +34,7 @@ class Extents:
             known: Numbers passed to the launch, and sizes of fields.
 
         Returns:
-            The box, empty (last below first) along some dimension where nothing is written; None
+            The box, empty (last below first) along some dimension where nothing is accessed; None
             if an index depends on more than loops and known numbers.
         """
         low, high = list(shape), [-1] * len(shape)
@@ -64,14 +65,14 @@ class Extents:
         return low, high
 
 
-def extents(program: Program) -> Extents:
-    """Return where a stage writes."""
+def extents(program: Program, *, reads: bool = False) -> Extents:
+    """Return where a stage writes, or where it reads."""
     defs = definitions_of(program.body)
     writes: dict[Array, list[tuple[Affine, ...]]] = {}
     ranges: dict[Var, tuple[Affine, Affine]] = {}
     for stmt in walk(program.body):
         match stmt:
-            case Load():
+            case Load() if not reads:
                 pass
             case For(index=index, start=start, stop=stop):
                 ranges[index] = (affine(start, defs), affine(stop, defs))
@@ -80,7 +81,8 @@ def extents(program: Program) -> Extents:
                     ranges[index] = (affine(start, defs), affine(stop, defs))
             case _:
                 array = array_of(stmt)
-                if array is not None:  # whatever it is, it writes
+                # Whatever else there is, it writes.
+                if array is not None and (not reads or isinstance(stmt, Load)):
                     forms = tuple(affine(i, defs) for i in operands(stmt)[: array.type.ndim])
                     writes.setdefault(array, []).append(forms)
     return Extents({a: tuple(found) for a, found in writes.items()}, ranges)

@@ -31,6 +31,7 @@ from difftile.launch.open_arguments import opened_again
 from difftile.launch.overlaps import check_apart
 from difftile.launch.parse_arguments import ParsedArguments, current_captures, parse_arguments
 from difftile.launch.prepared_launch import PreparedLaunch, RecentLaunches, invariant_key
+from difftile.launch.stale_halos import follow_halos
 from difftile.linearization.transposed import forward_of
 from difftile.markup import html_block, html_lines, html_table, prompt_text
 from difftile.ops.vocabulary import RuleMeaning, is_lambda
@@ -191,6 +192,7 @@ class Kernel(ByName):
                         recorder.launch(launch, values)
                 if launch.session.debug:
                     raise_first()
+                    follow_halos(launch, values)
                 return None if launch.code.result is None else returned(launch, values)
             finally:
                 if launch.exclusive:
