@@ -284,15 +284,17 @@ def _send(
 
 
 def _receive(target: Field, parts: Sequence[npt.NDArray[np.uint8]]) -> None:
-    """Write the bytes of rows into the first rows of a field; the others stay as they are."""
+    """Write the bytes of rows into the first rows of a field; the others become zero."""
 
     def change(array: npt.NDArray[Any]) -> None:
+        count = 0
         if parts:
-            values = np.concatenate(parts).view(array.dtype)
-            rows = values.reshape(-1, *array.shape[1:])
-            array[: len(rows)] = rows
+            rows = np.concatenate(parts).view(array.dtype).reshape(-1, *array.shape[1:])
+            count = len(rows)
+            array[:count] = rows
+        array[count:] = 0
 
-    target.fresh_if_pinned(keep=True).change(change)
+    target.fresh_if_pinned(keep=False).change(change)
 
 
 def _bytes(rows: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
