@@ -36,6 +36,7 @@ from difftile import ti
 from difftile.arguments import Parser, positive_int
 
 Results = dict[str, float]
+_ROWS = ["wave", "points"]
 _SIZES = "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"  # which launchers set
 
 
@@ -84,6 +85,8 @@ def measure(options: Any) -> Results:
             ("wave", wave, options.cells),
             ("points", points, options.point_cells),
         ):
+            if title not in options.rows:
+                continue
             shape = tuple(cells * factor for factor in factors)
             one = (wave.Wave if kind is wave else points.Points)(shape, options.steps)
             for way in kind.WAYS:
@@ -117,7 +120,7 @@ def described(one: Results, ranks: Results) -> list[str]:
         before = one[name]
         ideal = before / (size if name.startswith("strong") else 1)
         lines.append(f"{name:32}{1e3 * before:9.3f}{1e3 * seconds:13.3f}{ideal / seconds:12.2f}")
-    for scaling in ("weak", "strong"):
+    for scaling in ("weak", "strong") if "weak one exchange" in ranks else ():
         for pass_ in ("forward", "backward"):
             without = ranks[f"{scaling} wave no exchange {pass_}"]
             shares = [
@@ -158,6 +161,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--turns", type=positive_int, default=5, help=f"of each run; {say}")
     parser.add_argument("--threads", type=positive_int, default=1, help=f"of a rank; {say}")
     parser.add_argument("--arch", choices=("cpu", "cuda"), default="cpu", help=f"device; {say}")
+    parser.add_argument("--rows", nargs="+", choices=_ROWS, default=_ROWS, help=f"programs; {say}")
     parser.add_argument("--quick", action="store_true", help="small sizes, to try it out")
     parser.add_argument("--json", type=Path, help="write the seconds to a file")
     parser.add_argument("--beside", type=Path, help="such a file of one rank, to compare with")
@@ -170,6 +174,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ours = [
             *("--cells", str(options.cells), "--point-cells", str(options.point_cells)),
             *("--steps", str(options.steps), "--turns", str(options.turns)),
+            *("--rows", *options.rows),
             *("--threads", str(options.threads), "--arch", options.arch),
         ]
         one = _launched(1, ours, options.threads)

@@ -8,18 +8,24 @@ from importlib import import_module
 from typing import Any
 
 
-def halo_exchange(grid: Any, device: str) -> Callable[[], object]:
+def halo_exchange(grid: Any, device: str, start: Any = None) -> Callable[[], Any]:
     """Return an exchange of one f32 field of a grid, halo 1, corners included.
 
     Args:
         grid: Gives the sizes and the boxes; not periodic.
         device: "cpu" or "cuda".
+        start: The contents of the field on this rank; zeros by default.
+
+    Returns:
+        The exchange, which returns the field.
     """
     if math.prod(grid.ranks) == 1:
         return lambda: None
     torch: Any = import_module("torch")
     comm: Any = import_module("torch.distributed")
     u = torch.zeros(grid.local_shape, dtype=torch.float32, device=device)
+    if start is not None:
+        u.copy_(torch.from_numpy(start))
     rank, place = comm.get_rank(), []
     for count in reversed(grid.ranks):
         rank, here = divmod(rank, count)
@@ -34,7 +40,7 @@ def halo_exchange(grid: Any, device: str) -> Callable[[], object]:
             found = found * count + one
         return found
 
-    def exchange() -> None:
+    def exchange() -> Any:
         for axis, n in enumerate(grid.local_shape):
             requests: list[Any] = []
             arriving: list[tuple[int, Any]] = []
@@ -55,5 +61,6 @@ def halo_exchange(grid: Any, device: str) -> Callable[[], object]:
                 u.select(axis, outer).copy_(received)
         if device == "cuda":
             torch.cuda.synchronize()
+        return u
 
     return exchange
