@@ -73,57 +73,44 @@ def owned_of(parameters: Sequence[NamedParameter]) -> list[Counted]:
 
 
 class GradientNorm:
-    """Computes the norm of several gradients as one vector.
+    """Computes the norm of several gradients as one vector."""
 
-    Args:
-        is_divided: Whether ranks count different elements of some of them; all ranks call it then.
-    """
-
-    def __init__(self, *, is_divided: bool) -> None:
+    def __init__(self) -> None:
         self._total = zeros((), F64)
-        self._is_divided = is_divided
 
-    def __call__(self, gradients: Sequence[Counted], together: Iterable[Sequence[int]]) -> float:
+    def __call__(
+        self,
+        gradients: Sequence[Counted],
+        together: Iterable[Sequence[int]],
+        *,
+        is_divided: bool = False,
+    ) -> float:
         """Return the norm; not finite exactly if a number is not.
 
         Args:
             gradients: The gradients.
             together: Those of one type of numbers, by the places of their parameters.
+            is_divided: Whether ranks count different elements of some; all of them call it then.
         """
         groups = [set(places) for places in together]
-        squared = 0.0
-        for is_part in (False, True):
-            self._total.fill(0.0)
-            for places in groups:
-                some = [
-                    one.gradient
-                    for one in gradients
-                    if one.place in places and one.is_part == is_part
-                ]
-                if some:
-                    several = (None if isinstance(g.element, Scalar) else True for g in some)
-                    _add_squares(self._total, tuple(some), tuple(several))
-            own = float(self._total[None])
-            squared += agree(own) if is_part and self._is_divided else own
+        same = [one for one in gradients if not one.is_part]
+        squared = self._squares(same, groups)
+        if is_divided:
+            squared += agree(self._squares([one for one in gradients if one.is_part], groups))
         if math.isfinite(squared):
             return math.sqrt(squared)
-        return self._scaled(gradients)
+        return _scaled(gradients, is_divided=is_divided)
 
-    def _scaled(self, gradients: Sequence[Counted]) -> float:
-        """Return the norm where one number is not finite, or the squares of large ones are not."""
-        arrays = [(one.gradient.to_numpy().astype(np.float64), one.is_part) for one in gradients]
-        largest = max((float(np.max(np.abs(array))) for array, _ in arrays), default=0.0)
-        wrong = not all(bool(np.isfinite(array).all()) for array, _ in arrays)
-        if self._is_divided:
-            each = gather([0.0 if wrong else largest, wrong], "the norm of the gradients")
-            largest, wrong = float(each[:, 0].max()), bool(each[:, 1].any())
-        if wrong:
-            return math.nan
-        squared = [0.0, 0.0]
-        for array, is_part in arrays:
-            squared[is_part] += float(np.sum((array / largest) ** 2))
-        parts = agree(squared[1]) if self._is_divided else squared[1]
-        return min(largest * math.sqrt(squared[0] + parts), _MOST)
+    def _squares(self, gradients: Sequence[Counted], groups: Iterable[set[int]]) -> float:
+        if not gradients:
+            return 0.0
+        self._total.fill(0.0)
+        for places in groups:
+            some = tuple(one.gradient for one in gradients if one.place in places)
+            if some:
+                several = (None if isinstance(g.element, Scalar) else True for g in some)
+                _add_squares(self._total, some, tuple(several))
+        return float(self._total[None])
 
 
 def first_not_finite(parameters: Sequence[NamedParameter], gradients: Sequence[Counted]) -> str:
@@ -142,3 +129,20 @@ def first_not_finite(parameters: Sequence[NamedParameter], gradients: Sequence[C
             where += f", component {parts}" if parts else ""
             return f"the gradient of {parameter} is {found[index]} {where}"
     return "a gradient is not finite on another rank, which names it"
+
+
+def _scaled(gradients: Sequence[Counted], *, is_divided: bool) -> float:
+    """Return the norm where one number is not finite, or the squares of large ones are not."""
+    arrays = [(one.gradient.to_numpy().astype(np.float64), one.is_part) for one in gradients]
+    largest = max((float(np.max(np.abs(array))) for array, _ in arrays), default=0.0)
+    wrong = not all(bool(np.isfinite(array).all()) for array, _ in arrays)
+    if is_divided:
+        each = gather([0.0 if wrong else largest, wrong], "the norm of the gradients")
+        largest, wrong = float(each[:, 0].max()), bool(each[:, 1].any())
+    if wrong:
+        return math.nan
+    squared = [0.0, 0.0]
+    for array, is_part in arrays:
+        squared[is_part] += float(np.sum((array / largest) ** 2))
+    parts = agree(squared[1]) if is_divided else squared[1]
+    return min(largest * math.sqrt(squared[0] + parts), _MOST)

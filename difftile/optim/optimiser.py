@@ -156,7 +156,7 @@ class Optimiser(ABC):
             )
         self._nonfinite = nonfinite
         self._shards = self._made_shards(sharded, reduce)
-        self._norm = GradientNorm(is_divided=self._is_divided)
+        self._norm = GradientNorm()
         self._launches = launches([one.field for one in self.parameters])
         self.state: dict[str, dict[str, Field]] = {}
         for k, one in enumerate(self.parameters):
@@ -247,7 +247,7 @@ class Optimiser(ABC):
         scale = 1.0
         looks = self._nonfinite in ("raise", "skip")
         if looks or self._clip_norm is not None:
-            self.grad_norm = self._norm(counted, self._launches)
+            self.grad_norm = self._norm(counted, self._launches, is_divided=self._is_divided)
             if not math.isfinite(self.grad_norm) and looks:
                 if self._nonfinite == "raise":
                     wrong = first_not_finite(self.parameters, counted)
