@@ -110,12 +110,9 @@ class ContinuousAdjoint(OpaqueStep):
         if dots is not None:
             sides.append((dots, backward.y_dot, backward.a_dot))
         for context, y, a in sides:
-            bars = a.without_halos([incoming(context, leaf) for leaf in problem.y.leaves])
-            for leaf, own, adjoint, bar in zip(
-                problem.y.leaves, y.leaves, a.leaves, bars, strict=True
-            ):
+            for leaf, own, adjoint in zip(problem.y.leaves, y.leaves, a.leaves, strict=True):
                 own.copy_from(context[leaf])
-                adjoint.from_numpy(bar)
+                adjoint.from_numpy(incoming(context, leaf))
         end = saved.result.t
         if saved.result.converged:
             self._add_end(then, 1, backward.slope(end))

@@ -109,7 +109,7 @@ def fixed_point(
         change, converged, done, reason = np.inf, False, 0, ""
         while not converged and not reason and done < stopping.max_iter:
             new = function.value()
-            function.x.copy_from(function.out)
+            function.x.copy_owned_from(function.out)
             done += 1
             step = new - x
             change = space.largest(step)

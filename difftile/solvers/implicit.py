@@ -34,6 +34,7 @@ from difftile.recording.work_fields import add_to
 from difftile.solvers.function import Function
 from difftile.solvers.krylov import LinearSolution
 from difftile.solvers.result import SolverResult
+from difftile.solvers.state import State
 from difftile.solvers.vectors import Vector, joined, pick, precision, split
 
 Cotangents: TypeAlias = dict[Field, "npt.NDArray[Any]"]
@@ -142,17 +143,37 @@ class ImplicitRule(OpaqueStep):
     def _adjoint(self, then: ReverseContext, saved: Solved) -> Vector:
         """Spread the adjoint over the parameters and return it."""
         x = self.function.x
-        x_bar = joined(x, [incoming(then, leaf) for leaf in x.leaves])
+        bars = [incoming(then, leaf) for leaf in x.leaves]
+        x_bar = joined(x, bars)
         # The function has computed its other outputs from the solution.
         elsewhere = self._elsewhere(then)
         if elsewhere:
             x_bar += pick(x, saved.launches.pull({**elsewhere}, x.leaves))
-        for leaf in x.leaves:
-            add_to(grad_before(then, leaf), np.zeros(()))  # the start does not matter
         w = self._solved(saved, x_bar)
-        for one, bar in self.spread(saved, w, elsewhere, self._wanted).items():
-            add_to(grad_before(then, one), bar)
+        self._add(then, bars, self.spread(saved, w, elsewhere, self._targets))
         return w
+
+    def _add(
+        self, then: ReverseContext, bars: Sequence[npt.NDArray[Any]], found: Cotangents
+    ) -> None:
+        """Add the adjoints of the parameters and of the unknown before the step.
+
+        The start of the unknown does not matter. Halos that no rank owns, at the ends of a grid,
+        stay as they are, so their contents are parameters as well.
+
+        Args:
+            then: The fields of the step.
+            bars: The adjoints of the unknown after it.
+            found: The adjoints of the parameters, and of the unknown if it is split.
+        """
+        x = self.function.x
+        for leaf, bar in zip(x.leaves, x.halos(bars), strict=True):
+            add_to(grad_before(then, leaf), bar)
+        for leaf in x.leaves:
+            if leaf in found:
+                found[leaf] = State([leaf]).halos([found[leaf]])[0]
+        for one, bar in found.items():
+            add_to(grad_before(then, one), bar)
 
     def second(self, then: ReverseContext, dots: ReverseContext, saved: Solved) -> bool:
         """Push tangents through the reverse, whose linear system is differentiated.
@@ -169,14 +190,11 @@ class ImplicitRule(OpaqueStep):
         bent = self.bent(
             saved, moves, w, self._elsewhere(then), self._elsewhere(dots), [*x.leaves, *wanted]
         )
-        x_bar = joined(x, [incoming(dots, leaf) for leaf in x.leaves])
-        w_dot = self._solved(saved, x_bar + joined(x, [bent[leaf] for leaf in x.leaves]))
-        for leaf in x.leaves:
-            add_to(grad_before(dots, leaf), np.zeros(()))
-        for one in wanted:
-            add_to(grad_before(dots, one), bent[one])
-        for one, bar in self.spread(saved, w_dot, {}, wanted).items():
-            add_to(grad_before(dots, one), bar)
+        bars = [incoming(dots, leaf) for leaf in x.leaves]
+        w_dot = self._solved(saved, joined(x, bars) + joined(x, [bent[leaf] for leaf in x.leaves]))
+        self._add(dots, bars, {one: bent[one] for one in self._targets})
+        none = [np.zeros_like(bar) for bar in bars]
+        self._add(dots, none, self.spread(saved, w_dot, {}, self._targets))
         return True
 
     def bent(
@@ -201,6 +219,12 @@ class ImplicitRule(OpaqueStep):
         seeds = self.seeds(w, elsewhere)
         _, found = push_pull(saved.launches, moves, seeds, {**elsewhere_dots}, wrt)
         return {one: found[one.origin].to_numpy() for one in wrt}
+
+    @property
+    def _targets(self) -> list[Field]:
+        """The fields whose adjoints follow from the solution's: the parameters, and halos."""
+        x = self.function.x
+        return [*self._wanted, *(x.leaves if x.is_split else ())]
 
     @property
     def _wanted(self) -> list[Field]:
@@ -236,10 +260,13 @@ class ImplicitRule(OpaqueStep):
         given = {one: tangent_of(then, one) for one in self.reads if is_float(one.element)}
         # Fields that do not vary are left out: a step without tangents may read them.
         dots = self._varying(given)
-        tangent = self.system(saved, pushed, self.driven(saved, dots, then))
+        halos = x.halos(tangent_of(then, leaf) for leaf in x.leaves)
+        along = dots | (dict(zip(x.leaves, halos, strict=True)) if x.is_split else {})
+        tangent = self.system(saved, pushed, self.driven(saved, along, then))
         if not tangent.converged:
             self._complain("tangent", "tangent", tangent)
-        moved = dict(zip(x.leaves, split(x, tangent.x), strict=True))
+        parts = zip(x.leaves, split(x, tangent.x), halos, strict=True)
+        moved = {leaf: part + halo for leaf, part, halo in parts}
         floats = [one for one in self.writes if is_float(one.element)]
         if floats:
             moved |= push(saved.launches, {**moved, **dots}, floats)

@@ -105,9 +105,13 @@ class State:
         """Return arrays in the shapes of the fields, with zero in the halos of split fields."""
         if not self.is_split:
             return list(arrays)
-        made = [np.zeros_like(one) for one in arrays]
-        for target, own in zip(self.owned(made), self.owned(arrays), strict=True):
-            target[...] = own
+        return [a - b for a, b in zip(arrays, self.halos(arrays), strict=True)]
+
+    def halos(self, arrays: Iterable[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
+        """Return arrays in the shapes of the fields, with zero in what this rank owns."""
+        made = [np.array(one) for one in arrays]
+        for own in self.owned(made):
+            own[...] = 0.0
         return made
 
     def like(self, *, grad: bool = False) -> State:
@@ -138,6 +142,11 @@ class State:
         """Set the contents; gradients flow through."""
         for leaf, source in zip(self.leaves, other.leaves, strict=True):
             leaf.copy_from(source)
+
+    def copy_owned_from(self, other: State) -> None:
+        """Set what this rank owns, and leave halos as they are; gradients flow through."""
+        for leaf, source in zip(self.leaves, other.leaves, strict=True):
+            leaf.inner.copy_from(source.inner)
 
     def combine(self, y: State, terms: Sequence[tuple[float, State]]) -> None:
         """Set the contents to y + sum weight * rate, without the terms whose weight is 0."""

@@ -8,12 +8,14 @@ a vector has the elements that this rank owns, and a `Space` adds up over the ra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from difftile.fields.field import Field
+from difftile.fields.split import Split
 from difftile.ir.types import F64, numpy_dtype, scalar_of, shape_of
 from difftile.solvers.space import Vector, largest_of
 from difftile.solvers.state import State
@@ -66,9 +68,16 @@ def split(state: State, vector: Vector) -> list[npt.NDArray[Any]]:
 
 
 def write(state: State, vector: Vector) -> None:
-    """Set the contents of all fields, with no tape open; halos become zero."""
+    """Set the contents of all fields, with no tape open; halos stay as they are."""
     for leaf, part in zip(state.leaves, split(state, vector), strict=True):
-        leaf.fresh_if_pinned(keep=False).write(part)
+        if leaf.split is None:
+            leaf.fresh_if_pinned(keep=False).write(part)
+        else:
+            leaf.fresh_if_pinned(keep=True).change(partial(_set_owned, leaf.split, part))
+
+
+def _set_owned(split: Split, part: npt.NDArray[Any], array: npt.NDArray[Any]) -> None:
+    split.part(array)[...] = split.part(part)
 
 
 def largest(state: State, vector: Vector) -> list[float]:
