@@ -58,7 +58,7 @@ class Domain:
     def put(self, target: Field, array: Any) -> None:
         """Set a field from an array of the whole grid."""
         if self.split:
-            self.grid.from_global(target, array)
+            target.from_global(array)
             # Halos are out of date, unless somebody exchanges them.
             values = target.to_numpy()
             halos = np.full_like(values, 0.5)
@@ -69,7 +69,7 @@ class Domain:
 
     def get(self, source: Field) -> Any:
         """Return the contents of the whole grid."""
-        return self.grid.to_global(source) if self.split else source.to_numpy()
+        return source.to_global() if self.split else source.to_numpy()
 
 
 @dt.kernel
@@ -285,7 +285,7 @@ def quasi_newton(split: bool, bounded: bool) -> Arrays:
     optimiser = dt.optim.LBFGS([x, s], tol=1e-11, iterations=200, **bounds)
     value = optimiser.step(f)
     assert optimiser.finished, optimiser.reason
-    return {"x": domain.get(x), "s": float(s[None]), "loss": value, "optimiser": None}
+    return {"x": domain.get(x), "s": float(s[None]), "loss": value}
 
 
 @dt.kernel

@@ -1,0 +1,84 @@
+"""Solvers and L-BFGS on fields that ranks divide: the same as on plain fields of one process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.distributed import split_problems as problems
+from tests.ranks import ranks
+
+CASES: list[tuple[Callable[..., problems.Arrays], tuple[Any, ...]]] = [
+    (problems.linear, ("cg",)),
+    (problems.linear, ("cg", True)),
+    (problems.linear, ("gmres",)),
+    (problems.linear, ("bicgstab",)),
+    (problems.linear, ("dense",)),
+    (problems.fixed_point, ("solution",)),
+    (problems.fixed_point, ("algorithm",)),
+    (problems.root, ()),
+    (problems.minimum, ()),
+    (problems.heat, ("rk4", "discrete")),
+    (problems.heat, ("dopri5", "discrete")),
+    (problems.heat, ("dopri5", "continuous")),
+]
+FEW = [CASES[0], CASES[5], CASES[10]]
+
+
+def names(case: tuple[Callable[..., Any], tuple[Any, ...]]) -> str:
+    """Return the name of a case."""
+    return "-".join(map(str, (case[0].__name__, *case[1])))
+
+
+def compare(expected: problems.Arrays, found: problems.Arrays, first: problems.Arrays) -> None:
+    """Check a rank's results against those of one process, and that all ranks have the same."""
+    for name, values in expected.items():
+        np.testing.assert_array_equal(found[name], first[name], name)
+        if name == "iterations":
+            assert abs(found[name] - values) <= 1  # sums in another order
+        else:
+            np.testing.assert_allclose(found[name], values, rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("case", CASES, ids=names)
+def test_halos_alone_change_nothing(case: tuple[Callable[..., Any], tuple[Any, ...]]) -> None:
+    run, options = case
+    found = run(True, *options)
+    compare(run(False, *options), found, found)
+
+
+@pytest.mark.parametrize("case", CASES, ids=names)
+def test_three_ranks(case: tuple[Callable[..., Any], tuple[Any, ...]]) -> None:
+    run, options = case
+    results = ranks(3).run(run, True, *options)
+    expected = run(False, *options)
+    for found in results:
+        compare(expected, found, results[0])
+
+
+@pytest.mark.slow  # three more starts of ranks, which compile anew
+@pytest.mark.parametrize(("size", "engine"), [(2, "torch"), (4, "torch"), (3, "mpi")])
+@pytest.mark.parametrize("case", FEW, ids=names)
+def test_other_ranks(
+    size: int, engine: str, case: tuple[Callable[..., Any], tuple[Any, ...]]
+) -> None:
+    run, options = case
+    results = ranks(size, engine).run(run, True, *options)
+    expected = run(False, *options)
+    for found in results:
+        compare(expected, found, results[0])
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_lbfgs(bounded: bool) -> None:
+    expected = problems.quasi_newton(False, bounded)
+    results = ranks(3).run(problems.quasi_newton, True, bounded)
+    for found in results:
+        np.testing.assert_array_equal(found["x"], results[0]["x"])
+        assert found["loss"] == results[0]["loss"] == pytest.approx(expected["loss"], rel=1e-13)
+        # A minimum is known to the root of the rounding error of the loss.
+        np.testing.assert_allclose(found["x"], expected["x"], atol=1e-7)
+        assert found["s"] == pytest.approx(expected["s"], abs=1e-7)
