@@ -57,7 +57,7 @@ class Posted:
         engine = current()
         self._source, self._target = source, target  # alive
         self._staged: HostArray | None = None
-        direct = engine.takes_device_memory and _has_address(source) and _has_address(target)
+        direct = _has_address(source) and _has_address(target) and engine.takes_device_memory
         if direct:
             sent = [_DevicePart(source, part) for part in sends]
             received = [_DevicePart(target, part) for part in receives]
@@ -186,7 +186,7 @@ class _DevicePart:
 
 def device_memory(buffer: Buffer) -> Any:
     """Return a buffer as the engine takes it from a device; None where it does not."""
-    if not current().takes_device_memory or not _has_address(buffer) or not buffer.shape:
+    if not _has_address(buffer) or not buffer.shape or not current().takes_device_memory:
         return None
     return _DevicePart(buffer, Part(0, 0, buffer.shape[0]))
 

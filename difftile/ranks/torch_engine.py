@@ -168,6 +168,7 @@ class TorchEngine:
         elif group is None:  # of our own, so that messages of the program's are not taken for ours
             group = dist.new_group(backend="gloo", timeout=self._limit)
         self._group = group
+        self._has_nccl: bool | None = None
         self._devices: Any = None  # the group for devices, from its first use on
         self.rank: int = dist.get_rank(group)
         self.size: int = dist.get_world_size(group)
@@ -185,8 +186,12 @@ class TorchEngine:
 
     @property
     def takes_device_memory(self) -> bool:
-        """Whether arrays may be in the memory of a device."""
-        return self._dist.is_nccl_available() and self._torch.cuda.is_available()
+        """Whether arrays may be in the memory of a device; asking starts CUDA."""
+        found = self._has_nccl
+        if found is None:
+            found = bool(self._dist.is_nccl_available() and self._torch.cuda.is_available())
+            self._has_nccl = found
+        return found
 
     def all_reduce(self, array: Array, op: str = "sum") -> _HostWorks | _DeviceWorks:
         """Start to combine the numbers of all ranks."""
