@@ -602,7 +602,7 @@ def _check(program: Program, stack: ExitStack) -> str:
 
 def _moods(rng: random.Random) -> AbstractContextManager[object]:
     """Make tapes find their memory full now and then, where there is something to drop."""
-    kept = LimitedHistory._kept.fget
+    kept: Any = LimitedHistory._kept.fget
 
     def found(history: LimitedHistory) -> float:
         frame = sys._getframe(1)
