@@ -38,11 +38,17 @@ def least(numbers: Sequence[float], what: str) -> npt.NDArray[np.float64]:
 
 
 class JointSteps:
-    """The positions of the joint steps on the tape of this rank."""
+    """The joint steps on the tape of this rank.
+
+    Attributes:
+        positions: Where they are.
+        signatures: What kinds of them there are.
+    """
 
     def __init__(self) -> None:
         self.positions: list[int] = []
-        self._signatures = 0  # their checksum
+        self.signatures: set[str] = set()
+        self._checksum = 0  # of their signatures, in order
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -50,7 +56,8 @@ class JointSteps:
     def add(self, position: int, signature: str) -> None:
         """Add a step."""
         self.positions.append(position)
-        self._signatures = crc32(signature.encode(), self._signatures)
+        self.signatures.add(signature)
+        self._checksum = crc32(signature.encode(), self._checksum)
 
     def before(self, position: int) -> int:
         """Return how many joint steps lie before a position."""
@@ -67,7 +74,7 @@ class JointSteps:
         Raises:
             RankError: The ranks have recorded different joint steps.
         """
-        own = [len(self.positions), self._signatures]
+        own = [len(self.positions), self._checksum]
         found = least([*own, *(-n for n in own), kept], "the start of the backward pass")
         if any(found[:2] != -found[2:4]):
             fewest, most = int(found[0]), int(-found[2])

@@ -108,13 +108,13 @@ class LimitedHistory:
                 self._add_to_state(field.storage)
         self._has_logs = self._has_logs or (isinstance(step, Launch) and step.has_logs)
         position = len(self._steps)
-        joint = self._bounded and step.communicates
-        if self._is_due(position, joint):
+        expected = step.communicates or step.signature in self._joint.signatures
+        if self._is_due(position, self._bounded and expected):
             self._snapshots.take(position)
         self._running = step
         result = self._run.first(step, position)
         self._steps.append(step)
-        if joint:
+        if self._bounded and step.communicates:
             self._joint.add(position, step.signature)
         if new:
             written = {field.storage for field in step.writes}

@@ -92,7 +92,10 @@ class OpaqueStep(ABC):
     """Whether a run writes only the fields that it declares as written, and opens no tape."""
 
     communicates: ClassVar[bool] = False
-    """Whether a run needs all ranks, which run the same such steps in the same order."""
+    """Whether a run needs all ranks, which run the same such steps in the same order.
+
+    Steps that call others find out: a first run that communicates says so too.
+    """
 
     has_parameters: bool = False
     """Whether gradients end in the step itself, as in the parameters of a module that it calls."""
@@ -201,6 +204,7 @@ class Opaque(TapeStep):
     constant: bool
     _saved_nbytes: int = 0
     _settled: bool = False
+    _communicated: bool = False
     _results: list[HostArray] = field(default_factory=list[HostArray])
 
     @property
@@ -221,7 +225,7 @@ class Opaque(TapeStep):
     @property
     def communicates(self) -> bool:
         """Whether several ranks run the step together."""
-        return self.step.communicates and current().size > 1
+        return self._communicated or (self.step.communicates and current().size > 1)
 
     @property
     def signature(self) -> str:
@@ -291,6 +295,7 @@ class Opaque(TapeStep):
         if self.communicates:
             again = f"{self.step.title}, run again" if self._settled else self.step.title
             meet(again, f"{self.signature}, {again == self.step.title}")
+        begun = current().waiting.begun
         watching = held if self.step.is_contained else watched
         with watching(self.step.title, self.uses, record=record) as writes, apart():
             if self.step.is_contained:
@@ -301,6 +306,7 @@ class Opaque(TapeStep):
                 self.uses = writes.uses(again=self._settled)
             flows = self.flows
             if not self._settled:
+                self._communicated = current().waiting.begun != begun and current().size > 1
                 self.step.settle(self.uses, flows=flows)
             self._settled = True
             if repeats:

@@ -11,7 +11,9 @@ import difftile as dt
 from difftile import distributed as dist
 from difftile import ti
 from difftile.distributed.transfer import Part, transfer
-from difftile.ranks import current
+from difftile.ranks import agree, current
+from difftile.recording.opaque import OpaqueStep, Use
+from difftile.recording.perform import perform
 from difftile.substrate import current_session
 from tests.ranks import ranks
 
@@ -135,3 +137,66 @@ def test_memory_of_the_backward_pass_is_divided_among_ranks() -> None:
             for (wanted, most), (found, peak) in zip(alone, results, strict=True):
                 np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12 * abs(wanted).max())
                 assert peak <= 1.1 * most / size
+
+
+class Hidden(OpaqueStep):
+    """A step that communicates and does not say so, as one that calls functions of users."""
+
+    def __init__(self, x: dt.Field) -> None:
+        super().__init__("hidden", [Use(x, True, True)])
+        self.x = x
+
+    def run(self) -> None:
+        """Scale numbers by one that all ranks agree on."""
+        self.x.from_numpy(self.x.to_numpy() * (agree(1.0) / current().size - 0.01))
+
+    def reverse(self, then: Any, saved: Any) -> None:
+        """Scale the gradient."""
+        x = then[self.x]
+        x.grad_out.from_numpy(0.99 * x.grad_in.to_numpy())
+
+
+@dt.kernel
+def matrix(x: Any, y: Any) -> None:
+    """Apply a matrix of three diagonals."""
+    for i in range(1, x.shape[0] - 1):
+        y[i] = 2.1 * x[i] - x[i - 1] - x[i + 1]
+
+
+def exchanged(x: Any, y: Any) -> None:
+    """Apply the matrix to a field that is split."""
+    x.exchange()
+    matrix(x, y)
+
+
+def hidden(fields: list[int | None]) -> list[Any]:
+    """Return gradients of a program whose steps communicate inside, and what ran again.
+
+    Args:
+        fields: Limits in copies of a field, of rank 0; of rank 1 they are larger.
+    """
+    found: list[Any] = []
+    for count in fields:
+        grid = dist.Grid(30, halo=1)
+        x, y = (grid.field(ti.f64, grad=True) for _ in range(2))
+        start = x
+        x.from_global(0.1 + np.arange(30) / 50.0)
+        limit = count and {"memory": count * (1 + 9 * current().rank) * x.storage.memory.nbytes}
+        with dt.Tape(**(limit or {})) as tape:
+            for k in range(12):
+                turn(x, 0.1)
+                perform(Hidden(x))
+                if k % 4 == 0:
+                    dt.linear_solve(exchanged, x, y, tol=1e-13)
+                    x, y = y, x
+        tape.backward({x: 1.0})
+        found.append((start.grad.to_numpy()[1:-1], tape.recomputed))
+    return found
+
+
+def test_steps_that_communicate_inside_run_again_together() -> None:
+    for (wanted, none), *limited in ranks(2).run(hidden, [None, 12]):
+        assert none == 0
+        for gradient, recomputed in limited:
+            np.testing.assert_allclose(gradient, wanted, rtol=1e-11)
+            assert recomputed > 0
