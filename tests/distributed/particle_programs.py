@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import difftile as dt
+from difftile import distributed as dist
 from difftile import ti
 from difftile.distributed import Grid, Particles
 from difftile.ranks import current
@@ -185,3 +186,49 @@ def failure(run):
     except dt.FieldError as error:
         return str(error)
     return ""
+
+
+def derivatives(ranks, periodic, n, capacity, steps, seed):
+    """Return the loss, its tangent, gradient and Hessian-vector product by per-particle numbers.
+
+    The parameter is an array with a number for each particle, by `id`, the same on all ranks. On
+    each rank it sets what its own particles hold.
+    """
+    particles = p = make_particles(ranks, capacity, periodic)
+    start, rng = initial(n, seed), np.random.default_rng((seed, 1))
+    direction = rng.normal(size=n)
+    particles.from_global(start)
+    homes = {name: p[name].to_numpy() for name in ("x", "v", "C", "w", "id")}
+    count = p.count.to_numpy()
+
+    def loss_of(scale):
+        for name, values in homes.items():
+            p[name].from_numpy(values)
+        p.count.from_numpy(count)
+        loss = dt.zeros((), ti.f64, grad=True)
+        weigh(p.v, p.w, p.id, p.count, scale)
+        for t in range(steps):
+            bounce(p.x, p.v, p.C, p.w, p.count, t, 0 if periodic else 1)
+            p.migrate()
+        measure(p.x, p.v, p.C, p.w, p.id, p.count, loss)
+        dist.sum(loss)
+        return loss
+
+    scale = dt.from_numpy(1.0 + 0.1 * rng.normal(size=n), grad=True)
+    value, tangent = dt.jvp(loss_of, scale, direction)
+    gradient, product = dt.grad(loss_of)(scale), dt.hvp(loss_of, scale, direction)
+    found = [np.asarray(one.to_numpy(), float) for one in (value, tangent)]
+    parts = np.stack([np.asarray(one) for one in (gradient.to_numpy(), _array(product))])
+    current().all_reduce(parts).wait("the gradients")
+    return found[0].item(), found[1].item(), parts[0], parts[1], direction
+
+
+def _array(value):
+    return value if isinstance(value, np.ndarray) else value.to_numpy()
+
+
+@dt.kernel
+def weigh(v, w, id, count, scale):
+    for i in range(count[None]):
+        v[i] *= scale[id[i]]
+        w[i] += ti.sin(scale[id[i]]) * scale[id[i]]

@@ -44,6 +44,17 @@ def test_value_and_gradients_are_those_of_one_process(
     assert (np.diff(counts, axis=1) != 0).any(axis=1).all()  # borders are crossed
 
 
+@pytest.mark.parametrize(("size", "periodic"), [(3, True)])
+def test_forward_mode_and_second_derivatives(size: int, periodic: bool) -> None:
+    given = periodic, N, N, 5, 2
+    loss, tangent, gradient, product, direction = programs.derivatives(BOXES[1], *given)
+    assert abs(gradient @ direction - tangent) <= 1e-12 * max(1.0, abs(tangent))
+    assert abs(tangent) > 1e-2 and np.abs(product).max() > 1e-2
+    for one in ranks(size).run(programs.derivatives, BOXES[size], *given):
+        for found, wanted in zip(one, (loss, tangent, gradient, product), strict=False):
+            assert_close(found, wanted)
+
+
 def test_a_rank_may_be_empty_or_full() -> None:
     found = ranks(4).run(programs.crowd, BOXES[4])
     counts = np.array([one for one, _ in found])
