@@ -7,6 +7,7 @@ from difftile.distributed.losses import max, mean, min, sum
 from difftile.distributed.order import Order
 from difftile.distributed.particles import Particles
 from difftile.distributed.replicas import broadcast, check
+from difftile.distributed.split_rows import SplitRows
 from difftile.distributed.start import rank, size, start
 from difftile.distributed.transfer import Part, transfer
 
@@ -16,6 +17,7 @@ __all__ = [
     "Order",
     "Part",
     "Particles",
+    "SplitRows",
     "all_reduce",
     "broadcast",
     "check",

@@ -38,9 +38,6 @@ class SplitRows(Rows):
 
     Args:
         rows: All rows, the same on each rank.
-
-    Attributes:
-        total: The number of rows of all ranks.
     """
 
     def __init__(self, rows: Rows) -> None:
