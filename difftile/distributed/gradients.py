@@ -21,7 +21,7 @@ from difftile.optim.parameters import FieldsLike, NamedParameter, after, follow_
 from difftile.ranks import Pending, current
 from difftile.ranks.collect import compare
 from difftile.recording.budget import parse_memory
-from difftile.recording.reduction import COMBINED, FinalGradients
+from difftile.recording.reduction import COMBINED, MIXED, FinalGradients
 from difftile.recording.replay import Replay
 from difftile.recording.steps import TapeStep
 from difftile.recording.tapes import TAPES
@@ -126,7 +126,8 @@ class Gradients:
         check_no_tape("dist.all_reduce()")
         if current().size > 1:
             counts = [_fetched(one) for one in self.parameters]
-            _Round(self, range(len(self.parameters)), counts).finish()
+            again = [one.grad in MIXED for one in self.parameters]
+            _Round(self, range(len(self.parameters)), counts, again=again).finish()
             TAPES.replays += 1  # a backward pass of some rank, of which optimisers hear on all
 
     def begin(
@@ -176,7 +177,8 @@ class RunningGradients:
         for k, one in enumerate(parameters):
             combined = one.grad in COMBINED
             counts.append(first[k] >= 0 or (accumulate and not combined))
-            again.append(accumulate and combined and first[k] >= 0)
+            adds = combined and first[k] >= 0
+            again.append(accumulate and (adds or one.grad in MIXED))
             origin = one.field.origin
             if first[k] >= 0 and (
                 one.field.storage in late or replay.gradient(origin) is not origin.grad_out
@@ -284,9 +286,9 @@ class _Round:
         if twice.any():
             one = owner.parameters[places[int(np.argmax(twice))]]
             raise TapeError(
-                f"The gradient of {one} holds the sum over all ranks already, and this tape adds "
-                "to it: what was there would be counted once for each rank. Clear it first, "
-                "dt.zero_grads(fields), or give 'reduce' only to the last of the tapes."
+                f"The gradient of {one} holds the sum over all ranks already, to which a tape adds "
+                "or has added: that sum would be counted once for each rank. Clear it first, "
+                "dt.zero_grads(fields), or add up gradients only after the last of the tapes."
             )
         wanted = [j for j in range(n) if some[j] > 0]
         wanted.sort(key=lambda j: (numbered[j], j))

@@ -88,14 +88,14 @@ class FinalGradients:
         return found
 
 
-class _Combined:
-    """Remembers gradients that have been combined, as long as they are not written."""
+class Marked:
+    """Remembers gradients, as long as they are not written."""
 
     def __init__(self) -> None:
         self._versions: weakref.WeakKeyDictionary[Storage, object] = weakref.WeakKeyDictionary()
 
     def note(self, gradient: Field) -> None:
-        """Note that a gradient is the same on all ranks now."""
+        """Remember a gradient as it is now."""
         self._versions[gradient.storage] = gradient.storage.buffer.contents.version
 
     def __contains__(self, gradient: Field) -> bool:
@@ -103,4 +103,8 @@ class _Combined:
         return version is not None and gradient.storage.buffer.contents.version is version
 
 
-COMBINED = _Combined()
+COMBINED = Marked()
+"""Gradients that are those of all ranks, and have been combined."""
+
+MIXED = Marked()
+"""Such gradients to which a tape has added: to combine them again would count them once a rank."""

@@ -21,6 +21,7 @@ from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.budget import LOG_BYTES
 from difftile.recording.meeting import meet
 from difftile.recording.opaque import OpaqueRecord
+from difftile.recording.reduction import COMBINED, MIXED
 from difftile.recording.replayed_fields import reverse_opaque
 from difftile.recording.runs import RunRecord
 from difftile.recording.steps import LaunchRecord, StepRecord
@@ -93,6 +94,7 @@ class Replay:
         self.room = room
         self._work: dict[Storage, Field] = {}
         self.changed: set[Storage] = set()  # the memory of the fields' gradients
+        self._mixed: list[Field] = []
         self._own: list[tuple[Field, Field]] = []  # fields, and gradients that are not theirs
         self._adjoints: dict[tuple[AdjointPlan, PreparedLaunch], Binding] = {}
 
@@ -113,6 +115,8 @@ class Replay:
                 GradientGuard.changes(self.changed)
             if grad_out is not None:
                 grad_out.storage.of_overwritten = False
+                if self.accumulate and (grad_out in COMBINED or grad_out in MIXED):
+                    self._mixed.append(grad_out)
         if self.private:
             work = make_like(field)
             work.buffer.fill(0.0)
@@ -237,3 +241,5 @@ class Replay:
             if field.grad_out is not None and not seeds_alone:
                 field.grad_out.fresh_if_pinned(keep=True)
                 field.grad_out.buffer.add(work.buffer)
+        for gradient in self._mixed:
+            MIXED.note(gradient)
