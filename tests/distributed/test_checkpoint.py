@@ -288,6 +288,38 @@ def test_rows_of_ranks_come_back(saving: bool, loading: bool, tmp_path: Path) ->
         npt.assert_allclose(found, made.x.to_numpy(), rtol=1e-14)
 
 
+def sharded(path: str, *, loading: bool) -> Any:
+    """Save the state of an optimiser in parts after a step, or load it and step once more."""
+    w = dt.from_numpy(np.arange(7.0), grad=True)
+    adam = dt.optim.Adam({"w": w}, lr=0.5, sharded=True)
+    if loading:
+        load(path, {"w": w, "adam": adam})
+    w.grad.fill(2.0 if loading else 1.0)
+    adam.step()
+    if not loading:
+        save(path, {"w": w, "adam": adam})
+    return w.to_numpy()
+
+
+def save_sharded(path: str) -> Any:
+    return sharded(path, loading=False)
+
+
+def load_sharded(path: str) -> Any:
+    return sharded(path, loading=True)
+
+
+def test_states_in_parts_come_back(tmp_path: Path) -> None:
+    ranks(2).run(save_sharded, str(tmp_path / "c"))
+    w = dt.from_numpy(np.arange(7.0), grad=True)
+    adam = dt.optim.Adam({"w": w}, lr=0.5)
+    for gradient in (1.0, 2.0):
+        w.grad.fill(gradient)
+        adam.step()
+    for found in ranks(3).run(load_sharded, str(tmp_path / "c")):
+        npt.assert_allclose(found, w.to_numpy(), rtol=1e-14)
+
+
 # Particles
 
 BOX = (6, 4)
