@@ -6,10 +6,12 @@ from difftile.distributed.grid import Grid
 from difftile.distributed.losses import max, mean, min, sum
 from difftile.distributed.order import Order
 from difftile.distributed.particles import Particles
+from difftile.distributed.reductions import reduced
 from difftile.distributed.replicas import broadcast, check
 from difftile.distributed.split_rows import SplitRows
 from difftile.distributed.start import rank, size, start
 from difftile.distributed.transfer import Part, transfer
+from difftile.fields.reductions import Reductions
 
 __all__ = [
     "Gradients",
@@ -32,3 +34,5 @@ __all__ = [
     "sum",
     "transfer",
 ]
+
+Reductions.over_ranks = reduced

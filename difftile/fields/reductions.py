@@ -19,6 +19,7 @@ from difftile.substrate import current_session
 
 if TYPE_CHECKING:
     from difftile.fields.array_like import ArrayLike
+    from difftile.fields.field import Field
 
 Values: TypeAlias = npt.NDArray[Any]
 _PIECE = 1 << 16  # numbers that are brought to double precision at a time
@@ -27,14 +28,17 @@ _EXTREMES = ("min", "max")
 
 
 class Reductions:
-    """The kernels that reduce fields, which `runtime` puts here.
+    """The reductions that higher packages implement, and put here.
 
     Attributes:
         launch: Returns a reduction by name of a field of floats that has elements, as kernels
             return numbers and vectors.
+        over_ranks: Returns a reduction by name of a field that is split among ranks: of the
+            elements that all of them own. `distributed` makes such fields.
     """
 
     launch: Callable[[str, ArrayLike], Any] | None = None
+    over_ranks: Callable[[str, Field], Any] | None = None
 
 
 def reduced(name: str, field: ArrayLike, axis: object) -> Any:
@@ -53,6 +57,10 @@ def reduced(name: str, field: ArrayLike, axis: object) -> Any:
             f"{field!r}: {name}() takes all elements, and no axis. Reduce along an axis in a "
             f"kernel, or in NumPy: x.to_numpy().{name}(axis=...)."
         )
+    whole: Any = field
+    if field is field.base and whole.split is not None:
+        assert Reductions.over_ranks is not None
+        return Reductions.over_ranks(name, whole)
     if not field.size and name not in _OF_NOTHING:
         raise FieldError(f"{field!r} has no elements, so it has no {name}().")
     launch = Reductions.launch

@@ -293,3 +293,29 @@ def couple(x: Any, s: Any, loss: Any, i0: int, i1: int, j0: int, j1: int) -> Non
     """Let a number follow the field."""
     for i, j in ti.ndrange((i0, i1), (j0, j1)):
         loss[None] += 0.5 * (s[None] - x[i, j]) ** 2 + 0.1 * s[None] ** 2
+
+
+REDUCTIONS = ("sum", "mean", "min", "max", "norm")
+
+
+def reductions(split: bool) -> Arrays:
+    """Reductions of fields of numbers, vectors and integers."""
+    domain = Domain(split)
+    x = domain.field(0.4)
+    found: Arrays = {name: getattr(x, name)() for name in REDUCTIONS}
+    cells = np.arange(np.prod(SHAPE)).reshape(SHAPE)
+    for kind, dtype, values in (
+        ("i32", ti.i32, 7 * cells - 50),
+        ("i64", ti.i64, (cells << 56) - 3),
+        ("vec", dt.vec(2, ti.f64), np.stack([np.sin(cells), np.cos(cells)], axis=-1)),
+        ("large", ti.f64, 1e200 * np.sin(cells)),
+    ):
+        one: Any = domain.grid.field(dtype) if split else dt.field(dtype, SHAPE)
+        if split:
+            one.from_global(values)
+        else:
+            one.from_numpy(values)
+        found |= {f"{kind} {name}": getattr(one, name)() for name in ("sum", "min", "max", "mean")}
+        if kind != "large":
+            found[f"{kind} norm"] = one.norm()
+    return found

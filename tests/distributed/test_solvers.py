@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import difftile as dt
+from difftile.diagnostics import TapeError
 from tests.distributed import split_problems as problems
 from tests.ranks import ranks
 
@@ -36,8 +38,10 @@ def names(case: tuple[Callable[..., Any], tuple[Any, ...]]) -> str:
 def compare(expected: problems.Arrays, found: problems.Arrays, first: problems.Arrays) -> None:
     """Check a rank's results against those of one process, and that all ranks have the same."""
     for name, values in expected.items():
-        np.testing.assert_array_equal(found[name], first[name], name)
-        if name == "iterations":
+        np.testing.assert_array_equal(np.asarray(found[name]), np.asarray(first[name]), name)
+        if isinstance(values, int) and name != "iterations":
+            assert found[name] == values, name
+        elif name == "iterations":
             assert abs(found[name] - values) <= 1  # sums in another order
         else:
             np.testing.assert_allclose(found[name], values, rtol=1e-12, atol=1e-12, err_msg=name)
@@ -82,3 +86,19 @@ def test_lbfgs(bounded: bool) -> None:
         # A minimum is known to the root of the rounding error of the loss.
         np.testing.assert_allclose(found["x"], expected["x"], atol=1e-7)
         assert found["s"] == pytest.approx(expected["s"], abs=1e-7)
+
+
+def test_reductions_count_each_cell_once() -> None:
+    expected = problems.reductions(False)
+    here = problems.reductions(True)
+    compare(expected, here, here)
+    results = ranks(3).run(problems.reductions, True)
+    for found in results:
+        compare(expected, found, results[0])
+
+
+def test_reductions_on_a_tape_say_what_to_write() -> None:
+    domain = problems.Domain(True)
+    x, loss = domain.field(0.4), dt.zeros((), grad=True)
+    with pytest.raises(TapeError, match=r"dt.distributed.sum\(total\)"), dt.Tape(loss):
+        x.sum()
