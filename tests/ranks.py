@@ -265,6 +265,7 @@ def main() -> None:
     dt.init(default_fp="f64", cpu_max_num_threads=1)
     set_traceback("full")
     world = start(timeout=_TIMEOUT)
+    world.aside()
     engines = {(world.size, world.name): world, (1, "alone"): choice.Alone(_TIMEOUT)}
     for size in range(1, world.size):  # on all processes, as torch wants it
         engines[size, world.name] = _first_ranks(size, world)
@@ -298,15 +299,20 @@ def _first_ranks(size: int, world: Any) -> Any:
     """Return an engine of the first ranks; None on the others."""
     first = list(range(size))
     if world.name == "torch":
-        group = importlib.import_module("torch.distributed").new_group(first)
+        make_group = importlib.import_module("torch.distributed").new_group
+        group, aside = make_group(first), make_group(first)  # made by all processes
     else:
         MPI = importlib.import_module("mpi4py.MPI")
         group = MPI.COMM_WORLD.Create(MPI.COMM_WORLD.Get_group().Incl(first))
+        aside = None  # copied from the group by its members
     if world.rank >= size:
         return None
     make: Any = choice.ENGINES[world.name].make
     made = make(_TIMEOUT, group)
     made.waiting.watch = world.waiting.watch
+    if aside is not None:
+        made._aside = make(_TIMEOUT, aside)
+        made._aside.waiting = made.waiting
     return made
 
 

@@ -66,7 +66,7 @@ def test_what_is_made_like_a_split_field_is_split_alike() -> None:
 
 def test_fields_split_in_different_ways_do_not_mix() -> None:
     with pytest.raises(FieldError, match="in different ways"):
-        split_field(3) + split_field(3)
+        _ = split_field(3) + split_field(3)
 
 
 def test_exchange_fills_halos_of_all_that_are_split_at_once() -> None:

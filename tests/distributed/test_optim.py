@@ -112,7 +112,10 @@ def steps(name: str, how: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(("size", "engine"), [(1, "torch"), (3, "torch"), (3, "mpi")])
+@pytest.mark.parametrize(
+    ("size", "engine"),
+    [(1, "torch"), (3, "torch"), pytest.param(3, "mpi", marks=pytest.mark.slow)],
+)
 def test_parts_move_as_the_whole(size: int, engine: str) -> None:
     hows = ("same", "sum", "mean")
     for k, name in enumerate(OPTIMISERS):

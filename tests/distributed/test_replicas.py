@@ -178,7 +178,7 @@ def replicas(root: int) -> dict[str, Any]:
             lambda: dist.check(fields),
             lambda: dist.check(fields["bodies"]),
             lambda: dist.check([dt.zeros(3 + rank)]),
-            lambda: dist.broadcast([dt.zeros(3)] * (1 + rank)),
+            lambda: dist.broadcast([dt.zeros(3, dtype=ti.f32)] * (1 + rank)),
             lambda: dist.all_reduce([dt.zeros(3 + rank, grad=True)]),
         ):
             with pytest.raises(dt.FieldError) as caught:
