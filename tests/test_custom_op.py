@@ -658,3 +658,26 @@ def test_an_operation_leaves_the_gradients_of_other_threads_alone() -> None:
     assert len(found) == 75
     for one in found:
         np.testing.assert_allclose(one, expected)
+
+
+def test_zeros_written_over_zeros_are_written() -> None:
+    @dt.custom_op
+    def copy(source, target):
+        target.copy_from(source)
+
+    @copy.backward
+    def _(source, target):
+        source.grad_out.add_numpy(target.grad_in.to_numpy())
+
+    @dt.kernel
+    def measure(x, loss):
+        for i in x:
+            loss[None] += (i + 1.0) * x[i]
+
+    x, y = (dt.zeros(3, grad=True) for _ in range(2))
+    loss = dt.zeros((), grad=True)
+    with dt.Tape(loss):
+        copy(x, y)
+        measure(y, loss)
+    assert x.grad.to_numpy().tolist() == [1.0, 2.0, 3.0]
+    assert y.grad.to_numpy().tolist() == [0.0, 0.0, 0.0]

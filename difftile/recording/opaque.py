@@ -440,6 +440,8 @@ class OpaqueWrites:
         before, now = self.before[storage], storage.buffer
         if now is before:
             return False
+        if not now.contents.is_uncertain:
+            return True
         # Others may write it, or might for a while, for which it has left pinned memory.
         if not now.contents.is_unwritten_since(self._marks[storage]):
             return True
