@@ -149,6 +149,20 @@ class Returning:
                     at += size
 
             target.change(add)
+        self._free(came)
+
+    def drop(self, what: str) -> None:
+        """Wait for the gradients and let them go.
+
+        Args:
+            what: The step, for errors.
+
+        Raises:
+            RankError: Another rank failed, or did not answer.
+        """
+        self._free(self._posted.wait(what))
+
+    def _free(self, came: Buffer) -> None:
         came.free()
         if self._copy is not None:
             self._copy.free()

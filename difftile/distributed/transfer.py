@@ -272,11 +272,29 @@ class _Finish(_Transfer):
 
     def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
         """Start to send the gradient back."""
+        self._forget()
         self._leave(gradient(self.way.target))
         return True
 
     def reverse(self, then: ReverseContext, saved: Any) -> None:
         """Start to send the gradients back."""
+        self._forget()
+        self._send(then)
+
+    def second(self, then: ReverseContext, dots: ReverseContext, saved: Any) -> bool:
+        """Start to send the gradients back, and their tangents."""
+        self._forget()
+        self._send(then)
+        self._send(dots)
+        return True
+
+    def _forget(self) -> None:
+        """Let gradients go that left in an earlier pass, which was broken off before the start."""
+        back = self._flight.back
+        while back:
+            back.popleft().drop(self.way.backwards)
+
+    def _send(self, then: ReverseContext) -> None:
         incoming = then[self.way.target].grad_in
         if incoming is not None:
             self._leave(incoming)

@@ -6,8 +6,13 @@ import math
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 
+import difftile as dt
+from difftile import distributed as dist
+from difftile import ti
+from difftile.ranks import current
 from tests.distributed import grids
 from tests.ranks import ranks
 
@@ -62,3 +67,49 @@ def test_more_ranks_than_cells_are_refused() -> None:
         assert divided.startswith("A grid of shape (2,) cannot be divided among 3 ranks")
         assert along.startswith("Along axis 0 there are 3 ranks for 1 cells")
         assert wrong.startswith("A grid with ranks=(1,) needs 1 ranks, and there are 3.")
+
+
+@dt.kernel
+def add_neighbours(u: Any, out: Any) -> None:
+    """Add products of the neighbours on a line."""
+    for i in ti.ndrange((1, u.shape[0] - 1)):
+        out[i] += u[i - 1] * u[i + 1]
+
+
+def broken_off() -> tuple[list[float], list[float]]:
+    """Replay a tape whose first backward pass fails while gradients are on their way back."""
+    grid = dist.Grid((8,), halo=1, periodic=True)
+    u, w, out = (grid.field(ti.f64, grad=True) for _ in range(3))
+    u.from_global(np.arange(8.0) ** 2)
+    failures = [RuntimeError("once")]
+
+    @dt.custom_op
+    def pause(w: Any, out: Any) -> None:
+        out.copy_from(w)
+
+    @pause.backward
+    def _(w: Any, out: Any) -> None:
+        if failures:
+            raise failures.pop()
+        w.grad_out.add_numpy(out.grad_in.to_numpy())
+
+    def run(u: dt.Field, w: dt.Field) -> dt.Field:
+        result = dt.zeros_like(out)
+        with grid.exchanging(u):
+            pause(w, result)
+        add_neighbours(u, result)
+        return result
+
+    _, pull = dt.vjp(run, u, w)
+    seed = np.cos(np.arange(out.shape[0])) * (1.0 + current().rank)
+    with pytest.raises(RuntimeError, match="once"):
+        pull(1.0 + seed)
+    first, again = (pull(seed)[0].to_numpy().tolist() for _ in range(2))
+    return first, again
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_gradients_of_a_pass_that_was_broken_off_are_let_go(size: int) -> None:
+    for broken, expected in ranks(size).run(broken_off):
+        assert broken == expected
+        assert np.any(expected)
