@@ -11,14 +11,14 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 from difftile.arguments import Parser
 from difftile.diagnostics import RankError
-from difftile.ranks.choice import ENGINES
-from difftile.ranks.launchers import place
 from difftile.releases import RELEASES, VARIABLE, Release, preferred, refusal
 
 _SECONDS = 120.0  # limit of a self-test: a driver may hang
@@ -165,13 +165,14 @@ def measured_costs(folder: Path) -> list[str]:
 
 def engines_of_ranks() -> list[str]:
     """Return a line for each engine that connects ranks, and one on this process's place."""
+    ranks: Any = import_module("difftile.ranks.choice")  # loads NumPy, which --help does without
     lines: list[str] = []
-    for name, engine in ENGINES.items():
+    for name, engine in ranks.ENGINES.items():
         if not engine.package:
             continue
-        program = engine.launcher.partition(" ")[0]
+        program: str = engine.launcher.partition(" ")[0]
         beside = Path(sys.executable).parent / program
-        found = str(beside) if beside.exists() else shutil.which(program)
+        found: str | None = str(beside) if beside.exists() else shutil.which(program)
         state = _version(engine.package)
         if state == "not installed":
             state = f"no {engine.package} (pip install difftile[{engine.extra}])"
@@ -181,7 +182,7 @@ def engines_of_ranks() -> list[str]:
             state = f"{engine.package} {state}, {found}: {engine.launcher}"
         lines.append(f"{name:5}  {state}")
     try:
-        here = place()
+        here = ranks.place()
     except RankError as error:
         return [*lines, str(error)]
     if here is not None:

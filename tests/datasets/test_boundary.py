@@ -359,7 +359,7 @@ def test_train_does_not_go_on_from_checkpoints_that_are_wrong(
             {"gaussians.means": moved},
             "has nan in 'gaussians.means' at index (3, 1); expected finite",
         ),
-        ({"optimiser.means.square": -moved[:3]}, "does not fit this run (dt.optim.Adam: load_st"),
+        ({"optimiser.means.square": -moved[:3]}, "does not fit this run (Trainer: load_st"),
         (
             {"optimiser.means.square": -1 - whole["optimiser.means.square"]},
             "at index (0, 0), which",

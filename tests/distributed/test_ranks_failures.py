@@ -205,7 +205,7 @@ def test_a_message_of_another_length_is_never_taken(engine: str, tmp_path: Path)
 def test_ctrl_c_is_heard_while_a_rank_waits(tmp_path: Path) -> None:
     started = Started("torch", 2, "sleep", 60.0, tmp_path)
     started.connected()
-    time.sleep(0.5)
+    time.sleep(2.0)  # until rank 0 waits
     started.processes[0].send_signal(signal.SIGINT)
     codes, seconds = started.end()
     assert codes[0] in (130, -signal.SIGINT) and codes[1] == 1
