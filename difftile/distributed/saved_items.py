@@ -106,7 +106,7 @@ def kind_of(name: object, given: object, what: str) -> str:
         what: The caller in errors.
 
     Raises:
-        FieldError: It is none that can be saved.
+        FieldError: It cannot be saved.
     """
     if not isinstance(name, str) or not name or not name.isprintable():
         raise FieldError(f"{what}: a name is a text, not {name!r}.")

@@ -23,7 +23,7 @@ class Alone:
     """One rank, without any library.
 
     Args:
-        timeout: The limit of waits, of which there are none [s].
+        timeout: The limit of waits; one rank never waits [s].
     """
 
     name = "alone"

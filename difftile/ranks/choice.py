@@ -65,17 +65,7 @@ class _Chosen:
 def start(backend: str | None = None, timeout: float | None = None) -> Engine:
     """Connect this process with the others; each of them calls this, or none does.
 
-    Without this call the first use of ranks connects them.
-
-    Args:
-        backend: "torch", "mpi" or "alone"; by default the environment variable DIFFTILE_RANKS
-            decides, or else a group of torch or MPI that this process has started already, or the
-            launcher: torchrun, mpiexec, srun, or none.
-        timeout: The time after which a rank stops waiting for others, 300 by default [s].
-
-    Raises:
-        RankError: There is no such engine, it is not installed, it does not reach the other
-            processes, or another one runs already.
+    `dist.start` explains the arguments and errors.
     """
     if timeout is not None and not timeout > 0:
         raise RankError(f"timeout is a time in seconds, not {timeout!r}.")

@@ -92,7 +92,7 @@ def _is_bound() -> bool:
 
 
 def _running_devices() -> int | None:
-    """Return how many devices the driver of CUDA sees; None if there is none, or none runs yet."""
+    """Return how many devices the driver of CUDA sees; None if no driver runs."""
     try:
         library = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
         found = ctypes.c_int()
