@@ -116,6 +116,9 @@ from difftile.fields.step_number import (
 from difftile.fields.structs import (
     StructField as StructField,
 )
+from difftile.lang.local_arrays import (
+    local as local,
+)
 from difftile.launch.start import (
     init as init,
 )

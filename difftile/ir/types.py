@@ -8,6 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+LARGEST_LOCAL = 4096
+"""The most components of an array of a thread."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scalar:

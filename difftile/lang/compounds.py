@@ -98,7 +98,7 @@ def vector(n: int, dtype: Any) -> VectorType:
     Raises:
         LaunchError: The size is not positive, or `dtype` is no number type.
     """
-    return VectorType(Vector(_size(n), scalar_named(dtype)))
+    return VectorType(Vector(_size(n), scalar_named(dtype)), follows=dtype is float)
 
 
 def matrix(n: int, m: int, dtype: Any) -> MatrixType:
@@ -107,7 +107,7 @@ def matrix(n: int, m: int, dtype: Any) -> MatrixType:
     Raises:
         LaunchError: A size is not positive, or `dtype` is no number type.
     """
-    return MatrixType(Matrix(_size(n), _size(m), scalar_named(dtype)))
+    return MatrixType(Matrix(_size(n), _size(m), scalar_named(dtype)), follows=dtype is float)
 
 
 def _size(n: Any) -> int:

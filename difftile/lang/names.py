@@ -52,6 +52,7 @@ _HOST_ONLY: dict[str, str] = {
     **dict.fromkeys(("Vector.field", "Matrix.field"), _FROM_PYTHON),
     **dict.fromkeys(("Vector.ndarray", "Matrix.ndarray"), _FROM_PYTHON),
     "static_assert": "write 'assert', or check it in Python.",
+    "local": "arrays of a thread are not compiled yet: use a field with an axis for the thread.",
     "static_print": "write 'print', or print it from Python.",
 }
 

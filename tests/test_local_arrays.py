@@ -1,0 +1,64 @@
+"""Arrays of a thread: `dt.local`."""
+
+import numpy as np
+import pytest
+
+import difftile as dt
+from difftile import ti
+from difftile.diagnostics import LaunchError
+
+vec3 = ti.math.vec3
+
+
+def test_local_arrays_in_python() -> None:
+    x = dt.local((2, 3))
+    assert (x.shape, x.ndim, len(x), ti.local is dt.local) == ((2, 3), 2, 2, True)
+    x[1, 2] += 4.0
+    x[0, 1] = x[1, 2] * 2.0
+    np.testing.assert_array_equal(x.to_numpy(), [[0, 8, 0], [0, 0, 4]])
+    assert x.to_numpy().dtype == np.float64
+
+    v = dt.local(4, vec3)
+    v[2] = vec3(1.0, 2.0, 3.0)
+    kept = v[2]
+    v[2] += 2.0 * kept
+    v[3].y = 5.0
+    v[3][0] = 7.0
+    np.testing.assert_array_equal(v.to_numpy()[2:], [[3, 6, 9], [7, 5, 0]])
+    assert list(kept) == [1.0, 2.0, 3.0]
+    assert (v[2] @ v[3], v[3].norm()) == (51.0, pytest.approx(74**0.5))
+
+    m = dt.local(2, ti.types.matrix(2, 2, ti.f32))
+    m[1][0, 1] = 2
+    assert m.to_numpy().dtype == np.float32
+    assert (m[1] @ m[1].transpose())[0, 0] == 4
+    assert dt.local(2, ti.types.vector(3, float)).to_numpy().dtype == np.float64
+    n = dt.local(3, int)
+    n[0] = 2
+    assert n[n[0] - 1] == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: dt.local(0), "a local array has 1 element or more along each axis, not 0."),
+        (lambda: dt.local((2, 1.5)), "1 element or more along each axis, not (2, 1.5)."),  # pyright: ignore
+        (lambda: dt.local((65, 65)), "at most 4,096 components, and this has 4,225; use a field."),
+        (lambda: dt.local(3, "f32"), "expected a number type such as ti.f32, got 'f32'."),
+        (lambda: dt.local(3, ti.u1), "holds numbers; count with 'ti.i32' in place of bools."),
+        (lambda: dt.local(3)[0, 1], "a local array of shape (3,) takes 1 index."),
+        (lambda: dt.local(3)[0.5], "an index is an integer, not 0.5."),
+        (lambda: list(dt.local(3)), "loop over the indices"),
+    ],
+)
+def test_wrong_local_arrays_in_python(make, message) -> None:  # pyright: ignore
+    with pytest.raises(LaunchError) as raised:
+        make()
+    assert message in str(raised.value)
+    x = dt.local(3, ti.i32)
+    with pytest.raises(LaunchError, match="not floats"):
+        x[0] = 1.5
+    with pytest.raises(IndexError, match="index \\[3\\] of a local array of shape \\(3,\\)"):
+        x[3] = 1
+    with pytest.raises(LaunchError, match="are given"):
+        x[0] = [1, 2]
