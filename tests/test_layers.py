@@ -83,6 +83,7 @@ ALLOWED: dict[str, set[str]] = {
         "habits",
         "jax",
         "compile",
+        "lang",
         "launch",
         "ops",
         "runtime",
