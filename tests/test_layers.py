@@ -57,9 +57,10 @@ ALLOWED: dict[str, set[str]] = {
     "interop": _LANGUAGE | {"transforms"},
     "textures": _LANGUAGE,
     "rotations": _LANGUAGE | {"textures"},
-    "render": _LANGUAGE | {"rotations", "textures"},
+    "prefix_sums": _LANGUAGE,
+    "render": _LANGUAGE | {"prefix_sums", "rotations", "textures"},
     "distributed": _LANGUAGE
-    | {"files", "markup", "optim", "progress", "ranks", "solvers", "transforms"},
+    | {"files", "markup", "optim", "prefix_sums", "progress", "ranks", "solvers", "transforms"},
     "datasets": {"diagnostics", "files", "progress", "tracebacks"},
     "training": _LANGUAGE
     | {
@@ -68,6 +69,7 @@ ALLOWED: dict[str, set[str]] = {
         "distributed",
         "files",
         "optim",
+        "prefix_sums",
         "progress",
         "ranks",
         "render",

@@ -1,14 +1,13 @@
 """The steps of a migration: which rows move, and the way of their values to other ranks.
 
-The first step computes on the host from the positions; it leaves integers in fields, from which
-library kernels take and place rows, and from which the second step knows how many go where. All of
-them follow from the contents of fields, so a tape may run any part of a migration again.
+The first step leaves integers in fields, from which kernels take and place rows, and from which the
+second step knows how many go where. All of them follow from the contents of fields, so a tape may
+run any part of a migration again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,76 +17,13 @@ import difftile.lang as ti
 from difftile.compile.func import KernelValue
 from difftile.compile.language_functions import unique
 from difftile.diagnostics import FieldError, counted
-from difftile.distributed.moves import Moves, count_moves, find_moves, owners
+from difftile.distributed.domain import Domain
+from difftile.distributed.moves import MoveFields, MoveSearch
 from difftile.fields.field import Field
 from difftile.ranks import Message, current
 from difftile.recording.opaque import OpaqueStep, Use
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.runtime.kernel import kernel
-
-
-@dataclass(frozen=True, slots=True)
-class Domain:
-    """The division of space among ranks.
-
-    Args:
-        starts: Along each axis of the grid the first cell of each part, in the order of ranks.
-        cells: The number of cells along each axis.
-        periodic: Whether each axis is closed to a ring.
-        origin: The position of the first cell, for each axis.
-        spacing: The side of a cell along each axis.
-    """
-
-    starts: tuple[tuple[int, ...], ...]
-    cells: tuple[int, ...]
-    periodic: tuple[bool, ...]
-    origin: tuple[float, ...]
-    spacing: tuple[float, ...]
-
-    def cells_of(self, positions: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], Any]:
-        """Return the cell of each position, shape (n, axes), and whether it is in the grid."""
-        places = positions.reshape(len(positions), len(self.cells)).astype(np.float64)
-        with np.errstate(invalid="ignore", over="ignore"):
-            sizes, places = np.array(self.cells), np.floor((places - self.origin) / self.spacing)
-            places = np.where(self.periodic, places - sizes * np.floor(places / sizes), places)
-        inside = np.all((places >= 0) & (places < sizes), axis=1)
-        return np.where(inside[:, None], places, 0).astype(np.int64), inside
-
-    def owners_of(self, positions: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], Any]:
-        """Return the rank of each position, shape (n,), and whether it is in the grid."""
-        cells, inside = self.cells_of(positions)
-        return owners(cells, self.starts), inside
-
-    def __str__(self) -> str:
-        low = np.array(self.origin)
-        high = low + np.array(self.cells) * self.spacing
-        return " x ".join(f"[{a:g}, {b:g})" for a, b in zip(low, high, strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class MoveFields:
-    """What a migration leaves for the steps after it, in fields of 32-bit integers.
-
-    Args:
-        taken: The rows that move; see `Moves`.
-        places: The rows that they become.
-        peers: How many go to each rank, and come from each, shape (2, ranks).
-        ends: The number of rows taken, the number placed, and the first and the last row, the
-            latter not included, that are no longer in use.
-    """
-
-    taken: Field
-    places: Field
-    peers: Field
-    ends: Field
-
-    def write(self, moves: Moves) -> None:
-        """Write the moves."""
-        _write(self.taken, moves.taken)
-        _write(self.places, moves.places)
-        _write(self.peers, np.stack((moves.sends, moves.receives)))
-        unused = moves.after, max(moves.before, moves.after)
-        _write(self.ends, np.array([len(moves.taken), len(moves.places), *unused]))
 
 
 class FindMoves(OpaqueStep):
@@ -109,6 +45,8 @@ class FindMoves(OpaqueStep):
     ) -> None:
         self._domain, self._position, self._count, self._into = domain, position, count, into
         self._room = room
+        engine = current()
+        self._search = MoveSearch(domain, position, count, engine.rank, engine.size)
         written = (into.taken, into.places, into.peers, into.ends)
         uses = [Use(position, True, False, name="position"), Use(count, True, True, name="count")]
         super().__init__(
@@ -121,24 +59,36 @@ class FindMoves(OpaqueStep):
         Raises:
             FieldError: A position is outside the grid, or a rank has no room; on all ranks.
         """
-        engine = current()
-        count = int(self._count.buffer.read())
-        positions = self._position.buffer.array()[:count]
-        owner, inside = self._domain.owners_of(positions)
-        outside = np.flatnonzero(~inside)
-        axes = len(self._domain.cells)
+        engine, into = current(), self._into
+        rank, size = engine.rank, engine.size
+        *others, own, outside = self._search.count_rows().tolist()
+        before, leaving = own + sum(others) + outside, sum(others)
         # A row a rank: how many rows go to each, how many are outside, where the first of them is.
-        table = np.zeros((engine.size, engine.size + 1 + axes))
-        table[engine.rank, : engine.size] = count_moves(owner, engine.size)
-        if len(outside):
-            first = positions[outside[0]].reshape(axes).astype(np.float64)
-            table[engine.rank, engine.size] = len(outside)
-            table[engine.rank, engine.size + 1 :] = np.nan_to_num(first, nan=np.inf)
+        axes = len(self._domain.cells)
+        table = np.zeros((size, size + 1 + axes))
+        table[rank, :size] = [*others[:rank], own, *others[rank:]]
+        if outside:
+            table[rank, size] = outside
+            table[rank, size + 1 :] = self._first_outside(before)
         engine.all_reduce(table).wait("the migration of particles")
         self._check(table)
-        moves = find_moves(owner, engine.rank, table[:, : engine.size].astype(np.int64))
-        self._into.write(moves)
-        _write(self._count, np.array(moves.after))
+        moving = table[:, :size].astype(np.int64)
+        after = int(moving[:, rank].sum())
+        moving[rank, rank] = 0
+        arriving = int(moving[:, rank].sum())
+        _write(into.peers, np.stack((moving[rank], moving[:, rank])))
+        ends = [leaving, arriving, after, max(before, after), leaving, arriving]
+        _write(into.ends, np.array(ends))
+        for one in (into.taken, into.places):  # the same contents in each run
+            one.fresh_if_pinned(keep=False).fill(0)
+        self._search.list_rows(before, after, leaving, into)
+        _write(self._count, np.array(after))
+
+    def _first_outside(self, count: int) -> npt.NDArray[np.float64]:
+        positions = self._position.to_numpy()[:count]
+        _, inside = self._domain.owners_of(positions)
+        first = positions[~inside][0].reshape(-1).astype(np.float64)
+        return np.nan_to_num(first, nan=np.inf)
 
     def _check(self, table: npt.NDArray[np.float64]) -> None:
         size, capacity = len(table), self._position.shape[0]
@@ -195,50 +145,30 @@ class TransferRows(OpaqueStep):
     def run(self) -> npt.NDArray[np.int32]:
         """Send and receive; return how many rows went where."""
         peers = self._peers.buffer.read()
-        _send(self._sources, self._targets, peers[0], peers[1], "the migration of particles")
+        _send(self._sources, self._targets, peers, "the migration of particles")
         return peers
 
     def reverse(self, then: ReverseContext, saved: npt.NDArray[np.int32]) -> None:
         """Send the gradients back."""
-        self._back(then, saved)
+        before, after = self._derivatives(then)
+        _send(after, before, saved[::-1], "the way back of the migration of particles")
 
     def second(
         self, then: ReverseContext, dots: ReverseContext, saved: npt.NDArray[np.int32]
     ) -> bool:
         """Send the gradients back, and their tangents."""
-        self._back(then, saved)
-        self._back(dots, saved)
+        self.reverse(then, saved)
+        self.reverse(dots, saved)
         return True
 
-    def _back(self, fields: ReverseContext, peers: npt.NDArray[np.int32]) -> None:
-        pairs = self._graded(fields)
-        _send(
-            [bar_in for _, bar_in in pairs],
-            [bar_out for bar_out, _ in pairs],
-            peers[1],
-            peers[0],
-            "the way back of the migration of particles",
-        )
-
-    def push(self, fields: ReverseContext, peers: npt.NDArray[np.int32]) -> None:
-        """Send tangents along."""
-        pairs = self._graded(fields)
-        _send(
-            [before for before, _ in pairs],
-            [after for _, after in pairs],
-            peers[0],
-            peers[1],
-            "the tangents of the migration of particles",
-        )
-
-    def _graded(self, fields: ReverseContext) -> list[tuple[Field, Field]]:
-        """Return the derivatives of each source and of its target, of floats."""
-        found: list[tuple[Field, Field]] = []
-        for source, target in zip(self._sources, self._targets, strict=True):
-            before, after = fields[source].grad_out, fields[target].grad_in
-            if before is not None and after is not None:
-                found.append((before, after))
-        return found
+    def _derivatives(self, then: ReverseContext) -> tuple[list[Field], list[Field]]:
+        """Return the derivatives of the sources and of their targets, as far as they have some."""
+        pairs = [
+            (then[source].grad_out, then[target].grad_in)
+            for source, target in zip(self._sources, self._targets, strict=True)
+        ]
+        found = [(a, b) for a, b in pairs if a is not None and b is not None]
+        return [a for a, _ in found], [b for _, b in found]
 
     def forward(self) -> OpaqueStep:
         """Return the same transfer, of tangents."""
@@ -250,18 +180,17 @@ class _TransferTangents(TransferRows):
 
     def reverse(self, then: ReverseContext, saved: npt.NDArray[np.int32]) -> None:
         """Send tangents."""
-        self.push(then, saved)
+        _send(*self._derivatives(then), saved, "the tangents of the migration of particles")
 
 
 def _send(
     sources: Sequence[Field],
     targets: Sequence[Field],
-    sends: npt.NDArray[np.int32],
-    receives: npt.NDArray[np.int32],
+    peers: npt.NDArray[np.int32],
     what: str,
 ) -> None:
     """Send rows of all sources in one message for each rank, and receive those of the targets."""
-    engine = current()
+    engine, (sends, receives) = current(), peers
     rows = [one.buffer.array() for one in sources]
     width = sum(row_bytes(one) for one in rows)
     out: list[Message] = []
@@ -356,11 +285,14 @@ def place(
     ends: KernelValue,
     places: KernelValue,
     received: KernelValue,
+    sent: KernelValue,
     rows: KernelValue,
     nothing: KernelValue,
 ):
     """Put the rows that have moved into their places, and clear those that are not in use."""
-    for i in range(ends[1]):
+    for i in range(ends[5]):
         rows[unique(places[i])] = received[i]
+    for i in range(ends[1] - ends[5]):
+        rows[unique(places[ends[5] + i])] = sent[ends[4] + i]
     for i in range(ends[2], ends[3]):
         rows[i] = nothing[0]

@@ -1,85 +1,217 @@
 """Which rows of a rank move where, when particles change their owners.
 
-Pure functions over arrays. Rows that stay keep their places: arrivals take the places of rows that
-have left, and the last rows fill those that remain, so the work grows with the rows that move.
+Kernels over the rows, which need no order of threads: each thread counts the rows of its own
+stretch by their destination, prefix sums give the place of the first row of each destination in
+each stretch, and the thread writes its rows there in order.
+
+Rows that stay keep their places: arrivals take the places of rows that have left, and the last rows
+fill those that remain, so the work after the search grows with the rows that move.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-Integers: TypeAlias = npt.NDArray[np.int64]
+import difftile.lang as ti
+from difftile.compile.func import Func, KernelValue, func
+from difftile.distributed.domain import Domain
+from difftile.fields.create import from_numpy, zeros
+from difftile.fields.field import Field
+from difftile.ir.types import I32, numpy_dtype, scalar_of, shape_of
+from difftile.prefix_sums import Scan, grain
+from difftile.runtime.kernel import kernel
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
-    """The moves of the rows of one rank.
+class MoveFields:
+    """The moves of the rows of one rank, in fields of 32-bit integers.
 
-    Rows that fill places on their own rank go the way of a message to itself.
-
-    Args:
-        taken: The rows that move, in the order of the ranks that they go to.
-        places: The rows that they become, in the order of the ranks that they come from.
-        sends: How many go to each rank, shape (ranks,).
-        receives: How many come from each rank, shape (ranks,).
-        before: The number of rows in use before.
-        after: The number of rows in use afterwards.
-    """
-
-    taken: Integers
-    places: Integers
-    sends: Integers
-    receives: Integers
-    before: int
-    after: int
-
-
-def owners(cells: Integers, starts: Sequence[npt.ArrayLike]) -> npt.NDArray[np.int64]:
-    """Return the rank that owns each cell.
+    Rows that fill places on their own rank follow those that leave.
 
     Args:
-        cells: Indices of cells of the grid, shape (n, axes).
-        starts: Along each axis the first cell of each part.
+        taken: The rows that move: those that leave, in the order of the ranks that they go to and
+            of rows, then the last rows, from the last one on.
+        places: The rows that they become: of those that arrive, in the order of the ranks that they
+            come from, then of the last rows.
+        peers: How many go to each rank, and come from each, shape (2, ranks).
+        ends: The number of rows taken, the number placed, the first and the last row, the latter
+            not included, that are no longer in use, the number that leaves, and that arrives.
     """
-    parts = [
-        np.searchsorted(np.asarray(first), cells[:, axis], side="right") - 1
-        for axis, first in enumerate(starts)
-    ]
-    shape = [np.size(first) for first in starts]
-    return np.asarray(np.ravel_multi_index(tuple(parts), shape), np.int64)
+
+    taken: Field
+    places: Field
+    peers: Field
+    ends: Field
 
 
-def count_moves(owner: Integers, ranks: int) -> Integers:
-    """Return how many rows go to each rank, those that stay included, shape (ranks,)."""
-    return np.bincount(owner, minlength=ranks)
+class MoveSearch:
+    """The search for the rows that move, on the device.
 
-
-def find_moves(owner: Integers, rank: int, table: npt.NDArray[Any]) -> Moves:
-    """Return the moves of the rows of a rank.
+    Destinations have numbers: the other ranks in their order, then the own one, then the outside of
+    the grid.
 
     Args:
-        owner: The rank that each row in use goes to, shape (rows,).
-        rank: The rank that holds them.
-        table: How many rows go from each rank to each, shape (ranks, ranks).
+        domain: The division of space.
+        position: The positions, shape (capacity,).
+        count: The number of rows in use.
+        rank: This rank.
+        ranks: The number of ranks.
     """
-    before, after = len(owner), int(table[:, rank].sum())
-    leaving = np.flatnonzero(owner != rank)
-    leaving = leaving[np.argsort(owner[leaving], kind="stable")]
-    free = np.sort(leaving)
-    free = np.concatenate((free[free < after], np.arange(before, after)))
-    receives = np.array(table[:, rank], np.int64)
-    receives[rank] = 0
-    arriving = int(receives.sum())
-    stays = np.flatnonzero(owner[after:] == rank) + after  # in places that are given up
-    sends = np.array(table[rank], np.int64)
-    sends[rank] = receives[rank] = len(stays)
-    first = int(sends[:rank].sum())
-    taken = np.concatenate((leaving[:first], stays, leaving[first:]))
-    first = int(receives[:rank].sum())
-    places = np.concatenate((free[:first], free[arriving:], free[first:arriving]))
-    return Moves(taken, places, sends, receives, before, after)
+
+    def __init__(
+        self, domain: Domain, position: Field, count: Field, rank: int, ranks: int
+    ) -> None:
+        self._position, self._count, self._rank, self._ranks = position, count, rank, ranks
+        self._is_scalar = not shape_of(position.element)
+        strides = domain.strides
+        self._strides = strides[0] if self._is_scalar else strides
+        self._borders = from_numpy(_table(domain, position), position.element)
+        rows = position.shape[0]
+        self._stretch = grain().chunk_of(rows)
+        self._stretches = -(-rows // self._stretch)
+        self._going = zeros(rows, I32)
+        self._starts = zeros((self._stretches, ranks + 2), I32)
+        self._first = zeros(ranks + 2, I32)
+        self._scan = Scan()
+
+    def count_rows(self) -> npt.NDArray[np.int64]:
+        """Return how many rows go to each destination, shape (ranks + 1,)."""
+        whole: Func = _itself if self._is_scalar else _sum
+        numbers = self._strides, self._rank, self._ranks
+        _find(self._position, self._count, self._borders, whole, *numbers, self._going)
+        cut = self._stretch, self._stretches, self._ranks + 2
+        _count_going(self._going, self._count, *cut, self._starts)
+        self._scan(self._starts, self._stretches, self._ranks + 2)
+        _copy_first(self._starts, self._first)
+        return np.diff(self._first.to_numpy().astype(np.int64))
+
+    def list_rows(self, before: int, after: int, leaving: int, into: MoveFields) -> None:
+        """List the rows that move, once for each `count_rows`.
+
+        Args:
+            before: The number of rows in use before.
+            after: The number of rows in use afterwards.
+            leaving: How many go to other ranks.
+            into: Takes the rows and places. Its `ends` holds how many leave and arrive in place of
+                the rows taken and placed, to which the last rows are added.
+        """
+        cut = self._stretch, self._stretches, self._ranks - 1
+        rows = before, after, leaving
+        _list(self._going, *cut, *rows, self._starts, into.taken, into.places, into.ends)
+
+
+def _table(domain: Domain, position: Field) -> npt.NDArray[np.floating]:
+    """Return the borders of parts, shape (largest number of parts + 1, axes or none).
+
+    Rings have no first border and no last one; no position reaches those of parts that an axis
+    lacks.
+    """
+    dtype = numpy_dtype(scalar_of(position.element))
+    most = max(len(one) for one in domain.starts)
+    found = np.full((most + 1, len(domain.starts)), np.finfo(dtype).max, dtype)
+    for axis, borders in enumerate(domain.borders(dtype)):
+        found[: len(borders) - 1, axis] = borders[:-1]
+        found[-1, axis] = borders[-1]
+        if domain.periodic[axis]:
+            found[0, axis], found[-1, axis] = np.finfo(dtype).min, np.finfo(dtype).max
+    return found.reshape(-1, *shape_of(position.element))
+
+
+@func
+def _itself(part: KernelValue) -> KernelValue:
+    return part
+
+
+@func
+def _sum(part: KernelValue) -> KernelValue:
+    return part.sum()
+
+
+@kernel
+def _find(
+    x: KernelValue,
+    count: KernelValue,
+    borders: KernelValue,
+    whole: KernelValue,
+    strides: KernelValue,
+    own: int,
+    ranks: int,
+    going: KernelValue,
+) -> None:
+    """Find the destination of each row."""
+    last = borders.shape[0] - 1
+    for p in range(count[None]):
+        place = x[p]
+        reached = ti.cast(place >= borders[0], ti.i32)
+        outside = 1 - reached + ti.cast(place >= borders[last], ti.i32)
+        outside += ti.cast(ti.math.isnan(place) | ti.math.isinf(place), ti.i32)
+        for k in range(1, last):
+            reached += ti.cast(place >= borders[k], ti.i32)
+        rank = whole((reached - 1) * strides)
+        if whole(outside) > 0:
+            going[p] = ranks
+        elif rank == own:
+            going[p] = ranks - 1
+        else:
+            going[p] = rank - ti.cast(rank > own, ti.i32)
+
+
+@kernel
+def _count_going(
+    going: KernelValue,
+    count: KernelValue,
+    stretch: int,
+    stretches: int,
+    columns: int,
+    counts: KernelValue,
+) -> None:
+    """Count the rows of each stretch by their destination."""
+    for s in range(stretches):
+        for column in range(columns):
+            counts[s, column] = 0
+        for p in range(s * stretch, ti.min((s + 1) * stretch, count[None])):
+            counts[s, going[p]] += 1
+
+
+@kernel
+def _copy_first(counts: KernelValue, first: KernelValue) -> None:
+    for column in first:
+        first[column] = counts[0, column]
+
+
+@kernel
+def _list(
+    going: KernelValue,
+    stretch: int,
+    stretches: int,
+    own: int,
+    before: int,
+    after: int,
+    leaving: int,
+    starts: KernelValue,
+    taken: KernelValue,
+    places: KernelValue,
+    ends: KernelValue,
+) -> None:
+    """List the rows that move, and the places that are free."""
+    for s in range(stretches):
+        for p in range(s * stretch, ti.min((s + 1) * stretch, before)):
+            to = going[p]
+            at = starts[s, to]
+            starts[s, to] = at + 1
+            stayed = starts[s, own] - leaving  # rows before this one, or up to it
+            if to < own:
+                taken[at] = p
+                if p < after:
+                    places[p - stayed] = p
+            elif p >= after:
+                taken[before - stayed] = p
+            if p == after:
+                last = before - leaving - stayed + ti.cast(to == own, ti.i32)
+                ends[0] += last
+                ends[1] += last
+    for p in range(before, after):
+        places[leaving + p - before] = p

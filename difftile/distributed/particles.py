@@ -10,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, counted, did_you_mean
+from difftile.distributed.domain import Domain
 from difftile.distributed.grid import Grid
 from difftile.distributed.migration import (
-    Domain,
     FindMoves,
-    MoveFields,
     TransferRows,
     check_capacity,
     place,
     take,
     wrap,
 )
+from difftile.distributed.moves import MoveFields
 from difftile.distributed.order import Order
 from difftile.fields.create import zeros
 from difftile.fields.exchange import as_array, as_contents, as_integer
@@ -94,7 +94,7 @@ class Particles:
         self._received = _like(rows, room)
         self._nothing = StructField({n: zeros(1, one.element) for n, one in rows.items()})
         self._moves = MoveFields(
-            zeros(sent_rows, I32), zeros(room, I32), zeros((2, engine.size), I32), zeros(4, I32)
+            zeros(sent_rows, I32), zeros(room, I32), zeros((2, engine.size), I32), zeros(6, I32)
         )
         self._find = FindMoves(
             self._domain, self._fields[self._position], self._count, self._moves, room
@@ -163,8 +163,8 @@ class Particles:
 
         Positions along periodic axes are first brought into the grid. Rows that stay keep their
         places. Particles that arrive take the places of those that have left, and then the next
-        ones, in the order of the ranks that they come from and of their rows there; the last rows
-        fill places that remain. A particle may go to any rank, however far.
+        ones, in the order of the ranks that they come from and of their rows there; the last rows,
+        from the last one on, fill places that remain. A particle may go to any rank, however far.
 
         Gradients, tangents and second derivatives go with the rows. Which rank a particle is on is
         no smooth function of its position, and has no effect on its values.
@@ -176,8 +176,7 @@ class Particles:
         """
         domain = self._domain
         if any(domain.periodic):
-            rings = zip(domain.periodic, domain.cells, domain.spacing, strict=True)
-            lengths = [cells * side if ring else 0.0 for ring, cells, side in rings]
+            lengths = domain.lengths
             scalar = not shape_of(self._fields[self._position].element)
             low = domain.origin[0] if scalar else list(domain.origin)
             wrap(self._fields[self._position], self._count, low, lengths[0] if scalar else lengths)
@@ -185,7 +184,7 @@ class Particles:
         perform(self._find)
         take(moves.ends, moves.taken, self._rows, self._sent)
         perform(self._transfer)
-        place(moves.ends, moves.places, self._received, self._rows, self._nothing)
+        place(moves.ends, moves.places, self._received, self._sent, self._rows, self._nothing)
 
     # Whole arrays
 

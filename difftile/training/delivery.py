@@ -26,12 +26,12 @@ from difftile.fields.create import zeros
 from difftile.fields.field import Field, scratch
 from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.types import I32, Type, scalar_of, shape_of
+from difftile.prefix_sums import Scan
 from difftile.ranks import current
 from difftile.ranks.collect import gather
 from difftile.recording.opaque import OpaqueStep, Use
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
-from difftile.render.sorting import Scan
 from difftile.render.splatter import Projected
 from difftile.runtime.kernel import kernel
 

@@ -22,7 +22,8 @@ from difftile.fields.create import from_numpy, zeros
 from difftile.fields.field import Field
 from difftile.fields.rows import Change, Rows
 from difftile.ir.types import I32, scalar_of
-from difftile.render.sorting import Scan, Sorter
+from difftile.prefix_sums import Scan
+from difftile.render.sorting import Sorter
 from difftile.rotations.quaternions import quat_to_matrix
 from difftile.runtime.kernel import kernel
 from difftile.tracebacks import boundary

@@ -9,8 +9,10 @@ import numpy.typing as npt
 import pytest
 
 import difftile as dt
+from difftile import prefix_sums
+from difftile.prefix_sums import Grain, Scan
 from difftile.render import sorting
-from difftile.render.sorting import Grain, Scan, Sorter
+from difftile.render.sorting import Sorter
 
 GRAINS = {
     "as measured": None,
@@ -24,7 +26,8 @@ def shared(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
     """Share work as is done on one device or another."""
     given = GRAINS[request.param]
     if given is not None:
-        monkeypatch.setattr(sorting, "grain", lambda: given)
+        for module in (prefix_sums, sorting):
+            monkeypatch.setattr(module, "grain", lambda: given)
     yield
 
 
