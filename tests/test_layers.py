@@ -75,6 +75,8 @@ ALLOWED: dict[str, set[str]] = {
         "render",
         "rotations",
     },
+    # Over the public surface, as a user could have written it.
+    "worlds": {"__init__", "files"},
     # Apps show fields, regardless of their origin.
     "viewer": _RUNNING | {"ranks"},
     "__init__": {

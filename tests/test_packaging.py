@@ -69,6 +69,7 @@ IN_KERNEL_LANGUAGE = {
     "difftile/rotations",
     "difftile/textures",
     "difftile/training",
+    "difftile/worlds",
 }
 
 

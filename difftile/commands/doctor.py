@@ -49,6 +49,7 @@ OPTIONAL = {
     "torch": _Optional("dt.torch, and peers of benchmarks", "torch"),
     "jax": _Optional("dt.jax, and peers of benchmarks", "jax"),
     "mpi4py": _Optional("dt.distributed by MPI", "mpi"),
+    "mujoco": _Optional("difftile.worlds.load, models in MJCF", "worlds"),
 }
 
 

@@ -1,0 +1,10 @@
+"""`difftile.worlds`: batches of articulated rigid bodies with contact, and their gradients.
+
+Models are MJCF, compiled by MuJoCo, or archives of its arrays.
+"""
+
+from difftile.worlds.model import Model, load, load_arrays
+from difftile.worlds.refusals import Unsupported
+from difftile.worlds.topology import Sizes
+
+__all__ = ["Model", "Sizes", "Unsupported", "load", "load_arrays"]

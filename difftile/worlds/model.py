@@ -1,0 +1,230 @@
+"""`worlds.Model`: a robot and its surroundings as arrays, from MuJoCo or from an archive."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import make_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+import difftile as dt
+from difftile import ti
+from difftile.files.arrays import read_arrays, write_arrays
+from difftile.worlds import kinds
+from difftile.worlds.arrays import ARRAYS, COUNTS, Array, Arrays, Misfit, Row, completed
+from difftile.worlds.mujoco_models import arrays_of, compiled, source_of
+from difftile.worlds.refusals import Source, refuse
+from difftile.worlds.topology import Sizes, derived
+
+PathLike: TypeAlias = "str | os.PathLike[str]"
+_FORMAT = "difftile worlds 1"
+_STIFF = 0.999  # impedances above it lose digits of f32
+
+
+@final
+class Model:
+    """A model of one world: the arrays of `mjModel`, by MuJoCo's names.
+
+    `model.body_mass` is an array that may be changed in place, before worlds are made of it. As in
+    MuJoCo, `body_invweight0` and `dof_invweight0` do not follow.
+
+    Args:
+        arrays: Arrays and sizes by MuJoCo's names, as `load_arrays` reads them.
+
+    Attributes:
+        arrays: The arrays, f64 and i32.
+        tables: Tables of indices that kernels read; see `topology`.
+        sizes: What is compiled into a step.
+
+    Raises:
+        Unsupported: The model uses a feature that worlds do not have.
+        ValueError: The arrays do not form a model.
+    """
+
+    arrays: Arrays
+    tables: Arrays
+    sizes: Sizes
+
+    def __init__(self, arrays: Mapping[str, Any]) -> None:
+        try:
+            self.arrays, counts = completed(arrays)
+            self.tables, self.sizes = derived(self.arrays, counts)
+        except Misfit as fault:
+            raise ValueError(f"The model {fault.found}; expected {fault.expected}.") from None
+        refuse(_source({**arrays, **self.arrays}))
+
+    def __getattr__(self, name: str) -> Array:
+        arrays = self.__dict__.get("arrays", {})
+        if name not in arrays:
+            raise AttributeError(f"a model has no array '{name}'.")
+        return arrays[name]
+
+    def __repr__(self) -> str:
+        one = self.sizes
+        counts = (("body", one.nbody, "bodies"), ("joint", one.njnt, ""), ("geom", one.ngeom, ""))
+        said = ", ".join(
+            f"{n} {name if n == 1 else plural or name + 's'}" for name, n, plural in counts
+        )
+        return f"<worlds.Model: {said}, {one.nv} degrees of freedom, {one.nu} controls>"
+
+    def id(self, kind: str, name: str) -> int:
+        """Return the index of an element by its name.
+
+        Args:
+            kind: "body", "joint", "geom", "site", "actuator", "sensor" or "key".
+            name: The name.
+
+        Raises:
+            KeyError: There is none of this name.
+        """
+        names = self.arrays["jnt_name" if kind == "joint" else f"{kind}_name"]
+        found = np.flatnonzero(names == name)
+        if not name or not len(found):
+            known = ", ".join(repr(str(one)) for one in names if one) or "none with a name"
+            raise KeyError(f"the model has no {kind} '{name}'; it has {known}.")
+        return int(found[0])
+
+    def save(self, path: PathLike) -> None:
+        """Write the model as an archive of arrays, which `load_arrays` reads without MuJoCo.
+
+        Args:
+            path: The file, "robot.npz".
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        sizes = {name: np.array(len(self.arrays[f"{k}_name"])) for k, name in COUNTS.items()}
+        one = self.sizes
+        others = ("nq", "nv", "na", "nbody", "nsensordata")
+        sizes |= {name: np.array(getattr(one, name)) for name in others}
+        write_arrays(Path(path), {"format": np.array(_FORMAT), **sizes, **self.arrays})
+
+    def parameters(self, dtype: Any = ti.f64, grad: tuple[str, ...] = ()) -> Any:
+        """Return the arrays and tables as one struct of fields, the argument `m` of kernels.
+
+        Elements of several numbers are vectors; `m.gravity`, `m.timestep` and `m.impratio` have the
+        shape (). Lengths are in metres, masses in kilograms, angles in radians.
+
+        Args:
+            dtype: `ti.f32` or `ti.f64`.
+            grad: The names of arrays that are given gradients.
+
+        Raises:
+            KeyError: A name in `grad` is none of an array of numbers.
+        """
+        unknown = [name for name in grad if name not in ARRAYS or ARRAYS[name].integer]
+        if unknown:
+            raise KeyError(f"no array of numbers is called {unknown[0]!r}.")
+        if dtype is ti.f32:
+            self._warn_of_stiffness()
+        found = {
+            name: _field(self.effective[name], row, dtype, name in grad)
+            for name, row in _PASSED.items()
+        }
+        found |= {name: _field(table, _INDEX, dtype, False) for name, table in self.tables.items()}
+        return _parameters(tuple(found))(**found)
+
+    @property
+    def effective(self) -> Arrays:
+        """The arrays with the disabled effects of `opt.disableflags` set to zero."""
+        off = int(self.arrays["disableflags"])
+        without = [name for bit, names in _WITHOUT.items() if off & bit for name in names]
+        return {
+            name: np.zeros_like(array) if name in without else array
+            for name, array in self.arrays.items()
+        }
+
+    def _warn_of_stiffness(self) -> None:
+        for kind in ("geom", "jnt", "dof", "pair"):
+            stiff = np.flatnonzero(self.arrays[f"{kind}_solimp"][:, 1] > _STIFF)
+            if len(stiff):
+                place = _source(self.arrays).place(kind, int(stiff[0]))
+                warnings.warn(
+                    f"{place} has an impedance above {_STIFF}, which loses digits in f32: "
+                    "lower the second number of its solimp, or use dtype=ti.f64.",
+                    UserWarning,
+                    stacklevel=3,
+                )
+                return
+
+
+def load(source: Any) -> Model:
+    """Return a model that MuJoCo compiles.
+
+    Args:
+        source: The path of a file of MJCF, URDF or MJB, a text of MJCF, an `MjSpec` or `MjModel`.
+
+    Raises:
+        ImportError: MuJoCo is not installed.
+        Unsupported: The model uses a feature that worlds do not have.
+        ValueError: MuJoCo refuses the model.
+    """
+    model = compiled(source)
+    refuse(source_of(model))
+    return Model(arrays_of(model))
+
+
+def load_arrays(path: PathLike) -> Model:
+    """Return a model that `Model.save` wrote. MuJoCo is not needed.
+
+    Raises:
+        DatasetError: The file cannot be read, is broken, or is not a model.
+    """
+    arrays = read_arrays(Path(path))
+    if str(arrays.pop("format", "")) != _FORMAT:
+        raise dt.DatasetError(path, "is not a model", "an archive that Model.save wrote")
+    try:
+        return Model(arrays)
+    except ValueError as fault:
+        if isinstance(fault, dt.DifftileError):
+            raise
+        raise dt.DatasetError(path, f"is not a model ({fault})", "one of Model.save") from None
+
+
+_WITHOUT = {
+    kinds.NO_SPRING: ("jnt_stiffness",),
+    kinds.NO_DAMPER: ("dof_damping",),
+    kinds.NO_GRAVITY: ("gravity",),
+    kinds.NO_CLAMPCTRL: ("actuator_ctrllimited",),
+}
+_INDEX = Row("", (), True)
+_UNREAD = {"geom_rgba", "integrator", "cone", "site_type", "tolerance", "iterations"}
+_PASSED = {name: row for name, row in ARRAYS.items() if name not in _UNREAD}
+
+
+def _field(values: Array, row: Row, dtype: Any, grad: bool) -> Any:
+    if row.integer:
+        element = dt.vec(row.element[0], ti.i32) if row.element else ti.i32
+    else:
+        width = row.used or (row.element[0] if row.element else 0)
+        values = values[..., :width] if width else values
+        element = dt.vec(width, dtype) if width else dtype
+    shape = values.shape[: values.ndim - bool(row.element)]
+    field = dt.field(element, shape, grad=grad)
+    if 0 not in shape:
+        field.from_numpy(values.astype(np.int32 if row.integer else _NUMPY[dtype]))
+    return field
+
+
+_NUMPY = {ti.f32: np.float32, ti.f64: np.float64}
+
+
+@cache
+def _parameters(names: tuple[str, ...]) -> Any:
+    """Return the class of the struct of fields, a dataclass."""
+    return make_dataclass("Parameters", names, repr=False, eq=False)
+
+
+def _source(arrays: Mapping[str, Any]) -> Source:
+    """Return a set of arrays as refusals see it."""
+
+    def label(kind: str, index: int) -> str:
+        names = arrays.get(f"{kind}_name", ())
+        return str(names[index]) if index < len(names) else ""
+
+    return Source(arrays.get, label)

@@ -1,0 +1,292 @@
+"""The features of MuJoCo that models may not use yet: a table, and the error that names them.
+
+A row finds the places where a model uses a feature. Each error names the feature, the element of
+the model, and what to write instead; `docs/worlds.md` has the table of supported features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import difftile as dt
+from difftile.worlds import kinds
+from difftile.worlds.arrays import Array
+from difftile.worlds.kinds import GEOMS
+from difftile.worlds.topology import COLLISIONS, pairs_of
+
+
+class Unsupported(dt.DifftileError, ValueError):
+    """A model that uses a feature of MuJoCo which difftile does not have.
+
+    Args:
+        feature: The name of the feature.
+        place: The element of the model, such as "geom 'hand'".
+        hint: What to write instead.
+
+    Attributes:
+        feature, place: The same.
+    """
+
+    def __init__(self, feature: str, place: str, hint: str) -> None:
+        self.feature, self.place = feature, place
+        super().__init__(f"Unsupported in worlds: {feature}, of {place}.\n  Hint: {hint}")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A model as refusals see it: arrays by name, those of `opt` included.
+
+    Args:
+        get: Returns an array, or None if the model has none of that name.
+        label: Returns the name of an element by kind and index, "" without one.
+    """
+
+    get: Callable[[str], Any]
+    label: Callable[[str, int], str]
+
+    def __getitem__(self, name: str) -> Array:
+        """Return an array; zero for arrays that this release of MuJoCo does not have."""
+        found = self.get(name)
+        return np.zeros(0) if found is None else np.asarray(found)
+
+    def place(self, kind: str, index: int) -> str:
+        """Return the name of an element as messages show it."""
+        if kind == "option":
+            return "<option>"
+        if kind == "dof":
+            kind, index = "jnt", int(self["dof_jntid"][index])
+        name = self.label(kind, index)
+        word = {"jnt": "joint", "eq": "equality"}.get(kind, kind)
+        return f"{word} '{name}'" if name else f"{word} {index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A feature, and where it is used.
+
+    Args:
+        feature: Its name.
+        kind: The kind of elements that use it; "option" for the whole model.
+        used: For each element whether it uses the feature.
+        hint: What to write instead.
+    """
+
+    feature: str
+    kind: str
+    used: Callable[[Source], Any]
+    hint: str
+
+
+def _nonzero(name: str) -> Callable[[Source], Any]:
+    """Return the test for any nonzero number of an element."""
+
+    def used(source: Source) -> Any:
+        values = source[name]
+        return values.any(axis=tuple(range(1, values.ndim))) if values.ndim else [bool(values)]
+
+    return used
+
+
+def _at_least(name: str, least: float) -> Callable[[Source], Any]:
+    return lambda source: np.atleast_1d(source[name]) >= least
+
+
+def _other(name: str, *known: int) -> Callable[[Source], Any]:
+    """Return the test for a kind that is not among the known ones."""
+    return lambda source: ~np.isin(np.atleast_1d(source[name]), known)
+
+
+def _among(name: str, *found: int) -> Callable[[Source], Any]:
+    return lambda source: np.isin(np.atleast_1d(source[name]), found)
+
+
+def _bit(name: str, bit: int) -> Callable[[Source], Any]:
+    return lambda source: (np.atleast_1d(source[name]).astype(np.int64) & bit) != 0
+
+
+def _all_of(count: str) -> Callable[[Source], Any]:
+    return lambda source: np.ones(int(source[count] if source[count].ndim == 0 else 0), bool)
+
+
+def _on_joints(*types: int) -> Callable[[Source], Any]:
+    """Return the test for an actuator with transmission "jointinparent" on some joints."""
+
+    def used(source: Source) -> Any:
+        transmission, joint = source["actuator_trntype"], source["actuator_trnid"]
+        if not len(transmission):
+            return []
+        kind = source["jnt_type"][np.maximum(joint[:, 0], 0)]
+        return (transmission == kinds.JOINTINPARENT) & np.isin(kind, types)
+
+    return used
+
+
+def _condim(source: Source) -> Any:
+    """Return the geoms with rolling or torsional friction that can collide."""
+    found = np.zeros(len(source["geom_type"]), bool)
+    for one, other, pair in _pairs(source):
+        if pair < 0 and max(source["geom_condim"][[one, other]]) > _MOST:
+            found[one if source["geom_condim"][one] > _MOST else other] = True
+    return found
+
+
+def _pairs(source: Source) -> Iterable[tuple[int, int, int]]:
+    names = ("geom_type", "geom_bodyid", "geom_contype", "geom_conaffinity", "body_weldid")
+    given = {name: source[name] for name in (*names, "body_parentid", "exclude_signature")}
+    given |= {name: source[name].astype(int) for name in ("pair_geom1", "pair_geom2")}
+    given["disableflags"] = (
+        np.zeros((), int) if not source["disableflags"].size else source["disableflags"]
+    )
+    return pairs_of(given)
+
+
+_MOST = 3  # dimensions of a contact
+_FREEJOINTS = (kinds.FREE, kinds.BALL)
+_SENSORS = (
+    *(kinds.TOUCH, kinds.VELOCIMETER, kinds.GYRO, kinds.JOINTPOS, kinds.JOINTVEL),
+    *(kinds.ACTUATORFRC, kinds.FRAMEPOS, kinds.FRAMEQUAT, kinds.FRAMEXAXIS, kinds.FRAMEYAXIS),
+    *(kinds.FRAMEZAXIS, kinds.FRAMELINVEL, kinds.FRAMEANGVEL, kinds.SUBTREECOM),
+)
+_FRAMES = (kinds.BODY, kinds.XBODY, kinds.GEOM, kinds.SITE)
+_REMOVE = "remove it, or set it to 0."
+
+REFUSALS: tuple[Refusal, ...] = (
+    # joints
+    Refusal("polynomial stiffness", "jnt", _nonzero("jnt_stiffnesspoly"), "use 'stiffness'."),
+    Refusal("polynomial damping", "dof", _nonzero("dof_dampingpoly"), "use 'damping'."),
+    Refusal("plasticity", "jnt", lambda s: s["jnt_plasticadr"] >= 0, "use 'stiffness' alone."),
+    Refusal("a yielding spring", "jnt", _nonzero("jnt_springyield"), "use 'stiffness' alone."),
+    Refusal("'actgravcomp'", "jnt", _nonzero("jnt_actgravcomp"), "use 'gravcomp' of bodies alone."),
+    # constraints
+    Refusal("equality constraints", "eq", _all_of("neq"), "merge the bodies, or use a spring."),
+    Refusal("tendons", "tendon", _all_of("ntendon"), "use actuators and springs on joints."),
+    # geoms
+    Refusal("adhesion of geoms", "geom", _nonzero("geom_adhesion"), _REMOVE),
+    Refusal("adhesion of pairs", "pair", _nonzero("pair_adhesion"), _REMOVE),
+    Refusal("surface velocity", "geom", _nonzero("geom_surfacevel"), _REMOVE),
+    Refusal("torsional or rolling friction", "geom", _condim, "use condim 1 or 3."),
+    Refusal(
+        "torsional or rolling friction", "pair", _at_least("pair_dim", 4), "use condim 1 or 3."
+    ),
+    Refusal("flexible bodies", "flex", _all_of("nflex"), "use rigid bodies."),
+    Refusal("plugins", "plugin", _all_of("nplugin"), "use what MuJoCo has built in."),
+    # actuators
+    Refusal(
+        "a transmission other than to joints",
+        "actuator",
+        _other("actuator_trntype", kinds.JOINT, kinds.JOINTINPARENT),
+        'use joint="...".',
+    ),
+    Refusal(
+        "'jointinparent' on a free or ball joint",
+        "actuator",
+        _on_joints(*_FREEJOINTS),
+        'use joint="...".',
+    ),
+    Refusal(
+        "a gain other than fixed and affine",
+        "actuator",
+        _other("actuator_gaintype", 0, 1),
+        'use <general> with gaintype "fixed" or "affine".',
+    ),
+    Refusal(
+        "a bias other than none and affine",
+        "actuator",
+        _other("actuator_biastype", 0, 1),
+        'use <general> with biastype "none" or "affine".',
+    ),
+    Refusal(
+        "dynamics other than integrator, filter and filterexact",
+        "actuator",
+        _other("actuator_dyntype", 0, 1, 2, 3),
+        "use <general> with one of these as dyntype.",
+    ),
+    Refusal("several activations", "actuator", lambda s: s["actuator_actnum"] > 1, "use one each."),
+    Refusal("'actearly'", "actuator", _nonzero("actuator_actearly"), "set it to false."),
+    Refusal("a delay", "actuator", _nonzero("actuator_delay"), _REMOVE),
+    Refusal(
+        "armature of actuators", "actuator", _nonzero("actuator_armature"), "give it to the joint."
+    ),
+    Refusal(
+        "damping of actuators", "actuator", _nonzero("actuator_damping"), "give it to the joint."
+    ),
+    Refusal(
+        "polynomial damping of actuators", "actuator", _nonzero("actuator_dampingpoly"), _REMOVE
+    ),
+    Refusal(
+        "groups of actuators that are disabled",
+        "option",
+        _nonzero("disableactuator"),
+        "remove 'actuatorgroupdisable'.",
+    ),
+    # sensors
+    Refusal("this type of sensor", "sensor", _other("sensor_type", *_SENSORS), "remove it."),
+    Refusal(
+        "a sensor of a frame relative to another",
+        "sensor",
+        lambda s: s["sensor_refid"] >= 0,
+        "remove 'reftype' and 'refname'.",
+    ),
+    Refusal(
+        "a sensor of a camera",
+        "sensor",
+        lambda s: (
+            np.isin(s["sensor_type"], range(kinds.FRAMEPOS, kinds.FRAMEANGVEL + 1))
+            & ~np.isin(s["sensor_objtype"], _FRAMES)
+        ),
+        "measure a site.",
+    ),
+    Refusal("a delay", "sensor", _nonzero("sensor_delay"), _REMOVE),
+    Refusal("an interval", "sensor", _nonzero("sensor_interval"), _REMOVE),
+    # the whole model
+    Refusal(
+        "this integrator",
+        "option",
+        _other("integrator", kinds.EULER, kinds.IMPLICITFAST),
+        'use integrator="Euler" or "implicitfast".',
+    ),
+    Refusal("noslip iterations", "option", _nonzero("noslip_iterations"), _REMOVE),
+    Refusal("the density of a fluid", "option", _nonzero("density"), _REMOVE),
+    Refusal("the viscosity of a fluid", "option", _nonzero("viscosity"), _REMOVE),
+    Refusal("wind", "option", _nonzero("wind"), _REMOVE),
+    Refusal("mocap bodies", "body", lambda s: s["body_mocapid"] >= 0, "set body_pos instead."),
+    Refusal(
+        "disabled actuation", "option", _bit("disableflags", kinds.NO_ACTUATION), "set ctrl to 0."
+    ),
+    Refusal(
+        "overrides of contact parameters", "option", _bit("enableflags", 1), "give them to geoms."
+    ),
+    Refusal("sleeping", "option", _bit("enableflags", 16), "remove the flag."),
+    Refusal("'diagexact'", "option", _bit("enableflags", 32), "remove the flag."),
+    Refusal("'ipc'", "option", _bit("enableflags", 64), "remove the flag."),
+    Refusal("'speculative'", "option", _bit("enableflags", 128), "remove the flag."),
+)
+
+
+def refuse(source: Source) -> None:
+    """Check that a model uses only what worlds support.
+
+    Raises:
+        Unsupported: It does not; the first feature found is named.
+    """
+    for row in REFUSALS:
+        places = np.flatnonzero(row.used(source))
+        if len(places):
+            raise Unsupported(row.feature, source.place(row.kind, int(places[0])), row.hint)
+    types = source["geom_type"]
+    for one, other, _ in _pairs(source):
+        kind = int(types[one]), int(types[other])
+        if kind not in COLLISIONS and kind != (kinds.PLANE, kinds.PLANE):
+            names = " with ".join(GEOMS[k] if k < len(GEOMS) else str(k) for k in kind)
+            places = f"{source.place('geom', one)} and {source.place('geom', other)}"
+            raise Unsupported(f"contact of {names}", places, _INSTEAD)
+
+
+_INSTEAD = (
+    "use planes, spheres and capsules, and boxes on planes; or let the geoms not collide, by "
+    "contype, conaffinity or <exclude>."
+)

@@ -1,0 +1,276 @@
+"""What kernels need to know about a model besides its arrays: sizes, and tables of indices.
+
+A chain of **nodes** stands for the tree: a node for each joint, and one for each body without
+joints. The frame, the velocity and the acceleration of a node follow from those of its parent, so
+that each is stored once. Node 0 is the world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from difftile.worlds.arrays import Array, Arrays, Misfit
+from difftile.worlds.kinds import (
+    BOX,
+    CAPSULE,
+    EULER,
+    FIXED,
+    FREE,
+    IMPLICITFAST,
+    NO_CONSTRAINT,
+    NO_CONTACT,
+    NO_EULERDAMP,
+    NO_FILTERPARENT,
+    NO_FRICTIONLOSS,
+    NO_LIMIT,
+    PLANE,
+    SPHERE,
+)
+
+# Pairs of geom types that collide, in the order of the tables, and their contact slots.
+COLLISIONS = {
+    (PLANE, SPHERE): 1,
+    (PLANE, CAPSULE): 2,
+    (PLANE, BOX): 8,
+    (SPHERE, SPHERE): 1,
+    (SPHERE, CAPSULE): 1,
+    (CAPSULE, CAPSULE): 2,
+}
+# Coordinates and degrees of freedom of a joint, by its type.
+_COORDINATES, _FREEDOMS = (7, 4, 1, 1), (6, 3, 1, 1)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Everything about a model that is compiled into a step; the rest is data.
+
+    Models with equal sizes share their compiled steps.
+
+    Args:
+        nq: Coordinates; nv, nu, na, nbody and so on are the other sizes of `mjModel`.
+        nnode: Nodes, the world included.
+        nlimit: Joints with limits, the rows of `limit_jntid`.
+        nfriction: Degrees of freedom with frictionloss, the rows of `friction_dofid`.
+        ncollider: Geoms whose frames are needed, the rows of `collider_geomid`.
+        collisions: For each row of `COLLISIONS`, the number of pairs of geoms.
+        nslot: Contact slots of all pairs.
+        condim: The largest number of dimensions that a contact has.
+        nalone: Free bodies whose subtree has no other joints, the rows of `alone_dofadr`, under
+            implicitfast.
+        integrator: Euler (0) or implicitfast (3).
+        cone: Pyramidal (0) or elliptic (1).
+        gravcomp: Whether a body has gravity compensation.
+        damped: Whether the integrator is implicit in the damping of joints.
+    """
+
+    nq: int
+    nv: int
+    nu: int
+    na: int
+    nbody: int
+    njnt: int
+    ngeom: int
+    nsite: int
+    nsensor: int
+    nsensordata: int
+    nnode: int
+    nlimit: int
+    nfriction: int
+    ncollider: int
+    collisions: tuple[int, ...]
+    nslot: int
+    condim: int
+    nalone: int
+    integrator: int
+    cone: int
+    gravcomp: bool
+    damped: bool
+
+
+def weld_parents(arrays: Mapping[str, Array]) -> Array:
+    """Return for each body the welded body that its own welded body hangs on."""
+    weld = arrays["body_weldid"]
+    return weld[arrays["body_parentid"][weld]]
+
+
+def pairs_of(arrays: Mapping[str, Array]) -> Iterator[tuple[int, int, int]]:
+    """Yield the geoms of each pair that can collide, and its explicit pair or -1.
+
+    Source: MuJoCo's documentation, "Collision detection". The geom of the smaller type comes first.
+    """
+    disabled, types = int(arrays["disableflags"]), arrays["geom_type"]
+    if disabled & (NO_CONTACT | NO_CONSTRAINT):
+        return
+    explicit = {}
+    for k, (one, other) in enumerate(zip(arrays["pair_geom1"], arrays["pair_geom2"], strict=True)):
+        pair = (int(other), int(one)) if types[one] > types[other] else (int(one), int(other))
+        explicit[frozenset(pair)] = True
+        yield (*pair, k)
+    body, weld, above = arrays["geom_bodyid"], arrays["body_weldid"], weld_parents(arrays)
+    excluded = set(arrays["exclude_signature"].tolist())
+    contype, conaffinity = arrays["geom_contype"], arrays["geom_conaffinity"]
+    for one in range(len(types)):
+        for other in range(one + 1, len(types)):
+            first, second = (other, one) if body[one] > body[other] else (one, other)
+            b1, b2 = int(body[first]), int(body[second])
+            w1, w2 = weld[b1], weld[b2]
+            related = w1 and w2 and (w1 == above[b2] or w2 == above[b1])
+            if w1 == w2 or (related and not disabled & NO_FILTERPARENT):
+                continue
+            if (b1 << 16) + b2 in excluded or frozenset((first, second)) in explicit:
+                continue
+            if contype[one] & conaffinity[other] or contype[other] & conaffinity[one]:
+                swapped = types[first] > types[second]
+                yield (second, first, -1) if swapped else (first, second, -1)
+
+
+def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
+    """Return the tables of a model that kernels read, and what is compiled in.
+
+    Tables: `node_bodyid`, `node_parentid` (nodes), `node_type`, `node_jntid`, `node_first` (1 for
+    the first of a body), `node_qposadr`, `node_dofadr`, `node_dofnum`; `body_nodeid`, the last node
+    of a body; `limit_jntid`, `friction_dofid`, `collider_geomid`, `alone_dofadr`; of collisions, in
+    the order of `COLLISIONS`, `collision_geom1`, `collision_geom2`, `collision_pair` (explicit, or
+    -1), `collision_slot` (the first of its slots).
+
+    Raises:
+        Misfit: Indices of the arrays do not form a tree.
+    """
+    _check(arrays, sizes)
+    tables = _nodes(arrays, sizes)
+    off = int(arrays["disableflags"])
+    nothing, rows = np.zeros(0, np.int32), off & NO_CONSTRAINT
+    limits = arrays["jnt_limited"].nonzero()[0]
+    tables["limit_jntid"] = nothing if rows or off & NO_LIMIT else limits
+    losses = (arrays["dof_frictionloss"] > 0).nonzero()[0]
+    tables["friction_dofid"] = nothing if rows or off & NO_FRICTIONLOSS else losses
+    counts = _collisions(arrays, tables)
+    alone = _alone(arrays) if arrays["integrator"] == IMPLICITFAST else []
+    tables["alone_dofadr"] = np.array(alone, np.int32)
+    kept = {name: sizes[name] for name in Sizes.__annotations__ if name in sizes}
+    slots = sum(n * each for n, each in zip(counts, COLLISIONS.values(), strict=True))
+    compiled = Sizes(
+        **kept,
+        nnode=len(tables["node_type"]),
+        nlimit=len(tables["limit_jntid"]),
+        nfriction=len(tables["friction_dofid"]),
+        ncollider=len(tables["collider_geomid"]),
+        collisions=counts,
+        nslot=slots,
+        condim=_condim(arrays, tables),
+        nalone=len(alone),
+        integrator=int(arrays["integrator"]),
+        cone=int(arrays["cone"]),
+        gravcomp=bool(arrays["body_gravcomp"].any()),
+        damped=bool(arrays["integrator"] != EULER or not off & NO_EULERDAMP),
+    )
+    return {name: np.asarray(table, np.int32) for name, table in tables.items()}, compiled
+
+
+def _check(arrays: Arrays, sizes: Mapping[str, int]) -> None:
+    """Check the indices that kernels follow."""
+    bodies, parents = np.arange(sizes["nbody"]), arrays["body_parentid"]
+    if parents[0] != 0 or (parents[1:] < 0).any() or (parents[1:] >= bodies[1:]).any():
+        raise Misfit("has 'body_parentid' out of order", "each body after its parent")
+    types = arrays["jnt_type"]
+    if ((types < 0) | (types > len(_FREEDOMS) - 1)).any():
+        raise Misfit("has a 'jnt_type' that is none", "0 to 3")
+    for name, each in (("jnt_qposadr", _COORDINATES), ("jnt_dofadr", _FREEDOMS)):
+        lengths = np.array(each)[types]
+        total = sizes["nq" if name == "jnt_qposadr" else "nv"]
+        if lengths.sum() != total or (arrays[name] != np.cumsum(lengths) - lengths).any():
+            raise Misfit(f"has other addresses in '{name}'", "those of the types of joints")
+    lengths = np.array(_FREEDOMS)[types]
+    own = np.repeat(np.arange(len(types)), lengths)
+    owners = arrays["jnt_bodyid"][own] if len(own) else own
+    if (arrays["dof_jntid"] != own).any() or (arrays["dof_bodyid"] != owners).any():
+        raise Misfit("has other joints in 'dof_jntid'", "those of the types of joints")
+    above = arrays["dof_parentid"]
+    if (above < -1).any() or (above >= np.arange(sizes["nv"])).any():
+        raise Misfit("has 'dof_parentid' out of order", "each after its parent")
+    adr, num = arrays["body_jntadr"], arrays["body_jntnum"]
+    joints = [j for b in bodies for j in range(adr[b], adr[b] + num[b])]
+    hosts = np.repeat(bodies, np.maximum(num, 0))
+    if joints != list(range(len(types))) or (arrays["jnt_bodyid"] != hosts).any():
+        raise Misfit("has other joints in 'body_jntadr'", "those of 'jnt_bodyid'")
+    free = arrays["jnt_bodyid"][types == FREE]
+    if (parents[free] != 0).any() or (num[free] != 1).any():
+        raise Misfit("has a free joint within a tree", "one at its root, without others")
+    for name, count in _INDICES.items():
+        if ((arrays[name] < 0) | (arrays[name] >= sizes[count])).any():
+            raise Misfit(f"has an index in '{name}' out of range", f"0 to {sizes[count] - 1}")
+
+
+_INDICES = {
+    "body_rootid": "nbody",
+    "body_weldid": "nbody",
+    "geom_bodyid": "nbody",
+    "site_bodyid": "nbody",
+    "pair_geom1": "ngeom",
+    "pair_geom2": "ngeom",
+}
+
+
+def _nodes(arrays: Arrays, sizes: Mapping[str, int]) -> Arrays:
+    rows, last = [(0, 0, FIXED, 0, 0, 0, 0, 0)], np.zeros(sizes["nbody"], np.int32)
+    for b in range(1, sizes["nbody"]):
+        parent = int(last[arrays["body_parentid"][b]])
+        adr = int(arrays["body_jntadr"][b])
+        joints = range(adr, adr + int(arrays["body_jntnum"][b]))
+        for j in joints:
+            kind = int(arrays["jnt_type"][j])
+            adrs = int(arrays["jnt_qposadr"][j]), int(arrays["jnt_dofadr"][j])
+            rows.append((b, parent, kind, j, int(j == adr), *adrs, _FREEDOMS[kind]))
+            parent = len(rows) - 1
+        if not joints:
+            rows.append((b, parent, FIXED, 0, 1, 0, 0, 0))
+        last[b] = len(rows) - 1
+    names = ("bodyid", "parentid", "type", "jntid", "first", "qposadr", "dofadr", "dofnum")
+    table = np.array(rows, np.int32)
+    found = {f"node_{name}": table[:, k].copy() for k, name in enumerate(names)}
+    return {**found, "body_nodeid": last}
+
+
+def _collisions(arrays: Arrays, tables: Arrays) -> tuple[int, ...]:
+    """Add the tables of pairs, and return the number of pairs of each kind."""
+    types, found = arrays["geom_type"], list(pairs_of(arrays))
+    of_kind = {
+        kind: [one for one in found if (types[one[0]], types[one[1]]) == kind]
+        for kind in COLLISIONS
+    }
+    rows = [one for ones in of_kind.values() for one in ones]
+    table = np.array(rows, np.int32).reshape(-1, 3)
+    for k, name in enumerate(("geom1", "geom2", "pair")):
+        tables[f"collision_{name}"] = table[:, k].copy()
+    each = [slots for kind, slots in COLLISIONS.items() for _ in of_kind[kind]]
+    tables["collision_slot"] = np.cumsum([0, *each])[:-1]
+    seen = arrays["sensor_objid"][arrays["sensor_objtype"] == 5]
+    tables["collider_geomid"] = np.unique(np.concatenate([table[:, 0], table[:, 1], seen]))
+    return tuple(len(ones) for ones in of_kind.values())
+
+
+def _condim(arrays: Arrays, tables: Arrays) -> int:
+    """Return the largest number of dimensions of a contact."""
+    largest = 1
+    explicit = tables["collision_pair"]
+    priority, condim = arrays["geom_priority"], arrays["geom_condim"]
+    both = zip(tables["collision_geom1"], tables["collision_geom2"], explicit, strict=True)
+    for one, other, pair in both:
+        if pair >= 0:
+            largest = max(largest, int(arrays["pair_dim"][pair]))
+        elif priority[one] == priority[other]:
+            largest = max(largest, int(condim[one]), int(condim[other]))
+        else:
+            winner = one if priority[one] > priority[other] else other
+            largest = max(largest, int(condim[winner]))
+    return largest
+
+
+def _alone(arrays: Arrays) -> list[int]:
+    """Return the first degree of freedom of each free body without jointed descendants."""
+    roots, owners = arrays["body_rootid"], arrays["jnt_bodyid"]
+    free = owners[arrays["jnt_type"] == FREE]
+    return [int(arrays["body_dofadr"][b]) for b in free if (roots[owners] == roots[b]).sum() == 1]

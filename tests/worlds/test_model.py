@@ -1,0 +1,283 @@
+"""Models: from MJCF, from arrays, and the features that are refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import difftile as dt
+from difftile import ti, worlds
+from difftile.worlds import mujoco_models
+from difftile.worlds.refusals import REFUSALS, Refusal, Source, refuse
+from tests.worlds.conformance import DATA, NAMES, model, numbers
+
+BASE = """<mujoco>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 1"/>
+    <body name="hand">
+      <joint name="wrist" type="hinge"/>
+      <geom name="palm" type="sphere" size="0.1"/>
+      <site name="tip"/>
+      <body name="finger" pos="1 0 0">
+        <joint name="ball" type="ball"/><geom name="pad" size="0.1"/>
+      </body>
+    </body>
+  </worldbody>
+  <actuator><general name="motor" joint="wrist"/></actuator>
+  <sensor><framepos name="where" objtype="site" objname="tip"/></sensor>
+  <contact><pair name="touching" geom1="floor" geom2="pad"/></contact>
+</mujoco>"""
+
+
+@pytest.fixture
+def mujoco() -> Any:
+    return pytest.importorskip("mujoco", reason="needs MuJoCo")
+
+
+# Models from MJCF and from arrays
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_arrays_of_mjcf_are_those_of_the_reference(name: str, mujoco: Any) -> None:
+    found, wanted = worlds.load(DATA / f"{name}.xml"), model(name)
+    for key in set(numbers()[name]["arrays"]) & set(wanted.arrays):
+        np.testing.assert_allclose(found.arrays[key], wanted.arrays[key], 1e-14, 1e-14)
+    assert found.sizes == wanted.sizes
+    for key, table in wanted.tables.items():
+        np.testing.assert_array_equal(found.tables[key], table)
+
+
+def test_sources_of_models(mujoco: Any, tmp_path: Path) -> None:
+    compiled = mujoco.MjModel.from_xml_string(BASE)
+    mujoco.mj_saveModel(compiled, str(tmp_path / "a.mjb"))
+    (tmp_path / "a.xml").write_text(BASE)
+    sources = [BASE, compiled, mujoco.MjSpec.from_string(BASE)]
+    sources += [tmp_path / "a.mjb", str(tmp_path / "a.xml")]
+    models = [worlds.load(source) for source in sources]
+    for one in models:
+        assert one.sizes == models[0].sizes
+        assert one.id("joint", "ball") == 1 and one.id("geom", "pad") == 2
+        for key, array in one.arrays.items():
+            np.testing.assert_array_equal(array, models[0].arrays[key])
+    assert repr(models[0]) == (
+        "<worlds.Model: 3 bodies, 2 joints, 3 geoms, 4 degrees of freedom, 1 controls>"
+    )
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        worlds.load("none.xml")
+    with pytest.raises(TypeError, match="takes a path"):
+        worlds.load(3)
+    with pytest.raises(KeyError, match="has no joint 'elbow'; it has 'wrist', 'ball'"):
+        models[0].id("joint", "elbow")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_archives_give_the_same_bits(name: str, tmp_path: Path) -> None:
+    first = model(name)
+    first.save(tmp_path / "a.npz")
+    second = worlds.load_arrays(tmp_path / "a.npz")
+    assert second.sizes == first.sizes and second.arrays.keys() == first.arrays.keys()
+    for key, array in first.arrays.items():
+        assert second.arrays[key].dtype == array.dtype
+        np.testing.assert_array_equal(second.arrays[key], array)
+
+
+def test_keyframes_pairs_and_names_are_kept(mujoco: Any, tmp_path: Path) -> None:
+    text = BASE.replace("</mujoco>", _KEY)
+    worlds.load(text).save(tmp_path / "a.npz")
+    one = worlds.load_arrays(tmp_path / "a.npz")
+    assert one.key_qpos[one.id("key", "up")].tolist() == [0.5, 1, 0, 0, 0]
+    assert one.pair_geom1.tolist() == [0] and one.exclude_signature.tolist() == [(1 << 16) + 2]
+    # The explicit pair, and the palm on the floor; the hand and its finger are excluded.
+    assert one.tables["collision_pair"].tolist() == [0, -1]
+    assert one.tables["collision_geom2"].tolist() == [2, 1]
+
+
+_KEY = """<keyframe><key name="up" qpos="0.5 1 0 0 0"/></keyframe>
+<contact><exclude body1="hand" body2="finger"/></contact></mujoco>"""
+
+
+def test_without_mujoco_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> Any:
+        raise ImportError(name)
+
+    monkeypatch.setattr(mujoco_models.importlib, "import_module", missing)
+    with pytest.raises(ImportError, match=re.escape("pip install difftile[worlds]")):
+        worlds.load(BASE)
+
+
+WRONG: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "missing": (lambda a: a.pop("body_mass"), "has no 'body_mass'"),
+    "shape": (lambda a: a.update(body_mass=np.ones(4)), "of the shape (4,); expected (3,)"),
+    "nan": (lambda a: a.update(body_mass=np.full(3, np.nan)), "expected finite numbers"),
+    "parents": (lambda a: a["body_parentid"].__setitem__(1, 2), "each body after its parent"),
+    "joints": (lambda a: a["jnt_dofadr"].__setitem__(1, 0), "'jnt_dofadr'"),
+    "geom": (lambda a: a["geom_bodyid"].__setitem__(1, 9), "'geom_bodyid' out of range"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_arrays_that_are_no_model_are_refused(case: str, tmp_path: Path) -> None:
+    change, said = WRONG[case]
+    one = model("double_pendulum")
+    arrays = {**{k: v.copy() for k, v in one.arrays.items()}, "format": np.array(_FORMAT)}
+    arrays |= {
+        k: np.array(v) for k, v in numbers()["double_pendulum"]["arrays"].items() if k[0] == "n"
+    }
+    change(arrays)
+    np.savez(tmp_path / "a.npz", **arrays)
+    with pytest.raises(dt.DatasetError, match=re.escape(said)):
+        worlds.load_arrays(tmp_path / "a.npz")
+
+
+_FORMAT = "difftile worlds 1"
+
+
+def test_other_archives_are_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", x=np.ones(3))
+    with pytest.raises(dt.DatasetError, match="is not a model; expected an archive that"):
+        worlds.load_arrays(tmp_path / "a.npz")
+
+
+# Fields of models
+
+
+def test_parameters_are_fields_of_the_arrays() -> None:
+    one = model("double_pendulum")
+    m = one.parameters(ti.f32, grad=("body_mass",))
+    assert m.body_mass.grad_out is not None and m.dof_damping.grad_out is None
+    np.testing.assert_allclose(m.jnt_axis.to_numpy(), one.jnt_axis, rtol=1e-7)
+    assert m.actuator_gainprm.shape == (2,) and m.gravity[None][2] == np.float32(-9.81)
+    with pytest.raises(KeyError, match="'body_parentid'"):
+        one.parameters(grad=("body_parentid",))
+
+
+def test_stiff_impedances_are_reported_in_single_precision() -> None:
+    one = worlds.Model(numbers()["box"]["arrays"])
+    one.geom_solimp[1, 1] = 0.9995
+    one.parameters(ti.f64)
+    with pytest.warns(UserWarning, match=r"geom 1 has an impedance above 0.999"):
+        one.parameters(ti.f32)
+
+
+# Refusals
+
+
+# For each row an array of the model above, a value that uses the feature, and the element named.
+USES: dict[tuple[str, str], tuple[str, int, float, str]] = {
+    ("polynomial stiffness", "jnt"): ("jnt_stiffnesspoly", 0, 1, "joint 'wrist'"),
+    ("polynomial damping", "dof"): ("dof_dampingpoly", 1, 1, "joint 'ball'"),
+    ("plasticity", "jnt"): ("jnt_plasticadr", 0, 0, "joint 'wrist'"),
+    ("a yielding spring", "jnt"): ("jnt_springyield", 1, 1, "joint 'ball'"),
+    ("'actgravcomp'", "jnt"): ("jnt_actgravcomp", 0, 1, "joint 'wrist'"),
+    ("equality constraints", "eq"): ("neq", 0, 1, "equality 0"),
+    ("tendons", "tendon"): ("ntendon", 0, 1, "tendon 0"),
+    ("adhesion of geoms", "geom"): ("geom_adhesion", 1, 1, "geom 'palm'"),
+    ("adhesion of pairs", "pair"): ("pair_adhesion", 0, 1, "pair 'touching'"),
+    ("surface velocity", "geom"): ("geom_surfacevel", 0, 1, "geom 'floor'"),
+    ("torsional or rolling friction", "geom"): ("geom_condim", 1, 4, "geom 'palm'"),
+    ("torsional or rolling friction", "pair"): ("pair_dim", 0, 6, "pair 'touching'"),
+    ("flexible bodies", "flex"): ("nflex", 0, 1, "flex 0"),
+    ("plugins", "plugin"): ("nplugin", 0, 1, "plugin 0"),
+    ("a transmission other than to joints", "actuator"): (
+        *("actuator_trntype", 0, 4),
+        "actuator 'motor'",
+    ),
+    ("'jointinparent' on a free or ball joint", "actuator"): (
+        *("jnt_type", 0, 1),
+        "actuator 'motor'",
+    ),
+    ("a gain other than fixed and affine", "actuator"): (
+        *("actuator_gaintype", 0, 2),
+        "actuator 'motor'",
+    ),
+    ("a bias other than none and affine", "actuator"): (
+        *("actuator_biastype", 0, 2),
+        "actuator 'motor'",
+    ),
+    ("dynamics other than integrator, filter and filterexact", "actuator"): (
+        *("actuator_dyntype", 0, 4),
+        "actuator 'motor'",
+    ),
+    ("several activations", "actuator"): ("actuator_actnum", 0, 2, "actuator 'motor'"),
+    ("'actearly'", "actuator"): ("actuator_actearly", 0, 1, "actuator 'motor'"),
+    ("a delay", "actuator"): ("actuator_delay", 0, 1, "actuator 'motor'"),
+    ("armature of actuators", "actuator"): ("actuator_armature", 0, 1, "actuator 'motor'"),
+    ("damping of actuators", "actuator"): ("actuator_damping", 0, 1, "actuator 'motor'"),
+    ("polynomial damping of actuators", "actuator"): (
+        *("actuator_dampingpoly", 0, 1),
+        "actuator 'motor'",
+    ),
+    ("groups of actuators that are disabled", "option"): ("disableactuator", 0, 2, "<option>"),
+    ("this type of sensor", "sensor"): ("sensor_type", 0, 7, "sensor 'where'"),
+    ("a sensor of a frame relative to another", "sensor"): (
+        *("sensor_refid", 0, 1),
+        "sensor 'where'",
+    ),
+    ("a sensor of a camera", "sensor"): ("sensor_objtype", 0, 7, "sensor 'where'"),
+    ("a delay", "sensor"): ("sensor_delay", 0, 1, "sensor 'where'"),
+    ("an interval", "sensor"): ("sensor_interval", 0, 1, "sensor 'where'"),
+    ("this integrator", "option"): ("integrator", 0, 1, "<option>"),
+    ("noslip iterations", "option"): ("noslip_iterations", 0, 1, "<option>"),
+    ("the density of a fluid", "option"): ("density", 0, 1, "<option>"),
+    ("the viscosity of a fluid", "option"): ("viscosity", 0, 1, "<option>"),
+    ("wind", "option"): ("wind", 0, 1, "<option>"),
+    ("mocap bodies", "body"): ("body_mocapid", 1, 0, "body 'hand'"),
+    ("disabled actuation", "option"): ("disableflags", 0, 2048, "<option>"),
+    ("overrides of contact parameters", "option"): ("enableflags", 0, 1, "<option>"),
+    ("sleeping", "option"): ("enableflags", 0, 16, "<option>"),
+    ("'diagexact'", "option"): ("enableflags", 0, 32, "<option>"),
+    ("'ipc'", "option"): ("enableflags", 0, 64, "<option>"),
+    ("'speculative'", "option"): ("enableflags", 0, 128, "<option>"),
+}
+
+
+def test_every_refusal_has_a_model() -> None:
+    assert set(USES) == {(row.feature, row.kind) for row in REFUSALS}
+
+
+@pytest.mark.parametrize("row", REFUSALS, ids=lambda row: f"{row.feature} of {row.kind}")
+def test_features_are_refused_with_their_element(row: Refusal, mujoco: Any) -> None:
+    name, index, value, place = USES[row.feature, row.kind]
+    source = mujoco_models.source_of(mujoco.MjModel.from_xml_string(BASE))
+    refuse(source)
+    array = np.array(source.get(name))
+    if row.feature.startswith("'jointinparent'"):
+        given = {name: np.full_like(array, value), "actuator_trntype": np.ones(1, int)}
+    else:
+        array.reshape(len(array) if array.ndim else 1, -1)[index] = value
+        given = {name: array}
+    changed = Source(lambda key: given.get(key, source.get(key)), source.label)
+    with pytest.raises(worlds.Unsupported) as caught:
+        refuse(changed)
+    said = f"Unsupported in worlds: {row.feature}, of {place}.\n  Hint: {row.hint}"
+    assert str(caught.value) == said
+
+
+SOLIDS = {
+    "box": 'type="box" size=".1 .1 .1"',
+    "cylinder": 'type="cylinder" size=".1 .1"',
+    "ellipsoid": 'type="ellipsoid" size=".1 .1 .2"',
+}
+
+
+@pytest.mark.parametrize("solid", SOLIDS)
+def test_pairs_of_geoms_that_cannot_collide_yet_are_refused(solid: str, mujoco: Any) -> None:
+    text = BASE.replace(
+        '<geom name="palm" type="sphere" size="0.1"/>', f'<geom name="palm" {SOLIDS[solid]}/>'
+    )
+    text = text.replace("<worldbody>", '<worldbody><geom name="wall" size="1" pos="2 0 0"/>')
+    with pytest.raises(worlds.Unsupported) as caught:
+        worlds.load(text)
+    assert str(caught.value) == (
+        f"Unsupported in worlds: contact of sphere with {solid}, of geom 'wall' and geom 'palm'.\n"
+        "  Hint: use planes, spheres and capsules, and boxes on planes; or let the geoms not "
+        "collide, by contype, conaffinity or <exclude>."
+    )
+    visual = text.replace('name="palm"', 'name="palm" contype="0" conaffinity="0"')
+    one = worlds.load(visual)
+    assert one.sizes.ngeom == 4 and 2 not in one.tables["collider_geomid"]
