@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 import difftile as dt
+from difftile import distributed as dist
 from difftile import ti
 
 
@@ -26,13 +27,19 @@ class SmokeScene:
         smoke: Density at the start, shape (n, n).
         target: Desired density at the end, shape (n, n).
         steps: States of a run, the first one included, so that it makes `steps` - 1 updates.
-        relaxations: Jacobi iterations for the pressure of a step.
+        relaxations: Jacobi iterations for the pressure of a step; with None conjugate gradients
+            solve for it.
+        tolerance: What they leave of the divergence, relative to it.
+        softness: The divergence that a pressure of 1 everywhere causes; without any, pressures
+            would be known up to a constant.
     """
 
     smoke: np.ndarray
     target: np.ndarray
     steps: int = 100
-    relaxations: int = 10
+    relaxations: int | None = 10
+    tolerance: float = 1e-6
+    softness: float = 1e-6
 
     @property
     def n(self) -> int:
@@ -40,16 +47,19 @@ class SmokeScene:
         return len(self.smoke)
 
 
-def make_scene(n: int = 128, steps: int = 100, relaxations: int = 10) -> SmokeScene:
+def make_scene(
+    n: int = 128, steps: int = 100, relaxations: int | None = 10, tolerance: float = 1e-6
+) -> SmokeScene:
     """Return a checkerboard of eight squares along each axis, which should become a ∂.
 
     Args:
         n: Number of cells along an axis.
         steps: States of a run, the first one included.
-        relaxations: Jacobi iterations for the pressure of a step.
+        relaxations: Jacobi iterations for the pressure of a step, or None.
+        tolerance: Of conjugate gradients, for None.
     """
     i, j = np.indices((n, n)) * 8 // n
-    return SmokeScene(((i + j) % 2).astype(float), draw_del(n), steps, relaxations)
+    return SmokeScene(((i + j) % 2).astype(float), draw_del(n), steps, relaxations, tolerance)
 
 
 def draw_del(n: int) -> np.ndarray:
@@ -123,6 +133,13 @@ class Smoke:
             q[i, j] = 0.25 * (self.div[i, j] + down + up + right + left)
 
     @dt.kernel
+    def apply(self, p, out):
+        """Multiply by the matrix of the system, to which Jacobi's iterations lead."""
+        for i, j in p:
+            down, up, right, left = self.neighbours(p, i, j)
+            out[i, j] = (4.0 + self.scene.softness) * p[i, j] - down - up - right - left
+
+    @dt.kernel
     def project(self, p):
         """Take the gradient of a pressure off the velocities, which carry the smoke then."""
         for i, j in ti.ndrange(self.n, self.n):
@@ -149,7 +166,10 @@ class Smoke:
         self.advect()
         if self.original:
             self.project(self.q)
-        for _ in range(self.scene.relaxations):
+        if self.scene.relaxations is None:
+            accuracy = {"tol": self.scene.tolerance, "adjoint_tol": self.scene.tolerance}
+            dt.linear_solve(self.apply, self.div, self.p, **accuracy)
+        for _ in range(self.scene.relaxations or 0):
             self.relax(self.p, self.q)
             self.p, self.q = self.q, self.p
         if not self.original:
@@ -162,6 +182,114 @@ class Smoke:
         for t in range(1, self.steps):
             self.step(t)
         self.measure()
+
+
+@dt.data_oriented
+class SmokeOnRanks:
+    """The same smoke in parts, one for each rank; each process runs this program.
+
+    Compared with `Smoke`: fields are those of a grid, whose halos take the place of the other side;
+    kernels loop over the cells of this rank; whatever is carried is exchanged first; the loss
+    is summed over ranks. Pressures are found by conjugate gradients.
+
+    Args:
+        scene: The initial state.
+        reach: The farthest that the flow may go along an axis in a step [cells].
+        dtype: Of all fields.
+    """
+
+    def __init__(self, scene: SmokeScene, reach: int = 3, dtype=ti.f32):
+        self.scene, self.reach, self.halo = scene, reach, reach + 1
+        self.n, self.steps, self.dx = scene.n, scene.steps, 1.0 / scene.n
+        self.grid = dist.Grid((self.n, self.n), halo=self.halo, periodic=True)
+        field = partial(self.grid.field, grad=True)
+        self.v0, self.v, self.u = (field(dt.vec(2, dtype)) for _ in range(3))
+        self.smoke, self.carried, self.p, self.div = (field(dtype) for _ in range(4))
+        self.target = self.grid.field(dtype)
+        self.target.from_global(scene.target)
+        self.farthest = dt.zeros((), dtype)
+        self.loss = dt.zeros((), dtype, grad=True)
+        self.parameters = {"v0": self.v0}
+
+    @dt.func
+    def before(self, f, i, j):
+        """Return a field where the air of a cell was one step earlier, bilinearly."""
+        v = self.v[i, j]
+        ti.atomic_max(self.farthest[None], ti.max(abs(v.x), abs(v.y)))
+        at = ti.Vector([i, j]) - v
+        last = ti.Vector([f.shape[0], f.shape[1]]) - 2
+        corner = ti.math.clamp(ti.cast(ti.floor(at), ti.i32), 0, last)
+        r, (k, m) = at - corner, corner
+        low = ti.math.mix(f[k, m], f[k, m + 1], r.y)
+        return ti.math.mix(low, ti.math.mix(f[k + 1, m], f[k + 1, m + 1], r.y), r.x)
+
+    @dt.kernel
+    def advect(self):
+        """Carry the velocities, those of one more cell too, and compute the divergence."""
+        h, (n, m) = self.halo, self.div.shape
+        for i, j in ti.ndrange((h - 1, n - h + 1), (h - 1, m - h + 1)):
+            self.u[i, j] = self.before(self.v, i, j)
+        for i, j in ti.ndrange((h, n - h), (h, m - h)):
+            across = self.u[i + 1, j].x - self.u[i - 1, j].x
+            self.div[i, j] = -0.5 * self.dx * (across + self.u[i, j + 1].y - self.u[i, j - 1].y)
+
+    @dt.kernel
+    def apply(self, p, out):
+        """Multiply by the matrix of the system; the solver exchanges the pressures."""
+        h, (n, m) = self.halo, p.shape
+        for i, j in ti.ndrange((h, n - h), (h, m - h)):
+            around = p[i + 1, j] + p[i - 1, j] + p[i, j + 1] + p[i, j - 1]
+            out[i, j] = (4.0 + self.scene.softness) * p[i, j] - around
+
+    @dt.kernel
+    def project(self):
+        """Take the gradient of the pressure off the velocities, which carry the smoke then."""
+        h, p, (n, m) = self.halo, self.p, self.p.shape
+        for i, j in ti.ndrange((h, n - h), (h, m - h)):
+            rise = ti.Vector([p[i + 1, j] - p[i - 1, j], p[i, j + 1] - p[i, j - 1]])
+            self.v[i, j] = self.u[i, j] - 0.5 / self.dx * rise
+        for i, j in ti.ndrange((h, n - h), (h, m - h)):
+            self.carried[i, j] = self.before(self.smoke, i, j)
+
+    @dt.kernel
+    def measure(self, smoke, target):
+        """The mean squared difference of the smoke and the picture, the part of this rank."""
+        for i, j in smoke:
+            self.loss[None] += (target[i, j] - smoke[i, j]) ** 2 / self.n**2
+
+    def start(self) -> None:
+        """Set the initial smoke and velocities, without pressure."""
+        self.v.copy_from(self.v0)
+        self.smoke.from_global(self.scene.smoke)
+        for field in (self.p, self.farthest, self.loss):
+            field.fill(0.0)
+
+    def step(self) -> None:
+        """Advance by one time step."""
+        self.grid.exchange(self.v, self.smoke)
+        self.advect()
+        accuracy = {"tol": self.scene.tolerance, "adjoint_tol": self.scene.tolerance}
+        dt.linear_solve(self.apply, self.div, self.p, **accuracy)
+        self.project()
+        self.smoke, self.carried = self.carried, self.smoke
+
+    def check_reach(self) -> None:
+        """Raise an error, on all ranks, if the flow has gone farther in a step than it may."""
+        farthest = dist.max(self.farthest)[None]
+        if not farthest <= self.reach:
+            raise ValueError(
+                f"The flow goes {farthest:.2f} cells in a step, and halos allow {self.reach}: "
+                f"make it slower, or pass SmokeOnRanks(scene, reach={int(np.ceil(farthest))})."
+            )
+
+    def run(self) -> None:
+        """Simulate from the start and measure the loss."""
+        self.start()
+        for _ in range(1, self.steps):
+            self.step()
+        self.check_reach()
+        self.measure(self.smoke.inner, self.target.inner)
+        dist.sum(self.loss)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ Complex numbers pass through, so that a complex step gives derivatives; a cell i
 part of a place.
 """
 
+from functools import cache
+
 import numpy as np
 
 
@@ -31,13 +33,27 @@ def central(p: np.ndarray, axis: int) -> np.ndarray:
     return np.roll(p, -1, axis) - np.roll(p, 1, axis)
 
 
+def around(p: np.ndarray) -> np.ndarray:
+    """Return the sum of the four neighbours."""
+    return sum(np.roll(p, shift, axis) for shift in (1, -1) for axis in (0, 1))
+
+
+@cache
+def inverse(n: int, softness: float = 1e-6) -> np.ndarray:
+    """Return the matrix by which a divergence leads to the pressure, up to a constant."""
+    cells = np.eye(n * n).reshape(-1, n, n)
+    rows = [((4.0 + softness) * cell - around(cell)).ravel() for cell in cells]
+    return np.linalg.inv(np.array(rows) + 1.0 / n**2)
+
+
 def run(
-    v0: np.ndarray, smoke: np.ndarray, steps: int, relaxations: int, *, original: bool
+    v0: np.ndarray, smoke: np.ndarray, steps: int, relaxations: int | None, *, original: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return velocities and smoke in the last of `steps` states.
 
     The pressures of a step are a list of iterates. With `original` velocities are projected by the
-    last but one of the step before, otherwise by the last one of the same step.
+    last but one of the step before, otherwise by the last one of the same step. Without relaxations
+    the pressure is exact.
     """
     dx = 1.0 / len(v0)
     v, pressures = v0, [np.zeros(v0.shape[:2])] * 2
@@ -45,10 +61,10 @@ def run(
         u = advect(v, v)
         div = -0.5 * dx * (central(u[..., 0], 0) + central(u[..., 1], 1))
         late, pressures = pressures[-2], [pressures[-1]]
-        for _ in range(relaxations):
-            p = pressures[-1]
-            around = sum(np.roll(p, shift, axis) for shift in (1, -1) for axis in (0, 1))
-            pressures.append((div + around) / 4.0)
+        for _ in range(relaxations or 0):
+            pressures.append((div + around(pressures[-1])) / 4.0)
+        if relaxations is None:
+            pressures.append((inverse(len(div)) @ div.ravel()).reshape(div.shape))
         q = late if original else pressures[-1]
         v = u - 0.5 / dx * np.stack([central(q, 0), central(q, 1)], axis=-1)
         smoke = advect(smoke, v)
@@ -60,7 +76,7 @@ def loss(
     smoke: np.ndarray,
     target: np.ndarray,
     steps: int,
-    relaxations: int,
+    relaxations: int | None,
     *,
     original: bool,
 ) -> complex:
