@@ -51,9 +51,7 @@ def __getattr__(name: str) -> Any:
     if module == "difftile":  # a package, used whole: `dt.optim.Adam`
         return importlib.import_module(f"difftile.{_PACKAGES.get(name, name)}")
     if module.startswith("difftile.fields"):
-        importlib.import_module("difftile.runtime.field_operators")  # the operators of fields
-        importlib.import_module("difftile.runtime.field_reductions")  # their sums and extremes
-        importlib.import_module("difftile.runtime.number_operations")  # and those of numbers
+        importlib.import_module("difftile.runtime")  # the operators and sums of fields
     return getattr(importlib.import_module(module), name)
 
 

@@ -201,6 +201,24 @@ def test_reductions_on_a_tape_carry_gradients(name: str) -> None:
             x.from_numpy(np.ones((2, 2)) * found)
 
 
+@pytest.mark.parametrize("name", ["sum", "mean", "min", "max"])
+def test_reductions_of_vectors_on_a_tape_carry_gradients(name: str) -> None:
+    values = np.array([[3.0, -1.0], [0.5, 2.0], [0.0, 0.0]])
+    x = dt.from_numpy(values, dt.vec(2, dt.ti.f64), grad=True)
+    seed = np.array([1.0, 10.0])
+    for part, rows in ((x, slice(0, 3)), (x[:2], slice(0, 2))):
+        with dt.Tape() as tape:
+            found = dt.value(getattr(part, name)())
+        tape.backward({found: seed})
+        expected = np.zeros((3, 2))
+        if name in ("sum", "mean"):
+            expected[rows] = seed / (1.0 if name == "sum" else rows.stop)
+        else:
+            at = getattr(values[rows], f"arg{name}")(axis=0)
+            expected[at, [0, 1]] = seed
+        npt.assert_allclose(x.grad.to_numpy(), expected, rtol=1e-15)
+
+
 def test_functions_of_reductions_are_differentiated() -> None:
     x = np.array([3.0, 4.0])
     npt.assert_allclose(dt.grad(lambda x: x.norm())(x), [0.6, 0.8])

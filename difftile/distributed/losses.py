@@ -91,8 +91,36 @@ def _combined(op: str, number: Field | float, local: bool) -> Field:
     field = number if isinstance(number, Field) else value(number)
     if op == "mean" and not is_float(field.element):
         raise FieldError(f"{what}: {field!r} holds integers, which have no mean of their type.")
-    perform(_Combination(op, field, local=local))
+    remedy = (
+        "If these are combined again, tell the first combination so: "
+        f"{what}(x, local=True). If not, each rank has a loss of its own, and there is no "
+        "gradient of all."
+    )
+    combine(op, field, what, remedy, local=local)
     return field
+
+
+def combine(
+    op: str,
+    field: Field,
+    name: str,
+    remedy: str,
+    *,
+    local: bool = False,
+    ties: Numbers | None = None,
+) -> None:
+    """Replace a number by a combination of those of all ranks; a step of the tape.
+
+    Args:
+        op: "sum", "mean", "max" or "min".
+        field: The number of this rank.
+        name: The name of the step in errors, the same on all ranks.
+        remedy: The text of the error about ranks that use the result differently.
+        local: Whether they do.
+        ties: The number of elements of this rank that have the extreme, for each component; all
+            of them have an equal part of the gradient. By default there is one.
+    """
+    perform(_Combination(op, field, name, remedy, local=local, ties=ties))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,26 +136,24 @@ class _Weights:
 
 
 class _Combination(OpaqueStep):
-    """One number of each rank becomes one for all.
-
-    Args:
-        op: "sum", "mean", "max" or "min".
-        field: The number of this rank.
-        local: Whether ranks use the result differently.
-    """
+    """One number of each rank becomes one for all; for the arguments see `combine`."""
 
     is_contained = True
     communicates = True
 
-    def __init__(self, op: str, field: Field, *, local: bool) -> None:
-        super().__init__(f"dist.{op}", [Use(field, True, True, Keeps.NOTHING, "number")])
-        self.op, self.field, self.local = op, field, local
+    def __init__(
+        self, op: str, field: Field, name: str, remedy: str, *, local: bool, ties: Numbers | None
+    ) -> None:
+        super().__init__(name, [Use(field, True, True, Keeps.NOTHING, "number")])
+        self.op, self.field, self.remedy, self.local, self.ties = op, field, remedy, local, ties
 
     def run(self) -> _Weights:
         """Combine the numbers."""
         field = self.field
-        each = _gathered(field, self.name)
-        result, weights = _COMBINED[self.op](each)
+        own = field.buffer.array().reshape(-1)
+        ties = np.ones(own.size) if self.ties is None else self.ties
+        each, counts = np.split(gather(np.concatenate((own, ties)), self.name), 2, axis=1)
+        result, weights = _COMBINED[self.op](each, counts)
         buffer = field.fresh_if_pinned(keep=False)
         shape = (*field.shape, *shape_of(field.element))
         buffer.write(result.reshape(shape).astype(numpy_dtype(scalar_of(field.element))))
@@ -167,14 +193,14 @@ class _Combination(OpaqueStep):
             raise TapeError(
                 f"The gradient of the result of {self.name} is {_shown(each[0])} on rank 0 and "
                 f"{_shown(each[other])} on rank {other}: the ranks go on to compute different "
-                f"things with it. If these are combined again, tell the first combination so: "
-                f"{self.name}(x, local=True). If not, each rank has a loss of its own, and there "
-                "is no gradient of all."
+                f"things with it. {self.remedy}"
             )
 
     def forward(self) -> OpaqueStep:
         """Return the same combination, of tangents."""
-        return _Tangent(self.op, self.field, local=self.local)
+        return _Tangent(
+            self.op, self.field, self.name, self.remedy, local=self.local, ties=self.ties
+        )
 
 
 class _Tangent(_Combination):
@@ -195,16 +221,16 @@ def _gathered(field: Field, what: str) -> Numbers:
     return gather(field.buffer.array(), what)
 
 
-def _extreme(each: Numbers, best: Numbers) -> tuple[Numbers, Numbers]:
-    holds = each == best
+def _extreme(each: Numbers, best: Numbers, ties: Numbers) -> tuple[Numbers, Numbers]:
+    holds = (each == best) * ties
     return best, holds / np.maximum(holds.sum(axis=0), 1)
 
 
-_COMBINED: dict[str, Callable[[Numbers], tuple[Numbers, Numbers]]] = {
-    "sum": lambda each: (each.sum(axis=0), np.ones_like(each)),
-    "mean": lambda each: (each.mean(axis=0), np.full_like(each, 1.0 / len(each))),
-    "max": lambda each: _extreme(each, each.max(axis=0)),
-    "min": lambda each: _extreme(each, each.min(axis=0)),
+_COMBINED: dict[str, Callable[[Numbers, Numbers], tuple[Numbers, Numbers]]] = {
+    "sum": lambda each, _: (each.sum(axis=0), np.ones_like(each)),
+    "mean": lambda each, _: (each.mean(axis=0), np.full_like(each, 1.0 / len(each))),
+    "max": lambda each, ties: _extreme(each, each.max(axis=0), ties),
+    "min": lambda each, ties: _extreme(each, each.min(axis=0), ties),
 }
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from difftile.diagnostics import FieldError, TapeError
+from difftile.diagnostics import FieldError
+from difftile.distributed.losses import combine
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
-from difftile.fields.recording import RECORDING, may_vary
+from difftile.fields.recording import RECORDING, Recording, may_vary
 from difftile.ir.types import is_float, shape_of
 from difftile.ranks.collect import gather
+from difftile.runtime.number_operations import value
 
 _HALF = 32  # bits: numbers of so many are exact in double precision
 _OF_NOTHING = {"sum": 0.0, "min": math.inf, "max": -math.inf}
@@ -23,7 +26,7 @@ _EXACT: dict[str, Callable[[Sequence[int]], int]] = {"sum": sum, "min": min, "ma
 def reduced(name: str, field: Field) -> Any:
     """Return a reduction over the elements that all ranks own; every rank calls this.
 
-    No gradient flows through it, so on a tape it is refused where one might be wanted.
+    On a tape it is a step, after which all ranks compute the same with it, as after `dist.sum`.
 
     Args:
         name: "sum", "mean", "min", "max" or "norm".
@@ -32,20 +35,16 @@ def reduced(name: str, field: Field) -> Any:
     Raises:
         FieldError: There are no elements, or this is another shape of the field.
         RankError: Another rank failed, or did not answer.
-        TapeError: A tape is open that would need its derivative.
+        TapeError: In the backward pass: ranks use the result differently.
     """
-    recording = RECORDING.get()
-    recorded = recording.recorder is not None and not recording.constant
-    if recorded and is_float(field.element) and may_vary(field):
-        raise TapeError(
-            f"{name}() of {field.named()}, which is split among ranks, has no derivative on a "
-            "tape. Compute it for this rank's elements in a kernel that adds to a field of shape "
-            "(), and combine the ranks: dt.distributed.sum(total), or max, or min."
-        )
     split = field.split
     assert split is not None
     if not split.size and name not in ("sum", "norm"):
         raise FieldError(f"{field!r} has no elements, so it has no {name}().")
+    recording = RECORDING.get()
+    recorded = recording.recorder is not None and not recording.constant
+    if recorded and is_float(field.element) and may_vary(field):
+        return _recorded(name, field, split.size)
     if name == "mean":
         return reduced("sum", field) / split.size
     inner = field.inner
@@ -58,6 +57,55 @@ def reduced(name: str, field: Field) -> Any:
         return unit * np.sqrt(_combined("sum", part * part, field, exact=False))
     found = getattr(inner, name)() if inner.size else _nothing(name, field)
     return _combined(name, found, field, exact=not is_float(field.element))
+
+
+def _recorded(name: str, field: Field, count: int) -> Any:
+    """Return a reduction with its derivative.
+
+    Args:
+        name: The reduction.
+        field: The field.
+        count: The number of elements of all ranks.
+    """
+    step = _STEPS[name]
+    inner: Any = field.inner
+    part = getattr(inner, step.part)() if inner.size else _nothing(step.part, field)
+    ties = None
+    if step.op in ("min", "max"):
+        with Recording():
+            axes = tuple(range(len(inner.shape)))
+            ties = (inner.to_numpy() == np.asarray(part)).sum(axis=axes).astype(float).reshape(-1)
+    number = value(part * part if name == "norm" else part)
+    remedy = f"If each uses it for elements of its own, write {step.instead}, with x the field."
+    combine(step.op, number, f"{name}() of {field.named()}", remedy, ties=ties)
+    if name == "mean":
+        number.copy_from(number / count)
+    found = number.sum()  # of one element: the number, with its gradient
+    return np.sqrt(found) if name == "norm" else found
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A reduction on a tape.
+
+    Args:
+        part: The reduction of the elements of each rank.
+        op: The combination of the ranks' numbers.
+        instead: The spelling for results that ranks use differently.
+    """
+
+    part: str
+    op: str
+    instead: str
+
+
+_STEPS = {
+    "sum": _Step("sum", "sum", "dist.sum(x.inner.sum(), local=True)"),
+    "mean": _Step("sum", "sum", "dist.sum(x.inner.sum(), local=True) / count"),
+    "min": _Step("min", "min", "dist.min(x.inner.min(), local=True)"),
+    "max": _Step("max", "max", "dist.max(x.inner.max(), local=True)"),
+    "norm": _Step("norm", "sum", "dist.sum(x.inner.norm() ** 2, local=True), and its root"),
+}
 
 
 def _combined(name: str, found: Any, field: Field, *, exact: bool) -> Any:

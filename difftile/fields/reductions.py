@@ -69,8 +69,11 @@ def reduced(name: str, field: ArrayLike, axis: object) -> Any:
         recorded = recording.recorder is not None and not recording.constant
         if recorded or not current_session().on_host:
             found = launch(name, field)
-            # Kernels are compiled without regard to NaN, which sums keep all the same.
-            return found + _nans(field, launch) if name in _EXTREMES else found
+            if name in _EXTREMES:
+                # Kernels are compiled without regard to NaN, which sums keep all the same.
+                nans = _nans(field, launch)
+                return found if nans is None else found + nans
+            return found
     note_read(field.base)
     columns, inner = _columns(field), shape_of(field.element)
     with np.errstate(all="ignore"):
@@ -89,13 +92,19 @@ def _columns(field: ArrayLike) -> Values:
 
 
 def _nans(field: ArrayLike, launch: Callable[[str, ArrayLike], Any]) -> Any:
-    """Return NaN for each component of which some element is NaN, and 0 for the others."""
+    """Return NaN for each component of which some element is NaN, and 0 for the others.
+
+    Returns:
+        A number or an array; None if there is no NaN.
+    """
     with Recording():
         if not current_session().on_host and not np.isnan(launch("sum", field)).any():
-            return 0.0
+            return None
         found = np.where(np.isnan(_columns(field)).any(axis=1), np.nan, 0.0)
+    if not np.isnan(found).any():
+        return None
     inner = shape_of(field.element)
-    return found.reshape(inner) if inner and np.isnan(found).any() else float(found[0])
+    return found.reshape(inner) if inner else float(found[0])
 
 
 def _squares(values: Values) -> float:

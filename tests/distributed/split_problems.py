@@ -319,3 +319,84 @@ def reductions(split: bool) -> Arrays:
         if kind != "large":
             found[f"{kind} norm"] = one.norm()
     return found
+
+
+def reductions_on_tapes(split: bool, memory: int | None) -> Arrays:
+    """Derivatives of a loss of reductions, which also steer the steps before it."""
+    domain = Domain(split)
+    b, k = (domain.field(seed, low=0.5) for seed in (0.1, 0.7))
+    x, y = domain.field(2.2), domain.field()
+
+    def run(k: Field) -> Field:
+        y.copy_from(x)
+        total = 0.0
+        for _ in range(7):
+            if split:
+                y.exchange()
+            relax(y, z, k, b, *domain.box)
+            total += y.norm() * z.mean() + z.max() ** 2 - y.min() * z.sum()
+            damp(z, y, dt.distributed.sum(z.inner.sum() / 40.0, local=True), *domain.box)
+        return dt.value(total)
+
+    z = domain.field()
+    with dt.Tape(memory=memory) as tape:
+        loss = run(k)
+    tape.backward({loss: 1.0})
+    found = {"loss": float(loss), **{n: domain.get(f.grad) for n, f in (("k", k), ("x", x))}}
+    if memory is None:
+        direction = domain.field(2.9, grad=False).to_numpy()
+        found["tangent"] = float(dt.jvp(run, k, direction)[1])
+        bent = domain.field()
+        bent.from_numpy(dt.hvp(run, k, direction).to_numpy())
+        found["hessian"] = domain.get(bent)
+    else:
+        found["again"] = tape.recomputed > 0
+    return found
+
+
+@dt.kernel
+def damp(z: Any, y: Any, by: Any, i0: int, i1: int, j0: int, j1: int) -> None:
+    """Take the parts of each rank from a number that all have."""
+    for i, j in ti.ndrange((i0, i1), (j0, j1)):
+        y[i, j] = z[i, j] / (1.0 + by[None] ** 2)
+
+
+def gradients_of_reductions(split: bool) -> Arrays:
+    """Gradients of reductions of fields of some types, with elements that are equal."""
+    domain = Domain(split)
+    cells = np.arange(np.prod(SHAPE)).reshape(SHAPE)
+    found: Arrays = {}
+    for kind, dtype, values in (
+        ("f64", ti.f64, np.round(2 * np.sin(cells))),
+        ("f32", ti.f32, np.sin(cells)),
+        ("vec", dt.vec(2, ti.f64), np.round(np.stack([np.sin(cells), np.cos(cells)], -1))),
+        ("zeros", ti.f64, 0.0 * cells),
+    ):
+        x: Any = domain.grid.field(dtype, grad=True) if split else dt.zeros(SHAPE, dtype, grad=True)
+        (x.from_global if split else x.from_numpy)(values)
+        for name in REDUCTIONS:
+            with dt.Tape() as tape:
+                number = getattr(x, name)()
+                result = dt.value(number)
+            tape.backward({result: np.ones_like(number)})
+            found[f"{kind} {name}"] = np.array(number)
+            found[f"{kind} {name} gradient"] = x.grad.to_global() if split else x.grad.to_numpy()
+    return found
+
+
+def used_differently() -> list[str]:
+    """Use reductions on each rank for its own elements; return the errors."""
+    errors: list[str] = []
+    for name in REDUCTIONS:
+        domain = Domain(True)
+        x, y = domain.field(0.4), domain.field()
+        loss = dt.zeros((), ti.f64, grad=True)
+        try:
+            with dt.Tape(loss):
+                by = getattr(x, name)()
+                damp(x, y, dt.value(by), *domain.box)
+                weigh(y, x, loss, *domain.box)
+                dt.distributed.sum(loss)
+        except dt.TapeError as error:
+            errors.append(str(error))
+    return errors

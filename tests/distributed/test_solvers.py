@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-import difftile as dt
-from difftile.diagnostics import TapeError
 from tests.distributed import split_problems as problems
 from tests.ranks import ranks
 
@@ -97,8 +97,43 @@ def test_reductions_count_each_cell_once() -> None:
         compare(expected, found, results[0])
 
 
-def test_reductions_on_a_tape_say_what_to_write() -> None:
-    domain = problems.Domain(True)
-    x, loss = domain.field(0.4), dt.zeros((), grad=True)
-    with pytest.raises(TapeError, match=r"dt.distributed.sum\(total\)"), dt.Tape(loss):
-        x.sum()
+def test_reductions_on_tapes() -> None:
+    expected = {**problems.reductions_on_tapes(False, None), "again": True}
+    for memory in (None, 7_000):
+        for size in (1, 2, 3, 4):
+            results = ranks(size).run(problems.reductions_on_tapes, True, memory)
+            for found in results:
+                compare({n: expected[n] for n in found}, found, results[0])
+
+
+def test_gradients_of_reductions() -> None:
+    expected = problems.gradients_of_reductions(False)
+    here = problems.gradients_of_reductions(True)
+    compare(expected, here, here)
+    results = ranks(3).run(problems.gradients_of_reductions, True)
+    for found in results:
+        compare(expected, found, results[0])
+
+
+def test_reductions_that_ranks_use_differently_are_refused() -> None:
+    for errors in ranks(2).run(problems.used_differently):
+        assert len(errors) == len(problems.REDUCTIONS)
+        for name, error in zip(problems.REDUCTIONS, errors, strict=True):
+            assert f"{name}() of <field f64" in error
+            assert "local=True" in error
+
+
+def test_fields_of_grids_alone_have_reductions_on_tapes() -> None:
+    """No other function of the library has made a field before."""
+    program = """
+import difftile
+from difftile import distributed
+
+difftile.init(arch="cpu")
+x = distributed.Grid((6,)).field(difftile.ti.f64, grad=True)
+with difftile.Tape() as tape:
+    loss = difftile.value((2 * x).inner.sum())
+tape.backward({loss: 1.0})
+assert x.grad.to_numpy().tolist() == [0, *[2] * 6, 0]
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
