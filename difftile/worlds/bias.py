@@ -1,0 +1,149 @@
+"""Coriolis, centrifugal and gravitational forces, by the recursive Newton-Euler algorithm.
+
+Source: Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 5, with the motion axes of
+kinematics; `mj_comVel` and `mj_rne` of MuJoCo.
+"""
+
+from __future__ import annotations
+
+import difftile as dt
+from difftile import ti
+from difftile.worlds.inertia import momentum
+from difftile.worlds.kinds import FREE
+from difftile.worlds.quaternions import three_at, vec3
+from difftile.worlds.topology import Sizes
+
+
+@dt.data_oriented
+class Bias:
+    """Velocities, and forces that follow from velocities and accelerations.
+
+    Args:
+        sizes: The sizes of the model.
+    """
+
+    def __init__(self, sizes: Sizes) -> None:
+        self.nbody = sizes.nbody
+        self.nnode = sizes.nnode
+        self.nv = sizes.nv
+
+    @dt.func
+    def velocities(self, m, qvel, axis_r, axis_t, vel_r, vel_t):
+        """Compute the velocity of each node.
+
+        Args:
+            m: The parameters of the model.
+            qvel: Velocities, (nv,).
+            axis_r, axis_t: Motion axes, (nv,) of vec3.
+            vel_r, vel_t: Result: rotation [rad/s], and translation at c [m/s], (nnode,) of vec3.
+                Those of a body are at `m.body_nodeid[b]`.
+        """
+        for n in range(1, self.nnode):
+            r, t = vel_r[m.node_parentid[n]], vel_t[m.node_parentid[n]]
+            for i in range(m.node_dofadr[n], m.node_dofadr[n] + m.node_dofnum[n]):
+                r += axis_r[i] * qvel[i]
+                t += axis_t[i] * qvel[i]
+            vel_r[n] = r
+            vel_t[n] = t
+
+    @dt.func
+    def forces(
+        self,
+        m,
+        qvel,
+        qacc,
+        axis_r,
+        axis_t,
+        vel_r,
+        vel_t,
+        moment,
+        rotational,
+        tau,
+        accelerated: ti.template(),
+    ):
+        """Compute the forces that a motion takes: bias, and with `accelerated` M qacc + bias.
+
+        Armature is not included: `M qacc` has it, so a caller adds `armature qacc`.
+
+        Args:
+            m: The parameters of the model.
+            qvel, qacc: Velocities and accelerations, (nv,); qacc is read if `accelerated`.
+            axis_r, axis_t: Motion axes, (nv,) of vec3.
+            vel_r, vel_t: From `velocities`.
+            moment, rotational: From `Inertia.bodies`.
+            tau: Result: forces of degrees of freedom, (nv,) [N, N m].
+            accelerated: Whether the motion has accelerations of joints; otherwise gravity alone.
+        """
+        acc_r = dt.local(self.nnode, vec3)
+        acc_t = dt.local(self.nnode, vec3)
+        for n in range(1, self.nnode):
+            parent, i0 = m.node_parentid[n], m.node_dofadr[n]
+            i1 = i0 + m.node_dofnum[n]
+            u_r, u_t = vel_r[parent], vel_t[parent]
+            a_r = acc_r[parent]
+            a_t = -m.gravity[None]
+            if parent > 0:
+                a_t = acc_t[parent]
+            start = i0
+            if m.node_type[n] == FREE:  # translations come first, and their axes do not turn
+                u_t += three_at(qvel, i0)
+                start = i0 + 3
+            s_r, s_t = ti.Vector([0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0])
+            for i in range(start, i1):
+                s_r += axis_r[i] * qvel[i]
+                s_t += axis_t[i] * qvel[i]
+            a_r += u_r.cross(s_r)
+            a_t += u_r.cross(s_t) + u_t.cross(s_r)
+            if ti.static(accelerated):
+                for i in range(i0, i1):
+                    a_r += axis_r[i] * qacc[i]
+                    a_t += axis_t[i] * qacc[i]
+            acc_r[n] = a_r
+            acc_t[n] = a_t
+        f_r = dt.local(self.nbody, vec3)
+        f_t = dt.local(self.nbody, vec3)
+        for b in range(1, self.nbody):
+            n = m.body_nodeid[b]
+            p_r, p_t = momentum(m.body_mass[b], moment[b], rotational[b], vel_r[n], vel_t[n])
+            q_r, q_t = momentum(m.body_mass[b], moment[b], rotational[b], acc_r[n], acc_t[n])
+            f_r[b] += q_r + vel_r[n].cross(p_r) + vel_t[n].cross(p_t)
+            f_t[b] += q_t + vel_r[n].cross(p_t)
+        for k in range(self.nbody - 1):
+            b = self.nbody - 1 - k
+            p = m.body_parentid[b]
+            f_r[p] += f_r[b]
+            f_t[p] += f_t[b]
+        for i in range(self.nv):
+            b = m.dof_bodyid[i]
+            tau[i] = axis_r[i].dot(f_r[b]) + axis_t[i].dot(f_t[b])
+
+    @dt.func
+    def power(
+        self,
+        m,
+        along,
+        qvel,
+        qacc,
+        axis_r,
+        axis_t,
+        vel_r,
+        vel_t,
+        moment,
+        rotational,
+    ):
+        """Return along · (M qacc + bias), one pass of inverse dynamics.
+
+        With `along` and `qacc` held constant, its derivative is that of both terms by everything
+        that enters, which the rule of the constraint solver needs.
+
+        Args:
+            m: The parameters of the model.
+            along: A vector of degrees of freedom, (nv,).
+            qvel, qacc, axis_r, axis_t, vel_r, vel_t, moment, rotational: As in `forces`.
+        """
+        tau = dt.local(self.nv)
+        self.forces(m, qvel, qacc, axis_r, axis_t, vel_r, vel_t, moment, rotational, tau, True)
+        total = 0.0
+        for i in range(self.nv):
+            total += along[i] * (tau[i] + m.dof_armature[i] * qacc[i])
+        return total

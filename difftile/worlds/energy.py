@@ -1,0 +1,66 @@
+"""Energies, as MuJoCo counts them: gravity, springs of joints, and the motion of all inertia."""
+
+from __future__ import annotations
+
+import difftile as dt
+from difftile.worlds.forces import rotation_between
+from difftile.worlds.kinds import FREE, HINGE, SLIDE
+from difftile.worlds.quaternions import three_at
+from difftile.worlds.topology import Sizes
+
+
+@dt.data_oriented
+class Energy:
+    """Energies of models of some sizes.
+
+    Args:
+        sizes: The sizes.
+    """
+
+    def __init__(self, sizes: Sizes) -> None:
+        self.nbody = sizes.nbody
+        self.njnt = sizes.njnt
+        self.nv = sizes.nv
+
+    @dt.func
+    def potential(self, m, qpos, xipos):
+        """Return the energy of positions [J], 0 at the origin and at rest of springs.
+
+        Args:
+            m: The parameters of the model.
+            qpos: Coordinates, (nq,).
+            xipos: Centres of mass of bodies, (nbody,) of vec3.
+        """
+        total = 0.0
+        for b in range(1, self.nbody):
+            total -= m.body_mass[b] * m.gravity[None].dot(xipos[b])
+        for j in range(self.njnt):
+            kind, at = m.jnt_type[j], m.jnt_qposadr[j]
+            square = 0.0
+            if kind == SLIDE or kind == HINGE:
+                shift = qpos[at] - m.qpos_spring[at]
+                square = shift * shift
+            else:
+                if kind == FREE:
+                    away = three_at(qpos, at) - three_at(m.qpos_spring, at)
+                    square += away.dot(away)
+                    at += 3
+                turn = rotation_between(qpos, m.qpos_spring, at)
+                square += turn.dot(turn)
+            total += 0.5 * m.jnt_stiffness[j] * square
+        return total
+
+    @dt.func
+    def kinetic(self, M, qvel):
+        """Return the energy of motion [J], armature included.
+
+        Args:
+            M: The inertia matrix, its lower triangle by rows.
+            qvel: Velocities, (nv,).
+        """
+        total = 0.0
+        for i in range(self.nv):
+            total += 0.5 * M[i * (i + 1) // 2 + i] * qvel[i] * qvel[i]
+            for j in range(i):
+                total += M[i * (i + 1) // 2 + j] * qvel[i] * qvel[j]
+        return total

@@ -1,0 +1,103 @@
+"""Inertia of bodies and of subtrees, and the joint-space inertia matrix.
+
+Source: Featherstone, Rigid Body Dynamics Algorithms, 2008, chapters 2 and 6.
+"""
+
+from __future__ import annotations
+
+import difftile as dt
+from difftile import ti
+from difftile.worlds.quaternions import mat3, matrix, product, vec3
+from difftile.worlds.topology import Sizes
+
+
+@dt.func
+def momentum(mass, moment, rotational, r, t):
+    """Return the momentum of a spatial inertia that moves.
+
+    Args:
+        mass: The mass [kg].
+        moment: Mass times the centre of mass, from c, vec3 [kg m].
+        rotational: The rotational inertia about c, mat3 [kg m²].
+        r, t: Rotation and translation of the motion.
+
+    Returns:
+        Angular momentum about c, and linear momentum.
+    """
+    return rotational @ r + moment.cross(t), mass * t - moment.cross(r)
+
+
+@dt.data_oriented
+class Inertia:
+    """Inertias of models of some sizes.
+
+    Args:
+        sizes: The sizes.
+    """
+
+    def __init__(self, sizes: Sizes) -> None:
+        self.nbody = sizes.nbody
+        self.nv = sizes.nv
+
+    @dt.func
+    def bodies(self, m, xquat, xipos, com, moment, rotational):
+        """Compute the spatial inertia of each body about c.
+
+        Args:
+            m: The parameters of the model.
+            xquat, xipos, com: Orientations, centres of mass, and c.
+            moment: Result: mass times d = xipos - c, (nbody,) of vec3.
+            rotational: Result: R J Rᵀ + m (d·d - d dᵀ), (nbody,) of mat3.
+        """
+        for b in range(self.nbody):
+            d = xipos[b] - com[b]
+            mass, j = m.body_mass[b], m.body_inertia[b]
+            turn = matrix(product(xquat[b], m.body_iquat[b]))
+            diagonal = ti.Matrix([[j[0], 0.0, 0.0], [0.0, j[1], 0.0], [0.0, 0.0, j[2]]])
+            shift = d.dot(d) * ti.Matrix.identity(float, 3) - d.outer_product(d)
+            moment[b] = mass * d
+            rotational[b] = turn @ diagonal @ turn.transpose() + mass * shift
+
+    @dt.func
+    def composite(self, m, moment, rotational, sub_mass, sub_moment, sub_rotational):
+        """Add up the inertia of each body and its descendants.
+
+        Args:
+            m: The parameters of the model.
+            moment, rotational: From `bodies`.
+            sub_mass, sub_moment, sub_rotational: Result, from zeros, (nbody,).
+        """
+        for b in range(self.nbody):
+            sub_mass[b] += m.body_mass[b]
+            sub_moment[b] += moment[b]
+            sub_rotational[b] += rotational[b]
+        for k in range(self.nbody - 1):
+            b = self.nbody - 1 - k
+            p = m.body_parentid[b]
+            sub_mass[p] += sub_mass[b]
+            sub_moment[p] += sub_moment[b]
+            sub_rotational[p] += sub_rotational[b]
+
+    @dt.func
+    def matrix(self, m, moment, rotational, axis_r, axis_t, M):
+        """Compute the inertia matrix by the composite rigid body algorithm.
+
+        Args:
+            m: The parameters of the model.
+            moment, rotational: From `bodies`.
+            axis_r, axis_t: Motion axes, (nv,) of vec3.
+            M: Result, from zeros: the lower triangle by rows, (nv (nv + 1) / 2,); M_ij is at
+                i (i + 1) / 2 + j.
+        """
+        sub_mass = dt.local(self.nbody)
+        sub_moment = dt.local(self.nbody, vec3)
+        sub_rotational = dt.local(self.nbody, mat3)
+        self.composite(m, moment, rotational, sub_mass, sub_moment, sub_rotational)
+        for i in range(self.nv):
+            b = m.dof_bodyid[i]
+            f_r, f_t = momentum(sub_mass[b], sub_moment[b], sub_rotational[b], axis_r[i], axis_t[i])
+            M[i * (i + 1) // 2 + i] += m.dof_armature[i]
+            j = i
+            while j >= 0:
+                M[i * (i + 1) // 2 + j] += axis_r[j].dot(f_r) + axis_t[j].dot(f_t)
+                j = m.dof_parentid[j]

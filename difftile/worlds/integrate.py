@@ -1,0 +1,219 @@
+"""The end of a step: velocities and coordinates from accelerations.
+
+Both integrators solve M̂ b = M a for the acceleration b that velocities take, where a solves the
+constraint problem and M̂ has the derivatives of forces by velocities that are treated implicitly
+(documentation of MuJoCo, "Numerical integration"). Coordinates follow the new velocities.
+"""
+
+from __future__ import annotations
+
+import difftile as dt
+from difftile import ti
+from difftile.worlds.kinds import BALL, FREE, IMPLICITFAST
+from difftile.worlds.quaternions import matrix, product, three_at, unit_at
+from difftile.worlds.topology import Sizes
+
+
+@dt.data_oriented
+class Integrator:
+    """The integrator of models of some sizes.
+
+    Args:
+        sizes: The sizes.
+    """
+
+    def __init__(self, sizes: Sizes) -> None:
+        self.nbody = sizes.nbody
+        self.njnt = sizes.njnt
+        self.nv = sizes.nv
+        self.nu = sizes.nu
+        self.nalone = sizes.nalone
+        self.damped = sizes.damped
+        self.implicit = sizes.integrator == IMPLICITFAST
+
+    @dt.func
+    def matrix(self, m, h, M, slope, M_hat):
+        """Compute the symmetric part of M̂.
+
+        Free bodies on their own have another part under implicitfast; see `solve_alone`.
+
+        Args:
+            m: The parameters of the model.
+            h: The time step [s].
+            M: The inertia matrix, its lower triangle by rows.
+            slope: The derivatives of actuator forces by their velocities, (nu,).
+            M_hat: Result, from zeros, in the form of M.
+        """
+        for k in range(self.nv * (self.nv + 1) // 2):
+            M_hat[k] += M[k]
+        if ti.static(self.damped):
+            for i in range(self.nv):
+                M_hat[i * (i + 1) // 2 + i] += h * m.dof_damping[i]
+        if ti.static(self.implicit):
+            for u in range(self.nu):
+                j, gear = m.actuator_trnid[u][0], m.actuator_gear[u]
+                i0, span = m.jnt_dofadr[j], self.span(m, j)
+                for k in range(span):
+                    i = i0 + k
+                    for n in range(k + 1):
+                        M_hat[i * (i + 1) // 2 + i0 + n] -= h * slope[u] * gear[k] * gear[n]
+
+    @dt.func
+    def span(self, m, j):
+        """Return the degrees of freedom of a joint: 6, 3 or 1."""
+        found = 1
+        if m.jnt_type[j] == FREE:
+            found = 6
+        elif m.jnt_type[j] == BALL:
+            found = 3
+        return found
+
+    @dt.func
+    def turning(self, m, k, qvel, xpos, xquat, com, rotational):
+        """Return the derivative of the bias of a free body by its rotation.
+
+        With r = c - x, ω the rotation in world axes, and the inertia of the tree about c, the bias
+        is m ω × (ω × r) along the translations, and Rᵀ (ω × I ω + r × m ω × (ω × r)) about the axes
+        of the body, besides gravity.
+
+        Args:
+            m: The parameters of the model.
+            k: The row of `alone_dofadr`.
+            qvel, xpos, xquat, com: Velocities, frames, and c.
+            rotational: From `Inertia.bodies`.
+
+        Returns:
+            Derivatives of the forces along the translations and about the axes, mat3 each.
+        """
+        i0 = m.alone_dofadr[k]
+        root = m.dof_bodyid[i0]
+        mass = 0.0
+        inertia = ti.Matrix.zero(float, 3, 3)
+        for b in range(root, self.nbody):
+            if m.body_rootid[b] == root:
+                mass += m.body_mass[b]
+                inertia += rotational[b]
+        turn = matrix(xquat[root])
+        arm = com[root] - xpos[root]
+        spin = turn @ three_at(qvel, i0 + 3)
+        omega, lever = dt.rotations.skew(spin), dt.rotations.skew(arm)
+        along = -mass * (dt.rotations.skew(spin.cross(arm)) + omega @ lever)
+        about = omega @ inertia - dt.rotations.skew(inertia @ spin) + lever @ along
+        return along @ turn, turn.transpose() @ about @ turn
+
+    @dt.func
+    def solve_alone(
+        self,
+        m,
+        h,
+        M_hat,
+        force,
+        qvel,
+        xpos,
+        xquat,
+        com,
+        rotational,
+        acceleration,
+        transposed: ti.template(),
+    ):
+        """Solve M̂ b = M a for the free bodies whose block of M̂ is not symmetric.
+
+        Args:
+            m: The parameters of the model.
+            h: The time step [s].
+            M_hat: From `matrix`.
+            force: M a, the sum of all forces, (nv,).
+            qvel, xpos, xquat, com, rotational: As in `turning`.
+            acceleration: Result: b; only the elements of these bodies are stored, (nv,).
+            transposed: Whether to solve with the transpose of M̂.
+        """
+        for k in range(self.nalone):
+            i0 = m.alone_dofadr[k]
+            a = self.block(M_hat, i0, i0)
+            q = self.block(M_hat, i0 + 3, i0)
+            p = q.transpose()
+            w = self.block(M_hat, i0 + 3, i0 + 3)
+            along, about = self.turning(m, k, qvel, xpos, xquat, com, rotational)
+            if ti.static(transposed):
+                q += h * along.transpose()
+                w += h * about.transpose()
+            else:
+                p += h * along
+                w += h * about
+            inverse = a.inverse()
+            below = q @ inverse
+            rest = three_at(force, i0 + 3) - below @ three_at(force, i0)
+            turning = (w - below @ p).inverse() @ rest
+            moving = inverse @ (three_at(force, i0) - p @ turning)
+            for n in range(3):
+                acceleration[i0 + n] = moving[n]
+                acceleration[i0 + 3 + n] = turning[n]
+
+    @dt.func
+    def block(self, M, i0, j0):
+        """Return a 3x3 block of a symmetric matrix, of which the lower triangle is stored."""
+        found = ti.Matrix.zero(float, 3, 3)
+        for k in ti.static(range(3)):
+            for n in ti.static(range(3)):
+                i, j = max(i0 + k, j0 + n), min(i0 + k, j0 + n)
+                found[k, n] = M[i * (i + 1) // 2 + j]
+        return found
+
+    @dt.func
+    def excess(self, m, h, slope, along, b, qvel, xpos, xquat, com, rotational):
+        """Return along · (M̂ - M) b, for the adjoint of a step.
+
+        Args:
+            m: The parameters of the model.
+            h: The time step [s].
+            slope: As in `matrix`.
+            along, b: Vectors of degrees of freedom, (nv,).
+            qvel, xpos, xquat, com, rotational: As in `turning`.
+        """
+        total = 0.0
+        if ti.static(self.damped):
+            for i in range(self.nv):
+                total += h * m.dof_damping[i] * along[i] * b[i]
+        if ti.static(self.implicit):
+            for u in range(self.nu):
+                j, gear = m.actuator_trnid[u][0], m.actuator_gear[u]
+                one, other = 0.0, 0.0
+                for k in range(self.span(m, j)):
+                    one += gear[k] * along[m.jnt_dofadr[j] + k]
+                    other += gear[k] * b[m.jnt_dofadr[j] + k]
+                total -= h * slope[u] * one * other
+            for k in range(self.nalone):
+                i0 = m.alone_dofadr[k]
+                moved, turned = self.turning(m, k, qvel, xpos, xquat, com, rotational)
+                spin = three_at(b, i0 + 3)
+                total += h * three_at(along, i0).dot(moved @ spin)
+                total += h * three_at(along, i0 + 3).dot(turned @ spin)
+        return total
+
+    @dt.func
+    def advance(self, m, h, qpos, qvel, b, qpos_next, qvel_next):
+        """Compute velocities and coordinates after a step.
+
+        Args:
+            m: The parameters of the model.
+            h: The time step [s].
+            qpos, qvel: Before the step, (nq,) and (nv,).
+            b: Accelerations, (nv,).
+            qpos_next, qvel_next: Result. Quaternions have length 1.
+        """
+        for i in range(self.nv):
+            qvel_next[i] = qvel[i] + h * b[i]
+        for j in range(self.njnt):
+            kind, at, i = m.jnt_type[j], m.jnt_qposadr[j], m.jnt_dofadr[j]
+            if kind == FREE or kind == BALL:
+                if kind == FREE:
+                    for k in range(3):
+                        qpos_next[at + k] = qpos[at + k] + h * qvel_next[i + k]
+                    at += 3
+                    i += 3
+                turn = dt.rotations.quat_exp(h * three_at(qvel_next, i))
+                q = product(unit_at(qpos, at), turn)
+                for k in range(4):
+                    qpos_next[at + k] = q[k]
+            else:
+                qpos_next[at] = qpos[at] + h * qvel_next[i]

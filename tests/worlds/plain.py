@@ -1,0 +1,143 @@
+"""The funcs of `difftile/worlds` as plain Python over NumPy, without a compiler.
+
+Modules are executed once more with the stand-ins of `tests/plain_python.py`; local arrays belong to
+the caller, as in kernels.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import importlib.util
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from difftile import worlds
+from difftile.worlds.arrays import ARRAYS
+from tests import plain_python
+from tests.plain_python import DIFFTILE, MATH, TAICHI, Namespace, PlainField, Small
+
+
+class Local:
+    """The stand-in for `dt.local`: elements are copied on the way in and out."""
+
+    def __init__(self, shape: Any, dtype: Any = None) -> None:
+        self.shape = shape if isinstance(shape, tuple) else (shape,)
+        self.values = np.zeros((*self.shape, *getattr(dtype, "shape", ())))
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self.values[self._at(index)]
+        return found.copy().view(Small) if np.ndim(found) else found
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.values[self._at(index)] = value
+
+    def _at(self, index: Any) -> Any:
+        for one, size in zip(np.atleast_1d(index), self.shape, strict=True):
+            assert 0 <= one < size, (index, self.shape)
+        return index
+
+
+class _Own(plain_python._Values):
+    """As in programs; `pushed: ti.template()` has no meaning here."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        for one in node.args.args:
+            one.annotation = None
+        return super().visit_FunctionDef(node)
+
+
+def _identity(function: Any) -> Any:
+    return function
+
+
+DT = Namespace(**vars(DIFFTILE), data_oriented=_identity, local=Local, ti=TAICHI)
+
+
+@functools.cache
+def module(name: str) -> Any:
+    """Return a module of `difftile`, executed as plain Python."""
+    spec = importlib.util.find_spec(name)
+    assert spec is not None and spec.origin is not None
+    with open(spec.origin, encoding="utf-8") as file:
+        tree = _Own().visit(ast.parse(file.read()))
+    names: dict[str, Any] = {
+        "__builtins__": {
+            **vars(builtins),
+            "__import__": _imported,
+            "max": plain_python._max,
+            "min": plain_python._min,
+            "float": plain_python.Number(np.float64),
+            "range": plain_python._range,
+        },
+        "__name__": name,
+        "_own": plain_python._own,
+        "_changed": plain_python._changed,
+    }
+    exec(compile(ast.fix_missing_locations(tree), spec.origin, "exec", dont_inherit=True), names)
+    return SimpleNamespace(**names)
+
+
+_AS_THEY_ARE = {"kinds", "topology", "arrays"}
+
+
+def _imported(
+    name: str, scope: Any = None, own: Any = None, names: Any = (), level: int = 0
+) -> Any:
+    known = {
+        "difftile": DT,
+        "difftile.lang": SimpleNamespace(lang=TAICHI),
+        "difftile.runtime.funcs": SimpleNamespace(func=_identity),
+        "difftile.textures.directions": SimpleNamespace(unit=lambda v: v / v.norm()),
+        "difftile.fields.create": SimpleNamespace(vec=DIFFTILE.vec),
+        "math": MATH,
+    }
+    if name in known:
+        return known[name]
+    last = name.rpartition(".")[2]
+    if name.startswith(("difftile.", "tests.worlds.")) and last not in _AS_THEY_ARE:
+        return module(name)
+    return builtins.__import__(name, scope, own, names, level)
+
+
+DT.rotations = SimpleNamespace(
+    **vars(module("difftile.rotations.quaternions")),
+    skew=module("difftile.rotations.rotation_vectors").skew,
+)
+
+
+def parameters(model: worlds.Model) -> Any:
+    """Return the argument `m`: the arrays of a model as fields."""
+    found: dict[str, Any] = {}
+    arrays = model.effective
+    for name, row in ARRAYS.items():
+        values = arrays[name][..., : row.used] if row.used else arrays[name]
+        found[name] = PlainField(values, row.element)
+    for name, table in model.tables.items():
+        found[name] = PlainField(table, ())
+    return SimpleNamespace(**found)
+
+
+def results(sizes: worlds.Sizes) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of what `Smooth.terms` computes."""
+    nv, nbody = (sizes.nv,), sizes.nbody
+    triangle = (sizes.nv * (sizes.nv + 1) // 2,)
+    forces = ("bias", "passive", "applied", "actuator", "inverse")
+    return {
+        **{f"qfrc_{name}": nv for name in forces},
+        **{"M": triangle, "M_hat": triangle, "energy": (2,), "qvel_next": nv},
+        **{"qpos_next": (sizes.nq,), "act_next": (max(1, sizes.na),)},
+        **{"xpos": (nbody, 3), "xquat": (nbody, 4), "subtree_com": (nbody, 3)},
+        "sensordata": (max(1, sizes.nsensordata),),
+    }
+
+
+def terms(model: worlds.Model, state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return what `Smooth.terms` computes for a state."""
+    out = SimpleNamespace(**{k: Local(shape) for k, shape in results(model.sizes).items()})
+    smooth = module("tests.worlds.smooth").Smooth(model.sizes)
+    smooth.terms(parameters(model), SimpleNamespace(**state), out)
+    return {k: v.values for k, v in vars(out).items()}
