@@ -23,6 +23,7 @@ CARRIERS = {
     "uint32": "int64",
     "bool": "uint8",
 }
+_NAMES = {np.dtype(one): one for one in ("float32", "float64", "int32", "int64")}  # names are slow
 _TOP = np.uint64(1 << 63)
 
 
@@ -65,7 +66,7 @@ def carried(array: HostArray, op: str) -> tuple[HostArray, Callable[[], None]]:
     Raises:
         RankError: There is no such operation for the type.
     """
-    name = array.dtype.name
+    name = _NAMES.get(array.dtype) or array.dtype.name
     check_op(op, name)
     if name == "uint64":
         # Sums are the same bits with and without a sign; for the order the highest bit is turned.

@@ -42,14 +42,14 @@ class Waiting:
         self.watch: Watch | None = None
         self.begun = 0
         self.joined = 0
-        self._steps: dict[int, str] = {}  # that threads wait in
+        self._steps: dict[int, tuple[str, Sequence[int], int]] = {}  # that threads wait in
 
     @contextmanager
     def step(self, what: str, peers: Sequence[int]) -> Generator[None]:
         """Say that this thread waits in a step for other ranks."""
         thread = threading.get_ident()
         outer = self._steps.get(thread)
-        self._steps[thread] = f"waits for {named(peers)} in {what}, its communication {self.begun}"
+        self._steps[thread] = what, peers, self.begun
         try:
             yield
         finally:
@@ -134,7 +134,8 @@ class Waiting:
         main = threading.main_thread().ident or 0
         steps = dict(self._steps)
         if main in steps:
-            return steps[main]
+            what, peers, begun = steps[main]
+            return f"waits for {named(peers)} in {what}, its communication {begun}"
         frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage] (the documented way)
         frame = frames.get(main)
         while frame is not None and frame.f_code.co_filename.startswith((_LIBRARY, "<")):

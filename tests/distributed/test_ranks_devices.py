@@ -125,8 +125,9 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Any:
         get_world_size=lambda _: 2,
         get_process_group_ranks=lambda _: [0, 1],
         ReduceOp=SimpleNamespace(SUM=0, MAX=1, MIN=2),
+        AllreduceOptions=SimpleNamespace,
     )
-    modules = {"torch": SimpleNamespace(cuda=cuda), "torch.distributed": dist}
+    modules = {"torch": SimpleNamespace(cuda=cuda, from_numpy=None), "torch.distributed": dist}
     monkeypatch.setattr("difftile.ranks.torch_engine.import_module", modules.__getitem__)
     return TorchEngine(5.0)
 
