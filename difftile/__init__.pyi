@@ -130,6 +130,9 @@ from difftile.ops.special import (
     lgamma as lgamma,
     trigamma as trigamma,
 )
+from difftile.runtime.batched import (
+    batch as batch,
+)
 from difftile.runtime.checkpoint import (
     checkpoint as checkpoint,
 )

@@ -104,7 +104,7 @@ _FIELD: dict[str, str] = {
     **dict.fromkeys(("zero_grad", "zero_grads"), _ZERO),
     **dict.fromkeys(("copy_", "assign"), "write 'x.copy_from(y)', or 'x.from_numpy(values)'."),
     **{name: f"write 'x.to_numpy().{name}()'." for name in ("argmax", "argmin", "std", "var")},
-    **dict.fromkeys(("T", "transpose"), "exchange the indices in the kernel, 'x[j, i]'."),
+    **dict.fromkeys(("T", "permute", "swapaxes"), "write 'x.transpose(1, 0)', the same memory."),
     **dict.fromkeys(("flatten", "ravel"), "write 'x.view(-1)', which is the same memory."),
     "astype": "write 'dt.from_numpy(x.to_numpy().astype(np.float64))'.",
     "at": "write 'x[i] = value' or 'x[i] += value', in a kernel or from Python.",

@@ -139,6 +139,30 @@ def test_repeated_elements() -> None:
     npt.assert_array_equal(dt.full((), 5.0).broadcast_to(2, 2).to_numpy(), np.full((2, 2), 5))
 
 
+def test_axes_in_another_order() -> None:
+    array = counting(2, 3, 4)
+    x = dt.from_numpy(array, grad=True)
+    for axes in ((), (1, 2, 0), (-1, 0, 1), (2, 1, 0)):
+        npt.assert_array_equal(x.transpose(*axes).to_numpy(), array.transpose(*axes or (2, 1, 0)))
+    part, same = x[:, ::2, 1:].transpose((2, 0, 1)), array[:, ::2, 1:].transpose(2, 0, 1)
+    npt.assert_array_equal(part.to_numpy(), same)
+    npt.assert_array_equal(np.from_dlpack(part), same)
+    assert part[2, 1, 0] == same[2, 1, 0] and part.transpose().shape == (2, 2, 3)
+    npt.assert_array_equal(part.transpose()[1].to_numpy(), same.transpose()[1])
+    part += np.arange(12).reshape(3, 2, 2)
+    same += np.arange(12).reshape(3, 2, 2)
+    npt.assert_array_equal(x.to_numpy(), array)
+    y = dt.zeros((3, 4, 2), grad=True)
+    with dt.Tape() as tape:
+        y.copy_from(x.transpose(1, 2, 0))
+    seed = np.arange(24).reshape(3, 4, 2)
+    tape.backward({y: seed})
+    npt.assert_array_equal(x.grad.to_numpy(), seed.transpose(2, 0, 1))
+    for wrong in ((0, 1), (0, 0, 1), (0, 1, 3), ("a", 1, 2)):
+        with pytest.raises(dt.FieldError, match="transposed by all of its 3 axes"):
+            x.transpose(*wrong)
+
+
 def test_overlapping_parts_are_copied_as_if_at_once() -> None:
     x = dt.from_numpy(counting(6), grad=True)
     with dt.Tape() as tape:

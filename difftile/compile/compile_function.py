@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from difftile.ad.derive import derive
@@ -88,6 +89,11 @@ def compile_function(
     checked = guarded if session.debug else unchecked(derived.program)
     program = normalise(checked, checked=session.debug)
     doubts = list(races(program))
+    if lowered.one_world is not None:
+        doubts += [doubt for doubt in clashes(program) if not doubt.of_constants]
+        remedy = "give the field an axis of worlds, so that each world has its own."
+        doubts = [replace(doubt, remedy=remedy) for doubt in doubts]
+        doubts += races(normalise(unchecked(derive(lowered.one_world))))
     if is_rule:
         doubts += [doubt for doubt in clashes(program) if not doubt.of_constants]
     checks = None if session.debug else reach(guarded)

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from difftile.compile.annotations import FieldOf, Kind, role_of, template
 from difftile.compile.meanings import meaning_of
+from difftile.fields.array_like import ArrayLike
 from difftile.frontend.captures import WiderField
 from difftile.frontend.lower import (
     Lowered,
@@ -50,6 +51,19 @@ class Body(Protocol):
         """The kind of each parameter."""
         ...
 
+    def check(self, kernel: object, fields: Mapping[str, ArrayLike | None]) -> None:
+        """Check the fields of a launch.
+
+        Args:
+            kernel: The kernel, for errors.
+            fields: The arguments by name; members of structs as 'p.pos'. None for other arguments
+                than fields.
+
+        Raises:
+            LaunchError: A field does not fit.
+        """
+        ...
+
     def lower(
         self, signature: Signature, float_type: Scalar, fields: Mapping[str, FieldMeaning]
     ) -> Lowered:
@@ -64,9 +78,9 @@ class Definition:
         self._function = function
         self.parameters = parameters_of(function)
         roles = {p.name: role_of(p.annotation) for p in self.parameters}
-        self._roles = {name: role for name, role in roles.items() if role is not None}
+        self.roles = {name: role for name, role in roles.items() if role is not None}
         self.kinds: Mapping[str, Kind] = {
-            p.name: "field" if p.name in self._roles else annotation(p, function)
+            p.name: "field" if p.name in self.roles else annotation(p, function)
             for p in self.parameters
         }
 
@@ -81,14 +95,18 @@ class Definition:
         names = ", ".join(p.name for p in self.parameters)
         return f"<kernel {self._function.__name__}({names})>"
 
+    def check(self, kernel: object, fields: Mapping[str, ArrayLike | None]) -> None:
+        """Check the fields of a launch: all fit."""
+
     def lower(
         self, signature: Signature, float_type: Scalar, fields: Mapping[str, FieldMeaning]
     ) -> Lowered:
         """Return the program for arguments of certain types."""
-        return lower(self._source, signature, meaning_of, float_type, fields, self._roles)
+        return lower(self.source, signature, meaning_of, float_type, fields, self.roles)
 
     @cached_property
-    def _source(self) -> Source:
+    def source(self) -> Source:
+        """The function."""
         return source_of(self._function)
 
 

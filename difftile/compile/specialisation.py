@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -85,7 +85,7 @@ class Specialisation:
         hidden = list(dict.fromkeys(t for stage in self.stages for t in stage.program.temps))
         self.params = (*params, *hidden)
         self.roles = tuple(derived.role(param) for param in self.params)
-        self.position: Mapping[Array | Var, int] = {p: k for k, p in enumerate(self.params)}
+        self.position: dict[Array | Var, int] = {p: k for k, p in enumerate(self.params)}
         self.limits = Limits(reach, self.position) if reach and reach.leaving else None
         self._cells = () if result is None else result.cells
         self.temps = [make(temp.type.element, ()) for temp in hidden]
@@ -99,7 +99,8 @@ class Specialisation:
             tuple(sorted(self.position[a] for a in stage.written)) for stage in self.stages
         ]
         self.writes = sorted({k for writes in self.stage_writes for k in writes})
-        self.ownership = ownership(doubts, self.position)
+        one_world = () if lowered.one_world is None else lowered.one_world.params
+        self.ownership = ownership(doubts, self.position | {p: k for k, p in enumerate(one_world)})
         self.plans: dict[tuple[int, tuple[bool, ...], bool], AdjointPlan] = {}
         self._wanted: dict[tuple[bool, ...], frozenset[Array]] = {}
         self._passed: dict[tuple[int, frozenset[Array]], Ownership | None] = {}

@@ -265,7 +265,7 @@ def unpickled(storage: Storage, shape: tuple[int, ...]) -> Field:
     return Field(storage.memory.element, shape, storage)
 
 
-@boundaries("fill", "view", "broadcast_to", "with_grads")
+@boundaries("fill", "view", "broadcast_to", "transpose", "with_grads")
 class Field(ArrayLike):
     """Elements of one type in a grid of any number of dimensions, `()` included.
 
@@ -588,6 +588,21 @@ class Field(ArrayLike):
             FieldError: The shapes do not go together.
         """
         return View(self, whole(self.shape).broadcast(self, as_view_shape(shape)))
+
+    def transpose(self, *axes: Any) -> View:
+        """Return the elements with the axes in another order, in the same memory.
+
+        `dt.zeros((3, n)).transpose()` is a field of shape (n, 3) whose last axis is the slowest: a
+        kernel that is batched over n has the values of neighbouring worlds beside each other.
+
+        Args:
+            axes: The axis of the field that becomes each axis of the view; without them, the axes
+                are reversed.
+
+        Raises:
+            FieldError: These are not all axes, each once.
+        """
+        return View(self, whole(self.shape).transposed(self, axes))
 
     # Gradients
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Not frozen: `x[1:3].grad += 1` assigns the gradient that it has changed.
 @dataclass(slots=True, repr=False, eq=False)
-@boundaries("__getitem__", "__setitem__", "broadcast_to", "view", "with_grads")
+@boundaries("__getitem__", "__setitem__", "broadcast_to", "transpose", "view", "with_grads")
 class View(ArrayLike):
     """A part of a field, in the memory of the field: writing through it changes the field.
 
@@ -123,6 +123,14 @@ class View(ArrayLike):
             FieldError: The shapes do not go together.
         """
         return View(self.field, self.window.broadcast(self, as_view_shape(shape)))
+
+    def transpose(self, *axes: Any) -> View:
+        """Return the elements with the axes in another order; see `Field.transpose`.
+
+        Raises:
+            FieldError: These are not all axes, each once.
+        """
+        return View(self.field, self.window.transposed(self, axes))
 
     def view(self, *shape: Any) -> NoReturn:
         """Refuse: a part of a field is not one stretch of memory."""

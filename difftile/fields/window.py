@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -71,6 +72,10 @@ class Window:
             index.append(start if axis is None else slice(start, None if stop < 0 else stop, step))
         picked = array[(*index, ...)]  # never a copy, even of one element
         inner = array.shape[len(self.base) :]
+        runs = [axis for axis in self.axes if axis is not None]
+        if runs != sorted(runs):
+            rest = range(len(runs), picked.ndim)
+            picked = picked.transpose(*np.argsort(runs).tolist(), *rest)
         missing = [axis for axis in range(len(self.shape)) if axis not in self.axes]
         picked = np.expand_dims(picked, tuple(missing))
         return np.broadcast_to(picked, (*self.shape, *inner)) if missing else picked
@@ -164,6 +169,29 @@ class Window:
         ):
             raise FieldError(f"{owner!r} cannot be broadcast to {shape}.")
         return self.spread(tuple(range(new, len(shape))), shape)
+
+    def transposed(self, owner: object, axes: tuple[object, ...]) -> Window:
+        """Return the window with its axes in another order.
+
+        Args:
+            owner: The field, for errors.
+            axes: The axis that becomes each axis, as a tuple or one by one; none to reverse them.
+
+        Raises:
+            FieldError: These are not all axes, each once.
+        """
+        ndim = len(self.shape)
+        first = axes[0] if len(axes) == 1 else axes
+        given = cast("Sequence[object]", first) if isinstance(first, (tuple, list)) else (first,)
+        order = [as_integer(one) for one in given] if axes else list(range(ndim))[::-1]
+        order = [one + ndim if one is not None and one < 0 else one for one in order]
+        found = [one for one in order if one is not None]
+        if sorted(found) != list(range(ndim)) or len(found) != len(order):
+            raise FieldError(
+                f"{owner!r} is transposed by all of its {ndim} axes, each once, not by {given!r}."
+            )
+        places = tuple(found.index(axis) for axis in range(ndim))
+        return self.spread(places, tuple(self.shape[axis] for axis in found))
 
     def spread(self, axes: tuple[int, ...], shape: tuple[int, ...]) -> Window:
         """Return the window with its axes in other places, and repeated along all others.

@@ -24,7 +24,8 @@ from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import Source, source_of
 from difftile.frontend.statements import STATEMENTS
 from difftile.frontend.threads import run_threads
-from difftile.ir.nodes import Array, Const, Load, Program, Var
+from difftile.frontend.worlds import Worlds, no_results, open_worlds, run_worlds
+from difftile.ir.nodes import Array, Const, Load, Program, Value, Var
 from difftile.ir.types import BOOL, I32, FieldType, Scalar, Type
 from difftile.ir.views import ViewKind
 from difftile.ir.walk import WRITES, walk
@@ -134,6 +135,10 @@ class Lowered:
             captured parameters: the seed and the first stream.
         result: The values that the kernel returns to Python.
         form: The type of a func's result, where that was asked for.
+        world: The index of the world, which no loop binds yet, and the number of worlds; where a
+            kernel is lowered for many worlds and its loops are to run for all of them.
+        one_world: For a kernel for many worlds, whose threads run its loops one after the other:
+            the program of one world, in which races are looked for. Its parameters are the same.
     """
 
     program: Program
@@ -141,6 +146,8 @@ class Lowered:
     streams: int
     result: Result | None
     form: Form = None
+    world: tuple[Var, Value] | None = None
+    one_world: Program | None = None
 
 
 def lower(
@@ -151,6 +158,7 @@ def lower(
     fields: Mapping[str, FieldMeaning],
     roles: Mapping[str, str],
     rule: RuleScope | None = None,
+    worlds: Worlds | None = None,
 ) -> Lowered:
     """Lower a kernel for arguments of certain types.
 
@@ -162,15 +170,21 @@ def lower(
         fields: The field passed for a parameter, to recognise it when it is captured too.
         roles: Declared roles ('In', 'Out', 'InOut') by parameter.
         rule: The function is a rule of a kernel, which reads and changes gradients.
+        worlds: The kernel is one of a single world, and is lowered for many.
 
     Raises:
         KernelError: The body is not a program of the kernel language.
         RoleMismatch: An `In` field is written, or an `Out` field is read.
     """
+    world: list[tuple[Var, Value]] = []
 
     def run(cx: Context) -> None:
         name = next((n for n, given in signature.items() if isinstance(given, Threads)), None)
-        if name is None:
+        if worlds is not None and not worlds.slots:
+            run_worlds(cx, signature, worlds)
+        elif name is None:
+            if worlds is not None:
+                world.append(open_worlds(cx, signature, worlds))
             if any(True for _ in returns(source.tree.body)):
                 cx.env[RETURNED] = Const(False, BOOL)
             run_body(cx, source.tree.body)
@@ -179,6 +193,8 @@ def lower(
             assert isinstance(sizes, Tuple)
             run_threads(cx, name, [cx.value(size) for size in sizes.items])
         cx.result = finished(cx)
+        if worlds is not None and cx.result is not None and cx.result.types:
+            raise no_results(cx)
 
     scope = FunctionScope(source, rule=rule)
     cx = Context(scope, meanings, float_type, EXPRESSIONS, STATEMENTS, vector_of)
@@ -192,7 +208,7 @@ def lower(
             raise RoleMismatch(stmt.span, name, "dt.Out", "read here", "declare it 'dt.InOut'.")
         if role == "In" and not isinstance(stmt, Load):
             raise RoleMismatch(stmt.span, name, "dt.In", "written here", "declare it 'dt.InOut'.")
-    return lowered
+    return replace(lowered, world=world[0]) if world else lowered
 
 
 def lower_mapping(

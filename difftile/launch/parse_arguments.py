@@ -152,7 +152,10 @@ def parse_arguments(
             parsed.args += values
             parsed.several.append(OpenedArgument(position, forms[name]))
             parts += _parts(name, forms[name], iter(range(first, len(parsed.args))))
-    parser = _Parser(kernel, body, parsed, iter(parts), _array_arguments(parsed, parts, session))
+    fields = _array_arguments(parsed, parts, session)
+    named = dict.fromkeys(part.name for part in parts)
+    body.check(kernel, named | {name: one.value for name, (one, _) in fields.items()})
+    parser = _Parser(kernel, body, parsed, iter(parts), fields)
     for name, form in forms.items():
         parsed.signature[name] = parser.given(form)
     return parsed

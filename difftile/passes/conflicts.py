@@ -50,12 +50,14 @@ class Doubt:
         write: The write.
         other: The other access, or the same one in another iteration.
         found: Whether the loop reads the field as well.
+        remedy: The end of the hint.
     """
 
     task: Task
     write: Access
     other: Access
     found: bool = True
+    remedy: str = _IN_ORDER
 
     @property
     def leaves(self) -> list[Leaf]:
@@ -95,7 +97,7 @@ class Doubt:
         if isinstance(write, Store) and isinstance(other, Store):
             return self._race_of_stores(write, other, meeting)
         assert other.span is not None
-        hint = f"write to a second field, or {_IN_ORDER}"
+        hint = f"write to a second field, or {self.remedy}"
         if isinstance(write, Store) and isinstance(other, Load) and write.index == other.index:
             hint = f"add with '+=', whose order does not matter; else {hint}"
         label = Label(other.span, f"{_ACT[type(other)]}, maybe by another iteration")
@@ -108,10 +110,10 @@ class Doubt:
             promise = (
                 f"if no two iterations get the same index, promise it: '{name}[dt.unique(...)]'"
             )
-            hint = f"{promise}; to add, write '+='; or {_IN_ORDER}"
+            hint = f"{promise}; to add, write '+='; or {self.remedy}"
             first, second = "stored here", "maybe to the same element by another iteration"
         else:
-            hint = f"add with '+=', whose order does not matter; or {_IN_ORDER}"
+            hint = f"add with '+=', whose order does not matter; or {self.remedy}"
             one, another = map(self._iteration, meeting.iterations)
             first, second = f"stored here by {one}", f"to the same element by {another}"
         if write is other:

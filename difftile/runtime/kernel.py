@@ -298,6 +298,11 @@ class Kernel(ByName):
         return self._with_rule("forward", rule, approx)
 
     @property
+    def body(self) -> Body:
+        """The function, or the program made from one."""
+        return self._body
+
+    @property
     def rules(self) -> dict[str, RuleMeaning]:
         """The rules of the kernel: 'backward', 'forward'."""
         return dict(self._rules)

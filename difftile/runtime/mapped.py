@@ -12,6 +12,7 @@ from difftile.compile.arguments import Arguments
 from difftile.compile.definition import lowered_for
 from difftile.compile.func import Func
 from difftile.compile.meanings import meaning_of
+from difftile.fields.array_like import ArrayLike
 from difftile.frontend.captures import Capture
 from difftile.frontend.lower import Lowered, Signature, lower_mapping
 from difftile.frontend.mapping import Form, Mapped
@@ -45,6 +46,9 @@ class MappedBody:
         """The parameters, as Python sees them."""
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         return [inspect.Parameter(name, kind) for name in self.kinds]
+
+    def check(self, kernel: object, fields: Mapping[str, ArrayLike | None]) -> None:
+        """Check the fields of a launch: all fit."""
 
     def lower(
         self, signature: Signature, float_type: Scalar, fields: Mapping[str, FieldMeaning]

@@ -101,6 +101,7 @@ from difftile.passes.mark_single_writes import mark_single_writes
 from difftile.passes.merge import merge
 from difftile.passes.merge_loops import merge_loops
 from difftile.passes.optimise import finish, normalise, pruned, simplify
+from difftile.passes.over_worlds import over_worlds
 from difftile.passes.polynomials import ALWAYS, Cases, Polynomial, Symbol
 from difftile.passes.precedence import final_loads, stale_loads
 from difftile.passes.privatise import Plan, privatise, scatters_of
@@ -168,6 +169,13 @@ def run(adapter: Adapter, program: Program, options: Options) -> Result:
 
 
 # Passes from program to program
+
+
+def _over_worlds(program: Program, options: Options) -> Result:
+    """Run `over_worlds`, whose index of the world is a parameter of the case."""
+    known = {p.name: p for p in program.params if isinstance(p, Var)}
+    made = over_worlds(program, known["world"], known["worlds"])
+    return Result((replace(made, params=tuple(p for p in made.params if p.name != "world")),))
 
 
 def _same(change: Callable[[Program], Program]) -> Adapter:
@@ -916,6 +924,7 @@ PASSES: dict[str, Adapter] = {
     "mark_single_writes": _same(mark_single_writes),
     "merge": _same(merge),
     "merge_loops": _same(merge_loops),
+    "over_worlds": _over_worlds,
     "missing_gradients": _missing_gradients,
     "nonfinite": _nonfinite,
     "optimise": _by_option(
