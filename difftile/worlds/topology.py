@@ -56,6 +56,7 @@ class Sizes:
         nfriction: Degrees of freedom with frictionloss, the rows of `friction_dofid`.
         ncollider: Geoms whose frames are needed, the rows of `collider_geomid`.
         collisions: For each row of `COLLISIONS`, the number of pairs of geoms.
+        explicit: Whether pairs have parameters of their own.
         nslot: Contact slots of all pairs.
         condim: The largest number of dimensions that a contact has.
         nalone: Free bodies whose subtree has no other joints, the rows of `alone_dofadr`, under
@@ -81,6 +82,7 @@ class Sizes:
     nfriction: int
     ncollider: int
     collisions: tuple[int, ...]
+    explicit: bool
     nslot: int
     condim: int
     nalone: int
@@ -134,7 +136,9 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     the first of a body), `node_qposadr`, `node_dofadr`, `node_dofnum`; `body_nodeid`, the last node
     of a body; `limit_jntid`, `friction_dofid`, `collider_geomid`, `alone_dofadr`; of collisions, in
     the order of `COLLISIONS`, `collision_geom1`, `collision_geom2`, `collision_pair` (explicit, or
-    -1), `collision_slot` (the first of its slots).
+    -1), `collision_slot` (the first of its slots); of slots, the same of their collisions,
+    `slot_geom1`, `slot_geom2`, `slot_pair`, and `slot_place`, the place among them;
+    `body_lastdofid`, the last degree of freedom that moves a body, or -1.
 
     Raises:
         Misfit: Indices of the arrays do not form a tree.
@@ -148,6 +152,7 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     losses = (arrays["dof_frictionloss"] > 0).nonzero()[0]
     tables["friction_dofid"] = nothing if rows or off & NO_FRICTIONLOSS else losses
     counts = _collisions(arrays, tables)
+    tables["body_lastdofid"] = _last_freedoms(arrays)
     alone = _alone(arrays) if arrays["integrator"] == IMPLICITFAST else []
     tables["alone_dofadr"] = np.array(alone, np.int32)
     kept = {name: sizes[name] for name in Sizes.__annotations__ if name in sizes}
@@ -159,6 +164,7 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         nfriction=len(tables["friction_dofid"]),
         ncollider=len(tables["collider_geomid"]),
         collisions=counts,
+        explicit=sizes["npair"] > 0,
         nslot=slots,
         condim=_condim(arrays, tables),
         nalone=len(alone),
@@ -247,9 +253,20 @@ def _collisions(arrays: Arrays, tables: Arrays) -> tuple[int, ...]:
         tables[f"collision_{name}"] = table[:, k].copy()
     each = [slots for kind, slots in COLLISIONS.items() for _ in of_kind[kind]]
     tables["collision_slot"] = np.cumsum([0, *each])[:-1]
+    for name in ("geom1", "geom2", "pair"):
+        tables[f"slot_{name}"] = np.repeat(tables[f"collision_{name}"], each)
+    tables["slot_place"] = np.array([k for count in each for k in range(count)], np.int32)
     seen = arrays["sensor_objid"][arrays["sensor_objtype"] == 5]
     tables["collider_geomid"] = np.unique(np.concatenate([table[:, 0], table[:, 1], seen]))
     return tuple(len(ones) for ones in of_kind.values())
+
+
+def _last_freedoms(arrays: Arrays) -> Array:
+    adr, num, parent = (arrays[f"body_{name}"] for name in ("dofadr", "dofnum", "parentid"))
+    last = np.full(len(parent), -1)
+    for b in range(1, len(parent)):
+        last[b] = adr[b] + num[b] - 1 if num[b] else last[parent[b]]
+    return last
 
 
 def _condim(arrays: Arrays, tables: Arrays) -> int:

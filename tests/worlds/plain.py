@@ -26,7 +26,8 @@ class Local:
 
     def __init__(self, shape: Any, dtype: Any = None) -> None:
         self.shape = shape if isinstance(shape, tuple) else (shape,)
-        self.values = np.zeros((*self.shape, *getattr(dtype, "shape", ())))
+        kind = np.int64 if dtype is int else np.float64
+        self.values = np.zeros((*self.shape, *getattr(dtype, "shape", ())), kind)
 
     def __getitem__(self, index: Any) -> Any:
         found = self.values[self._at(index)]

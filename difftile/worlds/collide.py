@@ -1,0 +1,257 @@
+"""Contacts of geoms: planes with spheres, capsules and boxes, spheres and capsules with each other.
+
+Each pair of geoms that may collide has a fixed number of slots, one for each contact that it can
+make, and a slot is computed by itself: contacts are not moved together, and runs repeat bit for
+bit. Distances, points and frames are MuJoCo's (its documentation, "Computation", "Contact").
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import difftile as dt
+from difftile import ti
+from difftile.worlds.kinds import BOX, CAPSULE, PLANE
+
+ZERO = ti.Vector([0.0, 0.0, 0.0])
+FAR = 1e10  # the distance in a slot without a contact [m]
+PARALLEL = 1e-15  # of segments, the determinant below which they are parallel
+LEAST_FRICTION = 1e-5
+LEAST_MIX = 1e-15
+
+
+@dt.func
+def frame_of(normal, hint):
+    """Return the frame of a contact, rows n, t1, t2, with t1 near `hint` if that is not zero."""
+    t = hint
+    if hint.norm_sqr() < 0.25:
+        t = ti.Vector([0.0, 1.0, 0.0])
+        if abs(normal[1]) >= 0.5:
+            t = ti.Vector([0.0, 0.0, 1.0])
+    t = t - normal * normal.dot(t)
+    t1 = ti.Vector([1.0, 0.0, 0.0])
+    if t.norm_sqr() > 1e-30:
+        t1 = t / t.norm()
+    t2 = normal.cross(t1)
+    return ti.Matrix(
+        [[normal[0], normal[1], normal[2]], [t1[0], t1[1], t1[2]], [t2[0], t2[1], t2[2]]]
+    )
+
+
+@dt.func
+def on_segments(a1, a2, apart):
+    """Return where two segments -a1..a1 and -a2..a2, with centres apart, are nearest; not parallel.
+
+    The results are in -1..1 (Ericson, Real-Time Collision Detection, 5.1.9).
+    """
+    aa, ab, bb = a1.norm_sqr(), -a1.dot(a2), a2.norm_sqr()
+    u, v = -a1.dot(apart), a2.dot(apart)
+    x1, x2 = 0.0, 0.0
+    if aa > 0.0 and bb > 0.0:
+        det = aa * bb - ab * ab
+        x1 = (bb * u - ab * v) / det
+        x2 = (aa * v - ab * u) / det
+        if x1 > 1.0:
+            x1 = 1.0
+            x2 = (v - ab) / bb
+        elif x1 < -1.0:
+            x1 = -1.0
+            x2 = (v + ab) / bb
+        if x2 > 1.0:
+            x2 = 1.0
+            x1 = ti.math.clamp((u - ab) / aa, -1.0, 1.0)
+        elif x2 < -1.0:
+            x2 = -1.0
+            x1 = ti.math.clamp((u + ab) / aa, -1.0, 1.0)
+    elif aa > 0.0:
+        x1 = ti.math.clamp(u / aa, -1.0, 1.0)
+    elif bb > 0.0:
+        x2 = ti.math.clamp(v / bb, -1.0, 1.0)
+    return x1, x2
+
+
+@dt.func
+def on_parallels(a1, a2, apart, reach, place):
+    """Return the same for parallel segments: the ends, each with its nearest point, in turn.
+
+    Args:
+        reach: The distance of the axes within which an end counts [m].
+        place: 0 for the first end that counts, 1 for the second.
+
+    Returns:
+        The two positions, and whether there is such an end.
+    """
+    aa, ab, bb = a1.norm_sqr(), -a1.dot(a2), a2.norm_sqr()
+    u, v = -a1.dot(apart), a2.dot(apart)
+    x1, x2 = 0.0, 0.0
+    found = 0
+    for end in range(4):
+        sign = 1.0 - 2.0 * (end % 2)
+        y1, y2 = sign, ti.math.clamp((v - sign * ab) / bb, -1.0, 1.0)
+        if end > 1:
+            y1, y2 = ti.math.clamp((u - sign * ab) / aa, -1.0, 1.0), sign
+        if (apart + a1 * y1 - a2 * y2).norm() <= reach:
+            if found == place:
+                x1, x2 = y1, y2
+            found += 1
+    return x1, x2, found > place
+
+
+@dt.data_oriented
+class Collision:
+    """Contacts of the slots of a model, and the parameters of their pairs.
+
+    Funcs take the model `m`, whose table of slots has the geoms of each, its place among the slots
+    of its pair, and the explicit pair or -1. Only the kinds of pairs are compiled that occur.
+    """
+
+    def __init__(self, sizes: Any) -> None:
+        spheres, capsules, boxes, *segments, parallels = sizes.collisions
+        self.planes = spheres + capsules + boxes > 0
+        self.rounds = spheres + capsules > 0
+        self.boxes = boxes > 0
+        self.segments = sum(segments) + parallels > 0
+        self.parallels = parallels > 0
+        self.explicit_pairs = sizes.explicit
+
+    @dt.func
+    def contact(self, m, s, reach, geom_xpos, geom_xmat):
+        """Return the contact in slot s: distance [m], point [m], frame with rows n, t1, t2.
+
+        The distance is FAR where there is none within `reach`.
+        """
+        g1, g2 = m.slot_geom1[s], m.slot_geom2[s]
+        p1, p2 = geom_xpos[g1], geom_xpos[g2]
+        z1, z2 = geom_xmat[g1][:, 2], geom_xmat[g2][:, 2]
+        size1, size2 = m.geom_size[g1], m.geom_size[g2]
+        dist, point, normal, hint = FAR, p2, z1, ZERO
+        if ti.static(self.planes):
+            if m.geom_type[g1] == PLANE:
+                dist, point, hint = self.on_plane(m, s, reach, p1, z1, p2, geom_xmat[g2], size2)
+        if ti.static(self.segments):
+            if m.geom_type[g1] != PLANE:
+                a1, a2 = ZERO, ZERO
+                if m.geom_type[g1] == CAPSULE:
+                    a1 = z1 * size1[1]
+                if m.geom_type[g2] == CAPSULE:
+                    a2 = z2 * size2[1]
+                place = m.slot_place[s]
+                dist, point, normal = self.of_segments(
+                    a1, a2, p1, p2, size1[0], size2[0], reach, place
+                )
+        return dist, point, frame_of(normal, hint)
+
+    @dt.func
+    def on_plane(self, m, s, reach, origin, normal, centre, axes, size):
+        """Return distance and point of a contact with a plane, and a hint for its tangent."""
+        kind, place = m.geom_type[m.slot_geom2[s]], m.slot_place[s]
+        height = normal.dot(centre - origin)
+        dist, point, hint = FAR, centre, ZERO
+        if ti.static(self.boxes):
+            if kind == BOX:
+                dist, point = self.corner(height, normal, centre, axes, size, reach, place)
+        if ti.static(self.rounds):
+            if kind != BOX:
+                arm = ZERO
+                if kind == CAPSULE:
+                    hint = axes[:, 2]
+                    arm = hint * (size[1] * (1.0 - 2.0 * place))
+                dist = height + normal.dot(arm) - size[0]
+                point = centre + arm - normal * (size[0] + 0.5 * dist)
+        return dist, point, hint
+
+    @dt.func
+    def of_segments(self, a1, a2, p1, p2, r1, r2, reach, place):
+        """Return distance, point and normal of the contact of two spheres or capsules."""
+        x1, x2 = 0.0, 0.0
+        there = place == 0
+        parallel = False
+        if ti.static(self.parallels):
+            aa, ab, bb = a1.norm_sqr(), a1.dot(a2), a2.norm_sqr()
+            parallel = aa > 0.0 and bb > 0.0 and aa * bb - ab * ab < PARALLEL
+            if parallel:
+                x1, x2, there = on_parallels(a1, a2, p1 - p2, reach + r1 + r2, place)
+        if not parallel:
+            x1, x2 = on_segments(a1, a2, p1 - p2)
+        c1, c2 = p1 + a1 * x1, p2 + a2 * x2
+        apart = (c2 - c1).norm()
+        normal = ti.Vector([1.0, 0.0, 0.0])
+        if apart > 1e-15:
+            normal = (c2 - c1) / apart
+        dist = FAR
+        if there:
+            dist = apart - r1 - r2
+        return dist, c1 + normal * (r1 + 0.5 * (apart - r1 - r2)), normal
+
+    @dt.func
+    def corner(self, height, normal, centre, axes, size, reach, place):
+        """Return distance and point of a corner of a box on a plane, one of the four that count.
+
+        These are the first, signs of x fastest, that are below the centre and within reach.
+        """
+        before = 0
+        dist, point = FAR, centre
+        for k in range(place + 1):
+            sign = ti.Vector([2.0 * (k % 2), 2.0 * (k // 2 % 2), 2.0 * (k // 4)]) - 1.0
+            arm = axes @ (sign * size)
+            below = normal.dot(arm)
+            counts = below <= 0.0 and height + below <= reach
+            if k == place and counts and before < 4:
+                dist = height + below
+                point = centre + arm - normal * (0.5 * dist)
+            if counts:
+                before += 1
+        return dist, point
+
+    @dt.func
+    def margins(self, m, s):
+        """Return the distances below which slot s has rows, and a contact [m]."""
+        g1, g2 = m.slot_geom1[s], m.slot_geom2[s]
+        margin = m.geom_margin[g1] + m.geom_margin[g2]
+        gap = m.geom_gap[g1] + m.geom_gap[g2]
+        if ti.static(self.explicit_pairs):
+            pair = m.slot_pair[s]
+            if pair >= 0:
+                margin = m.pair_margin[pair]
+                gap = m.pair_gap[pair]
+        return margin, margin + gap
+
+    @dt.func
+    def surface(self, m, s):
+        """Return the parameters of slot s: number of directions, the two frictions, solref, solimp.
+
+        Those of the geom of higher priority; at a tie, directions and friction are the larger, and
+        solref and solimp mixed by `solmix`.
+        """
+        g1, g2 = m.slot_geom1[s], m.slot_geom2[s]
+        d1, d2 = m.geom_condim[g1], m.geom_condim[g2]
+        f1, f2 = m.geom_friction[g1][0], m.geom_friction[g2][0]
+        ref1, ref2 = m.geom_solref[g1], m.geom_solref[g2]
+        imp1, imp2 = m.geom_solimp[g1], m.geom_solimp[g2]
+        dim, slide, ref, imp = max(d1, d2), max(f1, f2), ti.min(ref1, ref2), imp1
+        rank1, rank2 = m.geom_priority[g1], m.geom_priority[g2]
+        if rank1 > rank2:
+            dim, slide, ref, imp = d1, f1, ref1, imp1
+        elif rank2 > rank1:
+            dim, slide, ref, imp = d2, f2, ref2, imp2
+        else:
+            mix1, mix2 = m.geom_solmix[g1], m.geom_solmix[g2]
+            part = 0.5
+            if mix1 >= LEAST_MIX and mix2 >= LEAST_MIX:
+                part = mix1 / (mix1 + mix2)
+            elif mix1 >= LEAST_MIX:
+                part = 1.0
+            elif mix2 >= LEAST_MIX:
+                part = 0.0
+            imp = part * imp1 + (1.0 - part) * imp2
+            if ref1[0] > 0.0 and ref2[0] > 0.0:
+                ref = part * ref1 + (1.0 - part) * ref2
+        friction = ti.Vector([slide, slide])
+        if ti.static(self.explicit_pairs):
+            pair = m.slot_pair[s]
+            if pair >= 0:
+                dim = m.pair_dim[pair]
+                friction = ti.Vector([m.pair_friction[pair][0], m.pair_friction[pair][1]])
+                ref = m.pair_solref[pair]
+                imp = m.pair_solimp[pair]
+        return dim, ti.max(friction, LEAST_FRICTION), ref, imp

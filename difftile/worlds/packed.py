@@ -1,0 +1,56 @@
+"""Symmetric matrices as packed lower triangles: entry (i, j), j <= i, is at i (i + 1) / 2 + j."""
+
+from __future__ import annotations
+
+import difftile as dt
+
+
+@dt.func
+def factor(a, n):
+    """Replace a positive definite matrix by its factors L D L^T, L with a unit diagonal."""
+    for i in range(n):
+        row = i * (i + 1) // 2
+        diagonal = a[row + i]
+        for j in range(i):
+            column = j * (j + 1) // 2
+            total = a[row + j]
+            for k in range(j):
+                total -= a[row + k] * a[column + k]
+            a[row + j] = total  # L_ij D_j for now
+        for j in range(i):
+            scaled = a[row + j]
+            entry = scaled / a[j * (j + 1) // 2 + j]
+            diagonal -= scaled * entry
+            a[row + j] = entry
+        a[row + i] = diagonal
+
+
+@dt.func
+def solve(factors, x, n):
+    """Replace x by the solution of A y = x, with the factors of A."""
+    for i in range(n):
+        row = i * (i + 1) // 2
+        total = x[i]
+        for j in range(i):
+            total -= factors[row + j] * x[j]
+        x[i] = total
+    for i in range(n):
+        x[i] /= factors[i * (i + 1) // 2 + i]
+    for back in range(n):
+        i = n - 1 - back
+        row = i * (i + 1) // 2
+        value = x[i]
+        for j in range(i):
+            x[j] -= factors[row + j] * value
+
+
+@dt.func
+def multiply(a, x, y, n):
+    """Set y to A x."""
+    for i in range(n):
+        row = i * (i + 1) // 2
+        total = 0.0
+        for j in range(i):
+            total += a[row + j] * x[j]
+            y[j] += a[row + j] * x[i]
+        y[i] = total + a[row + i] * x[i]

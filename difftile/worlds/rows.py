@@ -1,0 +1,147 @@
+"""Rows of constraints: what contacts, limits and frictionloss ask of the acceleration.
+
+A contact has three rows whatever its cone: the acceleration J a of its point along the normal and
+the two tangents, less a reference. How pyramids and elliptic cones punish these three numbers is in
+`cones`. Jacobians are not stored: the motions of bodies give J a, and chains of joints its columns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import difftile as dt
+from difftile import ti
+from difftile.worlds.collide import FAR, ZERO, Collision
+from difftile.worlds.impedance import impedance, regularisation, spring
+from difftile.worlds.kinds import BALL, ELLIPTIC
+
+SHORT = 1e-7  # half an angle below which a ball has no axis [rad]
+
+
+@dt.func
+def rotation_of(q):
+    """Return the angle in 0..pi and the axis of the rotation of a quaternion of any length."""
+    u = q / q.norm()
+    if u[0] < 0.0:
+        u = -u
+    part = ti.Vector([u[1], u[2], u[3]])
+    sine = part.norm()
+    axis = ti.Vector([1.0, 0.0, 0.0])
+    angle = 0.0
+    if sine > SHORT:
+        axis = part / sine
+        angle = 2.0 * ti.atan2(sine, u[0])
+    return angle, axis
+
+
+@dt.data_oriented
+class Rows:
+    """The rows of a model in a state."""
+
+    def __init__(self, sizes: Any) -> None:
+        self.collision = Collision(sizes)
+        self.elliptic = sizes.cone == ELLIPTIC
+        self.nv, self.nbody, self.nslot = sizes.nv, sizes.nbody, sizes.nslot
+        self.nlimit, self.nfriction = sizes.nlimit, sizes.nfriction
+
+    @dt.func
+    def motions(self, m, axis_r, axis_t, x, motion_r, motion_t):
+        """Set the motions of all bodies, about the centres of their trees, that x gives them."""
+        for b in range(1, self.nbody):
+            parent = m.body_parentid[b]
+            r, t = motion_r[parent], motion_t[parent]
+            if parent == 0:
+                r, t = ZERO, ZERO
+            for k in range(m.body_dofnum[b]):
+                i = m.body_dofadr[b] + k
+                r += axis_r[i] * x[i]
+                t += axis_t[i] * x[i]
+            motion_r[b] = r
+            motion_t[b] = t
+
+    @dt.func
+    def apart(self, m, s, point, frame, com, motion_r, motion_t):
+        """Return the motion of the second body of slot s from the first, in the contact's frame."""
+        b1, b2 = m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
+        v = motion_t[b2] + motion_r[b2].cross(point - com[b2])
+        v -= motion_t[b1] + motion_r[b1].cross(point - com[b1])
+        return frame @ v
+
+    @dt.func
+    def contact_law(self, m, s, dist, margin, speed, h):
+        """Return the law of a contact: dim, reference, D, and frictions.
+
+        Args:
+            speed: The velocity of the second body from the first, in the frame of the contact.
+
+        Returns:
+            The number of dimensions; the vector r such that the rows are J a + r; the weight D of
+            the rows, for an elliptic cone the normal one; mu, mu_1, mu_2, with mu = mu_1 /
+            sqrt(impratio).
+        """
+        dim, friction, solref, solimp = self.collision.surface(m, s)
+        b1, b2 = m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
+        rho = dist - margin
+        d = impedance(solimp, rho)
+        k, b = spring(solref, solimp, h)
+        mu = friction[0] / ti.sqrt(m.impratio[None])
+        a = m.body_invweight0[b1][0] + m.body_invweight0[b2][0]
+        r = regularisation(d, a)
+        if ti.static(not self.elliptic):
+            if dim > 1:
+                r = 2.0 * mu * mu * regularisation(d, a * (1.0 + friction[0] * friction[0]))
+        reference = b * speed + ti.Vector([k * d * rho, 0.0, 0.0])
+        return dim, reference, 1.0 / r, ti.Vector([mu, friction[0], friction[1]])
+
+    @dt.func
+    def limit(self, m, k, side, qpos):
+        """Return the violation and the direction of a limit: of the joint in row k, below or above.
+
+        Args:
+            side: 0 for the lower end of the range, 1 for the upper.
+
+        Returns:
+            The distance from the end [m or rad], and the Jacobian: of a ball its three columns, of
+            another joint the first.
+        """
+        j = m.limit_jntid[k]
+        at = m.jnt_qposadr[j]
+        low, high = m.jnt_range[j][0], m.jnt_range[j][1]
+        dist, jacobian = FAR, ZERO
+        if m.jnt_type[j] == BALL:
+            if side == 1:
+                q = ti.Vector([qpos[at], qpos[at + 1], qpos[at + 2], qpos[at + 3]])
+                angle, axis = rotation_of(q)
+                dist, jacobian = max(low, high) - angle, -axis
+        elif side == 0:
+            dist, jacobian = qpos[at] - low, ti.Vector([1.0, 0.0, 0.0])
+        else:
+            dist, jacobian = high - qpos[at], ti.Vector([-1.0, 0.0, 0.0])
+        return dist, jacobian
+
+    @dt.func
+    def along(self, m, k, jacobian, x):
+        """Return J x of a limit."""
+        j = m.limit_jntid[k]
+        i = m.jnt_dofadr[j]
+        value = jacobian[0] * x[i]
+        if m.jnt_type[j] == BALL:
+            value += jacobian[1] * x[i + 1] + jacobian[2] * x[i + 2]
+        return value
+
+    @dt.func
+    def limit_law(self, m, k, dist, speed, h):
+        """Return the reference r and the weight D of a limit, whose row is J a + r."""
+        j = m.limit_jntid[k]
+        rho = dist - m.jnt_margin[j]
+        d = impedance(m.jnt_solimp[j], rho)
+        stiff, damped = spring(m.jnt_solref[j], m.jnt_solimp[j], h)
+        r = regularisation(d, m.dof_invweight0[m.jnt_dofadr[j]])
+        return damped * speed + stiff * d * rho, 1.0 / r
+
+    @dt.func
+    def friction_law(self, m, i, speed, h):
+        """Return the reference r and the weight D of the frictionloss of a degree of freedom."""
+        d = impedance(m.dof_solimp[i], 0.0)
+        _, damped = spring(m.dof_solref[i], m.dof_solimp[i], h)
+        return damped * speed, 1.0 / regularisation(d, m.dof_invweight0[i])

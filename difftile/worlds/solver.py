@@ -1,0 +1,366 @@
+"""Newton's method on the convex problem whose minimum is the acceleration.
+
+The problem of Todorov (2014; MuJoCo's documentation, "Computation"): a minimises
+½ (a - a0)^T M (a - a0) + the penalties of z = J a + r. Its gradient is M a - tau - J^T f, and its
+Hessian M + J^T S J is positive definite, so the minimum is unique, no matter the start. The length
+of each step comes from Newton's method in one dimension, within a bracket, which is exact where the
+penalties are quadratic.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import difftile as dt
+from difftile import ti
+from difftile.worlds.cones import Cones, dry, one_sided
+from difftile.worlds.kinds import BALL
+from difftile.worlds.packed import factor, multiply, solve
+from difftile.worlds.rows import Rows
+
+vec3 = ti.types.vector(3, float)
+mat3 = ti.types.matrix(3, 3, float)
+
+SEARCHES = 50
+CLOSE = 0.01  # the part of the slope at which a search along a direction ends
+LEAST_FORCE = 1e-30
+
+
+@dt.data_oriented
+class Solver:
+    """The acceleration of a model in a state.
+
+    Funcs share tuples of arrays of one world: `tree` is the centres of trees and the axes of
+    motion, rotations and translations; `laws` those of contact slots (dim, point, frame, reference
+    r, weight D, mu), of limits, two for each (Jacobian, r, D), and of dry joints (r, D), where D
+    is 0 if there is no row; `z` and others J x of the three kinds of rows.
+    """
+
+    def __init__(self, sizes: Any, iterations: int = 100, tolerance: float = 1e-15) -> None:
+        self.rows, self.cones = Rows(sizes), Cones(sizes)
+        self.nv, self.nbody, self.nslot = sizes.nv, sizes.nbody, sizes.nslot
+        self.nlimit, self.nfriction = sizes.nlimit, sizes.nfriction
+        self.npacked = sizes.nv * (sizes.nv + 1) // 2
+        # Arrays have at least one element.
+        self.slots, self.limits = max(self.nslot, 1), max(2 * self.nlimit, 1)
+        self.dries = max(self.nfriction, 1)
+        self.iterations, self.tolerance = iterations, tolerance
+        self.stalled = tolerance**0.6  # a residual that steps must halve from here on
+
+    @dt.func
+    def set_laws(self, m, h, qpos, qvel, geom_xpos, geom_xmat, tree, laws):
+        """Set the laws of all rows in a state."""
+        com, axis_r, axis_t = tree
+        contacts, limits, dries = laws
+        law_dim, law_point, law_frame, law_reference, law_weight, law_mu = contacts
+        limit_jacobian, limit_reference, limit_weight = limits
+        dry_reference, dry_weight = dries
+        motion_r, motion_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+        self.rows.motions(m, axis_r, axis_t, qvel, motion_r, motion_t)
+        for s in range(self.nslot):
+            margin, reach = self.rows.collision.margins(m, s)
+            dist, point, frame = self.rows.collision.contact(m, s, reach, geom_xpos, geom_xmat)
+            law_weight[s] = 0.0
+            if dist < margin:
+                speed = self.rows.apart(m, s, point, frame, com, motion_r, motion_t)
+                dim, reference, weight, mu = self.rows.contact_law(m, s, dist, margin, speed, h)
+                law_dim[s] = dim
+                law_point[s] = point
+                law_frame[s] = frame
+                law_reference[s] = reference
+                law_weight[s] = weight
+                law_mu[s] = mu
+        for k in range(2 * self.nlimit):
+            dist, jacobian = self.rows.limit(m, k // 2, k % 2, qpos)
+            limit_weight[k] = 0.0
+            if dist < m.jnt_margin[m.limit_jntid[k // 2]]:
+                speed = self.rows.along(m, k // 2, jacobian, qvel)
+                reference, weight = self.rows.limit_law(m, k // 2, dist, speed, h)
+                limit_jacobian[k] = jacobian
+                limit_reference[k] = reference
+                limit_weight[k] = weight
+        for k in range(self.nfriction):
+            i = m.friction_dofid[k]
+            reference, weight = self.rows.friction_law(m, i, qvel[i], h)
+            dry_reference[k] = reference
+            dry_weight[k] = weight
+
+    @dt.func
+    def set_products(self, m, x, tree, laws, products):
+        """Set J x of all rows."""
+        com, axis_r, axis_t = tree
+        contacts, limits, _ = laws
+        _, law_point, law_frame, _, law_weight, _ = contacts
+        limit_jacobian, _, limit_weight = limits
+        contact_x, limit_x, dry_x = products
+        motion_r, motion_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+        self.rows.motions(m, axis_r, axis_t, x, motion_r, motion_t)
+        for s in range(self.nslot):
+            if law_weight[s] > 0.0:
+                contact_x[s] = self.rows.apart(
+                    m, s, law_point[s], law_frame[s], com, motion_r, motion_t
+                )
+        for k in range(2 * self.nlimit):
+            if limit_weight[k] > 0.0:
+                limit_x[k] = self.rows.along(m, k // 2, limit_jacobian[k], x)
+        for k in range(self.nfriction):
+            dry_x[k] = x[m.friction_dofid[k]]
+
+    @dt.func
+    def set_rows(self, m, a, tree, laws, z):
+        """Set z = J a + r of all rows."""
+        contacts, limits, dries = laws
+        contact_z, limit_z, dry_z = z
+        self.set_products(m, a, tree, laws, z)
+        for s in range(self.nslot):
+            contact_z[s] += contacts[3][s]
+        for k in range(2 * self.nlimit):
+            limit_z[k] += limits[1][k]
+        for k in range(self.nfriction):
+            dry_z[k] += dries[0][k]
+
+    @dt.func
+    def advance(self, t, p, z):
+        """Add t J p to z."""
+        for s in range(self.nslot):
+            z[0][s] += t * p[0][s]
+        for k in range(2 * self.nlimit):
+            z[1][k] += t * p[1][k]
+        for k in range(self.nfriction):
+            z[2][k] += t * p[2][k]
+
+    @dt.func
+    def add_forces(self, m, tree, laws, z, force):
+        """Add J^T f to a force in the coordinates of joints."""
+        com, axis_r, axis_t = tree
+        contacts, limits, dries = laws
+        law_dim, law_point, law_frame, _, law_weight, law_mu = contacts
+        limit_jacobian, _, limit_weight = limits
+        _, dry_weight = dries
+        contact_z, limit_z, dry_z = z
+        force_r, force_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+        for s in range(self.nslot):
+            if law_weight[s] > 0.0:
+                _, pushed, _ = self.cones.penalty(
+                    law_dim[s], contact_z[s], law_weight[s], law_mu[s]
+                )
+                f = law_frame[s].transpose() @ pushed
+                b1, b2 = m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
+                force_t[b1] -= f
+                force_r[b1] -= (law_point[s] - com[b1]).cross(f)
+                force_t[b2] += f
+                force_r[b2] += (law_point[s] - com[b2]).cross(f)
+        for back in range(self.nbody - 1):
+            b = self.nbody - 1 - back
+            for k in range(m.body_dofnum[b]):
+                i = m.body_dofadr[b] + k
+                force[i] += axis_r[i].dot(force_r[b]) + axis_t[i].dot(force_t[b])
+            parent = m.body_parentid[b]
+            if parent > 0:
+                force_r[parent] += force_r[b]
+                force_t[parent] += force_t[b]
+        for k in range(2 * self.nlimit):
+            if limit_weight[k] > 0.0:
+                _, f, _ = one_sided(limit_z[k], limit_weight[k])
+                j = m.limit_jntid[k // 2]
+                i = m.jnt_dofadr[j]
+                force[i] += limit_jacobian[k][0] * f
+                if m.jnt_type[j] == BALL:
+                    force[i + 1] += limit_jacobian[k][1] * f
+                    force[i + 2] += limit_jacobian[k][2] * f
+        for k in range(self.nfriction):
+            i = m.friction_dofid[k]
+            _, f, _ = dry(dry_z[k], dry_weight[k], m.dof_frictionloss[i])
+            force[i] += f
+
+    @dt.func
+    def add_curvature(self, m, tree, laws, z, hessian):
+        """Add J^T S J to a packed matrix, contact by contact.
+
+        The columns of the Jacobian of a contact that are not zero belong to the joints between its
+        two bodies, along the tree.
+        """
+        com, axis_r, axis_t = tree
+        contacts, limits, dries = laws
+        law_dim, law_point, law_frame, _, law_weight, law_mu = contacts
+        limit_jacobian, _, limit_weight = limits
+        _, dry_weight = dries
+        contact_z, limit_z, dry_z = z
+        column = dt.local(self.nv, vec3)
+        freedom = dt.local(self.nv, int)
+        for s in range(self.nslot):
+            if law_weight[s] > 0.0:
+                value, _, curvature = self.cones.penalty(
+                    law_dim[s], contact_z[s], law_weight[s], law_mu[s]
+                )
+                if value > 0.0:
+                    b1, b2 = m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
+                    arm1, arm2 = law_point[s] - com[b1], law_point[s] - com[b2]
+                    i1, i2 = m.body_lastdofid[b1], m.body_lastdofid[b2]
+                    count = 0
+                    while i1 != i2:
+                        i = max(i1, i2)
+                        if i2 > i1:
+                            column[count] = law_frame[s] @ (axis_t[i] + axis_r[i].cross(arm2))
+                            i2 = m.dof_parentid[i]
+                        else:
+                            column[count] = -(law_frame[s] @ (axis_t[i] + axis_r[i].cross(arm1)))
+                            i1 = m.dof_parentid[i]
+                        freedom[count] = i
+                        count += 1
+                    for p in range(count):
+                        bent = curvature @ column[p]
+                        row = freedom[p] * (freedom[p] + 1) // 2
+                        for q in range(p, count):
+                            hessian[row + freedom[q]] += bent.dot(column[q])
+        for k in range(2 * self.nlimit):
+            if limit_weight[k] > 0.0:
+                _, _, s = one_sided(limit_z[k], limit_weight[k])
+                j = m.limit_jntid[k // 2]
+                i = m.jnt_dofadr[j]
+                n = 1
+                if m.jnt_type[j] == BALL:
+                    n = 3
+                for p in range(n):
+                    for q in range(p + 1):
+                        entry = (i + p) * (i + p + 1) // 2 + i + q
+                        hessian[entry] += s * limit_jacobian[k][p] * limit_jacobian[k][q]
+        for k in range(self.nfriction):
+            i = m.friction_dofid[k]
+            _, _, s = dry(dry_z[k], dry_weight[k], m.dof_frictionloss[i])
+            hessian[i * (i + 1) // 2 + i] += s
+
+    @dt.func
+    def slope(self, m, t, laws, z, p):
+        """Return the first and the second derivative of the penalties by t, at z + t p."""
+        contacts, limits, dries = laws
+        law_dim, _, _, _, law_weight, law_mu = contacts
+        _, _, limit_weight = limits
+        _, dry_weight = dries
+        contact_z, limit_z, dry_z = z
+        contact_p, limit_p, dry_p = p
+        first, second = 0.0, 0.0
+        for s in range(self.nslot):
+            if law_weight[s] > 0.0:
+                _, f, curvature = self.cones.penalty(
+                    law_dim[s], contact_z[s] + t * contact_p[s], law_weight[s], law_mu[s]
+                )
+                first -= f.dot(contact_p[s])
+                second += contact_p[s].dot(curvature @ contact_p[s])
+        for k in range(2 * self.nlimit):
+            if limit_weight[k] > 0.0:
+                _, f, curvature = one_sided(limit_z[k] + t * limit_p[k], limit_weight[k])
+                first -= f * limit_p[k]
+                second += curvature * limit_p[k] * limit_p[k]
+        for k in range(self.nfriction):
+            most = m.dof_frictionloss[m.friction_dofid[k]]
+            _, f, curvature = dry(dry_z[k] + t * dry_p[k], dry_weight[k], most)
+            first -= f * dry_p[k]
+            second += curvature * dry_p[k] * dry_p[k]
+        return first, second
+
+    @dt.func
+    def step_length(self, m, linear, quadratic, laws, z, p):
+        """Return the t > 0 at which the problem is least along p.
+
+        Args:
+            linear: The derivative at 0 of the part without penalties; quadratic: its second.
+        """
+        start, _ = self.slope(m, 0.0, laws, z, p)
+        start += linear
+        t, low, high = 1.0, 0.0, -1.0  # high is below 0 until it is known
+        for _ in range(SEARCHES):
+            first, second = self.slope(m, t, laws, z, p)
+            first += linear + t * quadratic
+            second += quadratic
+            if abs(first) <= CLOSE * abs(start):
+                break
+            if first > 0.0:
+                high = t
+            else:
+                low = t
+            t -= first / second
+            if high > 0.0 and (t <= low or t >= high):
+                t = 0.5 * (low + high)
+            elif t <= low:
+                t = 2.0 * low
+        return t
+
+    @dt.func
+    def minimise(self, m, tree, laws, mass, tau, a):
+        """Replace a, a start, by the acceleration.
+
+        Args:
+            mass: The mass matrix, packed.
+            tau: All forces but those of constraints.
+
+        Returns:
+            The residual: the gradient, relative to the forces that cancel in it, each measured by
+            the diagonal of the Hessian; and the number of steps.
+        """
+        contact_z, contact_p = dt.local(self.slots, vec3), dt.local(self.slots, vec3)
+        limit_z, limit_p = dt.local(self.limits), dt.local(self.limits)
+        dry_z, dry_p = dt.local(self.dries), dt.local(self.dries)
+        z, zp = (contact_z, limit_z, dry_z), (contact_p, limit_p, dry_p)
+        hessian = dt.local(self.npacked)
+        inertial, force, p = dt.local(self.nv), dt.local(self.nv), dt.local(self.nv)
+        self.set_rows(m, a, tree, laws, z)
+        residual, last, steps = 1.0, 1.0, 0
+        for _ in range(self.iterations + 1):
+            multiply(mass, a, inertial, self.nv)
+            for i in range(self.nv):
+                force[i] = 0.0
+            self.add_forces(m, tree, laws, z, force)
+            for e in range(self.npacked):
+                hessian[e] = mass[e]
+            self.add_curvature(m, tree, laws, z, hessian)
+            over, under = 0.0, LEAST_FORCE
+            for i in range(self.nv):
+                g = inertial[i] - tau[i] - force[i]
+                p[i] = -g
+                w = 1.0 / hessian[i * (i + 1) // 2 + i]
+                over += w * g * g
+                under += w * (inertial[i] ** 2 + tau[i] ** 2 + force[i] ** 2)
+            residual = ti.sqrt(over / under)
+            stalls = residual < self.stalled and residual > 0.5 * last
+            if residual <= self.tolerance or stalls or steps == self.iterations:
+                break
+            last = residual
+            factor(hessian, self.nv)
+            solve(hessian, p, self.nv)
+            linear, quadratic = 0.0, 0.0
+            for i in range(self.nv):
+                linear += p[i] * (inertial[i] - tau[i])
+            multiply(mass, p, force, self.nv)
+            for i in range(self.nv):
+                quadratic += p[i] * force[i]
+            self.set_products(m, p, tree, laws, zp)
+            t = self.step_length(m, linear, quadratic, laws, z, zp)
+            for i in range(self.nv):
+                a[i] += t * p[i]
+            self.advance(t, zp, z)
+            steps += 1
+        return residual, steps
+
+    @dt.func
+    def adjoint(self, m, tree, laws, mass, a, a_bar):
+        """Replace a_bar, the gradient by the acceleration a, by H^-1 a_bar."""
+        z = (dt.local(self.slots, vec3), dt.local(self.limits), dt.local(self.dries))
+        self.set_rows(m, a, tree, laws, z)
+        hessian, factors = dt.local(self.npacked), dt.local(self.npacked)
+        rest, x = dt.local(self.nv), dt.local(self.nv)
+        for e in range(self.npacked):
+            hessian[e] = mass[e]
+        self.add_curvature(m, tree, laws, z, hessian)
+        for e in range(self.npacked):
+            factors[e] = hessian[e]
+        factor(factors, self.nv)
+        for i in range(self.nv):
+            x[i] = a_bar[i]
+        solve(factors, x, self.nv)
+        multiply(hessian, x, rest, self.nv)  # one step of refinement, for single precision
+        for i in range(self.nv):
+            rest[i] = a_bar[i] - rest[i]
+        solve(factors, rest, self.nv)
+        for i in range(self.nv):
+            a_bar[i] = x[i] + rest[i]

@@ -1,0 +1,217 @@
+"""Contacts, rows and Newton's method against MuJoCo; the derivative against differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.worlds import random_models
+from tests.worlds.conformance import DATA, NAMES, numbers
+from tests.worlds.beside_mujoco import World, filled
+from tests.worlds.plain import module
+
+mujoco = pytest.importorskip("mujoco", reason="needs MuJoCo")
+
+
+def error(found: Any, wanted: Any) -> float:
+    """Return the largest difference, relative to 1 + the largest entry."""
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    assert found.shape == wanted.shape
+    return float(np.abs(found - wanted).max(initial=0) / (1 + np.abs(wanted).max(initial=0)))
+
+
+def placed(name: str, state: int) -> World:
+    """Return a model of the reference in one of its states."""
+    world = World(mujoco, mujoco.MjModel.from_xml_path(str(DATA / f"{name}.xml")))
+    given = numbers()[name]["states"][state]
+    ctrl = given["ctrl"][0] if world.source.nu else []
+    world.forward(given["qpos"], given["qvel"], given["act"], ctrl)
+    return world
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_forces_and_accelerations_of_the_reference(name: str) -> None:
+    for k, given in enumerate(numbers()[name]["states"]):
+        world, terms = placed(name, k), given["terms"]
+        a = world.solve()
+        references, regularisations, forces = world.rows()
+        assert error(references, terms["efc_aref"]) < 1e-12
+        assert error(regularisations, terms["efc_R"]) < 1e-12
+        assert error(forces, terms["efc_force"]) < 1e-8
+        assert error(a, terms["qacc"]) < 1e-8
+        other = world.solve(start=100 * np.cos(np.arange(world.source.nv)))
+        assert error(other, a) < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_models(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    world = World(mujoco, mujoco.MjModel.from_xml_string(random_models.drawn(rng)))
+    world.forward(*random_models.state(rng, mujoco, world.source))
+    a = world.solve()
+    references, regularisations, forces = world.rows()
+    assert error(references, world.data.efc_aref) < 1e-12
+    assert error(regularisations, world.data.efc_R) < 1e-12
+    assert error(forces, world.data.efc_force) < 1e-8
+    assert error(a, world.data.qacc) < 1e-8
+    other = world.solve(start=world.data.qacc_smooth)
+    assert error(other, a) < 1e-12
+
+
+PLANE, BALL, SPHERE = 'type="plane" size="1 1 1"', 'size="0.2"', 'size="0.3"'
+THICK, ROD = ('type="capsule" size="0.2 0.3"', 'type="capsule" size="0.1 0.4"')
+BOX = 'type="box" size="0.1 0.2 0.3"'
+PAIRS = {
+    "spheres": (BALL, SPHERE, "0.1 0.2 0.3"),
+    "concentric": (BALL, SPHERE, "0 0 0"),
+    "sphere on the side": (BALL, ROD, "0.2 0 0.1"),
+    "sphere on the end": (BALL, ROD, "0.1 0 0.5"),
+    "crossed": (THICK, f'{ROD} euler="70 20 0"', "0.2 0 0.1"),
+    "beside its end": (THICK, f'{ROD} euler="30 20 0"', "0.05 0 0.7"),
+    "end on end": (THICK, f'{ROD} euler="10 0 0"', "0.05 0.1 0.9"),
+    "parallel": (THICK, ROD, "0.2 0 0.1"),
+    "parallel, apart": (THICK, ROD, "0.2 0 0.6"),
+    "parallel, end on end": (THICK, ROD, "0 0 0.8"),
+    "upright capsule": (PLANE, ROD, "0 0 0.45"),
+    "box on its side": (PLANE, BOX, "0 0 0.29"),
+    "box on a corner": (PLANE, f'{BOX} euler="40 30 0"', "0 0 0.29"),
+    "box within the plane": (PLANE, f'{BOX} euler="40 30 0"', "0 0 -0.1"),
+    "margin and gap": (f'{BALL} margin="0.03" gap="0.1"', f'{SPHERE} margin="0.04"', "0 0 0.56"),
+    "priority": (f'{BALL} priority="1" condim="1"', f'{SPHERE} solmix="0"', "0 0 0.4"),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_pairs_of_geoms(case: str) -> None:
+    first, second, at = PAIRS[case]
+    text = f"""<mujoco><option jacobian="dense" tolerance="1e-15"/><worldbody>
+      <geom {first}/><body pos="{at}"><freejoint/><geom {second}/></body></worldbody></mujoco>"""
+    world = World(mujoco, mujoco.MjModel.from_xml_string(text))
+    world.forward(world.source.qpos0, [0.1, -0.2, 0.3, 0.5, 0.1, -0.4])
+    world.solve()
+    references, regularisations, forces = world.rows()
+    assert error(references, world.data.efc_aref) < 1e-12
+    assert error(regularisations, world.data.efc_R) < 1e-12
+    assert error(forces, world.data.efc_force) < 1e-8
+
+
+def test_explicit_pairs_and_excludes() -> None:
+    text = """<mujoco><option jacobian="dense" cone="elliptic" impratio="2" tolerance="1e-15"/>
+      <worldbody><geom name="floor" type="plane" size="1 1 1"/>
+      <body name="a" pos="0 0 0.19"><freejoint/><geom name="a" size="0.2" contype="0"/></body>
+      <body name="b" pos="0.3 0 0.19"><freejoint/><geom name="b" size="0.2"/></body></worldbody>
+      <contact><pair geom1="a" geom2="floor" condim="3" friction="0.9 0.4" margin="0.01"
+        solref="0.03 0.7" solimp="0.1 0.8 0.02"/><exclude body1="a" body2="b"/></contact>
+      </mujoco>"""
+    world = World(mujoco, mujoco.MjModel.from_xml_string(text))
+    world.forward(world.source.qpos0, np.linspace(-1, 1, 12))
+    a = world.solve()
+    references, regularisations, forces = world.rows()
+    assert len(forces) == 6 and forces[0] > 0 and abs(forces[1]) > 0
+    assert error(references, world.data.efc_aref) < 1e-12
+    assert error(regularisations, world.data.efc_R) < 1e-12
+    assert error(forces, world.data.efc_force) < 1e-8
+    assert error(a, world.data.qacc) < 1e-8
+
+
+# Penalties
+
+
+@pytest.mark.parametrize("elliptic", [False, True])
+@pytest.mark.parametrize("dim", [1, 3])
+def test_forces_and_curvatures_are_derivatives_of_penalties(dim: int, elliptic: bool) -> None:
+    sizes = numbers_of_cones(elliptic)
+    cones, rng = module("difftile.worlds.cones").Cones(sizes), np.random.default_rng(1)
+    mu = filled([[0.6, 0.8, 0.5]], 3)[0]
+    zones = set()
+    for _ in range(40):
+        z = rng.standard_normal(3)
+        value, force, s = cones.penalty(dim, filled([z], 3)[0], 3.0, mu)
+        zones.add((value > 0, bool(np.linalg.matrix_rank(s) == 3)))
+        e = 1e-6 * np.eye(3)
+        ends = [
+            [cones.penalty(dim, filled([z + sign * d], 3)[0], 3.0, mu) for sign in (1, -1)]
+            for d in e
+        ]
+        np.testing.assert_allclose(-force, [(p[0] - n[0]) / 2e-6 for p, n in ends], 0, 1e-7)
+        np.testing.assert_allclose(-s, [(p[1] - n[1]) / 2e-6 for p, n in ends], 0, 1e-6)
+    assert len(zones) >= 2
+
+
+def numbers_of_cones(elliptic: bool) -> Any:
+    """Return sizes of a model with one kind of cone."""
+
+    class Sizes:
+        cone, condim = int(elliptic), 3
+
+    return Sizes
+
+
+# The derivative of the solution
+
+SMOOTH = {"hopper": 1, "box_soft": 1, "chain": 0, "double_pendulum": 2, "ant": 2}
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_phi_has_the_derivative_of_the_solution_by_the_state(name: str) -> None:
+    world = placed(name, SMOOTH[name])
+    qpos, qvel = world.qpos.values.copy(), world.qvel.values.copy()
+    act, ctrl = world.data.act.copy(), world.data.ctrl.copy()
+    a, nv = world.solve(), world.source.nv
+    a_bar = np.random.default_rng(5).standard_normal(nv)
+    multipliers = world.multipliers(a_bar.copy())
+
+    def both(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        world.forward(q, v, act, ctrl)
+        return np.array([a_bar @ world.solve(start=a), world.phi(a, multipliers)])
+
+    def at(e: np.ndarray, moved: bool, t: float) -> np.ndarray:
+        q = qpos.copy()
+        if moved:
+            mujoco.mj_integratePos(world.source, q, e, t)
+        return both(q, qvel if moved else qvel + t * e)
+
+    picked = range(nv) if nv < 8 else (0, 2, 4, nv - 1)
+    for e, moved in ((np.eye(nv)[k], moved) for k in picked for moved in (True, False)):
+        h = 1e-5
+        fine, coarse = (at(e, moved, t) - at(e, moved, -t) for t in (h, 2 * h))
+        solution, phi = (8 * fine - coarse) / (12 * h)
+        assert abs(solution - phi) < 1e-6 * (1 + abs(solution))
+
+
+PARAMETERS = [
+    *(("geom_friction", (4, 0)), ("geom_solref", (4, 0)), ("geom_solref", (0, 1))),
+    *(("geom_solimp", (0, 1)), ("geom_solimp", (4, 2)), ("geom_margin", 0), ("geom_size", (4, 0))),
+    *(("jnt_solref", (4, 0)), ("jnt_solimp", (4, 1)), ("jnt_range", (4, 1)), ("jnt_margin", 4)),
+    *(("body_mass", 3), ("body_inertia", (4, 1)), ("body_invweight0", (4, 0))),
+    *(("dof_armature", 4), ("dof_invweight0", 4)),
+]
+
+
+def test_phi_has_the_derivative_of_the_solution_by_parameters() -> None:
+    """A hopper of which a knee and the foot meet a limit and the floor."""
+    world = placed("hopper", 2)
+    qpos, qvel = world.qpos.values.copy(), world.qvel.values.copy()
+    qpos[4], qpos[5] = -2.45, 0.1
+    ctrl, source = world.data.ctrl.copy(), world.source
+    source.jnt_margin[4] = world.m.jnt_margin.values[4] = 0.1
+    world.forward(qpos, qvel, (), ctrl)
+    qpos[1] -= min(world.data.geom_xpos[g][2] for g in range(1, 5)) - 0.05
+    world.forward(qpos, qvel, (), ctrl)
+    a = world.solve()
+    assert np.any(world.laws[1][2].values > 0) and np.any(world.laws[0][4].values > 0)
+    a_bar = np.random.default_rng(5).standard_normal(source.nv)
+    multipliers = world.multipliers(a_bar.copy())
+    for name, index in PARAMETERS:
+        theirs, ours = getattr(source, name), getattr(world.m, name).values
+        before, found = float(ours[index]), []
+        for t in (1e-5, -1e-5, 2e-5, -2e-5):
+            theirs[index] = ours[index] = before + t * max(before, 0.1)
+            world.forward(qpos, qvel, (), ctrl)
+            found.append([a_bar @ world.solve(start=a), world.phi(a, multipliers)])
+        theirs[index] = ours[index] = before
+        up, down, far, low = np.array(found)
+        solution, phi = (8 * (up - down) - (far - low)) / (12e-5 * max(before, 0.1))
+        assert abs(solution - phi) < 1e-6 * (1 + abs(solution)), name
