@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.worlds import random_models
-from tests.worlds.conformance import DATA, NAMES, numbers
 from tests.worlds.beside_mujoco import World, filled
+from tests.worlds.conformance import DATA, NAMES, numbers
 from tests.worlds.plain import module
 
 mujoco = pytest.importorskip("mujoco", reason="needs MuJoCo")
