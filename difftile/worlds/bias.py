@@ -16,7 +16,7 @@ from difftile.worlds.topology import Sizes
 
 @dt.data_oriented
 class Bias:
-    """Velocities, and forces that follow from velocities and accelerations.
+    """Velocities, and forces that follow from velocities.
 
     Args:
         sizes: The sizes of the model.
@@ -47,32 +47,16 @@ class Bias:
             vel_t[n] = t
 
     @dt.func
-    def forces(
-        self,
-        m,
-        qvel,
-        qacc,
-        axis_r,
-        axis_t,
-        vel_r,
-        vel_t,
-        moment,
-        rotational,
-        tau,
-        accelerated: ti.template(),
-    ):
-        """Compute the forces that a motion takes: bias, and with `accelerated` M qacc + bias.
-
-        Armature is not included: `M qacc` has it, so a caller adds `armature qacc`.
+    def forces(self, m, qvel, axis_r, axis_t, vel_r, vel_t, moment, rotational, tau):
+        """Compute Coriolis, centrifugal and gravitational forces.
 
         Args:
             m: The parameters of the model.
-            qvel, qacc: Velocities and accelerations, (nv,); qacc is read if `accelerated`.
+            qvel: Velocities, (nv,).
             axis_r, axis_t: Motion axes, (nv,) of vec3.
             vel_r, vel_t: From `velocities`.
             moment, rotational: From `Inertia.bodies`.
-            tau: Result: forces of degrees of freedom, (nv,) [N, N m].
-            accelerated: Whether the motion has accelerations of joints; otherwise gravity alone.
+            tau: Result: what joints have to exert for no acceleration, (nv,) [N, N m].
         """
         acc_r = dt.local(self.nnode, vec3)
         acc_t = dt.local(self.nnode, vec3)
@@ -94,10 +78,6 @@ class Bias:
                 s_t += axis_t[i] * qvel[i]
             a_r += u_r.cross(s_r)
             a_t += u_r.cross(s_t) + u_t.cross(s_r)
-            if ti.static(accelerated):
-                for i in range(i0, i1):
-                    a_r += axis_r[i] * qacc[i]
-                    a_t += axis_t[i] * qacc[i]
             acc_r[n] = a_r
             acc_t[n] = a_t
         f_r = dt.local(self.nbody, vec3)
@@ -116,34 +96,3 @@ class Bias:
         for i in range(self.nv):
             b = m.dof_bodyid[i]
             tau[i] = axis_r[i].dot(f_r[b]) + axis_t[i].dot(f_t[b])
-
-    @dt.func
-    def power(
-        self,
-        m,
-        along,
-        qvel,
-        qacc,
-        axis_r,
-        axis_t,
-        vel_r,
-        vel_t,
-        moment,
-        rotational,
-    ):
-        """Return along · (M qacc + bias), one pass of inverse dynamics.
-
-        With `along` and `qacc` held constant, its derivative is that of both terms by everything
-        that enters, which the rule of the constraint solver needs.
-
-        Args:
-            m: The parameters of the model.
-            along: A vector of degrees of freedom, (nv,).
-            qvel, qacc, axis_r, axis_t, vel_r, vel_t, moment, rotational: As in `forces`.
-        """
-        tau = dt.local(self.nv)
-        self.forces(m, qvel, qacc, axis_r, axis_t, vel_r, vel_t, moment, rotational, tau, True)
-        total = 0.0
-        for i in range(self.nv):
-            total += along[i] * (tau[i] + m.dof_armature[i] * qacc[i])
-        return total

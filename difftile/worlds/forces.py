@@ -51,6 +51,7 @@ class Forces:
         self.njnt = sizes.njnt
         self.nv = sizes.nv
         self.nu = sizes.nu
+        self.rows = max(1, sizes.nu)
         self.na = sizes.na
         self.gravcomp = sizes.gravcomp
 
@@ -121,11 +122,12 @@ class Forces:
             qpos, qvel, ctrl, act: Coordinates, velocities, controls, activations.
             force: Result: of each actuator, (nu,).
             slope: Result: the derivative of `force` by the velocity of the actuator, 0 where the
-                force is clamped, (nu,).
+                force is clamped, by the actuator or by its joint, (nu,).
             drive: Result, from zeros: forces of degrees of freedom, (nv,).
             act_next: Result: activations after the step, (na,).
         """
         acting = dt.local(self.nv)
+        steep = dt.local(self.rows)
         for u in range(self.nu):
             j, gear = m.actuator_trnid[u][0], m.actuator_gear[u]
             kind, i, at = m.jnt_type[j], m.jnt_dofadr[j], m.jnt_qposadr[j]
@@ -164,15 +166,20 @@ class Forces:
                     f_slope = 0.0
                 f = ti.math.clamp(f, low, high)
             force[u] = f
-            slope[u] = f_slope
+            steep[u] = f_slope
             for k in range(span):
                 acting[i + k] += gear[k] * f
         for i in range(self.nv):
-            j = m.dof_jntid[i]
-            f = acting[i]
+            j, f = m.dof_jntid[i], acting[i]
             if m.jnt_actfrclimited[j] == 1:
                 f = ti.math.clamp(f, m.jnt_actfrcrange[j][0], m.jnt_actfrcrange[j][1])
             drive[i] = f
+        for u in range(self.nu):
+            j = m.actuator_trnid[u][0]
+            f_slope, f, range_ = steep[u], acting[m.jnt_dofadr[j]], m.jnt_actfrcrange[j]
+            if m.jnt_actfrclimited[j] == 1 and (f <= range_[0] or f >= range_[1]):
+                f_slope = 0.0
+            slope[u] = f_slope
 
     @dt.func
     def activated(self, m, h, u, x, act):

@@ -126,7 +126,7 @@ def results(sizes: worlds.Sizes) -> dict[str, tuple[int, ...]]:
     """Return the shapes of what `Smooth.terms` computes."""
     nv, nbody = (sizes.nv,), sizes.nbody
     triangle = (sizes.nv * (sizes.nv + 1) // 2,)
-    forces = ("bias", "passive", "applied", "actuator", "inverse")
+    forces = ("bias", "passive", "applied", "actuator")
     return {
         **{f"qfrc_{name}": nv for name in forces},
         **{"M": triangle, "M_hat": triangle, "energy": (2,), "qvel_next": nv},

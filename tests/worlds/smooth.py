@@ -66,9 +66,7 @@ class Smooth:
         self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
         self.inertia.matrix(m, moment, rotational, axis_r, axis_t, M)
         self.bias.velocities(m, s.qvel, axis_r, axis_t, vel_r, vel_t)
-        self.bias.forces(
-            m, s.qvel, s.qvel, axis_r, axis_t, vel_r, vel_t, moment, rotational, bias, False
-        )
+        self.bias.forces(m, s.qvel, axis_r, axis_t, vel_r, vel_t, moment, rotational, bias)
         passive = dt.local(self.nv)
         self.forces.springs(m, s.qpos, passive)
         self.forces.damping(m, s.qvel, passive)
@@ -80,11 +78,6 @@ class Smooth:
         )
         M_hat = dt.local(self.nM)
         self.integrator.matrix(m, h, M, slope, M_hat)
-        # M qacc + bias, and M̂ b, for the accelerations given.
-        inverse = dt.local(self.nv)
-        self.bias.forces(
-            m, s.qvel, s.qacc, axis_r, axis_t, vel_r, vel_t, moment, rotational, inverse, True
-        )
         moving = dt.local(self.nv)
         self.integrator.solve_alone(
             m, h, M_hat, s.total, s.qvel, xpos, xquat, com, rotational, moving, False
@@ -98,7 +91,6 @@ class Smooth:
             out.qfrc_passive[i] = passive[i]
             out.qfrc_applied[i] = applied[i] + s.qfrc[i]
             out.qfrc_actuator[i] = drive[i]
-            out.qfrc_inverse[i] = inverse[i] + m.dof_armature[i] * s.qacc[i]
         for k in range(self.nM):
             out.M[k] = M[k]
             out.M_hat[k] = M_hat[k]
@@ -113,3 +105,52 @@ class Smooth:
             out.act_next[k] = act[k]
         out.energy[0] = self.energy.potential(m, s.qpos, xipos)
         out.energy[1] = self.energy.kinetic(M, s.qvel)
+
+
+@dt.data_oriented
+class Forms:
+    """What the adjoint of a step needs, for models of some sizes."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        self.nv, self.nbody, self.nnode = sizes.nv, sizes.nbody, sizes.nnode
+        self.njnt = max(1, sizes.njnt)
+        self.nu, self.na = max(1, sizes.nu), max(1, sizes.na)
+        self.nM = sizes.nv * (sizes.nv + 1) // 2
+        self.kinematics, self.inertia = Kinematics(sizes), Inertia(sizes)
+        self.forces, self.integrator = Forces(sizes), Integrator(sizes)
+
+    @dt.func
+    def forms(self, m, s, along, b, out):
+        """Return `excess`, and solve with M̂ and its transpose for free bodies."""
+        h = m.timestep[None]
+        anchor = dt.local(self.njnt, vec3)
+        axis = dt.local(self.njnt, vec3)
+        axis_r = dt.local(self.nv, vec3)
+        axis_t = dt.local(self.nv, vec3)
+        moment = dt.local(self.nbody, vec3)
+        rotational = dt.local(self.nbody, mat3)
+        xpos = dt.local(self.nbody, vec3)
+        xquat = dt.local(self.nbody, vec4)
+        xipos = dt.local(self.nbody, vec3)
+        com = dt.local(self.nbody, vec3)
+        subtree_com = dt.local(self.nbody, vec3)
+        M = dt.local(self.nM)
+        M_hat = dt.local(self.nM)
+        slope = dt.local(self.nu)
+        force = dt.local(self.nu)
+        drive = dt.local(self.nv)
+        act = dt.local(self.na)
+        self.kinematics.frames(m, s.qpos, xpos, xquat, anchor, axis)
+        self.kinematics.centres(m, xpos, xquat, xipos, subtree_com, com)
+        self.kinematics.axes(m, xquat, com, anchor, axis, axis_r, axis_t)
+        self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
+        self.inertia.matrix(m, moment, rotational, axis_r, axis_t, M)
+        self.forces.actuation(m, h, s.qpos, s.qvel, s.ctrl, s.act, force, slope, drive, act)
+        self.integrator.matrix(m, h, M, slope, M_hat)
+        self.integrator.solve_alone(
+            m, h, M_hat, s.total, s.qvel, xpos, xquat, com, rotational, out.solved, False
+        )
+        self.integrator.solve_alone(
+            m, h, M_hat, s.total, s.qvel, xpos, xquat, com, rotational, out.transposed, True
+        )
+        return self.integrator.excess(m, h, slope, along, b, s.qvel, xpos, xquat, com, rotational)

@@ -1,0 +1,283 @@
+"""Random models in MJCF: trees of 3 to 12 bodies, with every feature that worlds support.
+
+`mjcf(seed)` is the text of a model; `state(model, rng)` draws a state of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from difftile import worlds
+
+JOINTS = ("hinge", "slide", "ball")
+# Boxes collide with planes alone; spheres and capsules with each other, too.
+AFFINITY = {"plane": (0, 3), "sphere": (1, 1), "capsule": (1, 1), "box": (2, 0)}
+FRAMES = ("framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis")
+MOVING = ("framelinvel", "frameangvel")
+
+
+class _Text:
+    """MJCF that is drawn from a generator of random numbers.
+
+    Args:
+        seed: Of the generator.
+        bodies: The number of bodies; drawn if None.
+    """
+
+    def __init__(self, seed: int, bodies: int | None = None) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.count = bodies or int(self.rng.integers(3, 13))
+        self.joints: list[tuple[str, str]] = []
+        self.geoms: list[tuple[str, str]] = []
+        self.bodies: list[str] = []
+        self.sites: list[str] = []
+        self.actuators: list[str] = []
+        self.simple = bool(self.rng.random() < 0.3)  # as models of robots are: at joints' origins
+
+    # Numbers
+
+    def chance(self, p: float) -> bool:
+        return bool(self.rng.random() < p)
+
+    def number(self, low: float, high: float) -> str:
+        return f"{self.rng.uniform(low, high):.4g}"
+
+    def vector(self, n: int, size: float) -> str:
+        return " ".join(f"{x:.4g}" for x in self.rng.normal(0, size, n))
+
+    def pick(self, *given: str) -> str:
+        return given[int(self.rng.integers(len(given)))]
+
+    # Elements
+
+    def text(self) -> str:
+        """Return the model."""
+        world = self.planes() + self.statics() + self.trees()
+        gravity = self.vector(3, 4) if self.chance(0.5) else "0 0 -9.81"
+        integrator, cone = self.pick("Euler", "implicitfast"), self.pick("pyramidal", "elliptic")
+        flags = " ".join(
+            f'{name}="disable"'
+            for name in ("spring", "damper", "gravity", "clampctrl", "filterparent", "eulerdamp")
+            if self.chance(0.06)
+        )
+        body = f"<worldbody>{world}</worldbody>"
+        contact, actuator, sensor = self.contact(), self.actuator(), self.sensor()
+        return (
+            f'<mujoco><compiler angle="radian" autolimits="true"/>'
+            f'<option timestep="{self.number(0.001, 0.01)}" gravity="{gravity}" cone="{cone}" '
+            f'integrator="{integrator}" impratio="{self.number(0.5, 3)}" jacobian="dense" '
+            f'solver="Newton" iterations="100" tolerance="1e-15">'
+            f'<flag energy="enable" {flags}/></option>'
+            f"{body}{contact}{actuator}{sensor}</mujoco>"
+        )
+
+    def geom(self, kind: str, body: str) -> str:
+        name = f"geom{len(self.geoms)}"
+        self.geoms.append((name, kind))
+        size = " ".join(
+            self.number(0.05, 0.2) for _ in range({"sphere": 1, "capsule": 2}.get(kind, 3))
+        )
+        contype, conaffinity = AFFINITY[kind]
+        if self.chance(0.2):
+            contype = conaffinity = 0
+        place = f'pos="{self.vector(3, 0.1)}" quat="{self.vector(4, 1)}"'
+        if kind == "plane" and not self.chance(0.3):
+            place = 'pos="0 0 -0.3"'
+        solver = ""
+        if self.chance(0.4):
+            solver = self.pick(
+                'solref="0.03 0.9"', 'solref="-800 -30"', 'priority="1"', 'solmix="2"'
+            )
+        return (
+            f'<geom name="{name}" type="{kind}" size="{size}" {place} contype="{contype}" '
+            f'conaffinity="{conaffinity}" density="{self.number(200, 2000)}" '
+            f'condim="{self.pick("1", "3", "3")}" friction="{self.number(0, 1.5)} 0.01 0.001" '
+            f'margin="{self.pick("0", "0.01")}" gap="{self.pick("0", "0.004")}" {solver}/>'
+        )
+
+    def planes(self) -> str:
+        return "".join(self.geom("plane", "world") for _ in range(int(self.rng.integers(0, 3))))
+
+    def statics(self) -> str:
+        return "".join(self.geom("sphere", "world") for _ in range(int(self.chance(0.3))))
+
+    def joint(self, kind: str, name: str) -> str:
+        said = [
+            f'name="{name}" type="{kind}" pos="{"0 0 0" if self.simple else self.vector(3, 0.1)}"'
+        ]
+        if kind != "ball":
+            said.append(f'axis="{self.vector(3, 1)}"')
+        if self.chance(0.5):
+            said.append(f'stiffness="{self.number(0, 5)}"')
+        if self.chance(0.5):
+            said.append(f'damping="{self.number(0, 1)}"')
+        if self.chance(0.5):
+            said.append(f'armature="{self.number(0, 0.1)}"')
+        if self.chance(0.3):
+            said.append(f'frictionloss="{self.number(0, 0.3)}"')
+        if self.chance(0.4):
+            low = 0.0 if kind == "ball" else self.rng.uniform(-1, 0.2)
+            said.append(f'range="{low:.4g} {self.rng.uniform(0.3, 1.2):.4g}"')
+            said.append(f'margin="{self.pick("0", "0.1")}"')
+        if kind != "ball" and self.chance(0.4):
+            said.append(f'ref="{self.number(-1, 1)}" springref="{self.number(-1, 1)}"')
+        if kind != "ball" and self.chance(0.2):
+            said.append('actuatorfrcrange="-1.5 1"')
+        self.joints.append((name, kind))
+        return f"<joint {' '.join(said)}/>"
+
+    def free(self, name: str) -> str:
+        self.joints.append((name, "free"))
+        more = ""
+        if self.chance(0.3):
+            more = f'damping="{self.number(0, 0.5)}" armature="{self.number(0, 0.1)}"'
+        if self.chance(0.3):
+            more += f' stiffness="{self.number(0, 2)}"'
+        return f'<joint name="{name}" type="free" {more}/>'
+
+    def body(self, index: int, children: dict[int, list[int]], at_root: bool) -> str:
+        name = f"body{index}"
+        self.bodies.append(name)
+        said, first = "", len(self.joints)
+        if at_root and self.chance(0.5):
+            said += self.free(f"joint{first}")
+        else:
+            number = int(self.rng.choice([0, 1, 2, 3], p=[0.15, 0.6, 0.15, 0.1]))
+            kinds = [self.pick(*JOINTS) for _ in range(number)]
+            if "ball" in kinds:  # MuJoCo: with no other rotation
+                kinds = ["ball"] if self.chance(0.5) else ["slide", "ball"]
+            for k, kind in enumerate(kinds):
+                said += self.joint(kind, f"joint{first + k}")
+        if self.chance(0.2):
+            said += (
+                f'<inertial pos="{self.vector(3, 0.1)}" quat="{self.vector(4, 1)}" '
+                f'mass="{self.number(0.2, 3)}" diaginertia="0.02 0.03 0.04"/>'
+            )
+        for _ in range(int(self.rng.integers(1, 3))):
+            said += self.geom(self.pick("sphere", "capsule", "box"), name)
+        if self.chance(0.5):
+            self.sites.append(f"site{index}")
+            place = f'pos="{self.vector(3, 0.1)}" quat="{self.vector(4, 1)}"'
+            said += f'<site name="site{index}" {place}/>'
+        said += "".join(self.body(child, children, False) for child in children[index])
+        gravcomp = f'gravcomp="{self.number(0, 1)}"' if self.chance(0.1) else ""
+        turn = "" if self.simple else f'quat="{self.vector(4, 1)}"'
+        return f'<body name="{name}" pos="{self.vector(3, 0.3)}" {turn} {gravcomp}>{said}</body>'
+
+    def trees(self) -> str:
+        children: dict[int, list[int]] = {k: [] for k in range(self.count)}
+        roots = [0]
+        for k in range(1, self.count):
+            if self.chance(0.15):
+                roots.append(k)
+            else:
+                children[int(self.rng.integers(max(0, k - 3), k))].append(k)
+        texts = "".join(self.body(root, children, True) for root in roots)
+        if not self.joints:  # a model moves
+            extra = self.joint("hinge", "joint0") + self.geom("sphere", "last")
+            texts += f'<body name="last">{extra}</body>'
+            self.bodies.append("last")
+        return texts
+
+    def contact(self) -> str:
+        said = ""
+        round_ = [name for name, kind in self.geoms if kind in ("sphere", "capsule")]
+        if len(round_) > 1 and self.chance(0.3):
+            one, other = self.rng.choice(round_, 2, replace=False)
+            said += (
+                f'<pair name="pair" geom1="{one}" geom2="{other}" condim="{self.pick("1", "3")}" '
+                f'friction="{self.number(0, 1)} {self.number(0, 1)} 0.01 0 0" margin="0.005"/>'
+            )
+        if len(self.bodies) > 1 and self.chance(0.3):
+            one, other = self.rng.choice(self.bodies, 2, replace=False)
+            said += f'<exclude body1="{one}" body2="{other}"/>'
+        return f"<contact>{said}</contact>"
+
+    def actuator(self) -> str:
+        said = ""
+        for k in range(int(self.rng.integers(0, 5))):
+            joint, kind = self.joints[int(self.rng.integers(len(self.joints)))]
+            where = "jointinparent" if kind in ("hinge", "slide") and self.chance(0.1) else "joint"
+            gear = self.vector({"ball": 3, "free": 6}.get(kind, 1), 2)
+            more = [f'name="actuator{k}" {where}="{joint}" gear="{gear}"']
+            dynamics = self.pick("none", "none", "integrator", "filter", "filterexact")
+            if dynamics != "none":
+                more.append(f'dyntype="{dynamics}" dynprm="{self.number(0.01, 0.1)}"')
+                if self.chance(0.4):
+                    more.append('actrange="-0.5 0.7"')
+            if self.chance(0.5):
+                prm = f"{self.number(0, 3)} {self.number(-1, 1)} {self.number(-1, 0)}"
+                more.append(f'gaintype="affine" gainprm="{prm}"')
+            else:
+                more.append(f'gainprm="{self.number(0, 3)}"')
+            if self.chance(0.5):
+                prm = f"{self.number(-1, 1)} {self.number(-5, 0)} {self.number(-1, 0)}"
+                more.append(f'biastype="affine" biasprm="{prm}"')
+            if self.chance(0.4):
+                more.append('ctrlrange="-0.8 0.6"')
+            if self.chance(0.4):
+                more.append('forcerange="-1 2"')
+            self.actuators.append(f"actuator{k}")
+            said += f"<general {' '.join(more)}/>"
+        return f"<actuator>{said}</actuator>"
+
+    def sensor(self) -> str:
+        said = ""
+        for _ in range(int(self.rng.integers(0, 8))):
+            kind = self.pick("joint", "frame", "frame", "site", "subtreecom", "actuatorfrc")
+            cut = f'cutoff="{self.number(0.1, 1)}"' if self.chance(0.2) else ""
+            one = [name for name, type_ in self.joints if type_ in ("hinge", "slide")]
+            if kind == "joint" and one:
+                said += f'<{self.pick("jointpos", "jointvel")} joint="{self.pick(*one)}" {cut}/>'
+            elif kind == "frame":
+                type_ = self.pick("body", "xbody", "geom", *(["site"] if self.sites else []))
+                names = {"geom": [g for g, _ in self.geoms], "site": self.sites}
+                name = self.pick(*names.get(type_, self.bodies))
+                which = self.pick(*FRAMES, *MOVING)
+                cut = "" if which.endswith(("axis", "quat")) else cut
+                said += f'<{which} objtype="{type_}" objname="{name}" {cut}/>'
+            elif kind == "site" and self.sites:
+                said += (
+                    f'<{self.pick("gyro", "velocimeter")} site="{self.pick(*self.sites)}" {cut}/>'
+                )
+            elif kind == "subtreecom":
+                said += f'<subtreecom body="{self.pick(*self.bodies)}" {cut}/>'
+            elif kind == "actuatorfrc" and self.actuators:
+                said += f'<actuatorfrc actuator="{self.pick(*self.actuators)}" {cut}/>'
+        return f"<sensor>{said}</sensor>"
+
+
+def mjcf(seed: int, bodies: int | None = None) -> str:
+    """Return a model as MJCF.
+
+    Args:
+        seed: Of the random numbers.
+        bodies: The number of bodies without the world, 3 to 12; drawn if None.
+    """
+    return _Text(seed, bodies).text()
+
+
+def state(model: worlds.Model, rng: np.random.Generator, size: float = 1.0) -> dict[str, Any]:
+    """Return a state: qpos, qvel, act, ctrl, qfrc (applied) and xfrc, which is zero at times.
+
+    Args:
+        model: The model.
+        rng: The source of random numbers.
+        size: Of the distance from `qpos0`; quaternions have any length but zero.
+    """
+    sizes = model.sizes
+    qpos = model.qpos0 + rng.normal(0, size, sizes.nq)
+    for kind, at in zip(model.jnt_type, model.jnt_qposadr, strict=True):
+        if kind < 2:
+            start = at + 3 * (kind == 0)
+            qpos[start : start + 4] = model.qpos0[start : start + 4] + rng.normal(0, 0.5 * size, 4)
+    return {
+        "qpos": qpos,
+        "qvel": rng.normal(0, 1.5, sizes.nv),
+        "act": rng.normal(0, 0.5, sizes.na),
+        "ctrl": rng.normal(0, 1, sizes.nu),
+        "qfrc": rng.normal(0, 1, sizes.nv),
+        "xfrc": rng.normal(0, 1, (sizes.nbody, 6)) * (rng.random() < 0.7),
+    }

@@ -1,0 +1,71 @@
+"""Smooth terms of random models, compared with MuJoCo itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from difftile import worlds
+from tests.worlds import plain
+from tests.worlds.random_mjcf import mjcf, state
+from tests.worlds.test_terms import AFTER, TIGHT, near, state_of, with_accelerations
+
+mujoco: Any = pytest.importorskip("mujoco", reason="needs MuJoCo")
+
+GROUPS = 10  # of models, a test each
+MODELS = 4  # of a group; all of them together take ten seconds
+
+
+def check(seed: int) -> None:
+    """Compare one model at one state, a step included."""
+    compiled = mujoco.MjModel.from_xml_string(mjcf(seed))
+    one, data = worlds.load(compiled), mujoco.MjData(compiled)
+    rng = np.random.default_rng(seed)
+    given = state(one, rng, size=[0.0, 1e-9, 0.3, 1.0][seed % 4])
+    data.qpos[:], data.qvel[:], data.act[:] = given["qpos"], given["qvel"], given["act"]
+    data.ctrl[:], data.qfrc_applied[:] = given["ctrl"], given["qfrc"]
+    data.xfrc_applied[:] = given["xfrc"]
+    mujoco.mj_forward(compiled, data)
+    ours = state_of(one, given)
+    found = plain.terms(one, ours)
+    M = np.zeros((compiled.nv, compiled.nv))
+    mujoco.mj_fullM(compiled, data, M)
+    near(found["M"], M[np.tril_indices(compiled.nv)], TIGHT, "M")
+    near(found["qfrc_bias"], data.qfrc_bias, TIGHT, "bias")
+    near(found["qfrc_actuator"], data.qfrc_actuator, TIGHT, "actuator")
+    total = found["qfrc_passive"] + found["qfrc_actuator"] + found["qfrc_applied"]
+    total -= found["qfrc_bias"]
+    near(total, data.qfrc_smooth, TIGHT, "smooth")
+    for frame in ("xpos", "xquat", "subtree_com"):
+        near(found[frame], getattr(data, frame), TIGHT, frame)
+    near(found["energy"], data.energy, TIGHT, "energy")
+    read = np.concatenate([*[_read(found, data, s) for s in range(compiled.nsensor)], [0.0]])
+    near(read, 0 * read, TIGHT, "sensordata")
+    total += data.qfrc_constraint
+    found = plain.terms(one, with_accelerations(one, ours, found["M_hat"], total))
+    mujoco.mj_step(compiled, data)
+    near(found["qvel_next"], data.qvel, AFTER, "qvel after a step")
+    near(found["qpos_next"], data.qpos, AFTER, "qpos after a step")
+    near(found["act_next"][: one.sizes.na], data.act, AFTER, "act after a step")
+
+
+def _read(found: dict[str, Any], data: Any, s: int) -> Any:
+    """Return the error of a sensor, relative to 1 + its largest entry."""
+    at, size = data.model.sensor_adr[s], data.model.sensor_dim[s]
+    wanted = data.sensordata[at : at + size]
+    return (found["sensordata"][at : at + size] - wanted) / (1 + np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_random_models_mean_what_they_mean_in_mujoco(group: int) -> None:
+    for seed in range(group * MODELS, (group + 1) * MODELS):
+        check(seed)
+
+
+@pytest.mark.slow  # 5,000 models
+@pytest.mark.parametrize("group", range(100))
+def test_many_random_models_mean_what_they_mean_in_mujoco(group: int) -> None:
+    for seed in range(1000 + group * 50, 1000 + (group + 1) * 50):
+        check(seed)
