@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.distributed import solver_steps as steps
 from tests.distributed import split_problems as problems
 from tests.ranks import ranks
 
@@ -27,10 +28,22 @@ CASES: list[tuple[Callable[..., problems.Arrays], tuple[Any, ...]]] = [
     (problems.heat, ("dopri5", "discrete")),
     (problems.heat, ("dopri5", "continuous")),
 ]
-FEW = [CASES[0], CASES[5], CASES[10]]
+STEPS: list[tuple[Callable[..., None], tuple[Any, ...], float]] = [  # fields that a tape may keep
+    (steps.linear, ("cg",), 14),
+    (steps.linear, ("gmres",), 14),
+    (steps.fixed_point, ("solution",), 14),
+    (steps.fixed_point, ("algorithm",), 14),
+    (steps.root, (), 14),
+    (steps.minimum, (), 14),
+    (steps.heat, ("rk4", "discrete"), 50),
+    (steps.heat, ("dopri5", "discrete"), 75),
+    (steps.heat, ("dopri5", "continuous"), 11),
+]
+QUICK = {"linear-cg", "fixed_point-algorithm", "heat-rk4-discrete"}
+OTHERS = [(2, "torch"), (4, "torch"), (2, "mpi"), (3, "mpi"), (4, "mpi")]
 
 
-def names(case: tuple[Callable[..., Any], tuple[Any, ...]]) -> str:
+def names(case: tuple[Any, ...]) -> str:
     """Return the name of a case."""
     return "-".join(map(str, (case[0].__name__, *case[1])))
 
@@ -64,8 +77,8 @@ def test_three_ranks(case: tuple[Callable[..., Any], tuple[Any, ...]]) -> None:
 
 
 @pytest.mark.slow  # three more starts of ranks, which compile anew
-@pytest.mark.parametrize(("size", "engine"), [(2, "torch"), (4, "torch"), (3, "mpi")])
-@pytest.mark.parametrize("case", FEW, ids=names)
+@pytest.mark.parametrize(("size", "engine"), OTHERS)
+@pytest.mark.parametrize("case", CASES, ids=names)
 def test_other_ranks(
     size: int, engine: str, case: tuple[Callable[..., Any], tuple[Any, ...]]
 ) -> None:
@@ -137,3 +150,31 @@ tape.backward({loss: 1.0})
 assert x.grad.to_numpy().tolist() == [0, *[2] * 6, 0]
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def sizes_of_steps() -> list[Any]:
+    """Return the cases: three ranks, and as slow ones the other numbers of them."""
+    cases: list[Any] = []
+    for case in STEPS:
+        name = names(case)
+        for size, engine in [(3, "torch"), *OTHERS]:
+            slow = [pytest.mark.slow] if name not in QUICK or (size, engine) in OTHERS else []
+            cases.append(pytest.param(size, engine, case, marks=slow, id=f"{name}-{size}-{engine}"))
+    return cases
+
+
+@pytest.mark.parametrize(("size", "engine", "case"), sizes_of_steps())
+def test_steps_within_memory(
+    size: int, engine: str, case: tuple[Callable[..., Any], tuple[Any, ...], float]
+) -> None:
+    """Limited tapes run solvers again on all ranks or on none, though ranks have other limits."""
+    step, options, memory = case
+    (expected,) = steps.march(False, step, options)
+    tapes = ({}, {"memory": memory})
+    for results in ranks(size, engine).run(steps.march, True, step, options, tapes):
+        for k, found in enumerate(results):
+            assert (found.pop("again") > 0) == (k > 0)
+            for name, values in found.items():
+                np.testing.assert_allclose(
+                    values, expected[name], rtol=1e-12, atol=1e-12, err_msg=f"{name}, tape {k}"
+                )
