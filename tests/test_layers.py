@@ -53,7 +53,7 @@ ALLOWED: dict[str, set[str]] = {
     "transforms": _LANGUAGE,
     "jax": _LANGUAGE | {"interop", "optim", "transforms"},
     "torch": _LANGUAGE | {"interop", "optim", "transforms"},
-    "testing": _LANGUAGE,
+    "testing": _LANGUAGE | {"ranks"},
     "interop": _LANGUAGE | {"transforms"},
     "textures": _LANGUAGE,
     "rotations": _LANGUAGE | {"textures"},

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import GradientCut, LaunchError, TapeError
+from difftile.diagnostics import GradientCut, LaunchError, RankError, TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.derived import DerivedField
 from difftile.fields.field import zero_grads
 from difftile.ir.types import is_float
 from difftile.launch.streams import STREAMS
+from difftile.ranks import current
 from difftile.recording.tapes import TAPES
 from difftile.runtime.tape import Tape
 from difftile.substrate import silence
@@ -108,6 +109,8 @@ class Evaluator:
         self._shadows.take((name, value.base) for name, value in self._held)
         if self._subject.is_launch:
             self._shadows.widen()  # a launch takes fields of any float types
+        waiting = current().waiting
+        before = waiting.begun
         with STREAMS.given_back(), watching(self._shadows) as watch:
             try:
                 result = self._subject.run()
@@ -116,6 +119,12 @@ class Evaluator:
                     f"gradcheck() opens a tape for {self._subject.title}, which must open no tape "
                     f"and not call backward() itself: {error}"
                 ) from error
+        if current().size > 1 and waiting.begun > before:
+            raise RankError(
+                f"gradcheck(): {self._subject.title} communicates with other ranks, and how often "
+                "a check runs it depends on the numbers of this rank. Check it on one rank, by the "
+                "same program without a launcher, where exchanges and sums are the same steps."
+            )
         self.notes = tuple(watch.notes)
         self._touched = watch.touched
         asked = self._named_outputs(result) or {}

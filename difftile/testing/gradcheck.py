@@ -70,6 +70,7 @@ def gradcheck(
         GradientMismatch: The gradient does not pass, and `strict` is set.
         LaunchError: `f` does not take the arguments, gives different results each time, or cannot
             be differentiated with respect to a requested field.
+        RankError: There are several ranks, and `f` communicates with others.
         TapeError: A tape is open.
     """
     if RECORDING.get().recorder is not None:
