@@ -54,7 +54,9 @@ class SlowNetwork(Alone):
         self._free = 0.0  # when the wire is
         self.waited = 0.0  # by the program [s]
 
-    def all_reduce(self, array: Array, op: str = "sum") -> Pending:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def all_reduce(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, array: Array, op: str = "sum", *, agreed: bool = False
+    ) -> Pending:
         """Start a sum, over a ring: each rank sends 2 (n - 1) / n of the bytes."""
         self._hear(array.nbytes)
         sent = 2.0 * (self.size - 1) / self.size * array.nbytes

@@ -348,7 +348,7 @@ class _Round:
                 else:
                     part.fill(0)
                 start += part.size
-        bucket.pending = current().aside().all_reduce(bucket.array)
+        bucket.pending = current().aside().all_reduce(bucket.array, agreed=True)
 
     def _goes_from_device(self, one: NamedParameter) -> bool:
         """Tell whether a gradient is added up in memory of the device; all ranks decide alike."""

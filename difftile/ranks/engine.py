@@ -68,15 +68,20 @@ class Engine(Protocol):
         """Whether arrays may be in the memory of a device."""
         ...
 
-    def all_reduce(self, array: Array, op: str = "sum") -> Pending:
+    def all_reduce(self, array: Array, op: str = "sum", *, agreed: bool = False) -> Pending:
         """Start to combine the numbers of all ranks, in place; each rank gets the same bits.
+
+        Lengths, types and operations are compared: of a few numbers when they have come, and of
+        others here, which waits for all ranks.
 
         Args:
             array: Numbers, as many on each rank.
             op: "sum", "max" or "min".
+            agreed: The ranks know that they combine the same, as for all memory of devices.
 
         Raises:
-            RankError: Numbers of this type cannot be combined so.
+            RankError: Numbers of this type cannot be combined so, or the ranks combine different
+                numbers.
         """
         ...
 

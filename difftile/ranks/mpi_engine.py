@@ -15,6 +15,7 @@ from difftile.diagnostics import RankError, counted
 from difftile.ranks.alone import copy_own
 from difftile.ranks.engine import Array, Message
 from difftile.ranks.launchers import place
+from difftile.ranks.letters import is_short, read, written
 from difftile.ranks.numbers import HostArray, as_bytes, carried
 from difftile.ranks.waiting import Waiting
 
@@ -134,11 +135,23 @@ class MpiEngine:
         self._held: set[_Request] = set()  # memory stays until requests are done
         self._progress = _Progress(MPI, self._world) if self.size > 1 else None
 
-    def all_reduce(self, array: Array, op: str = "sum") -> _Requests:
+    def all_reduce(self, array: Array, op: str = "sum", *, agreed: bool = False) -> _Requests:
         """Start to combine the numbers of all ranks."""
         self.waiting.begun += 1
         self.waiting.joined += 1
         numbers, finish = carried(_of_host(array), op)
+        if not agreed:
+            letters = written(numbers, op, array.dtype.str, self.rank, self.size)
+            handle = self._world.Iallreduce(self.MPI.IN_PLACE, letters, self.MPI.SUM)
+
+            def compare() -> None:
+                read(letters, numbers, op, self.rank)
+                finish()
+
+            sent = _Requests([_Request(handle, None, None, letters)], self, compare)
+            if is_short(numbers):
+                return sent
+            sent.wait("a comparison of lengths")
         flat = numbers.reshape(-1)
         length = max(1, MOST_BYTES // numbers.itemsize)
         requests: list[_Request] = []

@@ -20,6 +20,7 @@ from difftile.ranks.alone import Done, copy_own
 from difftile.ranks.engine import Array, Message, Pending
 from difftile.ranks.failures import guard
 from difftile.ranks.launchers import Place, has_address, place
+from difftile.ranks.letters import is_short, read, written
 from difftile.ranks.numbers import CARRIERS, HostArray, as_bytes, carried, check_op
 from difftile.ranks.streams import session_stream
 from difftile.ranks.waiting import Waiting
@@ -210,13 +211,26 @@ class TorchEngine:
             self._has_nccl = found
         return found
 
-    def all_reduce(self, array: Array, op: str = "sum") -> Pending:
+    def all_reduce(self, array: Array, op: str = "sum", *, agreed: bool = False) -> Pending:
         """Start to combine the numbers of all ranks."""
         self.waiting.begun += 1
         self.waiting.joined += 1
         if not isinstance(array, np.ndarray):
             return self._reduce_device(array, op)
-        numbers, finish = carried(cast(HostArray, array), op)
+        given = cast(HostArray, array)
+        numbers, finish = carried(given, op)
+        if not agreed:
+            letters = written(numbers, op, given.dtype.str, self.rank, self.size)
+
+            def compare() -> None:
+                read(letters, numbers, op, self.rank)
+                finish()
+
+            work = self._gloo.allreduce([self._from_numpy(letters)], self._options["sum"])
+            sent = _Sum(work, self.waiting, compare)
+            if is_short(numbers):
+                return sent
+            sent.wait("a comparison of lengths")
         if not numbers.size:
             return Done()
         work = self._gloo.allreduce([self._from_numpy(numbers)], self._options[op])

@@ -175,6 +175,43 @@ def test_ranks_agree(size: int, engine: str) -> None:
     assert ranks(size, engine).run(agreed, 2.5) == [[total, size + 1.5, 2.5]] * size
 
 
+def different() -> list[str]:
+    """Combine different numbers on the last rank; return the errors."""
+    engine = current()
+    last = engine.rank == engine.size - 1
+    errors: list[str] = []
+    for array, op in (
+        (np.zeros(3 + last), "sum"),
+        (np.zeros(3 + 200 * last), "sum"),
+        (np.zeros(3 * last), "sum"),
+        (np.zeros(300, np.float32 if last else np.float64), "sum"),
+        (np.zeros(2, np.float16 if last else np.float32), "sum"),
+        (np.zeros(1), "max" if last else "min"),
+    ):
+        with pytest.raises(RankError) as caught:
+            engine.all_reduce(array, op).wait("the test")
+        errors.append(str(caught.value))
+    assert agree(1.0) == engine.size
+    return errors
+
+
+@pytest.mark.parametrize("engine", ["torch", "mpi"])
+def test_different_numbers_are_not_combined(engine: str) -> None:
+    kinds = [
+        ("the sum of 3 numbers of type float64", "the sum of 4 numbers of type float64"),
+        ("the sum of 3 numbers of type float64", "the sum of 203 numbers of type float64"),
+        ("the sum of no numbers of type float64", "the sum of 3 numbers of type float64"),
+        ("the sum of 300 numbers of type float64", "the sum of 300 numbers of type float32"),
+        ("the sum of 2 numbers of type float32", "the sum of 2 numbers of type float16"),
+        ("the smallest of 1 number of type float64", "the largest of 1 number of type float64"),
+    ]
+    for rank, errors in enumerate(ranks(3, engine).run(different)):
+        for error, (others, last) in zip(errors, kinds, strict=True):
+            lines = f"  ranks 0 and 1: {others}\n  rank 2: {last}\n"
+            begin = f"Rank {rank}: the ranks are about to combine different numbers:\n{lines}"
+            assert error.startswith(begin)
+
+
 def refused(kind: str) -> str:
     """Ask for something that there is not; return the error."""
     engine = current()
