@@ -143,5 +143,5 @@ class Rows:
     def friction_law(self, m, i, speed, h):
         """Return the reference r and the weight D of the frictionloss of a degree of freedom."""
         d = impedance(m.dof_solimp[i], 0.0)
-        _, damped = spring(m.dof_solref[i], m.dof_solimp[i], h)
-        return damped * speed, 1.0 / regularisation(d, m.dof_invweight0[i])
+        damping = spring(m.dof_solref[i], m.dof_solimp[i], h)[1]
+        return damping * speed, 1.0 / regularisation(d, m.dof_invweight0[i])

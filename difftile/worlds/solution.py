@@ -124,18 +124,18 @@ class Solution:
                 speed = self.rows.apart(m, s, point, frame, com, v_r, v_t)
                 dim, r, weight, mu = self.rows.contact_law(m, s, dist, margin, speed, h)
                 z = self.rows.apart(m, s, point, frame, com, a_r, a_t) + r
-                _, force, _ = self.cones.penalty(dim, z, weight, mu)
+                force = self.cones.penalty(dim, z, weight, mu)[1]
                 power += force.dot(self.rows.apart(m, s, point, frame, com, x_r, x_t))
         for k in range(2 * self.nlimit):
             dist, jacobian = self.rows.limit(m, k // 2, k % 2, qpos)
             if dist < m.jnt_margin[m.limit_jntid[k // 2]]:
                 speed = self.rows.along(m, k // 2, jacobian, qvel)
                 r, weight = self.rows.limit_law(m, k // 2, dist, speed, h)
-                _, force, _ = one_sided(self.rows.along(m, k // 2, jacobian, a) + r, weight)
+                force = one_sided(self.rows.along(m, k // 2, jacobian, a) + r, weight)[1]
                 power += force * self.rows.along(m, k // 2, jacobian, x)
         for k in range(self.nfriction):
             i = m.friction_dofid[k]
             r, weight = self.rows.friction_law(m, i, qvel[i], h)
-            _, force, _ = dry(a[i] + r, weight, m.dof_frictionloss[i])
+            force = dry(a[i] + r, weight, m.dof_frictionloss[i])[1]
             power += force * x[i]
         return power

@@ -89,9 +89,9 @@ class Solver:
     def set_products(self, m, x, tree, laws, products):
         """Set J x of all rows."""
         com, axis_r, axis_t = tree
-        contacts, limits, _ = laws
-        _, law_point, law_frame, _, law_weight, _ = contacts
-        limit_jacobian, _, limit_weight = limits
+        contacts, limits = laws[0], laws[1]
+        law_point, law_frame, law_weight = contacts[1], contacts[2], contacts[4]
+        limit_jacobian, limit_weight = limits[0], limits[2]
         contact_x, limit_x, dry_x = products
         motion_r, motion_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
         self.rows.motions(m, axis_r, axis_t, x, motion_r, motion_t)
@@ -122,28 +122,28 @@ class Solver:
     @dt.func
     def advance(self, t, p, z):
         """Add t J p to z."""
+        contact_z, limit_z, dry_z = z
+        contact_p, limit_p, dry_p = p
         for s in range(self.nslot):
-            z[0][s] += t * p[0][s]
+            contact_z[s] += t * contact_p[s]
         for k in range(2 * self.nlimit):
-            z[1][k] += t * p[1][k]
+            limit_z[k] += t * limit_p[k]
         for k in range(self.nfriction):
-            z[2][k] += t * p[2][k]
+            dry_z[k] += t * dry_p[k]
 
     @dt.func
     def add_forces(self, m, tree, laws, z, force):
         """Add J^T f to a force in the coordinates of joints."""
         com, axis_r, axis_t = tree
         contacts, limits, dries = laws
-        law_dim, law_point, law_frame, _, law_weight, law_mu = contacts
-        limit_jacobian, _, limit_weight = limits
-        _, dry_weight = dries
+        law_dim, law_point, law_frame = contacts[0], contacts[1], contacts[2]
+        law_weight, law_mu = contacts[4], contacts[5]
+        limit_jacobian, limit_weight, dry_weight = limits[0], limits[2], dries[1]
         contact_z, limit_z, dry_z = z
         force_r, force_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
         for s in range(self.nslot):
             if law_weight[s] > 0.0:
-                _, pushed, _ = self.cones.penalty(
-                    law_dim[s], contact_z[s], law_weight[s], law_mu[s]
-                )
+                pushed = self.cones.penalty(law_dim[s], contact_z[s], law_weight[s], law_mu[s])[1]
                 f = law_frame[s].transpose() @ pushed
                 b1, b2 = m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
                 force_t[b1] -= f
@@ -161,7 +161,7 @@ class Solver:
                 force_t[parent] += force_t[b]
         for k in range(2 * self.nlimit):
             if limit_weight[k] > 0.0:
-                _, f, _ = one_sided(limit_z[k], limit_weight[k])
+                f = one_sided(limit_z[k], limit_weight[k])[1]
                 j = m.limit_jntid[k // 2]
                 i = m.jnt_dofadr[j]
                 force[i] += limit_jacobian[k][0] * f
@@ -170,7 +170,7 @@ class Solver:
                     force[i + 2] += limit_jacobian[k][2] * f
         for k in range(self.nfriction):
             i = m.friction_dofid[k]
-            _, f, _ = dry(dry_z[k], dry_weight[k], m.dof_frictionloss[i])
+            f = dry(dry_z[k], dry_weight[k], m.dof_frictionloss[i])[1]
             force[i] += f
 
     @dt.func
@@ -182,15 +182,15 @@ class Solver:
         """
         com, axis_r, axis_t = tree
         contacts, limits, dries = laws
-        law_dim, law_point, law_frame, _, law_weight, law_mu = contacts
-        limit_jacobian, _, limit_weight = limits
-        _, dry_weight = dries
+        law_dim, law_point, law_frame = contacts[0], contacts[1], contacts[2]
+        law_weight, law_mu = contacts[4], contacts[5]
+        limit_jacobian, limit_weight, dry_weight = limits[0], limits[2], dries[1]
         contact_z, limit_z, dry_z = z
         column = dt.local(self.nv, vec3)
         freedom = dt.local(self.nv, int)
         for s in range(self.nslot):
             if law_weight[s] > 0.0:
-                value, _, curvature = self.cones.penalty(
+                value, _force, curvature = self.cones.penalty(
                     law_dim[s], contact_z[s], law_weight[s], law_mu[s]
                 )
                 if value > 0.0:
@@ -215,7 +215,7 @@ class Solver:
                             hessian[row + freedom[q]] += bent.dot(column[q])
         for k in range(2 * self.nlimit):
             if limit_weight[k] > 0.0:
-                _, _, s = one_sided(limit_z[k], limit_weight[k])
+                s = one_sided(limit_z[k], limit_weight[k])[2]
                 j = m.limit_jntid[k // 2]
                 i = m.jnt_dofadr[j]
                 n = 1
@@ -227,34 +227,33 @@ class Solver:
                         hessian[entry] += s * limit_jacobian[k][p] * limit_jacobian[k][q]
         for k in range(self.nfriction):
             i = m.friction_dofid[k]
-            _, _, s = dry(dry_z[k], dry_weight[k], m.dof_frictionloss[i])
+            s = dry(dry_z[k], dry_weight[k], m.dof_frictionloss[i])[2]
             hessian[i * (i + 1) // 2 + i] += s
 
     @dt.func
     def slope(self, m, t, laws, z, p):
         """Return the first and the second derivative of the penalties by t, at z + t p."""
         contacts, limits, dries = laws
-        law_dim, _, _, _, law_weight, law_mu = contacts
-        _, _, limit_weight = limits
-        _, dry_weight = dries
+        law_dim, law_weight, law_mu = contacts[0], contacts[4], contacts[5]
+        limit_weight, dry_weight = limits[2], dries[1]
         contact_z, limit_z, dry_z = z
         contact_p, limit_p, dry_p = p
         first, second = 0.0, 0.0
         for s in range(self.nslot):
             if law_weight[s] > 0.0:
-                _, f, curvature = self.cones.penalty(
+                _value, f, curvature = self.cones.penalty(
                     law_dim[s], contact_z[s] + t * contact_p[s], law_weight[s], law_mu[s]
                 )
                 first -= f.dot(contact_p[s])
                 second += contact_p[s].dot(curvature @ contact_p[s])
         for k in range(2 * self.nlimit):
             if limit_weight[k] > 0.0:
-                _, f, curvature = one_sided(limit_z[k] + t * limit_p[k], limit_weight[k])
+                _value, f, curvature = one_sided(limit_z[k] + t * limit_p[k], limit_weight[k])
                 first -= f * limit_p[k]
                 second += curvature * limit_p[k] * limit_p[k]
         for k in range(self.nfriction):
             most = m.dof_frictionloss[m.friction_dofid[k]]
-            _, f, curvature = dry(dry_z[k] + t * dry_p[k], dry_weight[k], most)
+            _value, f, curvature = dry(dry_z[k] + t * dry_p[k], dry_weight[k], most)
             first -= f * dry_p[k]
             second += curvature * dry_p[k] * dry_p[k]
         return first, second
@@ -266,8 +265,7 @@ class Solver:
         Args:
             linear: The derivative at 0 of the part without penalties; quadratic: its second.
         """
-        start, _ = self.slope(m, 0.0, laws, z, p)
-        start += linear
+        start = linear + self.slope(m, 0.0, laws, z, p)[0]
         t, low, high = 1.0, 0.0, -1.0  # high is below 0 until it is known
         for _ in range(SEARCHES):
             first, second = self.slope(m, t, laws, z, p)

@@ -1,0 +1,152 @@
+"""One step of one world: forces, the acceleration under constraints, and the integrator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import difftile as dt
+from difftile import ti
+from difftile.worlds.bias import Bias
+from difftile.worlds.forces import Forces
+from difftile.worlds.inertia import Inertia
+from difftile.worlds.integrate import Integrator
+from difftile.worlds.kinematics import Kinematics
+from difftile.worlds.packed import factor, multiply, solve
+from difftile.worlds.quaternions import mat3, vec3, vec4
+from difftile.worlds.solver import Solver
+from difftile.worlds.topology import Sizes
+
+
+@dt.data_oriented
+class Step:
+    """The step of models of some sizes.
+
+    Args:
+        sizes: The sizes.
+        pushed: Whether there are forces on bodies.
+        options: Of `Solver`: iterations, tolerance.
+    """
+
+    def __init__(self, sizes: Sizes, pushed: bool = False, **options: Any) -> None:
+        self.pushed = pushed
+        self.nv, self.nbody, self.nnode = sizes.nv, sizes.nbody, sizes.nnode
+        self.njnt, self.ngeom = max(1, sizes.njnt), max(1, sizes.ngeom)
+        self.nu = max(1, sizes.nu)
+        self.npacked = sizes.nv * (sizes.nv + 1) // 2
+        self.alone = sizes.nalone > 0
+        self.kinematics, self.inertia, self.bias = Kinematics(sizes), Inertia(sizes), Bias(sizes)
+        self.forces, self.integrator = Forces(sizes), Integrator(sizes)
+        self.solver = Solver(sizes, **options)
+        self.slots, self.limits = self.solver.slots, self.solver.limits
+        self.dries = self.solver.dries
+
+    @dt.func
+    def laws(self):
+        """Return arrays for the laws of rows; see `Solver`."""
+        contacts = (
+            dt.local(self.slots, int),
+            dt.local(self.slots, vec3),
+            dt.local(self.slots, mat3),
+            dt.local(self.slots, vec3),
+            dt.local(self.slots),
+            dt.local(self.slots, vec3),
+        )
+        ends = (dt.local(self.limits, vec3), dt.local(self.limits), dt.local(self.limits))
+        return contacts, ends, (dt.local(self.dries), dt.local(self.dries))
+
+    @dt.func
+    def smooth_forces(self, m, h, qpos, qvel, ctrl, act, qfrc, tau, slope, act_next):
+        """Set tau to all forces but bias and constraints: springs, dampers, actuators, applied.
+
+        Args:
+            m: The parameters of the model.
+            h: The time step [s].
+            qpos, qvel, ctrl, act: The state, and controls.
+            qfrc: Applied forces, (nv,).
+            tau: Result, (nv,).
+            slope: Result: derivatives of actuator forces by their velocities, (nu,).
+            act_next: Result: activations after the step, (na,).
+        """
+        force, drive = dt.local(self.nu), dt.local(self.nv)
+        self.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
+        for i in range(self.nv):
+            tau[i] += drive[i] + qfrc[i]
+        self.forces.springs(m, qpos, tau)
+        self.forces.damping(m, qvel, tau)
+
+    @dt.func
+    def accelerate(self, m, h, qpos, qvel, tau, slope, xfrc, a, b):
+        """Compute accelerations.
+
+        Args:
+            m: The parameters of the model.
+            h: The time step [s].
+            qpos, qvel, tau, slope: The state, and forces from `smooth_forces`.
+            xfrc: Forces on bodies, (6 nbody,), see `Forces.applied`; read if `pushed`.
+            a: A start for the solver, and the result: the acceleration under constraints, (nv,).
+            b: Result: the acceleration that the integrator takes, (nv,).
+
+        Returns:
+            The residual and the number of steps of the solver.
+        """
+        xpos, xquat = dt.local(self.nbody, vec3), dt.local(self.nbody, vec4)
+        anchor, axis = dt.local(self.njnt, vec3), dt.local(self.njnt, vec3)
+        xipos, com = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+        subtree_com = dt.local(self.nbody, vec3)
+        axis_r, axis_t = dt.local(self.nv, vec3), dt.local(self.nv, vec3)
+        geom_xpos, geom_xmat = dt.local(self.ngeom, vec3), dt.local(self.ngeom, mat3)
+        moment, rotational = dt.local(self.nbody, vec3), dt.local(self.nbody, mat3)
+        vel_r, vel_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
+        mass, bias, total = dt.local(self.npacked), dt.local(self.nv), dt.local(self.nv)
+        self.kinematics.frames(m, qpos, xpos, xquat, anchor, axis)
+        self.kinematics.colliders(m, xpos, xquat, geom_xpos, geom_xmat)
+        self.kinematics.centres(m, xpos, xquat, xipos, subtree_com, com)
+        self.kinematics.axes(m, xquat, com, anchor, axis, axis_r, axis_t)
+        self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
+        self.inertia.matrix(m, moment, rotational, axis_r, axis_t, mass)
+        self.bias.velocities(m, qvel, axis_r, axis_t, vel_r, vel_t)
+        self.bias.forces(m, qvel, axis_r, axis_t, vel_r, vel_t, moment, rotational, bias)
+        for i in range(self.nv):
+            total[i] = tau[i] - bias[i]
+        self.forces.applied(m, xfrc, xipos, com, axis_r, axis_t, total, self.pushed)
+        tree, laws = (com, axis_r, axis_t), self.laws()
+        self.solver.set_laws(m, h, qpos, qvel, geom_xpos, geom_xmat, tree, laws)
+        residual, steps = self.solver.minimise(m, tree, laws, mass, total, a)
+        # M̂ b = M a
+        implicit = dt.local(self.npacked)
+        self.integrator.matrix(m, h, mass, slope, implicit)
+        push = dt.local(self.nv)
+        multiply(mass, a, push, self.nv)
+        for i in range(self.nv):
+            b[i] = push[i]
+        factors = dt.local(self.npacked)
+        for k in range(self.npacked):
+            factors[k] = implicit[k]
+        factor(factors, self.nv)
+        solve(factors, b, self.nv)
+        if ti.static(self.alone):
+            self.integrator.solve_alone(
+                m, h, implicit, push, qvel, xpos, xquat, com, rotational, b, False
+            )
+        return residual, steps
+
+    @dt.func
+    def step(self, m, qpos, qvel, ctrl, act, qfrc, xfrc, a, qpos_next, qvel_next, act_next):
+        """Compute the state after a step.
+
+        Args:
+            m: The parameters of the model.
+            qpos, qvel, ctrl, act, qfrc, xfrc: The state, controls, and applied forces.
+            a: A start for the solver, and the acceleration that it finds.
+            qpos_next, qvel_next, act_next: Result.
+
+        Returns:
+            The residual and the number of steps of the solver.
+        """
+        h = m.timestep[None]
+        tau, b = dt.local(self.nv), dt.local(self.nv)
+        slope = dt.local(self.nu)
+        self.smooth_forces(m, h, qpos, qvel, ctrl, act, qfrc, tau, slope, act_next)
+        residual, steps = self.accelerate(m, h, qpos, qvel, tau, slope, xfrc, a, b)
+        self.integrator.advance(m, h, qpos, qvel, b, qpos_next, qvel_next)
+        return residual, steps
