@@ -68,7 +68,8 @@ class Small(np.ndarray):
     def cross(self, other: Any) -> Any:
         if len(self) == 2:
             return self[0] * other[1] - self[1] * other[0]
-        return np.cross(self, other).view(Small)
+        (a, b, c), (d, e, f) = self, other  # quicker than np.cross
+        return np.array([b * f - c * e, c * d - a * f, a * e - b * d]).view(Small)
 
     def outer_product(self, other: Any) -> Any:
         return np.outer(self, other).view(Small)

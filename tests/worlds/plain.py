@@ -37,7 +37,9 @@ class Local:
         self.values[self._at(index)] = value
 
     def _at(self, index: Any) -> Any:
-        for one, size in zip(np.atleast_1d(index), self.shape, strict=True):
+        for one, size in zip(
+            index if isinstance(index, tuple) else (index,), self.shape, strict=True
+        ):
             assert 0 <= one < size, (index, self.shape)
         return index
 

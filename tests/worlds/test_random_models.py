@@ -15,7 +15,7 @@ from tests.worlds.test_terms import AFTER, TIGHT, near, state_of, with_accelerat
 mujoco: Any = pytest.importorskip("mujoco", reason="needs MuJoCo")
 
 GROUPS = 10  # of models, a test each
-MODELS = 4  # of a group; all of them together take ten seconds
+MODELS = 20  # of a group; all of them together take six seconds
 
 
 def check(seed: int) -> None:
