@@ -104,7 +104,14 @@ class Model:
         sizes |= {name: np.array(getattr(one, name)) for name in others}
         write_arrays(Path(path), {"format": np.array(_FORMAT), **sizes, **self.arrays})
 
-    def parameters(self, dtype: Any = ti.f64, grad: tuple[str, ...] = ()) -> Any:
+    def parameters(
+        self,
+        dtype: Any = ti.f64,
+        grad: tuple[str, ...] = (),
+        *,
+        worlds: int = 1,
+        per_world: tuple[str, ...] = (),
+    ) -> Any:
         """Return the arrays and tables as one struct of fields, the argument `m` of kernels.
 
         Elements of several numbers are vectors; `m.gravity`, `m.timestep` and `m.impratio` have the
@@ -113,20 +120,26 @@ class Model:
         Args:
             dtype: `ti.f32` or `ti.f64`.
             grad: The names of arrays that are given gradients.
+            worlds: The number of worlds.
+            per_world: The names of arrays of which each world has its own, filled with the model's.
+                Their fields have the worlds as first axis, which is the last one in memory.
 
         Raises:
-            KeyError: A name in `grad` is none of an array of numbers.
+            KeyError: A name is none of an array of numbers.
         """
-        unknown = [name for name in grad if name not in ARRAYS or ARRAYS[name].integer]
-        if unknown:
-            raise KeyError(f"no array of numbers is called {unknown[0]!r}.")
+        for name in (*grad, *per_world):
+            if name not in _PASSED or _PASSED[name].integer:
+                raise KeyError(f"no array of numbers is called {name!r}.")
         if dtype is ti.f32:
             self._warn_of_stiffness()
+        arrays = self.effective
         found = {
-            name: _field(self.effective[name], row, dtype, name in grad)
+            name: _field(
+                arrays[name], row, dtype, name in grad, worlds if name in per_world else None
+            )
             for name, row in _PASSED.items()
         }
-        found |= {name: _field(table, _INDEX, dtype, False) for name, table in self.tables.items()}
+        found |= {name: _field(table, _INDEX, dtype) for name, table in self.tables.items()}
         return _parameters(tuple(found))(**found)
 
     @property
@@ -197,17 +210,24 @@ _UNREAD = {"geom_rgba", "integrator", "cone", "site_type", "tolerance", "iterati
 _PASSED = {name: row for name, row in ARRAYS.items() if name not in _UNREAD}
 
 
-def _field(values: Array, row: Row, dtype: Any, grad: bool) -> Any:
-    if row.integer:
-        element = dt.vec(row.element[0], ti.i32) if row.element else ti.i32
+def _field(
+    values: Array, row: Row, dtype: Any, grad: bool = False, worlds: int | None = None
+) -> Any:
+    """Return a field of an array; with a number of worlds, one that has them as first axis."""
+    width = row.used or (row.element[0] if row.element else 0)
+    values = values[..., :width] if width else values
+    scalar = ti.i32 if row.integer else dtype
+    shape = values.shape[: values.ndim - bool(width)]
+    if worlds is not None:
+        values = np.broadcast_to(values, (worlds, *values.shape))
+        field = dt.field(
+            dt.vec(width, scalar) if width else scalar, (*reversed(shape), worlds), grad=grad
+        )
+        field = field.transpose()
     else:
-        width = row.used or (row.element[0] if row.element else 0)
-        values = values[..., :width] if width else values
-        element = dt.vec(width, dtype) if width else dtype
-    shape = values.shape[: values.ndim - bool(row.element)]
-    field = dt.field(element, shape, grad=grad)
-    if 0 not in shape:
-        field.from_numpy(values.astype(np.int32 if row.integer else _NUMPY[dtype]))
+        field = dt.field(dt.vec(width, scalar) if width else scalar, shape, grad=grad)
+    if values.size:
+        field.from_numpy(np.array(values, np.int32 if row.integer else _NUMPY[dtype]))
     return field
 
 

@@ -156,6 +156,19 @@ def test_parameters_are_fields_of_the_arrays() -> None:
         one.parameters(grad=("body_parentid",))
 
 
+def test_parameters_of_each_world() -> None:
+    one = model("double_pendulum")
+    names = ("gravity", "body_mass", "jnt_axis")
+    m = one.parameters(ti.f64, grad=("body_mass",), worlds=3, per_world=names)
+    assert m.gravity.shape == (3,) and m.body_mass.shape == (3, 3) and m.jnt_axis.shape == (3, 2)
+    m.body_mass[1, 2] = 5.0
+    assert m.body_mass.to_numpy()[:, 2].tolist() == [one.body_mass[2], 5.0, one.body_mass[2]]
+    np.testing.assert_array_equal(m.jnt_axis.to_numpy()[1], one.jnt_axis)
+    assert m.body_mass.grad.shape == (3, 3) and m.body_pos.shape == (3,)
+    with pytest.raises(KeyError, match="'geom_type'"):
+        one.parameters(per_world=("geom_type",))
+
+
 def test_stiff_impedances_are_reported_in_single_precision() -> None:
     one = worlds.Model(numbers()["box"]["arrays"])
     one.geom_solimp[1, 1] = 0.9995
