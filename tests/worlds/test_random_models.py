@@ -13,6 +13,7 @@ from tests.worlds.random_mjcf import mjcf, state
 from tests.worlds.test_terms import AFTER, TIGHT, near, state_of, with_accelerations
 
 mujoco: Any = pytest.importorskip("mujoco", reason="needs MuJoCo")
+mujoco.set_mju_user_warning(lambda text: None)  # of light bodies; otherwise to a file, here
 
 GROUPS = 10  # of models, a test each
 MODELS = 20  # of a group; all of them together take six seconds
