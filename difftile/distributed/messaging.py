@@ -6,6 +6,7 @@ they are arrays of the host: the buffers on the CPU, copies elsewhere.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from difftile.fields.exchange import HostArray
-from difftile.ir.types import numpy_dtype, scalar_of
+from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.ranks import Message, current
 from difftile.ranks.engine import Pending
-from difftile.substrate import Buffer
+from difftile.substrate import Buffer, current_session
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,46 +36,56 @@ class Part:
 
 
 class Posted:
-    """Messages that have been started; both buffers stay as they are until `wait`.
+    """Messages that have been started; all buffers stay as they are until `wait`.
 
     Args:
-        source: The numbers to send, shape (n, ...).
-        sends: Its parts.
-        target: Takes the received numbers, shape (m, ...); becomes zero where no part receives.
-        receives: Its parts, which do not overlap.
+        sources: The numbers to send, shape (n, ...) each; a message has the rows of all of them.
+        sends: Their parts.
+        targets: Take the received numbers, shape (m, ...), in the order of the sources.
+        receives: Their parts, which do not overlap.
+        clears: Set the rest of the targets to zero, where no part receives.
     """
 
-    __slots__ = ("_pending", "_source", "_staged", "_target")
+    __slots__ = ("_arrivals", "_messages", "_parts", "_pending", "_sources", "_targets")
 
     def __init__(
-        self, source: Buffer, sends: Sequence[Part], target: Buffer, receives: Sequence[Part]
+        self,
+        sources: Sequence[Buffer],
+        sends: Sequence[Part],
+        targets: Sequence[Buffer],
+        receives: Sequence[Part],
+        *,
+        clears: bool = True,
     ) -> None:
-        if covers(receives, target.shape[0]):
-            target.abandon()
-        else:
-            target.fill(0.0)
+        for target in targets:
+            if covers(receives, target.shape[0]):
+                target.abandon()
+            elif clears:
+                target.fill(0.0)
             target.zeros = False
         engine = current()
-        self._source, self._target = source, target  # alive
-        self._staged: HostArray | None = None
-        direct = _has_address(source) and _has_address(target) and engine.takes_device_memory
-        if direct:
-            sent = [_DevicePart(source, part) for part in sends]
-            received = [_DevicePart(target, part) for part in receives]
+        self._sources, self._targets, self._parts = sources, tuple(targets), receives  # alive
+        self._arrivals: list[_HostRows] = []
+        self._messages: list[HostArray] = []
+        sent: list[Message] = []
+        received: list[Message] = []
+        if engine.takes_device_memory and all(map(_has_address, (*sources, *targets))):
+            sent = [Message(p.peer, _DevicePart(b, p)) for p in sends for b in sources]
+            received = [Message(p.peer, _DevicePart(b, p)) for p in receives for b in targets]
         else:
-            numbers = np.ascontiguousarray(source.array())
-            into = target.array()
-            if target.device is not None:
-                self._staged = into
-            sent = [numbers[part.start : part.stop] for part in sends]
-            received = [into[part.start : part.stop] for part in receives]
-        self._pending: Pending = engine.exchange(
-            [Message(part.peer, one) for part, one in zip(sends, sent, strict=True)],
-            [Message(part.peer, one) for part, one in zip(receives, received, strict=True)],
-        )
+            leaving = [_HostRows(one, sends) for one in sources]
+            for one in leaving:
+                one.read()
+            self._arrivals = [_HostRows(one, receives) for one in targets]
+            sent = [Message(part.peer, _joined(leaving, part)) for part in sends]
+            self._messages = [_room(self._arrivals, part) for part in receives]
+            received = [
+                Message(part.peer, one) for part, one in zip(receives, self._messages, strict=True)
+            ]
+        self._pending: Pending = engine.exchange(sent, received)
 
-    def wait(self, what: str) -> Buffer:
-        """Wait for the messages; return the buffer with the received numbers.
+    def wait(self, what: str) -> tuple[Buffer, ...]:
+        """Wait for the messages; return the buffers with the received numbers.
 
         Args:
             what: The step, for errors.
@@ -83,10 +94,71 @@ class Posted:
             RankError: Another rank failed, or did not answer.
         """
         self._pending.wait(what)
-        if self._staged is not None:
-            self._target.write(self._staged)
-            self._staged = None
-        return self._target
+        arrivals, self._arrivals = self._arrivals, []
+        if len(arrivals) > 1:
+            for part, message in zip(self._parts, self._messages, strict=True):
+                at = 0
+                for rows in arrivals:
+                    into = rows.of(part)
+                    into[...] = message[at : at + into.nbytes].view(into.dtype).reshape(into.shape)
+                    at += into.nbytes
+        for one in arrivals:
+            one.write()
+        return self._targets
+
+
+class _HostRows:
+    """The rows of a buffer that messages have, in memory of the host.
+
+    On the CPU that is the buffer itself, elsewhere memory from which copies are fast.
+
+    Args:
+        buffer: The buffer.
+        parts: The parts of it.
+    """
+
+    __slots__ = ("_buffer", "_first", "_rows")
+
+    def __init__(self, buffer: Buffer, parts: Sequence[Part]) -> None:
+        self._buffer = buffer
+        self._first = min((part.start for part in parts), default=0)
+        if buffer.device is None:
+            self._first, self._rows = 0, buffer.array()
+            return
+        count = max((part.stop for part in parts), default=0) - self._first
+        inner = *buffer.shape[1:], *shape_of(buffer.element)
+        dtype = numpy_dtype(scalar_of(buffer.element))
+        nbytes = math.prod((count, *inner)) * dtype.itemsize
+        memory = current_session().backend.staging_memory(nbytes)
+        self._rows = memory.view(dtype).reshape(count, *inner)
+
+    def of(self, part: Part) -> HostArray:
+        """Return the rows of a part."""
+        return self._rows[part.start - self._first : part.stop - self._first]
+
+    def read(self) -> None:
+        """Take the contents of the buffer."""
+        if self._buffer.device is not None:
+            self._buffer.read_rows(self._first, self._rows)
+
+    def write(self) -> None:
+        """Put the contents into the buffer."""
+        if self._buffer.device is not None:
+            self._buffer.write_rows(self._first, self._rows)
+
+
+def _joined(sources: Sequence[_HostRows], part: Part) -> HostArray:
+    """Return the rows of a part of some sources as one message."""
+    rows = [one.of(part) for one in sources]
+    if len(rows) == 1:
+        return rows[0]
+    return np.concatenate([one.reshape(-1).view(np.uint8) for one in rows])
+
+
+def _room(targets: Sequence[_HostRows], part: Part) -> HostArray:
+    """Return memory for the message that is to become a part of some targets."""
+    rows = [one.of(part) for one in targets]
+    return rows[0] if len(rows) == 1 else np.empty(sum(one.nbytes for one in rows), np.uint8)
 
 
 class Returning:
@@ -122,7 +194,7 @@ class Returning:
                 parts.append(Part(one.peer, at, at + one.stop - one.start))
                 at = parts[-1].stop
             into = to.pool.allocate(to.element, (at, *to.shape[1:]))
-        self._posted = Posted(gradient, receives, into, parts)
+        self._posted = Posted([gradient], receives, [into], parts)
 
     def add_to(self, target: Buffer, what: str) -> None:
         """Wait for the gradients and add them.
@@ -134,7 +206,7 @@ class Returning:
         Raises:
             RankError: Another rank failed, or did not answer.
         """
-        came = self._posted.wait(what)
+        (came,) = self._posted.wait(what)
         if came.shape == target.shape and covers(self._parts, target.shape[0]):
             target.add(came)
         else:
@@ -160,7 +232,7 @@ class Returning:
         Raises:
             RankError: Another rank failed, or did not answer.
         """
-        self._free(self._posted.wait(what))
+        self._free(*self._posted.wait(what))
 
     def _free(self, came: Buffer) -> None:
         came.free()

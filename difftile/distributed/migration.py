@@ -7,7 +7,7 @@ run any part of a migration again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,14 @@ from difftile.compile.func import KernelValue
 from difftile.compile.language_functions import unique
 from difftile.diagnostics import FieldError, counted
 from difftile.distributed.domain import Domain
+from difftile.distributed.messaging import Part, Posted
 from difftile.distributed.moves import MoveFields, MoveSearch
 from difftile.fields.field import Field
-from difftile.ranks import Message, current
-from difftile.recording.opaque import OpaqueStep, Use
+from difftile.ranks import current
+from difftile.recording.opaque import OpaqueRecord, OpaqueStep, Use
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.runtime.kernel import kernel
+from difftile.substrate import Buffer
 
 
 class FindMoves(OpaqueStep):
@@ -144,14 +146,31 @@ class TransferRows(OpaqueStep):
 
     def run(self) -> npt.NDArray[np.int32]:
         """Send and receive; return how many rows went where."""
-        peers = self._peers.buffer.read()
-        _send(self._sources, self._targets, peers, "the migration of particles")
+        peers = self._peers.to_numpy()
+        targets = [one.fresh_if_pinned(keep=False) for one in self._targets]
+        _send([one.buffer for one in self._sources], targets, peers, "the migration of particles")
         return peers
+
+    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
+        """Send the gradients back, and clear them here.
+
+        The gradients of rows that have left are zero before: these rows are only sent.
+        """
+        peers: Any = record.saved
+        pairs = [
+            (gradient(source).buffer, gradient(target).buffer)
+            for source, target in zip(self._sources, self._targets, strict=True)
+            if target.has_grads
+        ]
+        _send([b for _, b in pairs], [a for a, _ in pairs], peers[::-1], _BACK, clears=False)
+        for _, one in pairs:
+            one.clear(((0, int(peers[1].sum())), *((0, size) for size in one.shape[1:])))
+        return True
 
     def reverse(self, then: ReverseContext, saved: npt.NDArray[np.int32]) -> None:
         """Send the gradients back."""
         before, after = self._derivatives(then)
-        _send(after, before, saved[::-1], "the way back of the migration of particles")
+        _send(after, before, saved[::-1], _BACK)
 
     def second(
         self, then: ReverseContext, dots: ReverseContext, saved: npt.NDArray[np.int32]
@@ -161,13 +180,13 @@ class TransferRows(OpaqueStep):
         self.reverse(dots, saved)
         return True
 
-    def _derivatives(self, then: ReverseContext) -> tuple[list[Field], list[Field]]:
+    def _derivatives(self, then: ReverseContext) -> tuple[list[Buffer], list[Buffer]]:
         """Return the derivatives of the sources and of their targets, as far as they have some."""
         pairs = [
             (then[source].grad_out, then[target].grad_in)
             for source, target in zip(self._sources, self._targets, strict=True)
         ]
-        found = [(a, b) for a, b in pairs if a is not None and b is not None]
+        found = [(a.buffer, b.buffer) for a, b in pairs if a is not None and b is not None]
         return [a for a, _ in found], [b for _, b in found]
 
     def forward(self) -> OpaqueStep:
@@ -178,61 +197,35 @@ class TransferRows(OpaqueStep):
 class _TransferTangents(TransferRows):
     """A transfer whose reverse sends tangents along."""
 
+    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
+        """Leave it to `reverse`: these are no gradients."""
+        return False
+
     def reverse(self, then: ReverseContext, saved: npt.NDArray[np.int32]) -> None:
         """Send tangents."""
         _send(*self._derivatives(then), saved, "the tangents of the migration of particles")
 
 
 def _send(
-    sources: Sequence[Field],
-    targets: Sequence[Field],
+    sources: Sequence[Buffer],
+    targets: Sequence[Buffer],
     peers: npt.NDArray[np.int32],
     what: str,
+    *,
+    clears: bool = True,
 ) -> None:
-    """Send rows of all sources in one message for each rank, and receive those of the targets."""
-    engine, (sends, receives) = current(), peers
-    rows = [one.buffer.array() for one in sources]
-    width = sum(row_bytes(one) for one in rows)
-    out: list[Message] = []
-    into: list[Message] = []
-    ends = np.cumsum(sends)
-    for peer in np.flatnonzero(sends):
-        first, last = int(ends[peer] - sends[peer]), int(ends[peer])
-        parts = [_bytes(one[first:last]) for one in rows]
-        out.append(Message(int(peer), np.concatenate(parts)))
-    for peer in np.flatnonzero(receives):
-        into.append(Message(int(peer), np.empty(int(receives[peer]) * width, np.uint8)))
-    engine.exchange(out, into).wait(what)
-    arrived = [one.array for one in into]
-    for one in targets:
-        size = row_bytes(one.buffer.array())
-        counts = [int(n) for n in receives if n]
-        parts = [values[: n * size] for values, n in zip(arrived, counts, strict=True)]
-        arrived = [values[n * size :] for values, n in zip(arrived, counts, strict=True)]
-        _receive(one, parts)
+    """Send rows of all sources to other ranks, and receive those of the targets."""
+    sends, receives = (_parts(counts) for counts in peers)
+    Posted(sources, sends, targets, receives, clears=clears).wait(what)
 
 
-def _receive(target: Field, parts: Sequence[npt.NDArray[np.uint8]]) -> None:
-    """Write the bytes of rows into the first rows of a field; the others become zero."""
-
-    def change(array: npt.NDArray[Any]) -> None:
-        count = 0
-        if parts:
-            rows = np.concatenate(parts).view(array.dtype).reshape(-1, *array.shape[1:])
-            count = len(rows)
-            array[:count] = rows
-        array[count:] = 0
-
-    target.fresh_if_pinned(keep=False).change(change)
-
-
-def _bytes(rows: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    return np.ascontiguousarray(rows).reshape(-1).view(np.uint8)
-
-
-def row_bytes(array: npt.NDArray[Any]) -> int:
-    """Return the bytes of one row."""
-    return int(np.prod(array.shape[1:], dtype=int)) * array.dtype.itemsize
+def _parts(counts: npt.NDArray[np.int32]) -> list[Part]:
+    """Return the parts of rows in the order of ranks."""
+    ends = np.cumsum(counts)
+    return [
+        Part(int(peer), int(ends[peer] - counts[peer]), int(ends[peer]))
+        for peer in np.flatnonzero(counts)
+    ]
 
 
 def _write(field: Field, values: npt.NDArray[Any]) -> None:
@@ -260,6 +253,9 @@ def check_capacity(counts: npt.NDArray[Any], capacity: int) -> None:
 
 
 # Kernels
+
+
+_BACK = "the way back of the migration of particles"
 
 
 @kernel

@@ -95,7 +95,7 @@ class _Way:
     def there(self, source: Field, target: Field) -> None:
         """Send parts of one field into another, both in the shapes of the way."""
         into = target.fresh_if_pinned(keep=False)
-        Posted(source.buffer, self.sends, into, self.receives).wait(self.what)
+        Posted([source.buffer], self.sends, [into], self.receives).wait(self.what)
 
     def back(self, incoming: Field) -> Returning:
         """Start to send a gradient back; it stays as it is until that has arrived."""
@@ -203,9 +203,9 @@ class _Start(_Joint):
         """Send, and prepare to receive."""
         way, flight = self.way, self._flight
         if flight.there is not None:  # a tape ran the start again, and not the finish
-            flight.there.wait(way.what).free()
+            flight.there.wait(way.what)[0].free()
         into = way.target.buffer.empty_like()
-        flight.there = Posted(way.source.buffer, way.sends, into, way.receives)
+        flight.there = Posted([way.source.buffer], way.sends, [into], way.receives)
 
     def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
         """Add the gradient that has come back."""
@@ -268,7 +268,7 @@ class _Finish(_Transfer):
         if posted is None:
             super().run()
         else:
-            way.target.storage.move(posted.wait(way.what))
+            way.target.storage.move(posted.wait(way.what)[0])
 
     def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
         """Start to send the gradient back."""

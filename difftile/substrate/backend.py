@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from difftile.ir.nodes import Array, Program, Var
 from difftile.ir.types import Type
 from difftile.substrate.batch import Graphs
@@ -156,6 +159,7 @@ class Backend:
         lent_memory: Makes an array of device memory lent by another library, by its address.
         shareable_memory: Allocates bytes of the device that outlive the session: the address, and
             the object that keeps them alive.
+        staging_memory: Allocates bytes of the host for copies from and to the device.
         compile: Compiles emitted source.
         native: Kernels for devices with warps, by name; each stands for kernels of the language.
         graphs: Returns what makes graphs of launches on the device that was started; None where
@@ -168,6 +172,7 @@ class Backend:
     memory: Callable[[Type, tuple[int, ...]], DeviceArray]
     lent_memory: Callable[[Type, tuple[int, ...], int], DeviceArray]
     shareable_memory: Callable[[int], tuple[int, object]]
+    staging_memory: Callable[[int], npt.NDArray[np.uint8]]
     compile: Compile
     native: Mapping[str, NativeKernel]
     graphs: Callable[[], Graphs | None]

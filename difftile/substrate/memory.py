@@ -60,6 +60,14 @@ class DeviceArray(Protocol):
         """Set the contents."""
         ...
 
+    def read_rows(self, first: int, into: npt.NDArray[Any]) -> None:
+        """Set an array, without gaps, from as many elements along the first axis."""
+        ...
+
+    def write_rows(self, first: int, values: npt.NDArray[Any]) -> None:
+        """Set elements along the first axis from an array without gaps."""
+        ...
+
     def read_at(self, index: tuple[int, ...]) -> Any:
         """Return one element: a number, or a copy of its components."""
         ...
@@ -491,6 +499,31 @@ class Buffer:
             self._on_device.write(values)
         else:
             self._array[...] = values
+
+    def read_rows(self, first: int, into: npt.NDArray[Any]) -> None:
+        """Copy elements along the first axis to an array without gaps, of the same dtype.
+
+        Args:
+            first: The first of them.
+            into: Takes as many as it has; element components are trailing axes.
+        """
+        if self._array is None:
+            self._on_device.read_rows(first, into)
+        else:
+            into[...] = self._array[first : first + len(into)]
+
+    def write_rows(self, first: int, values: npt.NDArray[Any]) -> None:
+        """Set elements along the first axis from an array without gaps, of the same dtype.
+
+        Args:
+            first: The first of them.
+            values: The contents of as many; element components are trailing axes.
+        """
+        self.zeros = False
+        if self._array is None:
+            self._on_device.write_rows(first, values)
+        else:
+            self._array[first : first + len(values)] = values
 
     def read_at(self, index: tuple[int, ...]) -> Any:
         """Return one element: a NumPy number, or a copy of its components."""

@@ -10,6 +10,7 @@ from difftile.substrate.family import (
     device,
     foreign_tape,  # noqa: F401 - replaces a method of the compiler's tape
 )
+from difftile.substrate.family.cuda import staging_memory
 from difftile.substrate.family.launcher import CompiledKernel
 from difftile.substrate.family.lent import LentArray, shareable
 from difftile.substrate.family.native.kernels import KERNELS
@@ -34,6 +35,7 @@ def backend_of(graphs: Callable[[], Graphs | None]) -> Backend:
         memory=Ndarray,
         lent_memory=LentArray,
         shareable_memory=shareable,
+        staging_memory=staging_memory,
         compile=CompiledKernel,
         native=KERNELS,
         graphs=graphs,

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from difftile.substrate.batch import start_launches
@@ -26,6 +27,7 @@ _NAME = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 _MOST_CALLS = 16  # for a box, before a kernel takes less time
 _STAGED = 1 << 16  # bytes that the driver takes from the host without waiting for the device
 _WITHOUT_TIMES = 2  # CU_EVENT_DISABLE_TIMING
+_PORTABLE = 1  # CU_MEMHOSTALLOC_PORTABLE
 _MULTIPROCESSORS, _RESIDENT = 16, 39  # attributes: how many, and the threads of each
 _ADDRESS, _HOST, _SIZE, _STREAM = ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
@@ -42,6 +44,8 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuMemsetD2D32Async": (_ADDRESS, _SIZE, ctypes.c_uint, _SIZE, _SIZE, _STREAM),
     "cuMemAlloc_v2": (ctypes.POINTER(_ADDRESS), _SIZE),
     "cuMemFree_v2": (_ADDRESS,),
+    "cuMemHostAlloc": (ctypes.POINTER(ctypes.c_void_p), _SIZE, ctypes.c_uint),
+    "cuMemFreeHost": (_HOST,),
     "cuMemcpyDtoHAsync_v2": (_HOST, _ADDRESS, _SIZE, _STREAM),
     "cuMemcpyHtoDAsync_v2": (_ADDRESS, _HOST, _SIZE, _STREAM),
     "cuMemcpyDtoDAsync_v2": (_ADDRESS, _ADDRESS, _SIZE, _STREAM),
@@ -229,6 +233,42 @@ def allocate(nbytes: int) -> Allocation | None:
     """
     found = driver()
     return None if found is None else Allocation(found, nbytes)
+
+
+class _Pinned:
+    """Memory of the host that the device copies from and to without a stop on the way.
+
+    Args:
+        driver: The driver.
+        nbytes: The size of the memory, above zero.
+    """
+
+    __slots__ = ("__array_interface__", "_driver")
+
+    def __init__(self, driver: Driver, nbytes: int) -> None:
+        found = ctypes.c_void_p()
+        driver.enter()
+        driver.call("cuMemHostAlloc", ctypes.byref(found), nbytes, _PORTABLE)
+        self._driver = driver
+        self.__array_interface__ = {
+            "data": (found.value, False),
+            "shape": (nbytes,),
+            "typestr": "|u1",
+            "version": 3,
+        }
+
+    def __del__(self) -> None:
+        if hasattr(self, "__array_interface__"):
+            self._driver.enter()
+            self._driver.call("cuMemFreeHost", self.__array_interface__["data"][0])
+
+
+def staging_memory(nbytes: int) -> npt.NDArray[np.uint8]:
+    """Return bytes of the host for copies from and to the device; pinned where that is CUDA."""
+    found = driver()
+    if found is None or not nbytes:
+        return np.empty(nbytes, np.uint8)
+    return np.asarray(_Pinned(found, nbytes))
 
 
 def let_wait(waiting: int, stream: int) -> None:

@@ -115,6 +115,26 @@ class Ndarray:
                 self._memory.write(0, np.ascontiguousarray(values, self._dtype))
             self._waiting = None
 
+    def read_rows(self, first: int, into: npt.NDArray[Any]) -> None:
+        """Set an array from elements along the first axis."""
+        with LOCK:
+            self._fill()
+            if self._memory is None:
+                into[...] = self.read()[first : first + len(into)]
+            elif into.size:
+                self._memory.read(self._rows(first), into)
+
+    def write_rows(self, first: int, values: npt.NDArray[Any]) -> None:
+        """Set elements along the first axis from an array."""
+        with LOCK:
+            self._fill()
+            if self._memory is None:
+                whole = self.read()
+                whole[first : first + len(values)] = values
+                self.write(whole)
+            elif values.size:
+                self._memory.write(self._rows(first), values)
+
     def read_at(self, index: tuple[int, ...]) -> Any:
         """Return one element: a number, or a copy of its components."""
         inner = shape_of(self._element)
@@ -231,6 +251,10 @@ class Ndarray:
             values = self._ndarray.to_numpy()
             values[_slices(box)] = 0
             self._ndarray.from_numpy(values)
+
+    def _rows(self, first: int) -> int:
+        """Return where the elements with a first index begin [bytes]."""
+        return first * prod(self._shape[1:]) * self._dtype.itemsize
 
     def _offset(self, index: tuple[int, ...]) -> int:
         """Return where an element begins [bytes]."""
