@@ -5,7 +5,9 @@ over that of N. Strong scaling: all ranks share the work of one, and efficiency 
 over N times that of N. "exchange" is the share of a run's time that is gone if the same launches
 run without exchanges; "overlapped" has the messages travel during the interior's launch. An
 exchange alone is also compared with one by hand, isend and irecv of torch on the same faces.
-Times are of one step: the slowest rank's, in the fastest of the turns.
+"communication" of the points is the share of their accumulation, exchange and migration, each
+measured by itself. "messages" are exchanges of four sizes in a ring, in turns with those by hand.
+Times are of one step: the slowest rank's, in the fastest of the turns; of messages, medians.
 
 Started by itself, the program starts its ranks by torchrun, one group after the other. Started by
 torchrun or mpiexec, it measures those ranks, and prints the efficiencies only for the groups it
@@ -29,14 +31,14 @@ from pathlib import Path
 from typing import Any
 
 import difftile as dt
-from benchmarks.distributed_rows import points, wave
+from benchmarks.distributed_rows import messages, points, wave
 from benchmarks.distributed_rows.by_hand import halo_exchange
 from difftile import distributed as dist
 from difftile import ti
 from difftile.arguments import Parser, positive_int
 
 Results = dict[str, float]
-_ROWS = ["wave", "points"]
+_ROWS = ["wave", "points", "messages"]
 _SIZES = "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"  # which launchers set
 
 
@@ -93,11 +95,16 @@ def measure(options: Any) -> Results:
                 times = _gradient(one, way, options.turns)
                 for pass_, seconds in zip(("forward", "backward"), times, strict=True):
                     found[f"{scaling} {title} {way} {pass_}"] = seconds
-            if isinstance(one, wave.Wave):
+            if isinstance(one, points.Points):
+                for name, call in one.communication().items():
+                    found[f"{scaling} points one {name}"] = _timed(call, 2 * options.turns)
+            else:
                 found[f"{scaling} one exchange"] = _timed(one.exchange, 4 * options.turns)
                 if importlib.util.find_spec("torch") is not None:
                     by_hand = halo_exchange(one.grid, options.arch)
                     found[f"{scaling} one exchange by hand"] = _timed(by_hand, 4 * options.turns)
+    if "messages" in options.rows and dist.size() > 1 and importlib.util.find_spec("torch"):
+        found |= messages.measure(options.arch, options.turns, _largest)
     return found
 
 
@@ -115,7 +122,7 @@ def described(one: Results, ranks: Results) -> list[str]:
     size = int(ranks["ranks"])
     lines = [f"{size} ranks                        1 rank ms   {size} ranks ms  efficiency"]
     for name, seconds in ranks.items():
-        if name == "ranks" or " one exchange" in name or "no exchange" in name:
+        if name == "ranks" or " one " in name or "no exchange" in name or "message" in name:
             continue
         before = one[name]
         ideal = before / (size if name.startswith("strong") else 1)
@@ -133,7 +140,22 @@ def described(one: Results, ranks: Results) -> list[str]:
             lines.append(
                 f"one exchange, {scaling} wave: {1e6 * ours:.0f} us, by hand {1e6 * theirs:.0f} us"
             )
-    return lines
+    for scaling in ("weak", "strong") if "weak points one migration" in ranks else ():
+        alone, together = (
+            sum(
+                seconds
+                for name, seconds in found.items()
+                if name.startswith(f"{scaling} points one")
+            )
+            for found in (one, ranks)
+        )
+        forward = f"{scaling} points exchange forward"
+        lines.append(
+            f"share of communication, {scaling} points forward: {together / ranks[forward]:.2f}, "
+            f"on one rank {alone / one[forward]:.2f}; migration "
+            f"{1e3 * ranks[f'{scaling} points one migration']:.2f} ms"
+        )
+    return [*lines, *messages.described(ranks)]
 
 
 def _launched(ranks: int, arguments: Sequence[str], threads: int) -> Results:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 import difftile as dt
@@ -67,6 +69,12 @@ def to_points(x, v, density, count, velocity, first: vec3, h: float):
 
 
 @dt.kernel
+def nudge(x, v, count, h: float):
+    for p in range(count[None]):
+        x[p] = x[p] + h * v[p]
+
+
+@dt.kernel
 def measure(x, count, loss):
     for p in range(count[None]):
         loss[None] += x[p].y
@@ -121,3 +129,22 @@ class Points:
             one.migrate()
         measure(one.x, one.count, self.loss)
         dist.sum(self.loss)
+
+    def communication(self) -> dict[str, Callable[[], object]]:
+        """Return what ranks do together in a step, by name; each call waits for a device."""
+
+        def moved() -> None:
+            one = self.points
+            nudge(one.x, one.v, one.count, 0.1)
+            one.migrate()
+            self.loss.to_numpy()
+
+        def accumulated() -> None:
+            self.grid.accumulate(self.momentum, self.mass)
+            self.loss.to_numpy()
+
+        def exchanged() -> None:
+            self.grid.exchange(self.momentum)
+            self.loss.to_numpy()
+
+        return {"migration": moved, "accumulation": accumulated, "exchange": exchanged}

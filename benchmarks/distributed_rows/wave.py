@@ -67,5 +67,6 @@ class Wave:
         dist.sum(self.loss)
 
     def exchange(self) -> Any:
-        """Exchange one field."""
+        """Exchange one field, and wait for a device."""
         self.p.exchange()
+        self.loss.to_numpy()

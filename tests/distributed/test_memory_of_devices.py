@@ -71,7 +71,7 @@ def test_fake_device(kind: str) -> None:
 
 @pytest.fixture
 def gpu() -> None:
-    """Skip the test where there is no GPU; CUDA starts in the ranks only."""
+    """Skip the test where there is no GPU."""
     try:
         code = ctypes.CDLL("libcuda.so.1").cuInit(0)
     except OSError:
