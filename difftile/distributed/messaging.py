@@ -44,6 +44,7 @@ class Posted:
         targets: Take the received numbers, shape (m, ...), in the order of the sources.
         receives: Their parts, which do not overlap.
         clears: Set the rest of the targets to zero, where no part receives.
+        axis: The axis of the parts in all of them; those before it have size 1.
     """
 
     __slots__ = ("_arrivals", "_messages", "_parts", "_pending", "_sources", "_targets")
@@ -56,9 +57,10 @@ class Posted:
         receives: Sequence[Part],
         *,
         clears: bool = True,
+        axis: int = 0,
     ) -> None:
         for target in targets:
-            if covers(receives, target.shape[0]):
+            if covers(receives, target.shape[axis]):
                 target.abandon()
             elif clears:
                 target.fill(0.0)
@@ -70,13 +72,13 @@ class Posted:
         sent: list[Message] = []
         received: list[Message] = []
         if engine.takes_device_memory and all(map(_has_address, (*sources, *targets))):
-            sent = [Message(p.peer, _DevicePart(b, p)) for p in sends for b in sources]
-            received = [Message(p.peer, _DevicePart(b, p)) for p in receives for b in targets]
+            sent = [Message(p.peer, _DevicePart(b, p, axis)) for p in sends for b in sources]
+            received = [Message(p.peer, _DevicePart(b, p, axis)) for p in receives for b in targets]
         else:
-            leaving = [_HostRows(one, sends) for one in sources]
-            for one in leaving:
+            leaving = [_HostRows(one, sends, axis) for one in sources]
+            self._arrivals = [_HostRows(one, receives, axis) for one in targets]
+            for one in (*leaving, *(self._arrivals if axis else ())):
                 one.read()
-            self._arrivals = [_HostRows(one, receives) for one in targets]
             sent = [Message(part.peer, _joined(leaving, part)) for part in sends]
             self._messages = [_room(self._arrivals, part) for part in receives]
             received = [
@@ -110,27 +112,33 @@ class Posted:
 class _HostRows:
     """The rows of a buffer that messages have, in memory of the host.
 
-    On the CPU that is the buffer itself, elsewhere memory from which copies are fast.
+    On the CPU that is the buffer itself, elsewhere memory from which copies are fast: of the rows
+    along the first axis, and of the whole buffer for those along another one.
 
     Args:
         buffer: The buffer.
         parts: The parts of it.
+        axis: Their axis.
     """
 
-    __slots__ = ("_buffer", "_first", "_rows")
+    __slots__ = ("_buffer", "_first", "_rows", "_taken")
 
-    def __init__(self, buffer: Buffer, parts: Sequence[Part]) -> None:
+    def __init__(self, buffer: Buffer, parts: Sequence[Part], axis: int) -> None:
         self._buffer = buffer
+        if axis:
+            parts = [Part(0, 0, buffer.shape[0])]
         self._first = min((part.start for part in parts), default=0)
         if buffer.device is None:
-            self._first, self._rows = 0, buffer.array()
+            self._first, self._taken = 0, buffer.array()
+            self._rows = self._taken.reshape(self._taken.shape[axis:])
             return
         count = max((part.stop for part in parts), default=0) - self._first
         inner = *buffer.shape[1:], *shape_of(buffer.element)
         dtype = numpy_dtype(scalar_of(buffer.element))
         nbytes = math.prod((count, *inner)) * dtype.itemsize
         memory = current_session().backend.staging_memory(nbytes)
-        self._rows = memory.view(dtype).reshape(count, *inner)
+        self._taken = memory.view(dtype).reshape(count, *inner)
+        self._rows = self._taken.reshape(self._taken.shape[axis:])
 
     def of(self, part: Part) -> HostArray:
         """Return the rows of a part."""
@@ -139,12 +147,12 @@ class _HostRows:
     def read(self) -> None:
         """Take the contents of the buffer."""
         if self._buffer.device is not None:
-            self._buffer.read_rows(self._first, self._rows)
+            self._buffer.read_rows(self._first, self._taken)
 
     def write(self) -> None:
         """Put the contents into the buffer."""
         if self._buffer.device is not None:
-            self._buffer.write_rows(self._first, self._rows)
+            self._buffer.write_rows(self._first, self._taken)
 
 
 def _joined(sources: Sequence[_HostRows], part: Part) -> HostArray:
@@ -255,10 +263,10 @@ class _DevicePart:
 
     __slots__ = ("__cuda_array_interface__", "_buffer")
 
-    def __init__(self, buffer: Buffer, part: Part) -> None:
+    def __init__(self, buffer: Buffer, part: Part, axis: int = 0) -> None:
         self._buffer = buffer
         dtype = numpy_dtype(scalar_of(buffer.element))
-        row = buffer.nbytes // max(1, buffer.shape[0])
+        row = buffer.nbytes // max(1, buffer.shape[axis])
         device: Any = buffer.device
         _ = device.handle  # with a fill that has waited
         self.__cuda_array_interface__ = {

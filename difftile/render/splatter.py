@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, TypeVar, final
 
 import numpy.typing as npt
@@ -181,15 +182,16 @@ class Splatter:
         """
         return self.blend(self.project(gaussians, cameras), out)
 
-    def project(self, gaussians: Any, cameras: Cameras) -> Projected:
+    def project(self, gaussians: Any, cameras: Cameras, out: Projected | None = None) -> Projected:
         """Return gaussians as the cameras see them; the first half of a call.
 
         Args:
             gaussians: The gaussians; see `__call__`.
             cameras: The cameras.
+            out: Fields for as many gaussians and cameras, to write into.
 
         Returns:
-            Fields that the next call writes again.
+            `out`, or fields that the next call writes again.
 
         Raises:
             FieldError: The fields do not fit one another, or the cameras the images.
@@ -199,7 +201,7 @@ class Splatter:
         plane.poses.set(cameras)
         degree = last_band(gaussians, self.sh_degree, self)
         features = None if colours is getattr(gaussians, "sh0", None) else colours
-        shown = plane.shown
+        shown = plane.latest = out or plane.shown
         see(
             gaussians.means,
             gaussians.scales,
@@ -295,7 +297,7 @@ class Splatter:
 
         Shape (cameras, n) of vec2 of integers [pixels].
         """
-        return self._drawn(self._plane).shown.radii
+        return self._drawn(self._plane).latest.radii
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_plane": None, "_blending": None}
@@ -336,7 +338,13 @@ class _Plane:
         scalar = scalar_of(element)
         self.poses = Poses(cameras, scalar, posed)
         self.moved = zeros((cameras, count), vec(2, scalar), grad=True)
-        self.shown = Projected.zeros(cameras, count, element)
+        self.latest: Projected
+
+    @cached_property
+    def shown(self) -> Projected:
+        """Gaussians on the planes, for calls that have no fields of their own."""
+        with scratch():
+            return Projected.zeros(*self.made_for[:3])
 
 
 @final

@@ -2,8 +2,12 @@
 
 Each rank projects the gaussians that it owns, for all images of a step, and sends those that an
 image shows to the rank that draws it. As the rows of ranks follow one another in one order, an
-image is blended from the same numbers in the same order as in one process; the transfer's adjoint
-brings their gradients back to the owners.
+image is blended from the same numbers in the same order as in one process; the way back brings
+their gradients to the owners.
+
+Images take turns, so that a rank holds its projection for one of them: in each turn every rank
+projects for another rank, and sends to it what it draws from, as in a round dance. A first
+projection tells all ranks how many gaussians they have to expect, and where each message starts.
 
 Source: the division by gaussians before and by images after the projection is that of Zhao and
 others, On Scaling Up 3D Gaussian Splatting Training (Grendel), 2024, and of gsplat.
@@ -11,107 +15,72 @@ others, On Scaling Up 3D Gaussian Splatting Training (Grendel), 2024, and of gsp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any, final
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 
 import difftile.lang as ti
 from difftile.compile.language_functions import unique
+from difftile.diagnostics import TapeError
+from difftile.distributed.messaging import Part, Posted
 from difftile.distributed.split_rows import SplitRows
-from difftile.distributed.transfer import Part, transfer
 from difftile.fields.create import zeros
-from difftile.fields.field import Field, scratch
-from difftile.fields.recording import RECORDING, Recording
-from difftile.ir.types import I32, Type, scalar_of, shape_of
+from difftile.fields.field import Field, Storage, scratch
+from difftile.fields.recording import RECORDING, Recording, no_grad
+from difftile.ir.types import I32, Type
 from difftile.prefix_sums import Scan
 from difftile.ranks import current
 from difftile.ranks.collect import gather
-from difftile.recording.opaque import OpaqueStep, Use
+from difftile.recording.opaque import Keeps, OpaqueRecord, OpaqueStep, Use
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.render.splatter import Projected
 from difftile.runtime.kernel import kernel
+from difftile.substrate import Buffer
 
-_BEFORE_COLOURS = 9  # columns: a box, a centre, a conic, an opacity and a depth
+Projection: TypeAlias = Callable[[Projected], Projected]
+"""Writes this rank's gaussians as an image shows them, by launches that tapes record."""
 
 
 @kernel
-def _flag(radii, image: ti.i32, places):
+def _count(radii, image: ti.i32, counts):
     for c, k in radii:
-        places[k, image] = 1 if radii[c, k].x > 0 else 0
-
-
-@kernel
-def _pack(
-    image: ti.i32,
-    places,
-    channels: ti.template(),
-    radii,
-    centres,
-    conics,
-    opacities,
-    depths,
-    colours,
-    sent,
-):
-    for c, k in depths:
         if radii[c, k].x > 0:
-            at = unique(places[k, image])
-            for j in ti.static(range(2)):
-                sent[at, j] = radii[c, k][j]
-                sent[at, 2 + j] = centres[c, k][j]
-            for j in ti.static(range(3)):
-                sent[at, 4 + j] = conics[c, k][j]
-            sent[at, 7] = opacities[c, k]
-            sent[at, 8] = depths[c, k]
-            for j in ti.static(range(channels)):
-                sent[at, 9 + j] = colours[c, k][j]
+            counts[image] += 1
 
 
 @kernel
-def _unpack(
-    first: ti.i32,
-    count: ti.i32,
-    channels: ti.template(),
-    received,
-    radii,
-    centres,
-    conics,
-    opacities,
-    depths,
-    colours,
-):
-    for c, k in depths:
-        box = ti.Vector([0, 0])
-        centre = ti.zero(centres[c, k])
-        conic = ti.zero(conics[c, k])
-        opacity = 0.0
-        depth = 0.0
-        colour = ti.zero(colours[c, k])
-        if k < count:
-            at = first + k
-            box = ti.Vector([ti.cast(received[at, 0], ti.i32), ti.cast(received[at, 1], ti.i32)])
-            centre = ti.Vector([received[at, 2], received[at, 3]])
-            conic = ti.Vector([received[at, 4], received[at, 5], received[at, 6]])
-            opacity = received[at, 7]
-            depth = received[at, 8]
-            for j in ti.static(range(channels)):
-                colour[j] = received[at, 9 + j]
-        radii[c, k] = box
-        centres[c, k] = centre
-        conics[c, k] = conic
-        opacities[c, k] = opacity
-        depths[c, k] = depth
-        colours[c, k] = colour
+def _flag(radii, places):
+    for c, k in radii:
+        places[k, 0] = 1 if radii[c, k].x > 0 else 0
 
 
 @kernel
-def _depend(received, none: float, loss):
-    for _ in range(1):
-        loss[None] += none * received[0, 0]
+def _pack(given, places, sent):
+    for c, k in given[0]:
+        if given[0][c, k].x > 0:
+            at = unique(places[k, 0])
+            for n in ti.static(range(len(given))):
+                sent[n][c, at] = given[n][c, k]
+
+
+@kernel
+def _add(radii, places, returned, gradients):
+    for c, k in radii:
+        if radii[c, k].x > 0:
+            for n in ti.static(range(len(gradients))):
+                gradients[n][c, k] += returned[n][c, places[k, 0]]
+
+
+@kernel
+def _end(radii, count: ti.i32):
+    for c, k in radii:
+        if k >= count:
+            radii[c, k] = ti.Vector([0, 0])
 
 
 def drawer_of(image: int) -> int:
@@ -124,55 +93,121 @@ class Delivery:
     """Sends projected gaussians to the ranks that draw the images, by steps of the tape."""
 
     def __init__(self) -> None:
-        self._messages: _Messages | None = None
-        self._count: _Count | None = None
+        self._own: _Own | None = None
+        self._arrived: list[Projected] = []  # an image each
 
     def __call__(
-        self, gaussians: SplitRows, shown: Sequence[Projected], drawers: Sequence[int], loss: Field
+        self,
+        gaussians: SplitRows,
+        projections: Sequence[Projection],
+        drawers: Sequence[int],
+        loss: Field,
     ) -> list[Projected]:
-        """Send gaussians, and return those of all ranks for the images that this rank draws.
+        """Project gaussians, and return those of all ranks for the images that this rank draws.
 
         Args:
             gaussians: The gaussians.
-            shown: This rank's gaussians as each of the images shows them, shape (1, rows).
+            projections: The projection for each of the images.
             drawers: The rank that draws each of the images.
-            loss: The loss of this rank, shape (). It follows from what is received, by a factor of
-                0 where no image does, so that gradients travel back from all ranks.
+            loss: The loss of this rank, shape (). It counts as a result of what arrives, so that
+                gradients travel back from all ranks, also from those that draw nothing.
 
         Returns:
             Fields that a later call writes again, shape (1, rows): the gaussians of all ranks that
             the image shows, in their order, and then some that it does not.
         """
-        element = shown[0].colours.element
-        counts, places = self._counted([one.radii for one in shown])
-        ways = _Ways(counts, tuple(drawers), current().rank)
-        messages = self._messages
-        if messages is None or not messages.fit(ways, element, gaussians.total):
-            with scratch():
-                messages = self._messages = _Messages(ways, element, gaussians.total)
-        channels = shape_of(element)[0]
-        for image, one in enumerate(shown):
-            _pack(image, places, channels, *_fields(one), messages.sent)
-        what = f"the exchange of gaussians for {len(shown)} images"
-        transfer(messages.sent, ways.sends, messages.received, ways.receives, what)
-        for (first, stop), one in zip(pairwise(ways.starts), messages.shown, strict=True):
-            _unpack(first, stop - first, channels, messages.received, *_fields(one))
-        if not messages.shown:
-            _depend(messages.received, 0.0, loss)
-        return messages.shown
+        own = self._own_for(gaussians, len(projections))
+        with no_grad():
+            for project, shown in zip(projections, own.shown, strict=False):
+                project(shown)
+        counts = own.counted()[:, : len(projections)]
+        engine, what = current(), f"the exchange of gaussians for {len(projections)} images"
+        ends = np.cumsum(counts, axis=0)
+        slots = [[k for k, drawer in enumerate(drawers) if drawer == rank]
+                 for rank in range(engine.size)]  # fmt: skip
+        mine = slots[engine.rank]
+        self._make_room(ends[-1, mine].tolist(), gaussians)
+        for k, arrived in zip(mine, self._arrived, strict=False):
+            _end(arrived.radii, int(ends[-1, k]))
+        most = int(counts[engine.rank].max())
+        for slot in range(max(map(len, slots))):
+            for turn in range(engine.size):
+                to, source = ((engine.rank + by) % engine.size for by in (turn, -turn))
+                sends, receives = Part(to, 0, 0), Part(source, 0, 0)
+                shown, arrived = own.shown[0], own.nothing
+                if slot < len(slots[to]):
+                    image = slots[to][slot]
+                    shown = projections[image](own.shown[image])
+                    sends = Part(to, 0, int(counts[engine.rank, image]))
+                if slot < len(mine):
+                    image, arrived = mine[slot], self._arrived[slot]
+                    stop = int(ends[source, image])
+                    receives = Part(source, stop - int(counts[source, image]), stop)
+                perform(_Leg(own.messages(most), shown, sends, arrived, receives, loss, what))
+        return self._arrived[: len(mine)]
 
-    def _counted(self, radii: Sequence[Field]) -> tuple[npt.NDArray[np.int64], Field]:
-        """Return how many gaussians each rank has in each image, and the places of this rank's."""
-        step = self._count
-        if step is None or not step.fits(radii):
+    def _own_for(self, gaussians: SplitRows, images: int) -> _Own:
+        element = gaussians.sh0.element
+        own = self._own
+        if own is None or own.made_for != (len(gaussians), element) or len(own.shown) < images:
             with scratch():
-                step = self._count = _Count(radii)
-        return perform(step), step.places
+                own = self._own = _Own(images, len(gaussians), element)
+        return own
+
+    def _make_room(self, counts: Sequence[int], gaussians: SplitRows) -> None:
+        """Have fields for the gaussians of some images."""
+        total, element = max(gaussians.total, 1), gaussians.sh0.element
+        self._arrived = [one for one in self._arrived if one.colours.element == element]
+        for slot, count in enumerate(counts):
+            kept = self._arrived[slot : slot + 1]
+            if not kept or not count <= kept[0].radii.shape[1] <= total:
+                self._arrived[slot : slot + 1] = []  # first, so that its memory is free
+                with scratch():
+                    made = Projected.zeros(1, min(_roomy(count), total), element)
+                self._arrived.insert(slot, made)
+
+
+@final
+class _Own:
+    """This rank's gaussians as images show them, and the memory of messages about one image.
+
+    Args:
+        images: The number of images.
+        rows: The number of gaussians.
+        element: The type of a colour.
+
+    Attributes:
+        shown: The gaussians for each image, which share all fields but the radii.
+        nothing: No gaussians.
+    """
+
+    def __init__(self, images: int, rows: int, element: Type) -> None:
+        self.made_for = rows, element
+        first = Projected.zeros(1, rows, element)
+        others = (zeros((1, rows), first.radii.element) for _ in range(1, images))
+        self.shown = [first, *(replace(first, radii=radii) for radii in others)]
+        self.nothing = Projected.zeros(1, 0, element)
+        self._places, self._scan = zeros((rows, 1), I32), Scan()
+        self._sent: list[Field] = []
+        self._count = _Count([one.radii for one in self.shown])
+
+    def counted(self) -> npt.NDArray[np.int64]:
+        """Return how many gaussians each rank has in each image, shape (ranks, images)."""
+        return perform(self._count)
+
+    def messages(self, rows: int) -> _Messages:
+        """Return the memory of messages, with room for some rows."""
+        if not self._sent or len(self._sent[0].buffer.array()[0]) < rows:
+            self._sent.clear()
+            with scratch():
+                shape = 1, min(_roomy(rows), max(self.made_for[0], 1))
+                self._sent += [zeros(shape, one.element) for one in _fields(self.shown[0])]
+        return _Messages(tuple(self._sent), self._places, self._scan)
 
 
 @final
 class _Count(OpaqueStep):
-    """Counts the gaussians that images show, on all ranks, and gives this rank's their places.
+    """Counts the gaussians that images show, on all ranks.
 
     Args:
         radii: Half the boxes on each image, shape (1, rows).
@@ -183,105 +218,147 @@ class _Count(OpaqueStep):
 
     def __init__(self, radii: Sequence[Field]) -> None:
         self._radii = tuple(radii)
-        self._scan = Scan()
-        self.places = zeros((radii[0].shape[1], len(radii)), I32)
+        self._counts = zeros(len(radii), I32)
         uses = [Use(one, True, False) for one in self._radii]
-        super().__init__("places of gaussians", [*uses, Use(self.places, False, True)])
-
-    def fits(self, radii: Sequence[Field]) -> bool:
-        """Tell whether this is the step for some fields."""
-        return len(radii) == len(self._radii) and all(
-            one is other for one, other in zip(radii, self._radii, strict=True)
-        )
+        super().__init__("counts of gaussians", [*uses, Use(self._counts, False, True)])
 
     def run(self) -> npt.NDArray[np.int64]:
         """Return the counts, shape (ranks, images)."""
-        recording = RECORDING.get()
-        if recording.recorder is None:
-            return self._counts()
-        with Recording(observer=recording.observer):
-            return self._counts()
-
-    def _counts(self) -> npt.NDArray[np.int64]:
-        rows, images = self.places.shape
-        own = np.zeros(images)
-        if rows:
+        with _unrecorded():
+            self._counts.fill(0)
             for image, radii in enumerate(self._radii):
-                _flag(radii, image, self.places)
-            self._scan(self.places, rows, images)
-            own = np.diff(self.places[0].to_numpy(), append=self._scan.total)
+                _count(radii, image, self._counts)
+            own = self._counts.to_numpy()
         return gather(own, "the count of gaussians in images").astype(np.int64)
 
     def reverse(self, then: ReverseContext, saved: object) -> None:
-        """Let no gradient pass: places are integers."""
+        """Let no gradient pass: counts are integers."""
 
 
-@final
-class _Ways:
-    """Where the messages of a step start, and where they go.
-
-    Args:
-        counts: How many gaussians each rank has in each image, shape (ranks, images).
-        drawers: The rank that draws each image.
-        rank: This rank.
-
-    Attributes:
-        starts: The first received row of each image that this rank draws, and the end.
-    """
-
-    def __init__(self, counts: npt.NDArray[np.int64], drawers: tuple[int, ...], rank: int) -> None:
-        ends = [0, *np.cumsum(counts[rank]).tolist()]
-        self.sends = [
-            Part(drawer, *ends[image : image + 2]) for image, drawer in enumerate(drawers)
-        ]
-        self.sent = ends[-1]
-        mine = [image for image, drawer in enumerate(drawers) if drawer == rank]
-        ends = [0, *np.cumsum(counts[:, mine].T).tolist()]
-        self.receives = [
-            Part(place % len(counts), *stretch) for place, stretch in enumerate(pairwise(ends))
-        ]
-        self.starts = ends[:: len(counts)]
-
-
-@final
+@dataclass(frozen=True, slots=True)
 class _Messages:
-    """The fields of messages, with room for some more rows than there are.
+    """The memory of messages about one image.
 
     Args:
-        ways: The messages of a step.
-        element: The type of a colour.
-        total: The number of gaussians of all ranks.
+        fields: A message for each field of gaussians, shape (1, rows).
+        places: The place of each gaussian in a message, shape (gaussians, 1).
+        scan: Finds the places.
     """
 
-    def __init__(self, ways: _Ways, element: Type, total: int) -> None:
-        self._made_for = element, total
-        wide, scalar = _BEFORE_COLOURS + shape_of(element)[0], scalar_of(element)
-        self.sent = zeros((_roomy(ways.sent), wide), scalar, grad=True)
-        self.received = zeros((_roomy(ways.starts[-1]), wide), scalar, grad=True)
-        self.shown = [
-            Projected.zeros(1, min(_roomy(stop - start), max(total, 1)), element)
-            for start, stop in pairwise(ways.starts)
-        ]
+    fields: tuple[Field, ...]
+    places: Field
+    scan: Scan
 
-    def fit(self, ways: _Ways, element: Type, total: int) -> bool:
-        """Tell whether messages have room here."""
-        return (
-            self._made_for == (element, total)
-            and len(self.shown) == len(ways.starts) - 1
-            and ways.sent <= len(self.sent)
-            and ways.starts[-1] <= len(self.received)
-            and all(
-                stop - start <= one.radii.shape[1]
-                for (start, stop), one in zip(pairwise(ways.starts), self.shown, strict=True)
-            )
-        )
+    def find_places(self, radii: Field) -> None:
+        """Set the places of the gaussians that an image shows."""
+        _flag(radii, self.places)
+        self.scan(self.places, len(self.places))
+
+
+@final
+class _Leg(OpaqueStep):
+    """The way of one image's gaussians from each rank to another.
+
+    Args:
+        messages: Memory for messages.
+        shown: The gaussians to choose from.
+        sends: Where those that the image shows go.
+        arrived: Takes the gaussians of another rank.
+        receives: Where they come from, and which rows they become.
+        loss: The loss; it counts as a result.
+        what: The step in errors.
+    """
+
+    is_contained = True
+    communicates = True
+
+    def __init__(
+        self,
+        messages: _Messages,
+        shown: Projected,
+        sends: Part,
+        arrived: Projected,
+        receives: Part,
+        loss: Field,
+        what: str,
+    ) -> None:
+        self._messages, self._what = messages, what
+        self._sends, self._receives = sends, receives
+        self._shown, self._arrived = _fields(shown), _fields(arrived)
+        uses = [
+            Use(self._shown[0], True, False, Keeps.BEFORE),
+            *(Use(one, True, False) for one in self._shown[1:]),
+            *(Use(one, True, True, passes=True) for one in self._arrived),
+            Use(loss, True, True, passes=True),
+        ]
+        super().__init__(what, uses)
+
+    def run(self) -> None:
+        """Send and receive."""
+        sent = self._messages.fields
+        if self._sends.stop:
+            with _unrecorded():
+                self._messages.find_places(self._shown[0])
+                _pack(self._shown, self._messages.places, sent)
+        into = [one.fresh_if_pinned(keep=True) for one in self._arrived]
+        posted = [
+            self._posted(one.buffer, self._sends, other, self._receives)
+            for one, other in zip(sent, into, strict=True)
+        ]
+        for one in posted:
+            one.wait(self._what)
+
+    @staticmethod
+    def _posted(source: Buffer, sends: Part, target: Buffer, receives: Part) -> Posted:
+        return Posted([source], [sends], [target], [receives], clears=False, axis=1)
+
+    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
+        """Send gradients back, and clear them here."""
+        incoming = [gradient(one) for one in self._arrived[1:]]
+        outgoing = [gradient(one) for one in self._shown[1:]]
+        radii, kept = self._shown[0], record.kept[self._shown[0].storage]
+        if radii.buffer is not kept:
+            radii = radii.over(Storage(kept), None, None)
+        returned = self._messages.fields[1:]
+        way = f"the way back of {self._what}"
+        posted = [
+            self._posted(one.buffer, self._receives, other.buffer, self._sends)
+            for one, other in zip(incoming, returned, strict=True)
+        ]
+        for one in posted:
+            one.wait(way)
+        if self._sends.stop:
+            self._messages.find_places(radii)
+            _add(radii, self._messages.places, returned, tuple(outgoing))
+        for one in incoming:
+            one.buffer.clear(((0, 1), (self._receives.start, self._receives.stop)))
+        return True
+
+    def reverse(self, then: ReverseContext, saved: Any) -> None:
+        """Refuse: gradients travel in place.
+
+        Raises:
+            TapeError: Always.
+        """
+        raise TapeError(f"{self.title} has a gradient, and no second derivative.")
+
+
+@contextmanager
+def _unrecorded() -> Iterator[None]:
+    """Run the launches of a step, which an open tape does not record."""
+    recording = RECORDING.get()
+    if recording.recorder is None:
+        yield
+    else:
+        with Recording(observer=recording.observer):
+            yield
 
 
 def _roomy(rows: int) -> int:
-    return max(rows + rows // 4, 1)
+    return max(rows + rows // 16, 1)
 
 
-def _fields(shown: Projected) -> tuple[Any, ...]:
+def _fields(shown: Projected) -> tuple[Field, ...]:
     return (
         shown.radii,
         shown.centres,

@@ -88,11 +88,16 @@ class Easel:
         """
         self.view, self._place = view, place
 
-    def project(self, gaussians: Rows) -> Projected:
-        """Return gaussians as the view shows them, by launches that tapes record."""
+    def project(self, gaussians: Rows, out: Projected | None = None) -> Projected:
+        """Return gaussians as the view shows them, by launches that tapes record.
+
+        Args:
+            gaussians: The gaussians.
+            out: See `Splatter.project`.
+        """
         _choose(_parts(self._cameras), self._place, _parts(self._camera))
         self._corrections.pose(self.view, self._camera.twist)
-        return self.splatter.project(gaussians, self._camera)
+        return self.splatter.project(gaussians, self._camera, out)
 
     def blend(self, shown: Projected) -> Field:
         """Draw projected gaussians, by launches that tapes record.

@@ -6,6 +6,7 @@ import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -207,10 +208,10 @@ class Trainer:
         """
         for easel in easels:
             easel.splatter.sh_degree = self.degree
-        shown = [easel.project(self.gaussians) for easel in easels]
         if not isinstance(self.gaussians, SplitRows):
-            return shown
-        return self._delivery(self.gaussians, shown, drawers, loss)
+            return [easel.project(self.gaussians) for easel in easels]
+        projections = [partial(easel.project, self.gaussians) for easel in easels]
+        return self._delivery(self.gaussians, projections, drawers, loss)
 
     def _add_loss(self, easel: Easel, shown: Projected, share: float) -> None:
         """Draw the view of an easel, and add the difference from its picture to the loss."""
