@@ -2,9 +2,10 @@
 
 A cloud of gaussians is trained on noise for some steps, the last of which refines them. "Parts" are
 the bytes of fields after a step; "peak" is the most that all fields have had at once in the later
-steps, with memory that waits to be used again, and "process" the most of all that Python and NumPy
-have allocated (on the CPU). Bytes are of the rank that has most, and the wanted share of one rank's
-is 1.1/N. The share of gaussians that an image shows follows from --spread.
+steps, with memory that waits to be used again, and with --process also the most of all that Python
+and NumPy have allocated (on the CPU; that takes minutes). Bytes are of the rank that has most, and
+the wanted share of one rank's is 1.1/N. The share of gaussians that an image shows follows from
+--spread.
 
 Started by itself, the program starts its ranks by torchrun, one group after the other.
 """
@@ -53,7 +54,7 @@ class Gauge:
             made = make(pool, *kind)
             self.now += made.nbytes
             self.peak = max(self.peak, self.now)
-            weakref.finalize(made, self._less, made.nbytes)
+            weakref.finalize(made.device or made.array(), self._less, made.nbytes)
             return made
 
         Pool._allocate = counted  # type: ignore[method-assign]
@@ -132,7 +133,8 @@ def parts_of(trainer: Trainer) -> Results:
 def measure(options: Any) -> Results:
     """Return bytes by name, of the rank that has most of each."""
     gauge = Gauge()
-    tracemalloc.start()
+    if options.process:
+        tracemalloc.start()
     with tempfile.TemporaryDirectory() as folder:
         data = noise(Path(folder), 2 * options.batch, options.size)
         settings = Options(steps=100, batch=options.batch, sh_degree=3, points=1000, hold_out=0)
@@ -150,12 +152,14 @@ def measure(options: Any) -> Results:
         )
         found = parts_of(trainer)
         gauge.peak = gauge.now
-        tracemalloc.reset_peak()
+        if options.process:
+            tracemalloc.reset_peak()
         trainer.advance()
         found["peak of a step"] = float(gauge.peak)
         trainer.advance()
         found["peak with a refinement"] = float(gauge.peak)
-        found["peak of the process"] = float(tracemalloc.get_traced_memory()[1])
+        if options.process:
+            found["peak of the process"] = float(tracemalloc.get_traced_memory()[1])
     each = gather(list(found.values()), "the results")
     totals = dict(zip(found, each.max(axis=0).tolist(), strict=True))
     return {"ranks": float(dist.size()), "shown": float(shown), **totals}
@@ -209,6 +213,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--spread", type=float, default=2.5, help=f"half the side of the cloud; {say}"
     )
     parser.add_argument("--arch", choices=("cpu", "cuda"), default="cpu", help=f"device; {say}")
+    parser.add_argument("--process", action="store_true", help="also all of a process; slow")
     parser.add_argument(
         "--json", type=Path, help="measure this rank, and write the bytes to a file"
     )
@@ -221,6 +226,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     names = "gaussians", "batch", "size", "spread", "arch"
     ours = [text for name in names for text in (f"--{name}", str(getattr(options, name)))]
+    ours += ["--process"] if options.process else []
     groups = [_launched(ranks, ours) for ranks in (1, *options.ranks)]
     print("\n".join(described(groups)))
     peaks = [name for name in groups[0] if name.startswith("peak")]
