@@ -18,6 +18,7 @@ from difftile.fields.field import Field, make
 from difftile.fields.rows import Rows, rows_at
 from difftile.ir.types import I32
 from difftile.ranks import Message, current
+from difftile.substrate import current_session
 
 
 def cuts(total: int) -> list[int]:
@@ -185,7 +186,10 @@ class _Moves:
         arrived = make(field.element, (self._received, *field.shape[1:]))
         sent = rows_at(field, self._sent)
         transfer(sent, self._sends, arrived, self._receives, "the move of rows")
-        return rows_at(arrived, self._places)
+        moved = rows_at(arrived, self._places)
+        del sent, arrived
+        current_session().pool.clear()  # as many rows hardly ever move again
+        return moved
 
 
 def _parts(sizes: Sequence[int]) -> list[Part]:

@@ -377,13 +377,11 @@ class Optimiser(ABC):
 
     def follow(self, change: Change) -> None:
         """Continue with other rows; the state of each row goes with it."""
-        self.state = {
-            one.name: {
-                slot: change.beside(field) if one.field.storage in change.fields else field
-                for slot, field in self.state[one.name].items()
-            }
-            for one in self.parameters
-        }
+        for one in self.parameters:
+            if one.field.storage in change.fields:
+                state = self.state[one.name]
+                for slot in state:  # one by one, so that old and new ones are never all there
+                    state[slot] = change.beside(state[slot])
         self.parameters = after(self.parameters, change)
 
     # Saving

@@ -315,7 +315,8 @@ class Splatter:
         return self._plane
 
     def _blending_for(self, shown: Projected) -> _Blending:
-        wanted = (*shown.colours.shape, shown.colours.element)
+        cameras, count = shown.colours.shape
+        wanted = (cameras, count if self.absgrad else 0, shown.colours.element)
         if self._blending is None or self._blending.made_for != wanted:
             with scratch():
                 self._blending = _Blending(*wanted, self)
@@ -353,7 +354,7 @@ class _Blending:
 
     Args:
         cameras: The number of cameras.
-        count: The number of gaussians.
+        count: The number of gaussians, which counts with absolute gradients only.
         element: The type of a colour.
         splatter: The splatter with the options.
     """

@@ -197,7 +197,7 @@ class _Own:
 
     def messages(self, rows: int) -> _Messages:
         """Return the memory of messages, with room for some rows."""
-        if not self._sent or len(self._sent[0].buffer.array()[0]) < rows:
+        if not self._sent or self._sent[0].shape[1] < rows:
             self._sent.clear()
             with scratch():
                 shape = 1, min(_roomy(rows), max(self.made_for[0], 1))
@@ -355,7 +355,7 @@ def _unrecorded() -> Iterator[None]:
 
 
 def _roomy(rows: int) -> int:
-    return max(rows + rows // 16, 1)
+    return max(rows + rows // 32, 1)
 
 
 def _fields(shown: Projected) -> tuple[Field, ...]:

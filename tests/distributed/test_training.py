@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,8 @@ import pytest
 
 from difftile import ti
 from difftile.datasets import load
-from difftile.substrate import current_session
-from difftile.substrate.memory import Buffer
-from difftile.training import Options, Trainer, gaussians_at
+from difftile.training import Options, Trainer
+from tests.distributed.splat_memory import measure
 from tests.ranks import ranks
 from tests.training.test_batches import balls
 
@@ -67,28 +65,6 @@ def trained(folder: Path, case: str, state: dict[str, np.ndarray], steps: int) -
     return measured, found, scores, len(trainer.gaussians)
 
 
-def memory(folder: Path, count: int) -> tuple[int, int]:
-    """Return the bytes of gaussians and their states, and of all fields, after a step."""
-    trainer = Trainer(load(folder), Options(steps=40, batch=4, sh_degree=3))
-    rng = np.random.default_rng(0)
-    trainer.gaussians.from_numpy(
-        gaussians_at(rng.uniform(-2, 2, (count, 3)), rng.random((count, 3)), degree=3)
-    )
-    gc.collect()
-    before = _buffers()
-    trainer.advance()
-    current_session().pool.clear()
-    gc.collect()
-    states = trainer.optimiser.state.values()
-    fields = [*trainer.gaussians.values(), *(one for some in states for one in some.values())]
-    held = sum(field.buffer.nbytes * (2 if field.has_grads else 1) for field in fields)
-    return held, _buffers() - before + held
-
-
-def _buffers() -> int:
-    return sum(one.nbytes for one in gc.get_objects() if type(one) is Buffer)
-
-
 def check_same(found: dict[str, np.ndarray], wanted: dict[str, np.ndarray]) -> None:
     assert found.keys() == wanted.keys()
     for name, array in found.items():
@@ -131,9 +107,11 @@ def test_a_run_goes_on_with_another_number_of_ranks(balls: Path) -> None:
 
 
 @pytest.mark.slow
-def test_memory_is_divided_among_ranks(balls: Path) -> None:
-    ((state, everything),) = ranks(1).run(memory, balls, 20_000)
-    for own, all_of_it in ranks(4).run(memory, balls, 20_000):
-        assert own <= state / 4 * 1.01
-        # Images show almost all gaussians here; see decision 71.
-        assert all_of_it < 0.45 * everything
+def test_memory_is_divided_among_ranks() -> None:
+    (one,) = ranks(1).run(measure, 20_000, 4, 24, 4.0)
+    assert 0.4 < one["shown"] < 0.8
+    for size in (2, 4):
+        found = ranks(size).run(measure, 20_000, 4, 24, 4.0)[0]
+        for name in ("gaussians, gradients", "averages"):
+            assert found[name] <= one[name] / size * 1.01
+        assert found["peak of a step"] <= one["peak of a step"] / size * 1.1
