@@ -229,7 +229,11 @@ class Opaque(TapeStep):
 
     @property
     def signature(self) -> str:
-        """The step without names and sizes that differ among ranks."""
+        """The step as all ranks call it, without names and sizes that differ among them."""
+        if not self.step.communicates:
+            # What it calls may use other fields on each rank, as exchanges at the ends of a grid.
+            is_split = any(use.field.split is not None for use in self.uses)
+            return f"{type(self.step).__name__} {self.step.name}, {is_split}"
         fields = (f"{use.field.element} {len(use.field.shape)}" for use in self.uses)
         return f"{type(self.step).__name__}({', '.join(fields)})"
 

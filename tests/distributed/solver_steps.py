@@ -71,8 +71,8 @@ def march(
     split: bool,
     step: Callable[..., None],
     options: tuple[Any, ...],
-    tapes: tuple[dict[str, Any], ...] = ({},),
-    steps: int = 4,
+    tapes: tuple[dict[str, Any], ...],
+    steps: int,
 ) -> list[Arrays]:
     """Return for each tape the result of several steps, and its gradients.
 

@@ -28,16 +28,17 @@ CASES: list[tuple[Callable[..., problems.Arrays], tuple[Any, ...]]] = [
     (problems.heat, ("dopri5", "discrete")),
     (problems.heat, ("dopri5", "continuous")),
 ]
-STEPS: list[tuple[Callable[..., None], tuple[Any, ...], float]] = [  # fields that a tape may keep
-    (steps.linear, ("cg",), 14),
-    (steps.linear, ("gmres",), 14),
-    (steps.fixed_point, ("solution",), 14),
-    (steps.fixed_point, ("algorithm",), 14),
-    (steps.root, (), 14),
-    (steps.minimum, (), 14),
-    (steps.heat, ("rk4", "discrete"), 50),
-    (steps.heat, ("dopri5", "discrete"), 75),
-    (steps.heat, ("dopri5", "continuous"), 11),
+STEPS: list[tuple[Callable[..., None], tuple[Any, ...], int, float]] = [
+    # how many, and the fields that a tape may keep
+    (steps.linear, ("cg",), 4, 14),
+    (steps.linear, ("gmres",), 4, 14),
+    (steps.fixed_point, ("solution",), 4, 14),
+    (steps.fixed_point, ("algorithm",), 4, 14),
+    (steps.root, (), 4, 14),
+    (steps.minimum, (), 4, 14),
+    (steps.heat, ("rk4", "discrete"), 4, 50),
+    (steps.heat, ("dopri5", "discrete"), 4, 75),
+    (steps.heat, ("dopri5", "continuous"), 12, 22),
 ]
 QUICK = {"linear-cg", "fixed_point-algorithm", "heat-rk4-discrete"}
 OTHERS = [(2, "torch"), (4, "torch"), (2, "mpi"), (3, "mpi"), (4, "mpi")]
@@ -165,13 +166,13 @@ def sizes_of_steps() -> list[Any]:
 
 @pytest.mark.parametrize(("size", "engine", "case"), sizes_of_steps())
 def test_steps_within_memory(
-    size: int, engine: str, case: tuple[Callable[..., Any], tuple[Any, ...], float]
+    size: int, engine: str, case: tuple[Callable[..., Any], tuple[Any, ...], int, float]
 ) -> None:
     """Limited tapes run solvers again on all ranks or on none, though ranks have other limits."""
-    step, options, memory = case
-    (expected,) = steps.march(False, step, options)
+    step, options, count, memory = case
+    (expected,) = steps.march(False, step, options, ({},), count)
     tapes = ({}, {"memory": memory})
-    for results in ranks(size, engine).run(steps.march, True, step, options, tapes):
+    for results in ranks(size, engine).run(steps.march, True, step, options, tapes, count):
         for k, found in enumerate(results):
             assert (found.pop("again") > 0) == (k > 0)
             for name, values in found.items():
