@@ -146,7 +146,7 @@ class Model:
     def effective(self) -> Arrays:
         """The arrays with the disabled effects of `opt.disableflags` set to zero."""
         off = int(self.arrays["disableflags"])
-        without = [name for bit, names in _WITHOUT.items() if off & bit for name in names]
+        without = [name for bits, name in _WITHOUT.items() if off & bits == bits]
         return {
             name: np.zeros_like(array) if name in without else array
             for name, array in self.arrays.items()
@@ -200,10 +200,11 @@ def load_arrays(path: PathLike) -> Model:
 
 
 _WITHOUT = {
-    kinds.NO_SPRING: ("jnt_stiffness",),
-    kinds.NO_DAMPER: ("dof_damping",),
-    kinds.NO_GRAVITY: ("gravity",),
-    kinds.NO_CLAMPCTRL: ("actuator_ctrllimited",),
+    kinds.NO_SPRING: "jnt_stiffness",
+    kinds.NO_DAMPER: "dof_damping",
+    kinds.NO_SPRING | kinds.NO_DAMPER: "body_gravcomp",  # both: MuJoCo has no passive forces
+    kinds.NO_GRAVITY: "gravity",
+    kinds.NO_CLAMPCTRL: "actuator_ctrllimited",
 }
 _INDEX = Row("", (), True)
 _UNREAD = {"geom_rgba", "integrator", "cone", "site_type", "tolerance", "iterations"}
