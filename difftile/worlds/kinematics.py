@@ -44,7 +44,7 @@ class Kinematics:
         quat = dt.local(self.nnode, vec4)
         for n in range(1, self.nnode):
             b, j, kind = m.node_bodyid[n], m.node_jntid[n], m.node_type[n]
-            at, parent = m.node_qposadr[n], m.node_parentid[n]
+            at, parent = m.node_qposadr[n], ti.min(m.node_parentid[n], n - 1)
             x = pos[parent]
             q = ti.Vector([1.0, 0.0, 0.0, 0.0])
             if parent > 0:

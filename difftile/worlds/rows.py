@@ -48,10 +48,8 @@ class Rows:
     def motions(self, m, axis_r, axis_t, x, motion_r, motion_t):
         """Set the motions of all bodies, about the centres of their trees, that x gives them."""
         for b in range(1, self.nbody):
-            parent = m.body_parentid[b]
+            parent = ti.min(m.body_parentid[b], b - 1)
             r, t = motion_r[parent], motion_t[parent]
-            if parent == 0:
-                r, t = ZERO, ZERO
             for k in range(m.body_dofnum[b]):
                 i = m.body_dofadr[b] + k
                 r += axis_r[i] * x[i]

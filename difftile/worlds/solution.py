@@ -6,104 +6,170 @@ gradient of the number Phi(theta) = -lambda^T g(a; theta), in which lambda and a
 (the implicit function theorem; Blondel et al., Efficient and modular implicit differentiation,
 2022). No matrix is made for Phi: lambda^T (M a + bias) is the power of the forces that accelerate
 the bodies, at the motions that lambda gives them, and lambda^T J^T f that of the contacts.
+
+The integrator takes b, where M̂ b = M a. With its gradient b_bar, beta = M̂^-T b_bar, and a_bar is
+M beta; Phi gains beta^T (M (a - b) - (M̂ - M) b), b and beta held constant too.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import difftile as dt
 from difftile import ti
 from difftile.worlds.cones import Cones, dry, one_sided
+from difftile.worlds.forces import Forces
+from difftile.worlds.inertia import Inertia
+from difftile.worlds.integrate import Integrator
 from difftile.worlds.kinds import FREE
+from difftile.worlds.kinematics import Kinematics
+from difftile.worlds.quaternions import mat3, matrix, product, turned, vec3, vec4
 from difftile.worlds.rows import Rows
-
-vec3 = ti.types.vector(3, float)
+from difftile.worlds.topology import Sizes
 
 
 @dt.data_oriented
 class Solution:
-    """Phi of a model: funcs of the state, of the parameters `m`, and of two accelerations."""
+    """Phi of models of some sizes: funcs of the state and of the parameters `m`.
 
-    def __init__(self, sizes: Any) -> None:
+    Args:
+        sizes: The sizes.
+        pushed: Whether there are forces on bodies.
+    """
+
+    def __init__(self, sizes: Sizes, pushed: bool = False) -> None:
         self.rows, self.cones = Rows(sizes), Cones(sizes)
+        self.kinematics, self.inertia = Kinematics(sizes), Inertia(sizes)
+        self.forces, self.integrator = Forces(sizes), Integrator(sizes)
         self.nv, self.nbody, self.nnode = sizes.nv, sizes.nbody, sizes.nnode
+        self.njnt, self.ngeom = max(1, sizes.njnt), max(1, sizes.ngeom)
+        self.nu, self.na = max(1, sizes.nu), max(1, sizes.na)
         self.nslot, self.nlimit = sizes.nslot, sizes.nlimit
         self.nfriction = sizes.nfriction
+        self.alone = sizes.nalone > 0
+        self.pushed = pushed
+        self.applied = pushed or sizes.gravcomp
 
     @dt.func
-    def inertial_power(self, m, tree, xipos, ximat, qvel, a, x):
-        """Return x^T (M a + bias): one pass of inverse dynamics, from the root outwards.
+    def phi(self, m, qpos, qvel, ctrl, act, qfrc, xfrc, com, a, b, multiplier, beta):
+        """Return Phi.
 
         Args:
+            m: The parameters of the model.
+            qpos, qvel, ctrl, act, qfrc, xfrc: The state, controls and applied forces.
+            com: The centres of trees, about which motions are written; Phi does not depend on them.
+            a, b: The accelerations of the solver and of the integrator.
+            multiplier, beta: lambda and beta.
+        """
+        h = m.timestep[None]
+        xpos, xquat = dt.local(self.nbody, vec3), dt.local(self.nbody, vec4)
+        anchor, axis = dt.local(self.njnt, vec3), dt.local(self.njnt, vec3)
+        axis_r, axis_t = dt.local(self.nv, vec3), dt.local(self.nv, vec3)
+        geom_xpos, geom_xmat = dt.local(self.ngeom, vec3), dt.local(self.ngeom, mat3)
+        self.kinematics.frames(m, qpos, xpos, xquat, anchor, axis)
+        self.kinematics.colliders(m, xpos, xquat, geom_xpos, geom_xmat)
+        self.kinematics.axes(m, xquat, com, anchor, axis, axis_r, axis_t)
+        tree = (com, axis_r, axis_t)
+        tau = dt.local(self.nv)
+        force, slope, act_next = dt.local(self.nu), dt.local(self.nu), dt.local(self.na)
+        drive = dt.local(self.nv)
+        self.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
+        self.forces.springs(m, qpos, tau)
+        self.forces.damping(m, qvel, tau)
+        if ti.static(self.applied):
+            xipos = dt.local(self.nbody, vec3)
+            for n in range(self.nbody):
+                xipos[n] = xpos[n] + turned(xquat[n], m.body_ipos[n])
+            self.forces.applied(m, xfrc, xipos, com, axis_r, axis_t, tau, self.pushed)
+        power = 0.0
+        for i in range(self.nv):
+            power += multiplier[i] * (tau[i] + drive[i] + qfrc[i])
+        power += self.inertial_power(m, tree, xpos, xquat, qvel, a, b, multiplier, beta)
+        power += self.constraint_power(m, h, qpos, qvel, geom_xpos, geom_xmat, tree, a, multiplier)
+        power -= self.implicit_power(m, h, qvel, slope, xpos, xquat, b, beta)
+        return power
+
+    @dt.func
+    def implicit_power(self, m, h, qvel, slope, xpos, xquat, b, beta):
+        """Return beta^T (M̂ - M) b."""
+        centres, whole = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+        xipos, moment = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+        rotational = dt.local(self.nbody, mat3)
+        if ti.static(self.alone):
+            self.kinematics.centres(m, xpos, xquat, xipos, whole, centres)
+            self.inertia.bodies(m, xquat, xipos, centres, moment, rotational)
+        return self.integrator.excess(m, h, slope, beta, b, qvel, xpos, xquat, centres, rotational)
+
+    @dt.func
+    def inertial_power(self, m, tree, xpos, xquat, qvel, a, b, x, beta):
+        """Return -x^T (M a + bias) + beta^T M (a - b), in one pass from the root outwards.
+
+        Args:
+            m: The parameters of the model.
             tree: Centres of trees, and axes of motion, rotations and translations, about them.
-            xipos: The centres of mass of bodies [m]; ximat, their principal axes.
-            a: An acceleration.
-            x: A velocity.
+            xpos, xquat: Frames of bodies.
+            qvel: Velocities.
+            a, b, x, beta: Vectors of degrees of freedom.
         """
         com, axis_r, axis_t = tree
         v_r, v_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
         a_r, a_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
         x_r, x_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
-        a_t[0] = -m.gravity[None]
+        c_r, c_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
+        y_r, y_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
         power = 0.0
         for n in range(1, self.nnode):
-            parent, first = m.node_parentid[n], m.node_dofadr[n]
+            parent, first = ti.min(m.node_parentid[n], n - 1), m.node_dofadr[n]
             vr, vt, ar, at = v_r[parent], v_t[parent], a_r[parent], a_t[parent]
-            xr, xt = x_r[parent], x_t[parent]
+            xr, xt, cr, ct = x_r[parent], x_t[parent], c_r[parent], c_t[parent]
+            yr, yt = y_r[parent], y_t[parent]
+            if parent == 0:
+                at -= m.gravity[None]
             turning = 0
             if m.node_type[n] == FREE:
                 turning = 3
                 for k in range(3):
                     vt += axis_t[first + k] * qvel[first + k]
-                    at += axis_t[first + k] * a[first + k]
-                    xt += axis_t[first + k] * x[first + k]
             before_r, before_t = vr, vt
             for k in range(turning, m.node_dofnum[n]):
                 i = first + k
-                sr, st = axis_r[i], axis_t[i]
-                vr += sr * qvel[i]
-                vt += st * qvel[i]
-                ar += sr * a[i] + before_r.cross(sr) * qvel[i]
-                at += st * a[i] + (before_r.cross(st) + before_t.cross(sr)) * qvel[i]
-                xr += sr * x[i]
-                xt += st * x[i]
+                ar += before_r.cross(axis_r[i]) * qvel[i]
+                at += (before_r.cross(axis_t[i]) + before_t.cross(axis_r[i])) * qvel[i]
+                vr += axis_r[i] * qvel[i]
+                vt += axis_t[i] * qvel[i]
+            for k in range(m.node_dofnum[n]):
+                i = first + k
+                ar += axis_r[i] * a[i]
+                at += axis_t[i] * a[i]
+                xr += axis_r[i] * x[i]
+                xt += axis_t[i] * x[i]
+                cr += axis_r[i] * (a[i] - b[i])
+                ct += axis_t[i] * (a[i] - b[i])
+                yr += axis_r[i] * beta[i]
+                yt += axis_t[i] * beta[i]
             v_r[n] = vr
             v_t[n] = vt
             a_r[n] = ar
             a_t[n] = at
             x_r[n] = xr
             x_t[n] = xt
-            b = m.node_bodyid[n]
-            if m.body_nodeid[b] == n:
-                arm = xipos[b] - com[b]
-                push = at + ar.cross(arm) + vr.cross(vt + vr.cross(arm))
-                power += m.body_mass[b] * push.dot(xt + xr.cross(arm))
-                axes = ximat[b].transpose()
-                spin, turn = axes @ vr, axes @ ar
-                torque = m.body_inertia[b] * turn + spin.cross(m.body_inertia[b] * spin)
-                power += torque.dot(axes @ xr)
+            c_r[n] = cr
+            c_t[n] = ct
+            y_r[n] = yr
+            y_t[n] = yt
+        for n in range(1, self.nbody):
+            k = m.body_nodeid[n]
+            q = xquat[n]
+            arm = xpos[n] + turned(q, m.body_ipos[n]) - com[n]
+            axes = matrix(product(q, m.body_iquat[n])).transpose()
+            vr, ar, xr, cr, yr = v_r[k], a_r[k], x_r[k], c_r[k], y_r[k]
+            push = a_t[k] + ar.cross(arm) + vr.cross(v_t[k] + vr.cross(arm))
+            power -= m.body_mass[n] * push.dot(x_t[k] + xr.cross(arm))
+            power += m.body_mass[n] * (c_t[k] + cr.cross(arm)).dot(y_t[k] + yr.cross(arm))
+            spin = axes @ vr
+            torque = m.body_inertia[n] * (axes @ ar) + spin.cross(m.body_inertia[n] * spin)
+            power -= torque.dot(axes @ xr)
+            power += (m.body_inertia[n] * (axes @ cr)).dot(axes @ yr)
         for i in range(self.nv):
-            power += m.dof_armature[i] * a[i] * x[i]
-        return power
-
-    @dt.func
-    def mass_power(self, m, tree, xipos, ximat, a, x):
-        """Return x^T M a."""
-        com, axis_r, axis_t = tree
-        a_r, a_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
-        x_r, x_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
-        self.rows.motions(m, axis_r, axis_t, a, a_r, a_t)
-        self.rows.motions(m, axis_r, axis_t, x, x_r, x_t)
-        power = 0.0
-        for b in range(1, self.nbody):
-            arm = xipos[b] - com[b]
-            push, along = a_t[b] + a_r[b].cross(arm), x_t[b] + x_r[b].cross(arm)
-            axes = ximat[b].transpose()
-            power += m.body_mass[b] * push.dot(along)
-            power += (m.body_inertia[b] * (axes @ a_r[b])).dot(axes @ x_r[b])
-        for i in range(self.nv):
-            power += m.dof_armature[i] * a[i] * x[i]
+            power += m.dof_armature[i] * (beta[i] * (a[i] - b[i]) - a[i] * x[i])
         return power
 
     @dt.func

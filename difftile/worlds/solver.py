@@ -198,7 +198,9 @@ class Solver:
                     arm1, arm2 = law_point[s] - com[b1], law_point[s] - com[b2]
                     i1, i2 = m.body_lastdofid[b1], m.body_lastdofid[b2]
                     count = 0
-                    while i1 != i2:
+                    for _ in range(self.nv):
+                        if i1 == i2:
+                            break
                         i = max(i1, i2)
                         if i2 > i1:
                             column[count] = law_frame[s] @ (axis_t[i] + axis_r[i].cross(arm2))

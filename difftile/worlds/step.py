@@ -29,9 +29,10 @@ class Step:
 
     def __init__(self, sizes: Sizes, pushed: bool = False, **options: Any) -> None:
         self.pushed = pushed
-        self.nv, self.nbody, self.nnode = sizes.nv, sizes.nbody, sizes.nnode
+        self.nq, self.nv = sizes.nq, sizes.nv
+        self.nbody, self.nnode = sizes.nbody, sizes.nnode
         self.njnt, self.ngeom = max(1, sizes.njnt), max(1, sizes.ngeom)
-        self.nu = max(1, sizes.nu)
+        self.nu, self.na = max(1, sizes.nu), max(1, sizes.na)
         self.npacked = sizes.nv * (sizes.nv + 1) // 2
         self.alone = sizes.nalone > 0
         self.kinematics, self.inertia, self.bias = Kinematics(sizes), Inertia(sizes), Bias(sizes)
@@ -75,19 +76,12 @@ class Step:
         self.forces.damping(m, qvel, tau)
 
     @dt.func
-    def accelerate(self, m, h, qpos, qvel, tau, slope, xfrc, a, b):
-        """Compute accelerations.
-
-        Args:
-            m: The parameters of the model.
-            h: The time step [s].
-            qpos, qvel, tau, slope: The state, and forces from `smooth_forces`.
-            xfrc: Forces on bodies, (6 nbody,), see `Forces.applied`; read if `pushed`.
-            a: A start for the solver, and the result: the acceleration under constraints, (nv,).
-            b: Result: the acceleration that the integrator takes, (nv,).
+    def frames(self, m, qpos):
+        """Return frames, centres, axes and inertias of the bodies in a state.
 
         Returns:
-            The residual and the number of steps of the solver.
+            Positions and orientations of bodies, centres of mass; c and the motion axes; frames of
+            geoms; moments and rotational inertias about c; the inertia matrix.
         """
         xpos, xquat = dt.local(self.nbody, vec3), dt.local(self.nbody, vec4)
         anchor, axis = dt.local(self.njnt, vec3), dt.local(self.njnt, vec3)
@@ -96,39 +90,92 @@ class Step:
         axis_r, axis_t = dt.local(self.nv, vec3), dt.local(self.nv, vec3)
         geom_xpos, geom_xmat = dt.local(self.ngeom, vec3), dt.local(self.ngeom, mat3)
         moment, rotational = dt.local(self.nbody, vec3), dt.local(self.nbody, mat3)
-        vel_r, vel_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
-        mass, bias, total = dt.local(self.npacked), dt.local(self.nv), dt.local(self.nv)
+        mass = dt.local(self.npacked)
         self.kinematics.frames(m, qpos, xpos, xquat, anchor, axis)
         self.kinematics.colliders(m, xpos, xquat, geom_xpos, geom_xmat)
         self.kinematics.centres(m, xpos, xquat, xipos, subtree_com, com)
         self.kinematics.axes(m, xquat, com, anchor, axis, axis_r, axis_t)
         self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
         self.inertia.matrix(m, moment, rotational, axis_r, axis_t, mass)
-        self.bias.velocities(m, qvel, axis_r, axis_t, vel_r, vel_t)
-        self.bias.forces(m, qvel, axis_r, axis_t, vel_r, vel_t, moment, rotational, bias)
-        for i in range(self.nv):
-            total[i] = tau[i] - bias[i]
-        self.forces.applied(m, xfrc, xipos, com, axis_r, axis_t, total, self.pushed)
-        tree, laws = (com, axis_r, axis_t), self.laws()
-        self.solver.set_laws(m, h, qpos, qvel, geom_xpos, geom_xmat, tree, laws)
-        residual, steps = self.solver.minimise(m, tree, laws, mass, total, a)
-        # M̂ b = M a
-        implicit = dt.local(self.npacked)
+        bodies, tree = (xpos, xquat, xipos), (com, axis_r, axis_t)
+        return bodies, tree, (geom_xpos, geom_xmat), (moment, rotational), mass
+
+    @dt.func
+    def integrated(
+        self, m, h, qvel, slope, bodies, com, rotational, mass, push, b, transposed: ti.template()
+    ):
+        """Set b to the solution of M̂ b = push, or with the transpose of M̂."""
+        implicit, factors = dt.local(self.npacked), dt.local(self.npacked)
         self.integrator.matrix(m, h, mass, slope, implicit)
-        push = dt.local(self.nv)
-        multiply(mass, a, push, self.nv)
-        for i in range(self.nv):
-            b[i] = push[i]
-        factors = dt.local(self.npacked)
         for k in range(self.npacked):
             factors[k] = implicit[k]
+        for i in range(self.nv):
+            b[i] = push[i]
         factor(factors, self.nv)
         solve(factors, b, self.nv)
         if ti.static(self.alone):
             self.integrator.solve_alone(
-                m, h, implicit, push, qvel, xpos, xquat, com, rotational, b, False
+                m, h, implicit, push, qvel, bodies[0], bodies[1], com, rotational, b, transposed
             )
+
+    @dt.func
+    def accelerate(self, m, qpos, qvel, ctrl, act, qfrc, xfrc, a, b):
+        """Compute accelerations.
+
+        Args:
+            m: The parameters of the model.
+            qpos, qvel, ctrl, act: The state, and controls.
+            qfrc, xfrc: Applied forces, (nv,), and those on bodies, (6 nbody,), see
+                `Forces.applied`; these are read if `pushed`.
+            a: A start for the solver, and the result: the acceleration under constraints, (nv,).
+            b: Result: the acceleration that the integrator takes, (nv,).
+
+        Returns:
+            The residual and the number of steps of the solver.
+        """
+        h = m.timestep[None]
+        bodies, tree, geoms, inertias, mass = self.frames(m, qpos)
+        tau, slope, act_next = dt.local(self.nv), dt.local(self.nu), dt.local(self.na)
+        self.smooth_forces(m, h, qpos, qvel, ctrl, act, qfrc, tau, slope, act_next)
+        self.forces.applied(m, xfrc, bodies[2], tree[0], tree[1], tree[2], tau, self.pushed)
+        vel_r, vel_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
+        bias = dt.local(self.nv)
+        self.bias.velocities(m, qvel, tree[1], tree[2], vel_r, vel_t)
+        self.bias.forces(m, qvel, tree[1], tree[2], vel_r, vel_t, inertias[0], inertias[1], bias)
+        for i in range(self.nv):
+            tau[i] -= bias[i]
+        laws = self.laws()
+        self.solver.set_laws(m, h, qpos, qvel, geoms[0], geoms[1], tree, laws)
+        residual, steps = self.solver.minimise(m, tree, laws, mass, tau, a)
+        push = dt.local(self.nv)
+        multiply(mass, a, push, self.nv)
+        self.integrated(m, h, qvel, slope, bodies, tree[0], inertias[1], mass, push, b, False)
         return residual, steps
+
+    @dt.func
+    def multipliers(self, m, qpos, qvel, ctrl, act, a, b_bar, com, multiplier, beta):
+        """Compute lambda and beta of a gradient by b; see `solution`.
+
+        Args:
+            m: The parameters of the model.
+            qpos, qvel, ctrl, act: The state, and controls.
+            a: The acceleration that `accelerate` found.
+            b_bar: The gradient.
+            com: Result: the centres of trees.
+            multiplier, beta: Result, (nv,).
+        """
+        h = m.timestep[None]
+        bodies, tree, geoms, inertias, mass = self.frames(m, qpos)
+        force, drive = dt.local(self.nu), dt.local(self.nv)
+        slope, act_next = dt.local(self.nu), dt.local(self.na)
+        self.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
+        laws = self.laws()
+        self.solver.set_laws(m, h, qpos, qvel, geoms[0], geoms[1], tree, laws)
+        self.integrated(m, h, qvel, slope, bodies, tree[0], inertias[1], mass, b_bar, beta, True)
+        multiply(mass, beta, multiplier, self.nv)
+        self.solver.adjoint(m, tree, laws, mass, a, multiplier)
+        for n in range(self.nbody):
+            com[n] = tree[0][n]
 
     @dt.func
     def step(self, m, qpos, qvel, ctrl, act, qfrc, xfrc, a, qpos_next, qvel_next, act_next):
@@ -143,10 +190,16 @@ class Step:
         Returns:
             The residual and the number of steps of the solver.
         """
-        h = m.timestep[None]
-        tau, b = dt.local(self.nv), dt.local(self.nv)
-        slope = dt.local(self.nu)
-        self.smooth_forces(m, h, qpos, qvel, ctrl, act, qfrc, tau, slope, act_next)
-        residual, steps = self.accelerate(m, h, qpos, qvel, tau, slope, xfrc, a, b)
-        self.integrator.advance(m, h, qpos, qvel, b, qpos_next, qvel_next)
+        b = dt.local(self.nv)
+        residual, steps = self.accelerate(m, qpos, qvel, ctrl, act, qfrc, xfrc, a, b)
+        self.advance(m, qpos, qvel, ctrl, act, b, qpos_next, qvel_next, act_next)
         return residual, steps
+
+    @dt.func
+    def advance(self, m, qpos, qvel, ctrl, act, b, qpos_next, qvel_next, act_next):
+        """Compute the state after a step from the accelerations b."""
+        h = m.timestep[None]
+        force, drive = dt.local(self.nu), dt.local(self.nv)
+        slope = dt.local(self.nu)
+        self.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
+        self.integrator.advance(m, h, qpos, qvel, b, qpos_next, qvel_next)

@@ -83,14 +83,16 @@ class World:
     def phi(self, a: np.ndarray, x: np.ndarray) -> float:
         """Return -x^T g(a) in the state."""
         data, solution = self.data, self.solution
-        bodies = filled(data.xipos, 3), filled(data.ximat.reshape(-1, 3, 3), 3, 3)
-        both = filled(a), filled(x)
-        inertial = solution.inertial_power(self.m, self.tree, *bodies, self.qvel, *both)
+        bodies = filled(data.xpos, 3), filled(data.xquat, 4)
+        both, zeros = (filled(a), filled(x)), filled(0 * x)
+        inertial = solution.inertial_power(
+            self.m, self.tree, *bodies, self.qvel, both[0], both[0], both[1], zeros
+        )
         geoms = self.geom_xpos, self.geom_xmat
         pushed = solution.constraint_power(
             self.m, self.h, self.qpos, self.qvel, *geoms, self.tree, *both
         )
-        return float(x @ (data.qfrc_smooth + data.qfrc_bias) - inertial + pushed)
+        return float(x @ (data.qfrc_smooth + data.qfrc_bias) + inertial + pushed)
 
     def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return references, regularisations and forces of all rows, in MuJoCo's order."""

@@ -1,0 +1,72 @@
+"""The dynamics of one world as two kernels over fields, for `dt.batch`.
+
+The first computes accelerations. Its derivative is a rule (`solution`), so that the iterations of
+the solver are neither kept nor run again: what the tape keeps are the state and the accelerations.
+The second advances the state.
+"""
+
+from __future__ import annotations
+
+import difftile as dt
+from difftile.worlds.quaternions import vec3
+
+
+@dt.func
+def accelerated(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc, out, info):
+    """Compute accelerations; see `accelerate`."""
+    a, b = dt.local(step.nv), dt.local(step.nv)
+    for i in range(step.nv):
+        a[i] = start[i]
+    residual, steps = step.accelerate(m, qpos, qvel, ctrl, act, qfrc, xfrc, a, b)
+    for i in range(step.nv):
+        acc[i] = a[i]
+        out[i] = b[i]
+    info[0] = residual
+    info[1] = steps
+
+
+@accelerated.backward
+def _(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc, out, info):
+    a, b, b_bar = dt.local(step.nv), dt.local(step.nv), dt.local(step.nv)
+    multiplier, beta = dt.local(step.nv), dt.local(step.nv)
+    com = dt.local(step.nbody, vec3)
+    for i in range(step.nv):
+        a[i] = acc[i]
+        b[i] = out[i]
+        b_bar[i] = out.grad_in[i]
+    step.multipliers(m, qpos, qvel, ctrl, act, a, b_bar, com, multiplier, beta)
+    dt.bwd_diff(solution.phi)(
+        m, qpos, qvel, ctrl, act, qfrc, xfrc, com, a, b, multiplier, beta, 1.0
+    )
+
+
+@dt.kernel
+def accelerate(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc, out, info):
+    """Compute the accelerations of a world.
+
+    Args:
+        step, solution: The funcs of `Step` and `Solution`, for the sizes of the model.
+        m: The parameters of the model.
+        qpos, qvel, ctrl, act, qfrc, xfrc: The state, controls, and applied forces, see `Step`.
+        start: A start for the solver, (nv,), through which no gradient passes.
+        acc: Result: the acceleration under constraints, (nv,).
+        out: Result: the acceleration that the integrator takes, (nv,).
+        info: Result: the residual and the number of steps of the solver, (2,).
+    """
+    accelerated(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc, out, info)
+
+
+@dt.kernel
+def advance(step, m, qpos, qvel, ctrl, act, out, qpos_next, qvel_next, act_next):
+    """Compute the state of a world after a step, from the accelerations of `accelerate`."""
+    b, v = dt.local(step.nv), dt.local(step.nv)
+    q, w = dt.local(step.nq), dt.local(step.na)
+    for i in range(step.nv):
+        b[i] = out[i]
+    step.advance(m, qpos, qvel, ctrl, act, b, q, v, w)
+    for i in range(step.nq):
+        qpos_next[i] = q[i]
+    for i in range(step.nv):
+        qvel_next[i] = v[i]
+    for i in range(step.na):
+        act_next[i] = w[i]
