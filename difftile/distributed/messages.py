@@ -18,6 +18,7 @@ from difftile.distributed.boxes import Interval
 from difftile.distributed.transfer import Part
 from difftile.fields.create import from_numpy
 from difftile.fields.field import Field
+from difftile.fields.recording import Recording
 from difftile.ir.types import I32, Vector
 from difftile.runtime.kernel import kernel
 
@@ -83,4 +84,5 @@ class Side:
         order = np.argsort(numbers)
         wanted = np.meshgrid(*(np.arange(*one) for one in box), indexing="ij")
         found = np.searchsorted(numbers[order], np.ravel_multi_index(tuple(wanted), tuple(shape)))
-        return from_numpy(order[found].astype(np.int32))
+        with Recording():  # the first exchange that asks may be in the body of a loop
+            return from_numpy(order[found].astype(np.int32))

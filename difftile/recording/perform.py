@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from difftile.fields.recording import RECORDING
+from difftile.fields.recording import RECORDING, Recording
 from difftile.recording.meeting import meet
 from difftile.recording.opaque import Opaque, OpaqueStep, watched
 
@@ -19,6 +19,9 @@ def perform(step: OpaqueStep) -> Any:
     recording = RECORDING.get()
     if recording.trace is not None:
         recording.trace.give_up(f"{step.title} runs in a step")
+        recorder, constant, observer = recording.recorder, recording.constant, recording.observer
+        with Recording(recorder, constant=constant, observer=observer):  # the step may read fields
+            return perform(step)
     tape = recording.recorder
     if tape is not None:
         return tape.opaque(step)
