@@ -186,10 +186,9 @@ class _Moves:
         arrived = make(field.element, (self._received, *field.shape[1:]))
         sent = rows_at(field, self._sent)
         transfer(sent, self._sends, arrived, self._receives, "the move of rows")
-        moved = rows_at(arrived, self._places)
-        del sent, arrived
+        del sent
         current_session().pool.clear()  # as many rows hardly ever move again
-        return moved
+        return rows_at(arrived, self._places)
 
 
 def _parts(sizes: Sequence[int]) -> list[Part]:

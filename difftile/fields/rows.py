@@ -311,12 +311,12 @@ class Rows:
             old[name].storage.rows = None
             field.storage.rows = weakref.ref(self)
         fields = {old[name].storage: field for name, field in self._fields.items()}
-        self._tell(Change(fields, beside))
-        for name, field in old.items():
+        for name, field in old.items():  # before followers take memory for theirs
             field.storage.end(
                 f"This field was '{name}' of rows that have changed: {field!r} became "
                 f"{self._fields[name]!r}. Read 'rows.{name}' anew after each change of the rows."
             )
+        self._tell(Change(fields, beside))
 
     def _tell(self, change: Change) -> None:
         for follower in list(self._followers):

@@ -40,7 +40,7 @@ from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.render.splatter import Projected
 from difftile.runtime.kernel import kernel
-from difftile.substrate import Buffer
+from difftile.substrate import Buffer, current_session
 
 Projection: TypeAlias = Callable[[Projected], Projected]
 """Writes this rank's gaussians as an image shows them, by launches that tapes record."""
@@ -95,6 +95,7 @@ class Delivery:
     def __init__(self) -> None:
         self._own: _Own | None = None
         self._arrived: list[Projected] = []  # an image each
+        self._outgrown = False  # in the latest call
 
     def __call__(
         self,
@@ -116,6 +117,9 @@ class Delivery:
             Fields that a later call writes again, shape (1, rows): the gaussians of all ranks that
             the image shows, in their order, and then some that it does not.
         """
+        if self._outgrown:  # launches have let go of smaller fields, which never come again
+            current_session().pool.clear()
+            self._outgrown = False
         own = self._own_for(gaussians, len(projections))
         with no_grad():
             for project, shown in zip(projections, own.shown, strict=False):
@@ -162,6 +166,7 @@ class Delivery:
             kept = self._arrived[slot : slot + 1]
             if not kept or not count <= kept[0].radii.shape[1] <= total:
                 self._arrived[slot : slot + 1] = []  # first, so that its memory is free
+                self._outgrown = True
                 with scratch():
                     made = Projected.zeros(1, min(_roomy(count), total), element)
                 self._arrived.insert(slot, made)

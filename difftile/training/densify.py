@@ -292,6 +292,7 @@ class Densification:
         if doubled or split or pruned:
             index, before = zeros(left, I32), zeros(left, I32)
             _list_rows(rows, places, index, before)
+            del sums, counts, scales, opacities, grows, rows, places  # room for what moves
             gaussians.rearrange(index, before)
         # Halves are the last rows of all, and this rank's are the last of its own.
         start, stop = (max(row - (left - halves), 0) for row in stretch_of(gaussians))

@@ -23,7 +23,7 @@ from difftile.substrate.memory import Buffer
 from difftile.substrate.pool import Pool
 from difftile.training import Options, Trainer, gaussians_at
 
-_STEPS = 4  # the last of which refines
+_STEPS = 5  # the last of which refines
 Results = dict[str, float]
 
 
@@ -144,7 +144,7 @@ def measure(
         trainer.step = 80  # with all bands of harmonics
         strategy: Any = trainer.strategy
         strategy.start, strategy.every, strategy.stop = 0, trainer.step + _STEPS, 100
-        for _ in range(2):
+        for _ in range(_STEPS - 2):
             trainer.advance()
         shown = np.mean(
             [(one.splatter.radii.to_numpy()[..., 0] > 0).mean() for one in _easels(trainer)]
