@@ -79,11 +79,13 @@ class _Exchange:
     def run(self) -> None:
         """Wait for the requests, in order; in a thread of its own."""
         try:
-            for work in self._works:
-                work.wait(_FOREVER)
+            while self._at < len(self._works):
+                self._works[self._at].wait(_FOREVER)
                 self._at += 1
         except RuntimeError as error:
             self._error = error
+        # Before the caller may end the interpreter: the destructors of requests wait for its lock,
+        # and a thread that finds it gone aborts the process.
         self._works = ()
         self._done.release()
 

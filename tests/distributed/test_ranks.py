@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 
 from difftile.diagnostics import RankError
-from difftile.ranks import Message, agree, current, mpi_engine
+from difftile.ranks import Message, agree, current, mpi_engine, torch_engine
+from difftile.ranks.waiting import Waiting
 from tests.ranks import ranks
 
 ENGINES = [(1, "alone"), (1, "torch"), (1, "mpi"), (2, "torch"), (3, "mpi"), (4, "torch")]
@@ -241,3 +243,21 @@ def refused(kind: str) -> str:
 )
 def test_what_is_refused(engine: str, kind: str, text: str) -> None:
     assert ranks(2, engine).run(refused, kind)[0] == text
+
+
+def test_requests_are_gone_before_the_wait_for_them_ends() -> None:
+    """The end of the interpreter aborts a process in which a thread still lets requests go."""
+    open_: list[bool] = []
+
+    class Request:
+        def wait(self, limit: Any) -> None:
+            time.sleep(0.01)
+
+        def __del__(self) -> None:
+            open_.append(exchange._done.locked())
+
+    for _ in range(3):
+        exchange = torch_engine._Exchange([Request(), Request()], [1, 1], Waiting(0, 2, 10.0))
+        exchange.wait("the test")
+        exchange.wait("the test")
+    assert open_ == [True] * 6
