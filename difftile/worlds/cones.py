@@ -13,6 +13,8 @@ import difftile as dt
 from difftile import ti
 from difftile.worlds.kinds import ELLIPTIC
 
+WIDTH = 1.0  # of smooth limits, in units of their rows [m/s² or rad/s²]
+
 
 @dt.func
 def one_sided(z, weight):
@@ -34,17 +36,58 @@ def dry(z, weight, most):
     return value, force, curvature
 
 
+@dt.func
+def soft_one_sided(z, weight, width):
+    """Return the same for the smooth ½ D (w softplus(-z / w))², which is convex too."""
+    near = 1.0 / (1.0 + ti.exp(-abs(z) / width))  # the larger of both sigmoids
+    slope = near if z < 0.0 else 1.0 - near
+    depth = width * dt.log1p(ti.exp(-abs(z) / width)) + max(-z, 0.0)
+    bend = slope * (1.0 - slope) * depth / width
+    return 0.5 * weight * depth * depth, weight * depth * slope, weight * (slope * slope + bend)
+
+
+@dt.func
+def soft_dry(z, weight, most):
+    """Return the same for the smooth R η² (√(1 + (z / (R η))²) - 1)."""
+    u = z * weight / most
+    root = ti.sqrt(1.0 + u * u)
+    # root - 1 would lose the digits of a small u.
+    return most * u * z / (1.0 + root), -most * u / root, weight / (root * root * root)
+
+
 @dt.data_oriented
 class Cones:
     """The penalty of contacts: z is the vector of the normal and of the two tangential rows.
 
     Args:
         sizes: The cone of the model.
+        smooth: Whether forces of pyramids, limits and frictionloss are smooth functions; elliptic
+            cones stay as they are.
+        width: The width of smooth limits [m/s² or rad/s²].
     """
 
-    def __init__(self, sizes: Any) -> None:
+    def __init__(self, sizes: Any, smooth: bool = False, width: float = WIDTH) -> None:
+        self.smooth, self.width = smooth, width
         self.elliptic = sizes.cone == ELLIPTIC
         self.frictional = sizes.condim > 1
+
+    @dt.func
+    def push(self, z, weight):
+        """Return value, force and curvature of a limit."""
+        if ti.static(self.smooth):
+            found = soft_one_sided(z, weight, self.width)
+        else:
+            found = one_sided(z, weight)
+        return found
+
+    @dt.func
+    def rub(self, z, weight, most):
+        """Return value, force and curvature of frictionloss."""
+        if ti.static(self.smooth):
+            found = soft_dry(z, weight, most)
+        else:
+            found = dry(z, weight, most)
+        return found
 
     @dt.func
     def penalty(self, dim, z, weight, mu):
@@ -55,7 +98,7 @@ class Cones:
             z: The rows J a + r.
             weight: D, as `Rows.contact_law` has it; mu too.
         """
-        value, normal_force, normal_curvature = one_sided(z[0], weight)
+        value, normal_force, normal_curvature = self.push(z[0], weight)
         force = ti.Vector([normal_force, 0.0, 0.0])
         s = ti.Matrix([[normal_curvature, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
         if ti.static(self.frictional):
@@ -69,10 +112,10 @@ class Cones:
     @dt.func
     def pyramid_penalty(self, z, weight, mu):
         """Return the same of a pyramid: of its four edges z_n + mu_k z_k, z_n - mu_k z_k."""
-        v1, f1, c1 = one_sided(z[0] + mu[1] * z[1], weight)
-        v2, f2, c2 = one_sided(z[0] - mu[1] * z[1], weight)
-        v3, f3, c3 = one_sided(z[0] + mu[2] * z[2], weight)
-        v4, f4, c4 = one_sided(z[0] - mu[2] * z[2], weight)
+        v1, f1, c1 = self.push(z[0] + mu[1] * z[1], weight)
+        v2, f2, c2 = self.push(z[0] - mu[1] * z[1], weight)
+        v3, f3, c3 = self.push(z[0] + mu[2] * z[2], weight)
+        v4, f4, c4 = self.push(z[0] - mu[2] * z[2], weight)
         force = ti.Vector([f1 + f2 + f3 + f4, mu[1] * (f1 - f2), mu[2] * (f3 - f4)])
         a, b = mu[1] * (c1 - c2), mu[2] * (c3 - c4)
         s = ti.Matrix(

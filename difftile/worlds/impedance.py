@@ -9,6 +9,7 @@ import difftile as dt
 from difftile import ti
 
 LEAST, MOST = 1e-4, 0.9999  # the bounds of an impedance
+SMOOTH_START = 1e-6  # the impedance at which constraints appear, if that is smooth
 LEAST_WIDTH = 1e-15
 LEAST_REGULARISATION = 1e-15
 
@@ -20,9 +21,15 @@ def bounded(d):
 
 
 @dt.func
-def impedance(solimp, rho):
-    """Return the impedance at a violation of rho [m or rad], between 0 and 1."""
-    d0, d1 = bounded(solimp[0]), bounded(solimp[1])
+def impedance(solimp, rho, d0):
+    """Return the impedance at a violation of rho [m or rad], between 0 and 1.
+
+    Args:
+        solimp: The parameters, of which the first is passed as `d0`, after its bounds.
+        rho: The violation, or its negative.
+        d0: The impedance at 0.
+    """
+    d1 = bounded(solimp[1])
     width, mid, power = solimp[2], bounded(solimp[3]), max(solimp[4], 1.0)
     d = 0.5 * (d0 + d1)
     if d0 != d1 and width > LEAST_WIDTH:

@@ -12,7 +12,13 @@ from typing import Any
 import difftile as dt
 from difftile import ti
 from difftile.worlds.collide import FAR, ZERO, Collision
-from difftile.worlds.impedance import impedance, regularisation, spring
+from difftile.worlds.impedance import (
+    SMOOTH_START,
+    bounded,
+    impedance,
+    regularisation,
+    spring,
+)
 from difftile.worlds.kinds import BALL, ELLIPTIC
 
 SHORT = 1e-7  # half an angle below which a ball has no axis [rad]
@@ -36,9 +42,16 @@ def rotation_of(q):
 
 @dt.data_oriented
 class Rows:
-    """The rows of a model in a state."""
+    """The rows of a model in a state.
 
-    def __init__(self, sizes: Any) -> None:
+    Args:
+        sizes: The sizes of the model.
+        smooth: Whether contacts and limits appear with an impedance of nearly 0, whatever the
+            model says.
+    """
+
+    def __init__(self, sizes: Any, smooth: bool = False) -> None:
+        self.smooth = smooth
         self.collision = Collision(sizes)
         self.elliptic = sizes.cone == ELLIPTIC
         self.nv, self.nbody, self.nslot = sizes.nv, sizes.nbody, sizes.nslot
@@ -66,6 +79,15 @@ class Rows:
         return frame @ v
 
     @dt.func
+    def start(self, solimp):
+        """Return the impedance with which a contact or limit appears."""
+        if ti.static(self.smooth):
+            d0 = SMOOTH_START
+        else:
+            d0 = bounded(solimp[0])
+        return d0
+
+    @dt.func
     def contact_law(self, m, s, dist, margin, speed, h):
         """Return the law of a contact: dim, reference, D, and frictions.
 
@@ -80,7 +102,7 @@ class Rows:
         dim, friction, solref, solimp = self.collision.surface(m, s)
         b1, b2 = m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
         rho = dist - margin
-        d = impedance(solimp, rho)
+        d = impedance(solimp, rho, self.start(solimp))
         k, b = spring(solref, solimp, h)
         mu = friction[0] / ti.sqrt(m.impratio[None])
         a = m.body_invweight0[b1][0] + m.body_invweight0[b2][0]
@@ -132,7 +154,7 @@ class Rows:
         """Return the reference r and the weight D of a limit, whose row is J a + r."""
         j = m.limit_jntid[k]
         rho = dist - m.jnt_margin[j]
-        d = impedance(m.jnt_solimp[j], rho)
+        d = impedance(m.jnt_solimp[j], rho, self.start(m.jnt_solimp[j]))
         stiff, damped = spring(m.jnt_solref[j], m.jnt_solimp[j], h)
         r = regularisation(d, m.dof_invweight0[m.jnt_dofadr[j]])
         return damped * speed + stiff * d * rho, 1.0 / r
@@ -140,6 +162,6 @@ class Rows:
     @dt.func
     def friction_law(self, m, i, speed, h):
         """Return the reference r and the weight D of the frictionloss of a degree of freedom."""
-        d = impedance(m.dof_solimp[i], 0.0)
+        d = impedance(m.dof_solimp[i], 0.0, bounded(m.dof_solimp[i][0]))
         damping = spring(m.dof_solref[i], m.dof_solimp[i], h)[1]
         return damping * speed, 1.0 / regularisation(d, m.dof_invweight0[i])

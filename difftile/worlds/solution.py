@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import difftile as dt
 from difftile import ti
-from difftile.worlds.cones import Cones, dry, one_sided
+from difftile.worlds.cones import WIDTH, Cones
 from difftile.worlds.forces import Forces
 from difftile.worlds.inertia import Inertia
 from difftile.worlds.integrate import Integrator
@@ -33,10 +33,13 @@ class Solution:
     Args:
         sizes: The sizes.
         pushed: Whether there are forces on bodies.
+        smooth, width: As for `Cones` and `Rows`.
     """
 
-    def __init__(self, sizes: Sizes, pushed: bool = False) -> None:
-        self.rows, self.cones = Rows(sizes), Cones(sizes)
+    def __init__(
+        self, sizes: Sizes, pushed: bool = False, smooth: bool = False, width: float = WIDTH
+    ) -> None:
+        self.rows, self.cones = Rows(sizes, smooth), Cones(sizes, smooth, width)
         self.kinematics, self.inertia = Kinematics(sizes), Inertia(sizes)
         self.forces, self.integrator = Forces(sizes), Integrator(sizes)
         self.nv, self.nbody, self.nnode = sizes.nv, sizes.nbody, sizes.nnode
@@ -197,11 +200,11 @@ class Solution:
             if dist < m.jnt_margin[m.limit_jntid[k // 2]]:
                 speed = self.rows.along(m, k // 2, jacobian, qvel)
                 r, weight = self.rows.limit_law(m, k // 2, dist, speed, h)
-                force = one_sided(self.rows.along(m, k // 2, jacobian, a) + r, weight)[1]
+                force = self.cones.push(self.rows.along(m, k // 2, jacobian, a) + r, weight)[1]
                 power += force * self.rows.along(m, k // 2, jacobian, x)
         for k in range(self.nfriction):
             i = m.friction_dofid[k]
             r, weight = self.rows.friction_law(m, i, qvel[i], h)
-            force = dry(a[i] + r, weight, m.dof_frictionloss[i])[1]
+            force = self.cones.rub(a[i] + r, weight, m.dof_frictionloss[i])[1]
             power += force * x[i]
         return power

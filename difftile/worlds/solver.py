@@ -13,7 +13,7 @@ from typing import Any
 
 import difftile as dt
 from difftile import ti
-from difftile.worlds.cones import Cones, dry, one_sided
+from difftile.worlds.cones import WIDTH, Cones
 from difftile.worlds.kinds import BALL
 from difftile.worlds.packed import factor, multiply, solve
 from difftile.worlds.rows import Rows
@@ -36,8 +36,15 @@ class Solver:
     is 0 if there is no row; `z` and others J x of the three kinds of rows.
     """
 
-    def __init__(self, sizes: Any, iterations: int = 100, tolerance: float = 1e-15) -> None:
-        self.rows, self.cones = Rows(sizes), Cones(sizes)
+    def __init__(
+        self,
+        sizes: Any,
+        iterations: int = 100,
+        tolerance: float = 1e-15,
+        smooth: bool = False,
+        width: float = WIDTH,
+    ) -> None:
+        self.rows, self.cones = Rows(sizes, smooth), Cones(sizes, smooth, width)
         self.nv, self.nbody, self.nslot = sizes.nv, sizes.nbody, sizes.nslot
         self.nlimit, self.nfriction = sizes.nlimit, sizes.nfriction
         self.npacked = sizes.nv * (sizes.nv + 1) // 2
@@ -161,7 +168,7 @@ class Solver:
                 force_t[parent] += force_t[b]
         for k in range(2 * self.nlimit):
             if limit_weight[k] > 0.0:
-                f = one_sided(limit_z[k], limit_weight[k])[1]
+                f = self.cones.push(limit_z[k], limit_weight[k])[1]
                 j = m.limit_jntid[k // 2]
                 i = m.jnt_dofadr[j]
                 force[i] += limit_jacobian[k][0] * f
@@ -170,7 +177,7 @@ class Solver:
                     force[i + 2] += limit_jacobian[k][2] * f
         for k in range(self.nfriction):
             i = m.friction_dofid[k]
-            f = dry(dry_z[k], dry_weight[k], m.dof_frictionloss[i])[1]
+            f = self.cones.rub(dry_z[k], dry_weight[k], m.dof_frictionloss[i])[1]
             force[i] += f
 
     @dt.func
@@ -217,7 +224,7 @@ class Solver:
                             hessian[row + freedom[q]] += bent.dot(column[q])
         for k in range(2 * self.nlimit):
             if limit_weight[k] > 0.0:
-                s = one_sided(limit_z[k], limit_weight[k])[2]
+                s = self.cones.push(limit_z[k], limit_weight[k])[2]
                 j = m.limit_jntid[k // 2]
                 i = m.jnt_dofadr[j]
                 n = 1
@@ -229,7 +236,7 @@ class Solver:
                         hessian[entry] += s * limit_jacobian[k][p] * limit_jacobian[k][q]
         for k in range(self.nfriction):
             i = m.friction_dofid[k]
-            s = dry(dry_z[k], dry_weight[k], m.dof_frictionloss[i])[2]
+            s = self.cones.rub(dry_z[k], dry_weight[k], m.dof_frictionloss[i])[2]
             hessian[i * (i + 1) // 2 + i] += s
 
     @dt.func
@@ -250,12 +257,12 @@ class Solver:
                 second += contact_p[s].dot(curvature @ contact_p[s])
         for k in range(2 * self.nlimit):
             if limit_weight[k] > 0.0:
-                _value, f, curvature = one_sided(limit_z[k] + t * limit_p[k], limit_weight[k])
+                _value, f, curvature = self.cones.push(limit_z[k] + t * limit_p[k], limit_weight[k])
                 first -= f * limit_p[k]
                 second += curvature * limit_p[k] * limit_p[k]
         for k in range(self.nfriction):
             most = m.dof_frictionloss[m.friction_dofid[k]]
-            _value, f, curvature = dry(dry_z[k] + t * dry_p[k], dry_weight[k], most)
+            _value, f, curvature = self.cones.rub(dry_z[k] + t * dry_p[k], dry_weight[k], most)
             first -= f * dry_p[k]
             second += curvature * dry_p[k] * dry_p[k]
         return first, second

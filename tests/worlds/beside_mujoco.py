@@ -30,14 +30,15 @@ class World:
     Args:
         mujoco: The package.
         source: A model of MuJoCo, which is changed by nothing here.
+        options: `smooth` and `width`.
     """
 
-    def __init__(self, mujoco: Any, source: Any) -> None:
+    def __init__(self, mujoco: Any, source: Any, **options: Any) -> None:
         self.mujoco, self.source, self.data = mujoco, source, mujoco.MjData(source)
         self.model = worlds.load(source)
         self.m = parameters(self.model)
-        self.solver = module("difftile.worlds.solver").Solver(self.model.sizes)
-        self.solution = module("difftile.worlds.solution").Solution(self.model.sizes)
+        self.solver = module("difftile.worlds.solver").Solver(self.model.sizes, **options)
+        self.solution = module("difftile.worlds.solution").Solution(self.model.sizes, **options)
 
     def forward(self, qpos: Any, qvel: Any, act: Any = (), ctrl: Any = ()) -> None:
         """Put MuJoCo into a state, and compute everything there."""
@@ -100,14 +101,13 @@ class World:
         self.solver.set_rows(self.m, self.a, self.tree, self.laws, z)
         contacts, ends, dries = self.laws
         found: list[tuple[float, float, float]] = []
-        cones = module("difftile.worlds.cones")
         for k in range(self.solver.nfriction):
             most = self.m.dof_frictionloss[self.m.friction_dofid[k]]
-            force = cones.dry(z[2][k], dries[1][k], most)[1]
+            force = self.solver.cones.rub(z[2][k], dries[1][k], most)[1]
             found.append((-dries[0][k], 1 / dries[1][k], force))
         for k in range(2 * self.solver.nlimit):
             if ends[2][k] > 0:
-                force = cones.one_sided(z[1][k], ends[2][k])[1]
+                force = self.solver.cones.push(z[1][k], ends[2][k])[1]
                 found.append((-ends[1][k], 1 / ends[2][k], force))
         for s in self.touching():
             dim, _, _, r, weight, mu = (array[s] for array in contacts)

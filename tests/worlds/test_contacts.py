@@ -119,34 +119,49 @@ def test_explicit_pairs_and_excludes() -> None:
 # Penalties
 
 
+class Cones:
+    """The sizes that penalties depend on."""
+
+    def __init__(self, elliptic: bool) -> None:
+        self.cone, self.condim = int(elliptic), 3
+
+
+def check_derivatives(penalty: Any, z: np.ndarray) -> tuple[float, np.ndarray]:
+    """Compare force and curvature with differences; return the value and the curvature."""
+    value, force, s = penalty(z)
+    for k, e in enumerate(1e-6 * np.eye(len(z))):
+        up, down = penalty(z + e), penalty(z - e)
+        np.testing.assert_allclose(np.ravel(force)[k], -(up[0] - down[0]) / 2e-6, 0, 1e-7)
+        slope = -(np.ravel(up[1]) - np.ravel(down[1])) / 2e-6
+        np.testing.assert_allclose(np.reshape(s, (len(z), -1))[k], slope, 0, 1e-6)
+    return value, s
+
+
+@pytest.mark.parametrize("smooth", [False, True])
 @pytest.mark.parametrize("elliptic", [False, True])
 @pytest.mark.parametrize("dim", [1, 3])
-def test_forces_and_curvatures_are_derivatives_of_penalties(dim: int, elliptic: bool) -> None:
-    sizes = numbers_of_cones(elliptic)
-    cones, rng = module("difftile.worlds.cones").Cones(sizes), np.random.default_rng(1)
-    mu = filled([[0.6, 0.8, 0.5]], 3)[0]
-    zones = set()
+def test_forces_and_curvatures_of_contacts(dim: int, elliptic: bool, smooth: bool) -> None:
+    cones = module("difftile.worlds.cones").Cones(Cones(elliptic), smooth, 0.7)
+    mu, rng, zones = filled([[0.6, 0.8, 0.5]], 3)[0], np.random.default_rng(1), set()
     for _ in range(40):
-        z = rng.standard_normal(3)
-        value, force, s = cones.penalty(dim, filled([z], 3)[0], 3.0, mu)
+        value, s = check_derivatives(
+            lambda z: cones.penalty(dim, filled([z], 3)[0], 3.0, mu), rng.standard_normal(3)
+        )
         zones.add((value > 0, bool(np.linalg.matrix_rank(s) == 3)))
-        e = 1e-6 * np.eye(3)
-        ends = [
-            [cones.penalty(dim, filled([z + sign * d], 3)[0], 3.0, mu) for sign in (1, -1)]
-            for d in e
-        ]
-        np.testing.assert_allclose(-force, [(p[0] - n[0]) / 2e-6 for p, n in ends], 0, 1e-7)
-        np.testing.assert_allclose(-s, [(p[1] - n[1]) / 2e-6 for p, n in ends], 0, 1e-6)
-    assert len(zones) >= 2
+        assert np.linalg.eigvalsh(s).min() > -1e-12  # convex
+    assert len(zones) >= 2 - smooth
 
 
-def numbers_of_cones(elliptic: bool) -> Any:
-    """Return sizes of a model with one kind of cone."""
-
-    class Sizes:
-        cone, condim = int(elliptic), 3
-
-    return Sizes
+@pytest.mark.parametrize("smooth", [False, True])
+def test_forces_and_curvatures_of_limits_and_friction(smooth: bool) -> None:
+    cones = module("difftile.worlds.cones").Cones(Cones(False), smooth, 0.1)
+    for z in (-3.0, -0.2, -1e-3, 1e-3, 0.2, 3.0):
+        check_derivatives(lambda z: cones.push(z[0], 2.0), np.array([z]))
+        check_derivatives(lambda z: cones.rub(z[0], 2.0, 0.5), np.array([z]))
+    # Far away, smooth penalties are those of the model.
+    for z in (-50.0, 50.0):
+        np.testing.assert_allclose(cones.push(z, 2.0)[1], max(-2 * z, 0), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(cones.rub(z, 2.0, 0.5)[1], -0.5 * np.sign(z), rtol=1e-4)
 
 
 # The derivative of the solution
@@ -179,6 +194,28 @@ def test_phi_has_the_derivative_of_the_solution_by_the_state(name: str) -> None:
         fine, coarse = (at(e, moved, t) - at(e, moved, -t) for t in (h, 2 * h))
         solution, phi = (8 * fine - coarse) / (12 * h)
         assert abs(solution - phi) < 1e-6 * (1 + abs(solution))
+
+
+def test_smooth_contact_is_a_smooth_function_of_the_state() -> None:
+    """A box on its way into the floor: forces begin without a jump, and near those of the model."""
+    world = placed("box", 1)
+    qpos, qvel = world.qpos.values.copy(), world.qvel.values.copy()
+    smooth = World(mujoco, world.source, smooth=True, width=0.01)
+
+    def force(one: World, height: float) -> float:
+        q = qpos.copy()
+        q[2] += height
+        one.forward(q, qvel)
+        return float((one.solve() - one.data.qacc_smooth)[2])
+
+    edge, touching = 0.2, -0.2
+    for _ in range(50):  # the height at which the model's contact appears
+        middle = 0.5 * (edge + touching)
+        edge, touching = (edge, middle) if force(world, middle) > 1 else (middle, touching)
+    assert force(world, edge) < 1e-9 and force(world, touching) > 1  # it jumps
+    assert abs(force(smooth, touching)) < 1e-3 and abs(force(smooth, edge)) < 1e-3
+    deep = edge - 0.01
+    assert abs(force(smooth, deep) - force(world, deep)) < 0.05 * force(world, deep)
 
 
 PARAMETERS = [
