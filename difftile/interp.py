@@ -175,8 +175,8 @@ class Machine:
                 self.arrays[array][where] = OPS[op].numpy(old, self.value(value))
             case Alloc(array):
                 dtype = _dtype(scalar_of(array.type.element), self.complex_step)
-                length = (array.size or 0,)[: array.type.ndim]
-                self.arrays[array] = np.zeros((*length, *shape_of(array.type.element)), dtype)
+                element = shape_of(array.type.element)
+                self.arrays[array] = np.zeros((*array.lengths, *element), dtype)
             case Print(parts):
                 print(*(self.text(part) for part in parts), sep="", end="")
             case Fail(failure, values, span):

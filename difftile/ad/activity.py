@@ -19,7 +19,16 @@ from difftile.ir.nodes import (
     Write,
 )
 from difftile.ir.types import is_float
-from difftile.ir.walk import WRITES, arrays_loaded, gradients_in, regions, rules, walk
+from difftile.ir.walk import (
+    WRITES,
+    arrays_loaded,
+    arrays_written,
+    declared_in,
+    gradients_in,
+    regions,
+    rules,
+    walk,
+)
 from difftile.ops.table import OPS
 
 
@@ -36,10 +45,41 @@ def active_values(program: Program, sources: Collection[Array]) -> set[Var]:
 
 def active_in(block: Block, variables: Collection[Var], sources: Collection[Array]) -> set[Var]:
     """Return the values of a block that vary with some variables or with the source arrays."""
-    activity = _Activity(sources)
-    activity.facts |= dict.fromkeys(variables, True)
-    activity.block(block, False)
-    return set(activity.facts)
+    known = set(sources)
+    while True:
+        activity = _Activity(known)
+        activity.facts |= dict.fromkeys(variables, True)
+        activity.block(block, False)
+        found = set(activity.facts)
+        more = active_locals(block, found, known) - known
+        if not more:
+            return found
+        known |= more
+
+
+def active_locals(
+    block: Block, active: Collection[Var], sources: Collection[Array] = ()
+) -> set[Array]:
+    """Return the arrays of the thread into which a block puts active values.
+
+    Args:
+        block: The block.
+        active: The active values.
+        sources: The arrays whose contents are active.
+    """
+    found = {
+        s.array
+        for s in walk(block)
+        if isinstance(s, WRITES) and s.array.size is not None and s.value in active
+    }
+    for stmt in walk(block):
+        # What a call with a rule writes varies with what the rule says.
+        if isinstance(stmt, Ruled):
+            follows = any(arg in active for arg in stmt.args)
+            if follows or not fields_of(stmt).isdisjoint(sources):
+                written = arrays_written(stmt.body) - declared_in(stmt.body)
+                found |= {a for a in written if a.size is not None and is_float(a.type.element)}
+    return found
 
 
 def active_writes(program: Program, sources: Collection[Array]) -> list[Write]:

@@ -37,7 +37,6 @@ from difftile.ir.nodes import (
 from difftile.ir.types import I32
 from difftile.ir.walk import (
     WRITES,
-    Cloner,
     defined_in,
     definitions,
     regions,
@@ -215,7 +214,7 @@ class _Passes:
             return replace(block, stmts=tuple(stmts))
 
         changed = replace(self.loop, body=change(self.loop.body))
-        cloner = Cloner(r.cloner.env)
+        cloner = r.cloner.inner()
         copy = cloner.stmt(changed)
         r.note_loads(Block((changed,)), cloner)
         r.b.append(copy)

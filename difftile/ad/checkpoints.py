@@ -46,6 +46,7 @@ from difftile.ir.walk import (
     add_carries,
     arrays_loaded,
     arrays_written,
+    declared_in,
     free_variables,
     substitute,
     walk,
@@ -461,13 +462,13 @@ class LoopReversal:
             with b.region() as body:
                 slim = slim_block(r.repeatable(replace(loop.body, results=results)))
                 outside = free_variables(slim) - {loop.index}
-                cloner = Cloner({v: r.value(v) for v in outside})
+                cloner = Cloner({v: r.value(v) for v in outside}, r.cloner.arrays)
                 index = b.expr(r.value(loop.start)) + begin + step
                 cloner.env[loop.index] = index.named(loop.index.name).value
                 cloner.env |= dict(zip(carried, state, strict=True))
                 kept.note(b, step, state)
                 block = cloner.block(slim)
-                r.note_loads(slim, cloner)
+                r.note_loads(slim, cloner, declared_in(slim))
                 b.extend(block.stmts)
             to = (low + length - begin).min(stride).value
             block = Block(tuple(body), block.results)

@@ -14,7 +14,7 @@ from difftile.ad import forward, reverse
 from difftile.ad.activity import active_in
 from difftile.ad.nonfinite import possibly_nonfinite_in
 from difftile.ad.pusher import Pusher
-from difftile.ad.reverser import Reverser
+from difftile.ad.reverser import Reverser, overwritten
 from difftile.ir.nodes import (
     Alloc,
     Array,
@@ -32,12 +32,20 @@ from difftile.ir.walk import (
     Cloner,
     Substitution,
     arrays_loaded,
+    declared_in,
     substitute,
     walk,
     with_blocks,
     with_operands,
 )
 from difftile.ops.build import zero
+from difftile.passes.dce import slim_block
+from difftile.passes.precedence import StaleLocals
+
+_IN_ORDER = (
+    "put each element in once, before it is read; or show that the index is of an element that is "
+    "complete: 'x[ti.min(parent[b], b - 1)]'."
+)
 
 
 def derive(program: Program) -> Program:
@@ -74,13 +82,24 @@ def derive(program: Program) -> Program:
 def _adjoints(stmt: Derivative) -> tuple[list[Stmt], list[Value]]:
     reverser = _swept(stmt)
     found = reverser.sweep(stmt.body, reverser.seeds_of(stmt.body.results, stmt.seeds))
-    return reverser.b.stmts, [found.get(param, zero(param.type)) for param in stmt.params]
+    values = [found.get(param, zero(param.type)) for param in stmt.params]
+    if declared_in(stmt.body):
+        slim = slim_block(Block(tuple(reverser.b.stmts), tuple(values)))
+        for load in reverser.overwritten_loads(slim):
+            raise overwritten(*reverser.locals[load.out], _IN_ORDER)
+    return reverser.b.stmts, values
 
 
 def _swept(stmt: Derivative) -> Reverser:
     gradients = dict(stmt.gradients)
     active = active_in(stmt.body, stmt.params, gradients)
-    reverser = Reverser(reverse.RULES, active, gradients, possibly_nonfinite_in(stmt.body))
+    reverser = Reverser(
+        reverse.RULES,
+        active,
+        gradients,
+        possibly_nonfinite_in(stmt.body),
+        locals=StaleLocals(stmt.body),
+    )
     reverser.b.span = stmt.span
     reverser.cloner.env |= dict(zip(stmt.params, stmt.args, strict=True))
     return reverser
@@ -94,7 +113,7 @@ def _tangents(stmt: Derivative) -> tuple[list[Stmt], list[Value]]:
 
 def _pushed(stmt: Derivative, dots: dict[Var, Value]) -> Block:
     """Return the body with tangents, which yields the tangents of its results."""
-    gradients = dict(stmt.gradients)
+    gradients = {**dict(stmt.gradients), **forward.tangents_of_locals(stmt.body)}
     pusher = Pusher(forward.RULES, gradients, active_in(stmt.body, stmt.params, gradients))
     pusher.env |= dots
     pusher.block(stmt.body.stmts)

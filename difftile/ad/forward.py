@@ -85,7 +85,7 @@ def in_order(program: Program, wanted: frozenset[Array]) -> Program:
 def tangents_of_locals(block: Block) -> dict[Array, Array]:
     """Return an array for the tangent of each local array that a block declares."""
     return {
-        stmt.array: Array(f"{stmt.array.name}_dot", stmt.array.type, stmt.array.size)
+        stmt.array: replace(stmt.array, name=f"{stmt.array.name}_dot")
         for stmt in walk(block)
         if isinstance(stmt, Alloc) and is_float(stmt.array.type.element)
     }

@@ -257,7 +257,7 @@ class _Maker:
             (*hidden, *reverser.temps),
             bars,
         )
-        for load in reverser.overwritten_loads(derived.program):
+        for load in reverser.overwritten_loads(derived.program.body):
             raise overwritten(*reverser.stale[load.out], _IN_PARTS)
         return derived, found
 

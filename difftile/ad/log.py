@@ -258,6 +258,9 @@ class _Run:
                 log, place = self.logs[stmt.out], self.positions[stmt.out].place
                 return [*moved, Store(log, place, stmt.out, stmt.span)]
             return moved
+        if logging and isinstance(stmt, Load) and stmt.out in self.logs:  # of the thread's own
+            log, place = self.logs[stmt.out], self.positions[stmt.out].place
+            return [stmt, Store(log, place, stmt.out, stmt.span)]
 
         def inner(block: Block) -> Block:
             return replace(block, stmts=tuple(self._stmts(block, logging=logging)))

@@ -26,7 +26,7 @@ from difftile.ad.nonfinite import possibly_nonfinite
 from difftile.ad.positions import NoPosition
 from difftile.ad.reuse_results import reused_results
 from difftile.ad.reverser import Reverser, overwritten, unrepeatable
-from difftile.ad.ruled import differentiated_again, reverse_ruled
+from difftile.ad.ruled import reverse_ruled
 from difftile.ir.derived import After, Bar, Before, Derived, Logged, Role, Same
 from difftile.ir.nodes import (
     Accumulate,
@@ -57,7 +57,7 @@ from difftile.ops.table import ELEMENTWISE, OPS
 from difftile.passes.afterwards import overwritten_later, reads_late
 from difftile.passes.dce import dce
 from difftile.passes.intervals import Intervals
-from difftile.passes.precedence import stale_loads
+from difftile.passes.precedence import StaleLocals, stale_loads
 from difftile.passes.versions import late_loads, redirect
 
 _OF_RULES = "pass the value to the func as an argument, or launch one step of the loop at a time."
@@ -93,11 +93,12 @@ def reverse(
     late = late_loads(program)
     stale = {v: found for v, found in stale_loads(program).items() if v not in late}
     logged: list[Load] = []
+    locals_ = StaleLocals(program.body)
     while True:
         try:
             log = log_of(program, logged, stale, late, after, carried=carried) if logged else None
         except NoPosition as error:
-            raise overwritten(*stale[error.load], _OF_RULES) from None
+            raise overwritten(*(stale.get(error.load) or locals_[error.load]), _OF_RULES) from None
         numbered = program if log is None else log.program
         body = redirect(numbered.body, late, after)
         kept = reused_results(numbered) if read_back else {}
@@ -117,6 +118,7 @@ def reverse(
             after,
             sources,
             overwritten_later(program) if reads_late(program.body) else {},
+            locals_,
             Intervals(body),
         )
         if log is not None:
@@ -134,7 +136,7 @@ def reverse(
             (*program.temps, *(bars[t] for t in program.temps if t in bars), *reverser.temps),
         )
         slim = dce(raw)
-        missing = reverser.overwritten_loads(slim)
+        missing = reverser.overwritten_loads(slim.body)
         if not missing:
             break
         logged += missing
@@ -180,12 +182,11 @@ def _load(r: Reverser, load: Load, bars: dict[Var, Value], loops: object) -> Non
     if load.out in r.logged:
         r.add(bars, r.logged[load.out], bar)
     elif load.array in r.bars:
-        r.b.accumulate(r.bars[load.array], r.index(load.index), bar)
+        shared = load.array.size is None
+        r.b.accumulate(r.bars[load.array], r.index(load.index), bar, atomic=shared)
 
 
 def _store(r: Reverser, store: Store, bars: dict[Var, Value], loops: object) -> None:
-    if store.array.size is not None and store.value in r.active:
-        raise differentiated_again(store)
     buffer = r.bars.get(store.array)
     if buffer is None or not is_float(store.value.type):
         return

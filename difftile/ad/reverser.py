@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from difftile.ad.activity import active_locals
 from difftile.ad.component_logs import ComponentLog, allocated, component_logs, reading, writing
 from difftile.ad.effects import pure_block, without_effects
 from difftile.diagnostics import Label, NotDifferentiable
 from difftile.ir.nodes import (
+    Alloc,
     Array,
     Block,
     Combine,
@@ -17,16 +19,16 @@ from difftile.ir.nodes import (
     Let,
     Load,
     Memory,
-    Program,
     Stmt,
     Value,
     Var,
     While,
 )
-from difftile.ir.types import I32
-from difftile.ir.walk import Cloner, add_carries, defined_in, walk
+from difftile.ir.types import I32, is_float
+from difftile.ir.walk import Cloner, add_carries, declared_in, defined_in, walk
 from difftile.ops.build import OpBuilder
 from difftile.passes.intervals import Intervals
+from difftile.passes.precedence import StaleLocals
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Reverser:
             derivatives inside a kernel, which run no stores.
         logged: For each load from a log the load of the field, which gets the adjoint of the value.
         overwritten: Reads, by rules, of results of their calls that may find another value.
+        locals: Loads of arrays of the thread that cannot be repeated.
         intervals: The bounds of the primal's integers.
 
     Attributes:
@@ -97,6 +100,7 @@ class Reverser:
     overwritten: Mapping[Var, tuple[Load, Memory]] = field(
         default_factory=dict[Var, "tuple[Load, Memory]"]
     )
+    locals: StaleLocals = field(default_factory=lambda: StaleLocals(Block(())))
     intervals: Intervals = field(default_factory=lambda: Intervals(Block(())))
     b: OpBuilder = field(default_factory=OpBuilder)
     cloner: Cloner = field(default_factory=Cloner)
@@ -114,8 +118,9 @@ class Reverser:
     def primal(self, stmts: tuple[Stmt, ...]) -> dict[int, Stmt]:
         """Append the statements without their effects; return the copies of loops by identity."""
         loops: dict[int, Stmt] = {}
+        filled = declared_in(Block(stmts))
         for stmt in stmts:
-            bare = without_effects(stmt)
+            bare = without_effects(stmt, filled)
             self.returned |= {
                 s.out: s
                 for s in walk(Block((stmt,)))
@@ -143,12 +148,12 @@ class Reverser:
                 self.b.append(copy)
                 if isinstance(copy, (For, While)):
                     loops[id(stmt)] = copy
-            self.note_loads(known, self.cloner)
+            self.note_loads(known, self.cloner, filled)
         return loops
 
     def repeatable(self, block: Block) -> Block:
         """Return a block of the primal as it is run again inside its reverse."""
-        return reading(pure_block(block), self.logs)
+        return reading(pure_block(block, declared_in(block)), self.logs)
 
     def counting(self, original: Stmt, loop: While) -> While:
         """Return a copy of a `while` that counts its iterations."""
@@ -159,10 +164,18 @@ class Reverser:
         body = Block((*loop.body.stmts, *stmts), (*loop.body.results, after))
         return add_carries(loop, (carry,), (Const(0, I32),), (out,), body)
 
-    def note_loads(self, block: Block, cloner: Cloner) -> None:
-        """Remember which loads of the primal the copies of a block repeat."""
+    def note_loads(
+        self, block: Block, cloner: Cloner, filled: Collection[Array] = frozenset()
+    ) -> None:
+        """Remember which loads of the primal the copies of a block repeat.
+
+        Args:
+            block: The block.
+            cloner: What has copied it.
+            filled: The arrays of the thread that are filled again around the copies.
+        """
         for stmt in walk(block):
-            if isinstance(stmt, Load):
+            if isinstance(stmt, Load) and stmt.array not in filled:
                 copy = cloner.value(stmt.out)
                 if isinstance(copy, Var):
                     self.repeated[copy] = stmt.out
@@ -189,6 +202,7 @@ class Reverser:
         """
         logs = dict(self.logs)
         loops = self.primal(block.stmts)
+        self.declare_bars(block)
         bars = dict(seeds)
         for stmt in reversed(block.stmts):
             self.b.span = stmt.span
@@ -198,6 +212,16 @@ class Reverser:
         self.logs = logs
         inside = defined_in(block)
         return {v: bar for v, bar in bars.items() if v not in inside}
+
+    def declare_bars(self, block: Block) -> None:
+        """Append arrays for the adjoints of the arrays of the thread that a block declares."""
+        for stmt in block.stmts:
+            if not isinstance(stmt, Alloc) or not is_float(stmt.array.type.element):
+                continue
+            if stmt.array in active_locals(block, self.active):
+                bar = replace(stmt.array, name=f"{stmt.array.name}_bar")
+                self.b.append(Alloc(bar, stmt.span))
+                self.bars[stmt.array] = bar
 
     def nested(
         self, block: Block, bars: Sequence[Value | None], bindings: Mapping[Var, Value]
@@ -210,7 +234,7 @@ class Reverser:
             bindings: The values of the variables that are bound there.
         """
         outer = self.cloner
-        self.cloner = Cloner(outer.env)
+        self.cloner = outer.inner()
         self.cloner.env |= bindings
         try:
             with self.b.region() as stmts:
@@ -239,14 +263,14 @@ class Reverser:
                 self.add(seeds, result, bar)
         return seeds
 
-    def overwritten_loads(self, adjoint: Program) -> list[Load]:
+    def overwritten_loads(self, adjoint: Block) -> list[Load]:
         """Return the loads whose values the adjoint needs, though they have been overwritten.
 
         Raises:
             NotDifferentiable: A value depends on the order of iterations.
         """
         found: dict[Var, Load] = {}
-        for stmt in walk(adjoint.body):
+        for stmt in walk(adjoint):
             if not isinstance(stmt, Load):
                 continue
             original = self.repeated.get(stmt.out)
@@ -255,18 +279,23 @@ class Reverser:
                 raise unrepeatable(
                     self.returned[original], f"{slots}and read 'slot[i]' in a later loop."
                 )
-            if original is not None and original in self.stale:
+            if original is None or original in self.logged:
+                continue
+            if original in self.stale:
                 found[original] = self.stale[original][0]
+            elif (written := self.locals.find(original)) is not None:
+                found[original] = written[0]
         return list(found.values())
 
 
 def overwritten(load: Load, write: Memory, hint: str) -> NotDifferentiable:
     """Return the error for a value that is needed and cannot be had."""
+    own = load.array.size is not None
     return NotDifferentiable(
         load.span,
-        f"the value of '{load.array.name}' read here is needed, and it was written in the same "
-        "loop.",
-        "read after a write",
+        f"the value of '{load.array.name}' read here is needed, and "
+        + ("its element may be written afterwards." if own else "it was written in the same loop."),
+        "read before a write" if own else "read after a write",
         related=() if write.span is None else (Label(write.span, "written here"),),
         hint=hint,
     )

@@ -37,6 +37,7 @@ from difftile.ir.walk import (
     Substitution,
     array_of,
     arrays_written,
+    declared_in,
     gradients_in,
     walk,
     with_blocks,
@@ -121,7 +122,7 @@ def _run_rule(r: Reverser, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -> l
     for load in walk(rule.block):
         if isinstance(load, Load) and load.array.late:
             _check_left(r, stmt, load)
-    cloner = Cloner(r.cloner.env)
+    cloner = r.cloner.inner()
     cloner.env |= dict(zip(rule.params, seeds, strict=True))
     copy = cloner.block(rule.block)
     r.note_loads(rule.block, cloner)
@@ -190,7 +191,7 @@ def push_ruled(p: Pusher, stmt: Ruled) -> None:
     fields = fields_of(stmt)
     if all(p.dot(a) is None for a in stmt.args) and p.dots.keys().isdisjoint(fields):
         return
-    if any(a in p.dots and a.size is None for a in arrays_written(stmt.body)):
+    if any(a in p.dots for a in arrays_written(stmt.body) - declared_in(stmt.body)):
         raise NotDifferentiable(
             stmt.span,
             f"'{stmt.name}' has a rule and writes a field: there is no tangent for what it writes.",

@@ -238,7 +238,7 @@ def accumulate(
     if negate:
         value = cx.call("neg", value)
     for cell, one in assigned_cells(cx, components, value):
-        cx.b.accumulate(array, (*element.index, *cell), one)
+        cx.b.accumulate(array, (*element.index, *cell), one, atomic=array.size is None)
 
 
 def _check_distinct(cx: Context, target: ast.expr, components: Components | None) -> None:

@@ -58,6 +58,8 @@ def atomic(cx: Context, node: ast.Call, name: str | None, *, sign: str) -> Item:
     if name is None and sign in ("add", "sub"):
         accumulate(cx, place.at, place.components, value, cx.numeric(value), negate=negate)
         return Static(None)
+    if place.at.array.size is not None:
+        return _on_local(cx, node, where, place, value, sign)
     if not place.is_single:
         raise TypeMismatch(
             cx.span(where),
@@ -104,6 +106,8 @@ def combine(cx: Context, place: Place, op: str, node: ast.expr, item: Item) -> b
     """Append `place op= item` as one step that iterations may share, where there is one."""
     element = place.at
     if not isinstance(element, Element) or element.repeated or not place.is_single:
+        return False
+    if element.array.size is not None:
         return False
     type_ = place_type(cx, place)
     held = scalar_of(type_)

@@ -50,6 +50,7 @@ from difftile.frontend.items import (
     is_number,
     is_tuple,
 )
+from difftile.frontend.local_arrays import local_array
 from difftile.frontend.marked_values import exact, stop_grad
 from difftile.frontend.matrix_calls import (
     constant_like,
@@ -313,6 +314,12 @@ def _solve_triangular(cx: Context, node: ast.Call, name: str) -> Item:
     return apply(cx, op, [cx.numeric(matrix), cx.numeric(right)], name)
 
 
+def _local(cx: Context, node: ast.Call, name: str) -> Item:
+    function = cx.expr(node.func)
+    assert isinstance(function, Static)
+    return local_array(cx, _by_position(cx, node, function.value), name)
+
+
 _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     "power": power_call,
     "cast": cast_call,
@@ -358,4 +365,5 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     "rand": rand,
     "randn": randn,
     "randint": randint,
+    "local": _local,
 }

@@ -119,6 +119,7 @@ class FunctionScope:
         returning: The results of a func that are returned from loops.
         rule: The rule that is being lowered.
         ruling: The funcs whose rules are being lowered.
+        alone: The kernel runs on one thread, in a loop of one iteration.
     """
 
     source: Source
@@ -130,6 +131,7 @@ class FunctionScope:
     returning: Returning = field(default_factory=Returning)
     rule: RuleScope | None = None
     ruling: tuple[PythonFunction, ...] = ()
+    alone: bool = False
 
     def called(self, source: Source) -> FunctionScope:
         """Return the scope of a function that is called here; its locals are others."""
@@ -224,7 +226,7 @@ class Context:
                 return value if components is None else self.extracted(value, components)
             case Place(Element(array, index), components):
                 rule = self.scope.rule
-                if rule is not None:
+                if rule is not None and array.size is None:
                     rule.check_read(array, self.b.span)
                 if components is None:
                     return self.wide(self.b.load(array, index, name))

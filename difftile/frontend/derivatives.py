@@ -23,7 +23,7 @@ from difftile.frontend.items import (
 )
 from difftile.ir.nodes import Array, Block, Const, Derivative, Load, Value, Var
 from difftile.ir.types import is_float, scalar_of, shape_of
-from difftile.ir.walk import has_effects, walk
+from difftile.ir.walk import WRITES, declared_in, has_effects, walk, without_stmts
 from difftile.ops.build import zero
 from difftile.ops.vocabulary import DerivativeOf
 
@@ -222,7 +222,8 @@ def _region(
         result = as_values(cx, call_with(cx, node, function, given))
     cx.env[DRAWS] = draws
     body = Block(tuple(stmts), tuple(floats_in(result)))
-    if has_effects(body):
+    own = declared_in(body)
+    if has_effects(without_stmts(body, lambda s: isinstance(s, WRITES) and s.array in own)):
         raise CallMismatch(
             cx.span(node),
             "the derivative of a function that writes fields, prints or asserts is not a value.",

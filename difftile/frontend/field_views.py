@@ -29,7 +29,10 @@ def size_of(cx: Context, field: FieldRef, axis: int) -> Value:
     """Return the number of elements along an axis."""
     view = field.view
     if view is None:
-        return cx.b.size(field.array, axis)
+        array = field.array
+        if array.size is not None:
+            return Const(array.lengths[axis], I32)
+        return cx.b.size(array, axis)
     size = view.sizes[axis]
     return cx.b.size(field.array, view.kind.whole[axis]) if size is None else size
 

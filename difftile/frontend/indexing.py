@@ -249,6 +249,8 @@ def _is_float_field(item: Item) -> bool:
 def _field_attribute(
     cx: Context, node: ast.Attribute, field: FieldRef, members: tuple[str, ...] = ()
 ) -> Item:
+    if node.attr == "shape" and field.array.size is not None:
+        return Tuple(tuple(map(Static, field.array.lengths)))
     if node.attr == "shape":
         return FieldShape(field)
     if node.attr == "ndim":

@@ -277,7 +277,8 @@ def describe(item: Item) -> str:
         case Static() | Tuple():
             return "a tuple"
         case FieldRef(array):
-            return f"the field '{array.name}'"
+            kind = "field" if array.size is None else "array"
+            return f"the {kind} '{array.name}'"
         case FieldShape(field):
             return f"the shape of '{field.array.name}'"
         case Record():

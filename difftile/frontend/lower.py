@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -23,7 +24,7 @@ from difftile.frontend.results import finished
 from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import Source, source_of
 from difftile.frontend.statements import STATEMENTS
-from difftile.frontend.threads import run_threads
+from difftile.frontend.threads import OneThread, alone, run_threads
 from difftile.frontend.worlds import Worlds, no_results, open_worlds, run_worlds
 from difftile.ir.nodes import Array, Const, Load, Program, Value, Var
 from difftile.ir.types import BOOL, I32, FieldType, Scalar, Type
@@ -184,6 +185,7 @@ def lower(
             run_worlds(cx, signature, worlds)
         elif name is None:
             if worlds is not None:
+                _refuse_one_thread(cx)
                 world.append(open_worlds(cx, signature, worlds))
             if any(True for _ in returns(source.tree.body)):
                 cx.env[RETURNED] = Const(False, BOOL)
@@ -196,11 +198,13 @@ def lower(
         if worlds is not None and cx.result is not None and cx.result.types:
             raise no_results(cx)
 
-    scope = FunctionScope(source, rule=rule)
-    cx = Context(scope, meanings, float_type, EXPRESSIONS, STATEMENTS, vector_of)
-    lowered = _lower(cx, signature, fields, run)
+    def context(*, alone: bool) -> Context:
+        scope = FunctionScope(source, rule=rule, alone=alone)
+        return Context(scope, meanings, float_type, EXPRESSIONS, STATEMENTS, vector_of)
+
+    lowered = _lower(context, signature, fields, run)
     for stmt in walk(lowered.program.body):
-        if not isinstance(stmt, (Load, *WRITES)):
+        if not isinstance(stmt, (Load, *WRITES)) or stmt.array.size is not None:
             continue
         # The role of a struct field holds for its members.
         name, role = stmt.array.name, roles.get(stmt.array.name.partition(".")[0])
@@ -209,6 +213,21 @@ def lower(
         if role == "In" and not isinstance(stmt, Load):
             raise RoleMismatch(stmt.span, name, "dt.In", "written here", "declare it 'dt.InOut'.")
     return replace(lowered, world=world[0]) if world else lowered
+
+
+def _refuse_one_thread(cx: Context) -> None:
+    """Check that a kernel whose loops run for all worlds at once has no array of one thread.
+
+    Raises:
+        KernelError: It declares one outside of its loops.
+    """
+    if cx.scope.alone:
+        raise KernelError(
+            f"Kernel '{cx.source.name}' declares an array of a thread outside of its loops, which "
+            "have several threads a world.",
+            cx.keyword_span(cx.source.tree),
+            hint="declare it in the loop, or leave 'threads=\"slots\"' out.",
+        )
 
 
 def lower_mapping(
@@ -240,13 +259,27 @@ def lower_mapping(
         else:
             form.append(form_of(cx, mapping))
 
-    scope = FunctionScope(called_from_python(source))
-    cx = Context(scope, meanings, float_type, EXPRESSIONS, STATEMENTS, vector_of)
-    lowered = _lower(cx, signature, fields, run)
+    def context(*, alone: bool) -> Context:
+        scope = FunctionScope(called_from_python(source), alone=alone)
+        return Context(scope, meanings, float_type, EXPRESSIONS, STATEMENTS, vector_of)
+
+    lowered = _lower(context, signature, fields, run)
     return replace(lowered, form=form[0]) if form else lowered
 
 
 def _lower(
+    context: Callable[..., Context],
+    signature: Signature,
+    fields: Mapping[str, FieldMeaning],
+    run: Callable[[Context], None],
+) -> Lowered:
+    try:
+        return _lowered(context(alone=False), signature, fields, run)
+    except OneThread:
+        return _lowered(context(alone=True), signature, fields, run)
+
+
+def _lowered(
     cx: Context,
     signature: Signature,
     fields: Mapping[str, FieldMeaning],
@@ -261,7 +294,8 @@ def _lower(
             cx.outside.arrays[fields[name].identity] = FieldRef(item.array)
     cx.outside.memories.update(meaning.memory for meaning in fields.values())
     try:
-        run(cx)
+        with alone(cx) if cx.scope.alone else nullcontext():
+            run(cx)
     except RecursionError:
         raise KernelError(
             "An expression is nested too deeply.",

@@ -24,7 +24,7 @@ def kernel_return(cx: Context, node: ast.Return) -> None:
         UnsupportedSyntax: It stands in a parallel loop.
         KernelError: Another `return` gives other results.
     """
-    if cx.scope.axes:
+    if cx.scope.axes and not cx.scope.alone:
         raise UnsupportedSyntax(
             cx.keyword_span(node),
             "'return' in a parallel loop of a kernel",

@@ -15,6 +15,19 @@ from difftile.ir.nodes import Block, Const, ParallelFor, Value, Var
 from difftile.ir.types import I32
 
 
+class OneThread(Exception):
+    """A kernel declares an array of a thread outside of its loops: it has to run on one thread."""
+
+
+@contextmanager
+def alone(cx: Context) -> Generator[None]:
+    """Put the statements appended inside into a loop of one iteration, whose loops are serial."""
+    span = cx.keyword_span(cx.source.tree)
+    one = in_parallel(cx, ["thread"], [Const(0, I32)], [Const(1, I32)], span)
+    with cx.frame(cx.env), one:
+        yield
+
+
 @contextmanager
 def in_parallel(
     cx: Context,

@@ -51,7 +51,7 @@ class Array:
     Args:
         name: The user's name, or one made from it.
         type: Element type and number of indices.
-        size: Length of a local array of one thread, 1 if it has no index; None for a field.
+        size: Number of elements of a local array of one thread; None for a field.
         like: For memory that an adjoint needs while it runs: the field whose shape it has.
         gradient_of: For gradients that a rule reads and adds to: the field they belong to, with
             respect to the contents after the call or launch (`incoming`) or before it.
@@ -59,6 +59,7 @@ class Array:
         contents_of: For contents that a rule reads by name: the field they belong to, from after
             the call or launch (`late`) or from before it.
         late: See `contents_of`.
+        axes: The length of each axis of a local array with several.
     """
 
     name: str
@@ -69,6 +70,13 @@ class Array:
     incoming: bool = False
     contents_of: Array | None = None
     late: bool = False
+    axes: tuple[int, ...] = ()
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """The length of each axis of a local array."""
+        assert self.size is not None
+        return self.axes or (self.size,)[: self.type.ndim]
 
     @property
     def in_rule(self) -> Array | None:

@@ -6,6 +6,7 @@ text, before its first use. A `#` begins a comment. Statements get spans that po
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -71,6 +72,7 @@ class _Declaration:
     others: dict[str, Token]
     incoming: bool
     late: bool
+    axes: tuple[int, ...]
 
 
 class _Parser(TokenCursor):
@@ -194,7 +196,7 @@ class _Parser(TokenCursor):
         Args:
             element: The type of the elements of a local array; None for a field, whose type comes.
         """
-        size = None
+        size, axes = None, ()
         if element is None:
             self.want("field")
             self.want("<")
@@ -204,7 +206,8 @@ class _Parser(TokenCursor):
             self.want(">")
         else:
             sizes = self.enclosed(self.integer, "[]")
-            size, ndim = sizes[0] if sizes else 1, len(sizes)
+            size, ndim = math.prod(sizes), len(sizes)
+            axes = tuple(sizes) if ndim > 1 else ()
         others: dict[str, Token] = {}
         if self.accept("like"):
             others["like"] = self.name()
@@ -213,7 +216,7 @@ class _Parser(TokenCursor):
             if self.accept(word):
                 self.want("of")
                 others[f"{word}_of"] = self.name()
-        return _Declaration(FieldType(element, ndim), size, others, incoming, late)
+        return _Declaration(FieldType(element, ndim), size, others, incoming, late, axes)
 
     def declare(self, name: str, declared: dict[str, _Declaration]) -> Array:
         """Return the array with a name; the arrays that its declaration names are made first."""
@@ -227,7 +230,15 @@ class _Parser(TokenCursor):
             if token.text not in declared and not isinstance(self.names.get(token.text), Array):
                 self.fail(f"'{token.text}' is not declared", token)
             others[role] = self.declare(token.text, declared)
-        made = Array(name, one.type, one.size, **others, incoming=one.incoming, late=one.late)
+        made = Array(
+            name,
+            one.type,
+            one.size,
+            **others,
+            incoming=one.incoming,
+            late=one.late,
+            axes=one.axes,
+        )
         self.names[name] = made
         return made
 

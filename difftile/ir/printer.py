@@ -110,8 +110,8 @@ def _declared(thing: Array | Var, names: Names) -> str:
     if isinstance(thing, Var):
         return f"{name}: {thing.type}"
     element = thing.type.element
-    length = thing.size if thing.type.ndim else ""
-    text = f"{name}: {thing.type if thing.size is None else f'{element}[{length}]'}"
+    type_ = thing.type if thing.size is None else f"{element}{[*thing.lengths]}"
+    text = f"{name}: {type_}"
     if thing.like is not None:
         text += f" like {names[thing.like]}"
     if thing.gradient_of is not None:

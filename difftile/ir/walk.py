@@ -333,6 +333,11 @@ def arrays_written(block: Block) -> set[Array]:
     return {s.array for s in walk(block) if isinstance(s, WRITES) and s.array.gradient_of is None}
 
 
+def declared_in(block: Block) -> set[Array]:
+    """Return the arrays of the thread that the block declares."""
+    return {s.array for s in walk(block) if isinstance(s, Alloc)}
+
+
 def gradients_in(block: Block) -> dict[Array, None]:
     """Return the gradients of fields that rules in the block read or add to."""
     return {
@@ -415,11 +420,18 @@ class Cloner:
 
     Args:
         env: Replacements of variables from outside; the clones of everything copied are added.
+        arrays: Replacements of arrays from outside; the clones of declared ones are added.
     """
 
-    def __init__(self, env: dict[Var, Value] | None = None) -> None:
+    def __init__(
+        self, env: dict[Var, Value] | None = None, arrays: dict[Array, Array] | None = None
+    ) -> None:
         self.env: dict[Var, Value] = {} if env is None else dict(env)
-        self.arrays: dict[Array, Array] = {}
+        self.arrays: dict[Array, Array] = {} if arrays is None else dict(arrays)
+
+    def inner(self) -> Cloner:
+        """Return a cloner for a region, which knows what has been copied so far."""
+        return Cloner(self.env, self.arrays)
 
     def value(self, value: Value) -> Value:
         """Return the copy of a value."""

@@ -21,7 +21,7 @@ from difftile.lang.dialects import PACKAGES, dialect_values, loaded
 from difftile.lang.names import found_in, key
 from difftile.lang.scalars import BY_SCALAR
 from difftile.lang.structs import Struct, is_struct_type, methods_of, struct_of
-from difftile.lang.type_objects import value_type
+from difftile.lang.type_objects import has_own_scalar, value_type
 from difftile.ops.table import NAMED
 from difftile.ops.vocabulary import (
     FuncMeaning,
@@ -96,7 +96,7 @@ def meaning_of(value: object) -> Meaning | None:
         return Library() if known_names else None
     type_ = value_type(value)
     if type_ is not None:
-        return TypeName(type_)
+        return TypeName(type_, follows=not has_own_scalar(value))
     if is_struct_type(value):
         return StructName(struct_of(value))
     if isinstance(value, Struct):

@@ -30,6 +30,7 @@ _SPECIAL: dict[str, str] = {
     },
     "random": "rand",
     "randn": "randn",
+    "local": "local",
     **{f"{one}.{name}": name for one in ("Vector", "Matrix") for name in ("zero", "one")},
     "Matrix.identity": "identity",
     "Matrix.rows": "rows",
@@ -52,7 +53,6 @@ _HOST_ONLY: dict[str, str] = {
     **dict.fromkeys(("Vector.field", "Matrix.field"), _FROM_PYTHON),
     **dict.fromkeys(("Vector.ndarray", "Matrix.ndarray"), _FROM_PYTHON),
     "static_assert": "write 'assert', or check it in Python.",
-    "local": "arrays of a thread are not compiled yet: use a field with an axis for the thread.",
     "static_print": "write 'print', or print it from Python.",
 }
 

@@ -51,9 +51,15 @@ class Special:
 
 @dataclass(frozen=True, slots=True)
 class TypeName:
-    """A type: calling it casts or builds."""
+    """A type: calling it casts or builds.
 
-    type: Type | None  # None: Python's float, which is the float type of the kernel
+    Args:
+        type: The type. None: Python's float, which is the float type of the kernel.
+        follows: Its number type is that of the data, as of `ti.math.vec3`.
+    """
+
+    type: Type | None
+    follows: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,13 +70,19 @@ class Task:
         self.written = arrays_written(loop.body)
 
 
-def accesses_of(block: Block) -> dict[Array, list[Access]]:
+def accesses_of(block: Block, *, own: bool = False) -> dict[Array, list[Access]]:
     """Return the accesses of a block to each field of the program, in the order of the text.
 
-    Gradients that rules use are not memory of the program, and local arrays belong to one thread.
+    Gradients that rules use are not memory of the program.
+
+    Args:
+        block: The block.
+        own: Return the accesses to arrays of the thread, and not those to fields.
     """
     found: dict[Array, list[Access]] = {}
     for order, (stmt, loops, branches) in enumerate(_placed(block, (), ())):
+        if (stmt.array.size is not None) != own:
+            continue
         found.setdefault(stmt.array, []).append(Access(stmt, order, loops, branches))
     return found
 
@@ -86,7 +92,7 @@ def _placed(
 ) -> Iterator[tuple[Memory, tuple[For | While, ...], tuple[tuple[If, bool], ...]]]:
     for stmt in block.stmts:
         if isinstance(stmt, (Load, Store, Accumulate, Combine)):
-            if stmt.array.gradient_of is None and stmt.array.size is None:
+            if stmt.array.gradient_of is None:
                 yield stmt, loops, branches
         elif isinstance(stmt, If):
             yield from _placed(stmt.then, loops, (*branches, (stmt, True)))

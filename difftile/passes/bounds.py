@@ -129,7 +129,9 @@ class _Bounds:
 def _literal_extent(array: Array, axis: int) -> int | None:
     """Return the size of an axis of an array, or of its elements; None if it is not literal."""
     ndim = array.type.ndim
-    return array.size if axis < ndim else shape_of(array.type.element)[axis - ndim]
+    if array.size is not None and axis < ndim:
+        return array.lengths[axis]
+    return None if axis < ndim else shape_of(array.type.element)[axis - ndim]
 
 
 def _picked(stmt: Stmt) -> tuple[tuple[int, ...], tuple[Value, ...]] | None:

@@ -100,7 +100,7 @@ class Elements(ABC):
         b, (array, index) = self.b, element
         inside = b.expr(Const(True, BOOL))
         for axis in doubtful:
-            size = b.size(array, axis) if array.size is None else Const(array.size, I32)
+            size = b.size(array, axis) if array.size is None else Const(array.lengths[axis], I32)
             i = b.expr(index[axis])
             inside = inside & (i >= 0)
             inside = inside & (i < size)

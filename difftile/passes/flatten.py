@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 
 from difftile.ir.nodes import (
     Accumulate,
+    Alloc,
     Block,
     Combine,
     Fail,
@@ -104,6 +105,9 @@ def _is_parallel(task: ParallelFor, loop: For, defs: dict[Var, Stmt]) -> bool:
     inner = [s for s in walk(loop.body) if isinstance(s, (Load, *WRITES))]
     in_task = [s for s in walk(task.body) if isinstance(s, (Load, *WRITES))]
     written = {a for a in arrays_written(loop.body) if a.size is None}
+    own = {s.array for s in walk(loop.body) if isinstance(s, Alloc)}
+    if arrays_written(loop.body) - written - own:
+        return False  # an array of the thread, which iterations share
     for array in written:
         accesses = [s for s in in_task if s.array is array]
         if all(map(_is_atomic, accesses)):

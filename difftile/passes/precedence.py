@@ -11,8 +11,19 @@ from __future__ import annotations
 from collections.abc import Set
 from functools import cached_property
 
-from difftile.ir.nodes import Array, Block, For, Load, Memory, ParallelFor, Program, Stmt, Var
-from difftile.ir.walk import WRITES, arrays_written, defined_in, walk
+from difftile.ir.nodes import (
+    Alloc,
+    Array,
+    Block,
+    For,
+    Load,
+    Memory,
+    ParallelFor,
+    Program,
+    Stmt,
+    Var,
+)
+from difftile.ir.walk import WRITES, arrays_written, defined_in, regions, walk
 from difftile.passes.accesses import Access, Scope, accesses_of
 from difftile.passes.affine import definitions_of, differ, disjoint, place_of
 from difftile.passes.forms import Question, Side, touch_one_element
@@ -69,6 +80,61 @@ class StaleLoads:
         return None
 
 
+class StaleLocals:
+    """The loads of arrays of the thread that a write of their element may follow.
+
+    Where a statement runs again after an array is complete, only the other loads find the same
+    value. A loop in which an array is declared makes a new one in each iteration.
+    """
+
+    def __init__(self, body: Block) -> None:
+        self._body = body
+        self._known: dict[Var, tuple[Load, Memory] | None] = {}
+
+    @cached_property
+    def _candidates(self) -> dict[Var, tuple[_Task, Access, list[Access]]]:
+        found: dict[Var, tuple[_Task, Access, list[Access]]] = {}
+        defs, scope = definitions_of(self._body), Scope(self._body)
+
+        def look(block: Block, parallel: ParallelFor | None) -> None:
+            declared = {s.array for s in block.stmts if isinstance(s, Alloc)}
+            if declared:
+                task = _Task(block, parallel, defs, scope)
+                for array, accesses in accesses_of(block, own=True).items():
+                    writes = [a for a in accesses if not isinstance(a.stmt, Load)]
+                    for access in accesses if array in declared and writes else ():
+                        if isinstance(access.stmt, Load):
+                            found[access.stmt.out] = task, access, writes
+            for stmt in block.stmts:
+                for region in regions(stmt):
+                    look(region, stmt if isinstance(stmt, ParallelFor) else parallel)
+
+        look(self._body, None)
+        return found
+
+    def __getitem__(self, load: Var) -> tuple[Load, Memory]:
+        """Return a load with a write that may follow it."""
+        found = self.find(load)
+        assert found is not None
+        return found
+
+    def find(self, load: Var) -> tuple[Load, Memory] | None:
+        """Return a load with a write that may follow it, or None."""
+        if load not in self._known:
+            self._known[load] = self._found(load)
+        return self._known[load]
+
+    def _found(self, load: Var) -> tuple[Load, Memory] | None:
+        if load not in self._candidates:
+            return None
+        task, access, writes = self._candidates[load]
+        assert isinstance(access.stmt, Load)
+        for write in writes:
+            if task.may_precede(access, write):
+                return access.stmt, write.stmt
+        return None
+
+
 def final_loads(program: Program) -> frozenset[Var]:
     """Return the loads that no write to their element follows, of arrays that their task writes.
 
@@ -89,15 +155,22 @@ def final_loads(program: Program) -> frozenset[Var]:
 
 def _tasks(program: Program) -> list[_Task]:
     defs, scope = definitions_of(program.body), Scope(program.body)
-    return [_Task(stmt, defs, scope) for stmt in program.body.stmts]
+    return [
+        _Task(stmt.body, stmt, defs, scope)
+        if isinstance(stmt, ParallelFor)
+        else _Task(Block((stmt,)), None, defs, scope)
+        for stmt in program.body.stmts
+    ]
 
 
 class _Task:
-    """A top-level statement, each of whose parallel iterations is one thread."""
+    """What one thread runs, and the parallel loop of which that is a part."""
 
-    def __init__(self, stmt: Stmt, defs: dict[Var, Stmt], scope: Scope) -> None:
-        self.parallel = stmt if isinstance(stmt, ParallelFor) else None
-        self.block = Block((stmt,)) if self.parallel is None else self.parallel.body
+    def __init__(
+        self, block: Block, parallel: ParallelFor | None, defs: dict[Var, Stmt], scope: Scope
+    ) -> None:
+        self.parallel = parallel
+        self.block = block
         self.defs = defs
         self.scope = scope
 

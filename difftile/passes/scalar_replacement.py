@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from difftile.ir.nodes import (
     Accumulate,
+    Alloc,
     Array,
     Block,
     Combine,
@@ -116,6 +117,9 @@ def _followed(block: Block, owned: set[Array]) -> dict[Array, tuple[Value, ...]]
         inner.update(bound(stmt))
         for region in regions(stmt):
             inner |= defined_in(region)
+            for one in walk(region):  # an array that is declared in there is not known here
+                if isinstance(one, Alloc):
+                    indices.pop(one.array, None)
     read_again: set[Array] = set()
     _scan(block, set(), read_again)
     at: dict[Array | None, list[Stmt]] = {}

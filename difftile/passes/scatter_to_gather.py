@@ -90,7 +90,8 @@ def scatter_to_gather(program: Program, *, guarded: bool = False) -> Program:
         def costly(one: Block) -> bool:
             """Tell whether a slice cannot be run again cheaply, with the loads that it needs."""
             stmts = list(walk(one))
-            lost = any(isinstance(s, Load) and s.out in stale for s in stmts)
+            loads = [s for s in stmts if isinstance(s, Load)]
+            lost = any(s.out in stale or s.array.size is not None for s in loads)
             # A value from a loop would take the loop once an offset.
             return lost or len(stmts) > LARGEST or bool(free_variables(one) & defined_in(task.body))
 
@@ -117,7 +118,7 @@ def _scatters_of(task: ParallelFor, defs: dict[Var, Stmt]) -> dict[Array, list[_
     inside_loops = {id(s) for loop in loops for region in regions(loop) for s in walk(region)}
     for stmt in walk(task.body):
         array = array_of(stmt)
-        if array is None:
+        if array is None or array.size is not None:
             continue
         scatter = None
         if isinstance(stmt, Accumulate) and id(stmt) not in inside_loops:

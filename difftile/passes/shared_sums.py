@@ -150,7 +150,7 @@ def with_loops_of_their_own(
         beside = sum(count for array, count in added.items() if array not in owned)
         for loops, stmt in _accumulations(task.body, _DEEPEST if deep else 1):
             others = touched[stmt.array] - (added[stmt.array] if deep else 1)
-            if others or stmt.array in owned:
+            if others or stmt.array in owned or stmt.array.size is not None:
                 continue
             forms = tuple(affine(i, defs) for i in stmt.index)
             found = _Found(b, task, stmt, loops, forms, deep)
@@ -224,7 +224,9 @@ class _Found:
         free = (free_variables(inner) - set(row.results)) | free_variables(row)
         if len(stmts) > LARGEST or free & self.inside - indices:
             return None
-        if any(isinstance(s, Load) and s.out in stale for s in stmts):
+        loads = [s for s in stmts if isinstance(s, Load)]
+        # An array of the thread is filled by statements that stay.
+        if any(s.out in stale or s.array.size is not None for s in loads):
             return None
         forms, solved, elements = self.solved(axes, turns) if self.deep else (self.forms, (), ())
         outer = [a for a in axes if all(a is not one.axis for one in solved)]

@@ -7,6 +7,7 @@ user's line it comes from.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Generator, Mapping, Sequence
@@ -46,7 +47,7 @@ from difftile.ir.walk import arrays_written, count_uses, definitions, operands, 
 from difftile.ops.table import ELEMENTWISE
 from difftile.passes.reductions import reductions
 from difftile.passes.tile_rows import Copy, copy_of
-from difftile.substrate.expressions import INTO, Expressions, in_parts, is_long
+from difftile.substrate.expressions import INTO, Expressions, in_parts, is_long, places_from
 from difftile.substrate.functions import functions_of
 from difftile.substrate.grids import Grids, literal_count, on_grids
 from difftile.substrate.parallel import (
@@ -275,8 +276,7 @@ class _Emitter:
         Functions are not given vectors and local arrays, whose type is an empty text.
         """
         if isinstance(stmt, Alloc):
-            names = self.values.components(stmt.array) if in_parts(stmt.array) else []
-            return dict.fromkeys([*names, self.names[stmt.array]], "")
+            return {self.names[stmt.array]: ""}
         return {
             self.values.name(out): "" if shape_of(out.type) else _hint(out)
             for out in definitions(stmt)
@@ -300,8 +300,11 @@ class _Emitter:
                 self.write(*self.values.define(out, expression, here))
             case Size(out, array, axis):
                 self.values.alias[out] = f"{self.names[array]}.shape[{axis}]"
-            case Load(out, array, index) if is_long(out.type) and not in_parts(array):
+            case Load(out, array, index) if is_long(out.type):
                 self.componentwise(out, stmt)
+            case Load(out, array, index) if in_parts(array, index):
+                expression = self.values.gathered(array, self.start(array, index))
+                self.write(*self.values.define(out, expression, here))
             case Load(out, array, index):
                 expression = self.values.load(array, index)
                 self.values.consumed(index)
@@ -353,21 +356,23 @@ class _Emitter:
     def store(
         self, array: Array, index: tuple[Value, ...], value: Value, *, add: bool, atomic: bool
     ) -> None:
-        parts = in_parts(array)
-        if is_long(value.type) and not parts and not atomic:
+        atomic = atomic and array.size is None
+        long = is_long(value.type) and not atomic
+        if long:
             self.write(*self.values.named(index))
+        elif in_parts(array, index):
+            self.store_parts(array, index, value, add=add)
+            return
         text = self.values.text(value)
-        where = "" if parts else self.values.place(array, index)
-        at = self.values.index(index)
+        where = self.component(array, index) if long else self.values.place(array, index)
+        at = "" if long else self.values.index(index)
         # After '+' a sum keeps its parentheses; the negative of a product is subtracted.
         negates = self.values.negated(value)
         tight = self.values.text(value, SUM + 1)
         self.values.consumed((*index, value))
         self.write(*self.values.flush({array}))
-        if is_long(value.type) and not parts and not atomic:
+        if long:
             self.store_long(where, value, add=add)
-        elif parts:
-            self.store_parts(array, at, value, text)
         elif not add:
             self.write(f"{where} = {text}")
         elif atomic and self.is_shared(array, index, value):
@@ -397,9 +402,10 @@ class _Emitter:
         """Write a long value component by component."""
         name = self.values.name(out)
         self.write(*self.values.named(operands(stmt)), f"{name} = {literal(0, out.type)}")
+        where = self.component(stmt.array, stmt.index) if isinstance(stmt, Load) else ""
         with self.components_of(out.type) as place:
             if isinstance(stmt, Load):
-                text = f"{self.values.place(stmt.array, stmt.index)}[{place}]"
+                text = _part(where, place, out.type)
             else:
                 text = self.values.let(self.component_of(stmt, place)).text
             self.write(f"{name}[{place}] = {text}")
@@ -425,7 +431,24 @@ class _Emitter:
                 text = literal(value.value, scalar_of(value.type))
             else:
                 text = f"{self.values.name(value)}[{place}]"
-            self.write(f"{where}[{place}] = {f'{where}[{place}] + ' if add else ''}{text}")
+            part = _part(where, place, value.type)
+            self.write(f"{part} = {f'{part} + ' if add else ''}{text}")
+
+    def component(self, array: Array, index: tuple[Value, ...]) -> str:
+        """Return the text of a component of an element, without the place of the component."""
+        if in_parts(array, index):
+            return f"{self.names[array]}[{self.start(array, index)} + "
+        return f"{self.values.place(array, index)}["
+
+    def start(self, array: Array, index: tuple[Value, ...]) -> str:
+        """Return the place of the first component of a vector or matrix in a local array."""
+        text = self.values.offset(array, index)
+        self.values.consumed(index)
+        if text.isdecimal():
+            return text
+        name = self.names.new(f"{array.name}_at")
+        self.write(f"{name} = {text}")
+        return name
 
     @contextmanager
     def components_of(self, type_: Type) -> Generator[str]:
@@ -468,24 +491,32 @@ class _Emitter:
         operand = tight if isinstance(spelling, Infix) else value
         self.write(f"{where} = {written(spelling, (where, operand))}")
 
-    def store_parts(self, array: Array, at: str, value: Value, text: str) -> None:
-        """Write a vector or matrix into a local array, which has one array a component."""
+    def store_parts(
+        self, array: Array, index: tuple[Value, ...], value: Value, *, add: bool
+    ) -> None:
+        """Write a vector or matrix into a local array, or add it, component by component."""
         shape = shape_of(array.type.element)
-        name = text
+        start = self.start(array, index)
+        name = text = self.values.text(value)
         if isinstance(value, Const) or not text.isidentifier():
             name = self.names.new(f"{array.name}_value")
             self.write(f"{name} = {text}")
-        for part, cell in zip(self.values.components(array), np.ndindex(*shape), strict=True):
-            self.write(f"{part}[{at}] = {name}[{', '.join(map(str, cell))}]")
+        self.values.consumed((value,))
+        self.write(*self.values.flush({array}))
+        places = places_from(start, math.prod(shape))
+        for place, cell in zip(places, np.ndindex(*shape), strict=True):
+            part = f"{self.names[array]}[{place}]"
+            added = f"{part} + " if add else ""
+            self.write(f"{part} = {added}{name}[{', '.join(map(str, cell))}]")
 
     def alloc(self, array: Array) -> None:
+        element = array.type.element
         if not array.type.ndim:
-            self.write(f"{self.names[array]} = {literal(0, array.type.element)}")
+            self.write(f"{self.names[array]} = {literal(0, element)}")
             return
-        scalar = scalar_of(array.type.element)
-        vector = bool(shape_of(array.type.element))
-        for one in self.values.components(array) if vector else [self.names[array]]:
-            self.write(f"{one} = ti.Vector([{literal(0, scalar)}] * {array.size})")
+        count = math.prod((*array.lengths, *shape_of(element)))
+        zero = literal(0, scalar_of(element))
+        self.write(f"{self.names[array]} = ti.Vector([{zero}] * {count})")
 
     # Failures
 
@@ -798,3 +829,12 @@ def _hint(variable: Var) -> str:
 
 def _written(stmt: Stmt) -> set[Array]:
     return arrays_written(Block((stmt,)))
+
+
+def _part(component: str, place: str, type_: Type) -> str:
+    """Return the text of a component of an element at a place, 'r' or 'r, c'."""
+    if component.endswith("["):
+        return f"{component}{place}]"
+    row, *column = place.split(", ")
+    flat = f"{row} * {shape_of(type_)[1]} + {column[0]}" if column else row
+    return f"{component}{flat}]"

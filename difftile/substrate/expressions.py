@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from difftile.ir.nodes import Array, Const, Let, Text, Value, Var
 from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, FLOATS, Matrix, Type, is_float, scalar_of, shape_of
@@ -80,7 +78,6 @@ class Expressions:
     row: str = ""
     alias: dict[Var, str] = field(default_factory=dict[Var, str])
     _waiting: dict[Var, Expression] = field(default_factory=dict[Var, Expression])
-    _components: dict[Array, list[str]] = field(default_factory=dict[Array, list[str]])
     _casts: set[Value] = field(default_factory=set[Value])  # that were made by casts
 
     # Writes by place
@@ -194,29 +191,47 @@ class Expressions:
         text = self.names[array]
         if array in self.tiles:
             return f"{text}[{self.row} + {self.text(index[0], SUM)}]"
+        if ndim and array.size is not None:
+            return f"{text}[{self.offset(array, index)}]"
         if ndim or array.size is None:
             text += f"[{self.index(index[:ndim])}]"
         return f"{text}[{self.index(index[ndim:])}]" if len(index) > ndim else text
 
-    def components(self, array: Array) -> list[str]:
-        """Return the names of the arrays that hold the components of a local array."""
-        names = self._components.get(array)
-        if names is None:
-            count = int(np.prod(shape_of(array.type.element)))
-            names = [self.names.new(f"{array.name}_{k}") for k in range(count)]
-            self._components[array] = names
-        return names
+    def offset(self, array: Array, index: tuple[Value, ...]) -> str:
+        """Return where an element of a local array, or a component of it, is in its memory.
+
+        All components of an array are in one, an element after the other.
+        """
+        lengths = (*array.lengths, *shape_of(array.type.element))
+        if len(index) == len(lengths) == 1:
+            return self.text(index[0])
+        terms: list[str] = []
+        known = 0
+        for axis, at in enumerate(index):
+            stride = math.prod(lengths[axis + 1 :])
+            if isinstance(at, Const):
+                known += int(at.value) * stride
+            else:
+                terms.append(
+                    self.text(at, SUM) if stride == 1 else f"{self.text(at, PRODUCT)} * {stride}"
+                )
+        if known or not terms:
+            terms.append(str(known))
+        return " + ".join(terms).replace("+ -", "- ")
 
     def load(self, array: Array, index: tuple[Value, ...]) -> Expression:
         """Return the expression of a load."""
         reads = self._reads(index) | {array}
+        return Expression(self.place(array, index), ATOM, reads)
+
+    def gathered(self, array: Array, at: str) -> Expression:
+        """Return a vector or matrix in a local array, whose components start at a place."""
         shape = shape_of(array.type.element)
-        if not in_parts(array) or len(index) > 1:
-            return Expression(self.place(array, index), ATOM, reads)
-        parts = [f"{name}[{self.index(index)}]" for name in self.components(array)]
+        name = self.names[array]
+        parts = [f"{name}[{place}]" for place in places_from(at, math.prod(shape))]
         if len(shape) == 1:
-            return Expression(f"ti.Vector([{', '.join(parts)}])", ATOM, reads)
-        return Expression(f"ti.Matrix([{_rows(parts, shape[1])}])", ATOM, reads)
+            return Expression(f"ti.Vector([{', '.join(parts)}])", ATOM, frozenset({array}))
+        return Expression(f"ti.Matrix([{_rows(parts, shape[1])}])", ATOM, frozenset({array}))
 
     # Operations
 
@@ -306,9 +321,20 @@ class Expressions:
         )
 
 
-def in_parts(array: Array) -> bool:
-    """Tell whether a local array of vectors or matrices is an array for each component."""
-    return array.size is not None and array.type.ndim > 0 and bool(shape_of(array.type.element))
+def in_parts(array: Array, index: tuple[Value, ...]) -> bool:
+    """Tell whether an index stands for a vector or matrix in a local array of numbers."""
+    return (
+        array.size is not None
+        and len(index) == array.type.ndim > 0
+        and bool(shape_of(array.type.element))
+    )
+
+
+def places_from(at: str, count: int) -> list[str]:
+    """Return the places of components that follow each other."""
+    if at.isdecimal():
+        return [str(int(at) + k) for k in range(count)]
+    return [at, *(f"{at} + {k}" for k in range(1, count))]
 
 
 INTO = frozenset(
