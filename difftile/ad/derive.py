@@ -44,7 +44,7 @@ from difftile.passes.precedence import StaleLocals
 
 _IN_ORDER = (
     "put each element in once, before it is read; or show that the index is of an element that is "
-    "complete: 'x[ti.min(parent[b], b - 1)]'."
+    "complete: 'x[min(parent[b], b - 1)]'."
 )
 
 

@@ -185,7 +185,6 @@ def lower(
             run_worlds(cx, signature, worlds)
         elif name is None:
             if worlds is not None:
-                _refuse_one_thread(cx)
                 world.append(open_worlds(cx, signature, worlds))
             if any(True for _ in returns(source.tree.body)):
                 cx.env[RETURNED] = Const(False, BOOL)
@@ -213,21 +212,6 @@ def lower(
         if role == "In" and not isinstance(stmt, Load):
             raise RoleMismatch(stmt.span, name, "dt.In", "written here", "declare it 'dt.InOut'.")
     return replace(lowered, world=world[0]) if world else lowered
-
-
-def _refuse_one_thread(cx: Context) -> None:
-    """Check that a kernel whose loops run for all worlds at once has no array of one thread.
-
-    Raises:
-        KernelError: It declares one outside of its loops.
-    """
-    if cx.scope.alone:
-        raise KernelError(
-            f"Kernel '{cx.source.name}' declares an array of a thread outside of its loops, which "
-            "have several threads a world.",
-            cx.keyword_span(cx.source.tree),
-            hint="declare it in the loop, or leave 'threads=\"slots\"' out.",
-        )
 
 
 def lower_mapping(
