@@ -139,10 +139,26 @@ def _first(x: Any) -> None:
     x[0] = x[0] + 0.5 * x[-1]
 
 
+@dt.custom_op
+def relay(src, dst):
+    """Undeclared, and a copy: what it writes may be there already."""
+    dst.copy_from(src)
+
+
+@relay.backward
+def _(src, dst):
+    src.grad_out += dst.grad_in
+
+
+def _relay(src: Any, dst: Any) -> None:
+    dst[...] = src
+
+
 HOST_OPS = {
     "squash": HostOp(squash, _squash, 1),
     "bell": HostOp(bell, _bell, 2),
     "blend": HostOp(blend, _blend, 2),
     "normalise": HostOp(normalise, _normalise, 2),
     "first": HostOp(first, _first, 1),
+    "relay": HostOp(relay, _relay, 2),
 }

@@ -325,6 +325,7 @@ class Program:
         accumulate: Whether gradients are added to their previous values.
         fuse: Whether launches that repeat are fused, as in `dt.init`.
         shared: The fields that share memory with arrays from the start, and how.
+        zeros: The fields that start as zeros.
     """
 
     number: int
@@ -339,6 +340,7 @@ class Program:
     accumulate: bool
     fuse: str | bool
     shared: tuple[tuple[str, str], ...] = ()
+    zeros: str = ""
 
 
 # Drawing
@@ -363,6 +365,9 @@ def draw(number: int) -> Program:
     if fuse:
         at = rng.randint(0, len(actions))
         actions = (*actions[:at], _repetition(random.Random(number // 50)), *actions[at:])
+    zeros = ""
+    if number % 10 in (4, 7):
+        zeros, actions = _from_zeros(random.Random(-(10**9) - number), actions)
     return Program(
         number=number,
         before=_actions(rng, rng.choice((0, 0, 2)), deep=False),
@@ -377,7 +382,18 @@ def draw(number: int) -> Program:
         out_alone=alone,
         accumulate=rng.random() < 0.2,
         fuse=fuse,
+        zeros=zeros,
     )
+
+
+def _from_zeros(rng: random.Random, actions: tuple[Action, ...]) -> tuple[str, tuple[Action, ...]]:
+    """Return fields that start as zeros, and actions that pass zeros on as well."""
+    zeros = "".join(name for name in GRADED if rng.random() < 0.7)
+    for _ in range(rng.randint(1, 2)):
+        at = rng.randint(0, min(2, len(actions)))
+        relay = Host("relay", tuple(rng.sample("abc", 2)), rng.choice((None, *PARTS[0])))
+        actions = (*actions[:at], relay, *actions[at:])
+    return zeros, actions
 
 
 def share(program: Program) -> Program:
@@ -464,7 +480,7 @@ def _launch(rng: random.Random) -> Launch:
 
 
 def _host(rng: random.Random) -> Host:
-    name = rng.choice(list(HOST_OPS))
+    name = rng.choice([op for op in HOST_OPS if op != "relay"])  # which `_from_zeros` adds
     fields = tuple(rng.sample("abc", HOST_OPS[name].count))
     if len(fields) == 2 and rng.random() < 0.1:
         fields = ("w", fields[1])
@@ -516,6 +532,8 @@ def fields_of(program: Program, start: Mapping[str, Any]) -> Fields:
     shared = dict(program.shared)
     for name, values in start.items():
         made = _made(name, values, shared.get(name, ""))
+        if name in program.zeros and not values.any():
+            made.clear()  # so that the library knows
         if name in GRADED:
             zeros = [
                 _made(name, np.zeros(values.shape), shared.get(name, "").partition("gradient")[1])
@@ -598,6 +616,7 @@ def check(program: Program) -> None:
 
 def _check(program: Program) -> None:
     start, rng = values_of(program.number)
+    start |= {name: np.zeros(SHAPES[name]) for name in program.zeros}
     SHARING.clear()
     try:
         cells, _, final = refer(program, start, {})
@@ -781,6 +800,7 @@ def _shorter(program: Program) -> list[Program]:
     options = [replace(program, limits=()), replace(program, accumulate=False)]
     options.append(replace(program, fuse=False))
     options += [replace(program, separate=""), replace(program, out_alone="")]
+    options += [replace(program, zeros=program.zeros.replace(name, "")) for name in program.zeros]
     options += [
         replace(program, shared=program.shared[:k] + program.shared[k + 1 :])
         for k in range(len(program.shared))
