@@ -18,6 +18,7 @@ from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pullback import Pullback
 from difftile.linearization.tangents import push
 from difftile.passes.batch import Unbatchable
+from tests.broken_passes import break_off
 from tests.tape_programs import GRADED, SHAPES, Program, draw, fields_of, values_of
 
 # A branch has kinks, and these have a backward in NumPy that reads what the fields held.
@@ -60,6 +61,7 @@ def check(program: Program) -> bool:
     linear, fields = stretch(0.0)
     wrt = [fields[n] for n in GRADED]
     outputs: dict[Any, Any] = {fields[n]: s for n, s in seeds.items()}
+    break_off(linear, outputs, wrt, np.random.default_rng((3, program.number)).uniform())
     moves = {fields[n]: t for n, t in towards.items()}
     bars, bent = push_pull(linear, moves, outputs, {}, wrt)
     first = np.concatenate([bars[one].to_numpy().ravel() for one in wrt])

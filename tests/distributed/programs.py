@@ -29,9 +29,11 @@ from difftile import distributed as dist
 from difftile import ti
 from difftile.arguments import Parser, positive_int
 from difftile.distributed.boxes import Layout
+from difftile.linearization.pullback import Pullback
 from difftile.ranks import agree, current
 from difftile.recording.limited_history import LimitedHistory
 from difftile.substrate import current_session
+from tests.broken_passes import break_off
 from tests.fusing import fusing
 from tests.ranks import RanksFailed, ranks
 
@@ -378,6 +380,7 @@ class Program:
         fuse: Whether launches that repeat are fused.
         moody: Whether each rank finds its memory full now and then, at places of its own, so that
             it drops records and snapshots which the others hold.
+        broken: The part of a pass after which it is broken off and asked for again; None if not.
     """
 
     number: int
@@ -391,6 +394,7 @@ class Program:
     passes: int
     fuse: str | bool
     moody: bool
+    broken: float | None = None
 
 
 # Drawing
@@ -427,6 +431,7 @@ def draw(number: int, size: int) -> Program:
         passes=rng.choice((1, 1, 1, 2)),
         fuse="always" if number % 20 == 0 else False,
         moody=moody,
+        broken=rng.random() if number % 3 == 0 else None,
     )
 
 
@@ -597,7 +602,37 @@ def _check(program: Program, stack: ExitStack) -> str:
     terms, products, size, noise = (agree(one) for one in (terms, products, size, noise))
     if not abs(terms - products) <= 1e-12 * (size + 1e-3) + 100 * noise:
         faults.append(f"along the gradient {products}, not {terms}")
+    if program.broken is not None:
+        gradients = {n: one.grad.to_numpy() / program.passes for n, one in fields.items()}
+        for name, values in start[rank].items():
+            fields[name].from_numpy(values)
+        faults += _asked_again(program, Here(grid, dict(fields)), given, gradients, size)
     return "; ".join(faults)
+
+
+def _asked_again(
+    program: Program, here: Here, seeds: Any, gradients: Mapping[str, Array], size: float
+) -> list[str]:
+    """Break a pass off before a step of all ranks, and compare the next pass with the tape."""
+    assert program.broken is not None
+    fields = dict(here.at)
+
+    def run() -> None:
+        for action in program.actions:
+            action.run(here)
+
+    linear = Pullback(run)
+    wrt = list(fields.values())
+    break_off(linear, seeds, wrt, program.broken, lambda record: record.step.communicates)
+    bars = linear.pull(seeds, wrt)
+    faults = [
+        f"the gradient of {name} is {bars[fields[name]].to_numpy()} after a pass that was broken "
+        f"off, not {wanted}"
+        for name, wanted in gradients.items()
+        if not np.allclose(bars[fields[name]].to_numpy(), wanted, 1e-10, 1e-10 * (1 + size))
+    ]
+    linear.release()
+    return faults
 
 
 def _moods(rng: random.Random) -> AbstractContextManager[object]:
@@ -667,6 +702,7 @@ def _shorter(program: Program) -> list[Program]:
         replace(program, passes=1),
         replace(program, fuse=False),
         replace(program, moody=False),
+        replace(program, broken=None),
         replace(program, periodic=(False,) * len(program.periodic)),
         replace(program, halo=(1,) * len(program.halo)),
         *(replace(program, actions=shorter) for shorter in _fewer(program.actions)),
