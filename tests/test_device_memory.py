@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import itertools
+import random
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import Any
 from unittest import mock
 
@@ -546,13 +547,45 @@ def test_random_programs_have_their_gradients_in_memory_of_devices() -> None:
     assert not run_programs.run(range(9, 12), said.append), "\n".join(said)
 
 
-def test_memory_of_a_session_is_not_freed_in_the_next() -> None:
-    with device_arrays():
-        kept = [dt.ones(3) for _ in range(300)]
-    with device_arrays():
-        fields = [dt.from_numpy(np.full(3, float(k))) for k in range(300)]
-        kept.clear()  # the compiler frees by addresses, some of which are those of later memory
-        gc.collect()
-        others = [dt.from_numpy(np.full(3, -1.0)) for _ in range(300)]
-        assert all(float(one[0]) == -1.0 for one in others)
-        assert [float(one[0]) for one in fields] == list(range(300))
+@dt.kernel
+def raise_all(x: Any, by: float) -> None:
+    for i in ti.grouped(x):
+        x[i] += by
+
+
+def sessions(number: int) -> None:
+    """Make, change and let go fields of several sessions, in any order; check those of the last.
+
+    The compiler frees by addresses, some of which are those of later memory.
+    """
+    rng = random.Random(number)
+    kept: list[Any] = []  # of sessions before
+    for _ in range(rng.randint(2, 4)):
+        with device_arrays():
+            own: list[tuple[dt.Field, float]] = []
+            for _ in range(rng.randint(10, 30)):
+                kind = rng.random()
+                if kind < 0.5:
+                    value, shape = rng.random(), rng.choice((3, 3, 3, (4, 5)))
+                    for _ in range(rng.choice((10, 100))):
+                        made = dt.from_numpy(np.full(shape, value), grad=rng.random() < 0.1)
+                        own.append((made, value))
+                elif kind < 0.6 and own:
+                    at = rng.randrange(len(own))
+                    with dt.Tape() if own[at][0].has_grads else nullcontext() as tape:
+                        raise_all(own[at][0], 0.5)
+                    own[at] = own[at][0], own[at][1] + 0.5
+                    kept += [tape] * (rng.random() < 0.5)  # with its records
+                elif kind < 0.9 and kept:
+                    del kept[:: rng.choice((1, 2))]
+                    gc.collect()
+                elif own and rng.random() < 0.3:  # later fields take their memory
+                    del own[:: rng.choice((2, 7))]
+            for one, value in own:
+                assert (one.to_numpy() == value).all()
+            kept += [one for one, _ in own]
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_memory_of_sessions_is_not_freed_in_others(number: int) -> None:
+    sessions(number)
