@@ -13,8 +13,10 @@ Started by itself, the program starts its ranks by torchrun, one group after the
 torchrun or mpiexec, it measures those ranks, and prints the efficiencies only for the groups it
 has seen: give --beside the file that --json wrote for one rank. On one GPU for each rank, the
 sizes of the issue are --arch cuda --cells 512 --point-cells 100: 512^3 cells and 4M points a GPU.
-The gradients of data parallel have a program of their own, `python -m benchmarks.reduce`, and
-splats `torchrun ... difftile train`.
+"splats" are gaussians of all ranks drawn by several cameras, with the reverse and without an
+optimiser: --gaussians 4000000 --images 4 --image-size 1024. The gradients of data parallel have a
+program of their own, `python -m benchmarks.reduce`, and the memory of training splats has
+`python -m benchmarks.training_memory`.
 """
 
 from __future__ import annotations
@@ -36,9 +38,10 @@ from benchmarks.distributed_rows.by_hand import halo_exchange
 from difftile import distributed as dist
 from difftile import ti
 from difftile.arguments import Parser, positive_int
+from tests.distributed import splat_steps
 
 Results = dict[str, float]
-_ROWS = ["wave", "points", "messages"]
+_ROWS = ["wave", "points", "splats", "messages"]
 _SIZES = "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"  # which launchers set
 
 
@@ -103,6 +106,13 @@ def measure(options: Any) -> Results:
                 if importlib.util.find_spec("torch") is not None:
                     by_hand = halo_exchange(one.grid, options.arch)
                     found[f"{scaling} one exchange by hand"] = _timed(by_hand, 4 * options.turns)
+    if "splats" in options.rows:
+        steps = splat_steps.SplatSteps(options.gaussians, options.images, options.image_size)
+        for way in splat_steps.WAYS:
+            times = _gradient(steps, way, options.turns)
+            for pass_, seconds in zip(("forward", "backward"), times, strict=True):
+                found[f"strong splats {way} {pass_}"] = seconds
+        steps.restore()
     if "messages" in options.rows and dist.size() > 1 and importlib.util.find_spec("torch"):
         found |= messages.measure(options.arch, options.turns, _largest)
     return found
@@ -140,6 +150,9 @@ def described(one: Results, ranks: Results) -> list[str]:
             lines.append(
                 f"one exchange, {scaling} wave: {1e6 * ours:.0f} us, by hand {1e6 * theirs:.0f} us"
             )
+    for pass_ in ("forward", "backward") if "strong splats exchange forward" in ranks else ():
+        with_, without = (ranks[f"strong splats {way} {pass_}"] for way in splat_steps.WAYS)
+        lines.append(f"share of the exchange, strong splats {pass_}: {1 - without / with_:.2f}")
     for scaling in ("weak", "strong") if "weak points one migration" in ranks else ():
         alone, together = (
             sum(
@@ -179,6 +192,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--ranks", type=positive_int, nargs="+", default=[2], help=f"groups; {say}")
     parser.add_argument("--cells", type=positive_int, default=96, help=f"of a wave's side; {say}")
     parser.add_argument("--point-cells", type=positive_int, default=24, help=f"likewise; {say}")
+    parser.add_argument(
+        "--gaussians", type=positive_int, default=100_000, help=f"of all ranks; {say}"
+    )
+    parser.add_argument("--images", type=positive_int, default=4, help=f"of gaussians; {say}")
+    parser.add_argument("--image-size", type=positive_int, default=256, help=f"likewise; {say}")
     parser.add_argument("--steps", type=positive_int, default=10, help=f"of a run; {say}")
     parser.add_argument("--turns", type=positive_int, default=5, help=f"of each run; {say}")
     parser.add_argument("--threads", type=positive_int, default=1, help=f"of a rank; {say}")
@@ -190,11 +208,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     if options.quick:
         options.cells, options.point_cells, options.steps, options.turns = 16, 6, 3, 2
+        options.gaussians, options.image_size = 2000, 64
     if "DIFFTILE_BENCH_RANK" not in os.environ and not any(v in os.environ for v in _SIZES):
         if options.json is not None or options.beside is not None:
             parser.error("--json and --beside are for ranks that a launcher has started")
         ours = [
             *("--cells", str(options.cells), "--point-cells", str(options.point_cells)),
+            *("--gaussians", str(options.gaussians), "--images", str(options.images)),
+            *("--image-size", str(options.image_size)),
             *("--steps", str(options.steps), "--turns", str(options.turns)),
             *("--rows", *options.rows),
             *("--threads", str(options.threads), "--arch", options.arch),

@@ -37,7 +37,8 @@ def described(groups: Sequence[Results]) -> list[str]:
             continue
         first = groups[0][name]
         cells = [
-            f"{one[name] / 1e6:9.1f} MB {one[name] / first if first else 0:4.2f}" for one in groups
+            f"{one[name] / 1e6:9.1f} MB {f'{one[name] / first:4.2f}' if first > 1e5 else '    '}"
+            for one in groups
         ]
         lines.append(f"{name:24}" + "".join(cells))
     wanted = [f"{WANTED / one['ranks'] if one['ranks'] > 1 else 1.0:4.2f}" for one in groups]

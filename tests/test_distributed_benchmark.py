@@ -28,6 +28,18 @@ def measured() -> Any:
     return found, described(found, found)
 
 
+class Splats(Sizes):
+    """Options for a measurement of splats."""
+
+    rows, gaussians, images, image_size = ("splats",), 500, 3, 32
+
+
+def measured_splats() -> Any:
+    """Return what two ranks measure of splats, and the lines of the table about them."""
+    found = measure(Splats)
+    return found, described(found, found)
+
+
 def exchanged_by_hand() -> Any:
     """Return the sizes of a field and whether both exchanges give the same halo."""
     grid = dist.Grid((6, 5, 4))
@@ -45,6 +57,13 @@ def test_ranks_measure_all_rows_of_the_table() -> None:
     for found, lines in ranks(2).run(measured):
         assert found["ranks"] == 2 and all(seconds > 0 for seconds in found.values())
         assert lines[0].startswith("2 ranks") and len(lines) == 1 + 8 + 4 + 2
+
+
+@pytest.mark.slow
+def test_ranks_measure_splats() -> None:
+    for found, lines in ranks(2).run(measured_splats):
+        assert len(found) == 5 and all(seconds > 0 for seconds in found.values())
+        assert len(lines) == 1 + 2 + 2 and "strong splats backward" in lines[-1]
 
 
 def moved() -> tuple[float, Any]:
