@@ -71,7 +71,8 @@ class Posted:
         self._messages: list[HostArray] = []
         sent: list[Message] = []
         received: list[Message] = []
-        if engine.takes_device_memory and all(map(_has_address, (*sources, *targets))):
+        on_device = bool(sources) and all(map(_has_address, (*sources, *targets)))
+        if on_device and engine.takes_device_memory:  # asking starts CUDA
             sent = [Message(p.peer, _DevicePart(b, p, axis)) for p in sends for b in sources]
             received = [Message(p.peer, _DevicePart(b, p, axis)) for p in receives for b in targets]
         else:

@@ -74,3 +74,9 @@ def test_gradients_travel_back(size: int, engine: str) -> None:
         np.testing.assert_allclose(gradient, mine * expected, rtol=1e-14)
         np.testing.assert_allclose(curved, expected, rtol=1e-14)
         assert abs(gap) < 1e-10
+
+
+def test_fields_of_the_host_start_no_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = property(lambda _: pytest.fail("CUDA is asked for"))
+    monkeypatch.setattr(type(current()), "takes_device_memory", asked)
+    shifted(4)
