@@ -375,3 +375,21 @@ def test_tangents_that_a_rule_sets_must_not_meet() -> None:
     with pytest.raises(Race):
         doubled.fwds(_zeros(4), _zeros(4))
     doubled.fwds(_zeros(1), _zeros(1))
+
+
+@pytest.mark.usefixtures("debug")
+def test_launches_that_verify_promises_run_again() -> None:
+    """Silent, so without the report of a failure, on several threads."""
+    x, order = _zeros(4), _ints(3, 1, 0, 2)
+    found: list[Any] = []
+    for options in ({}, {"snapshots": 3}):
+        z = dt.from_numpy(np.linspace(0.9, 1.1, 4), grad=True)
+        with dt.Tape(**options) as tape:
+            for _ in range(3):
+                promised(x, z, order)
+                promised(z, x, order)
+        tape.backward({z: np.ones(4)})
+        assert (tape.recomputed > 0) == bool(options)
+        found.append(z.grad.to_numpy())
+    assert np.isfinite(found[0]).all() and found[0].min() > 0.0
+    np.testing.assert_array_equal(*found)

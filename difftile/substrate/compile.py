@@ -205,7 +205,7 @@ class CompiledProgram:
         self._choice: dict[tuple[Any, ...], Launcher] = {}
         self._speaks = _speaks(program)
         self._strategy = session.scatter
-        shares = session.on_host and session.threads > 1 and not self._speaks
+        shares = session.on_host and session.threads > 1 and not (self._speaks or marks)
         self._scatters = scatters_of(program) if shares else ()
         self._as_written = is_exact(program)
         self._vector_math = backend.vector_math if session.polynomials else None
