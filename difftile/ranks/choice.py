@@ -20,6 +20,7 @@ from difftile.ranks.failures import end_together, limit_exit
 from difftile.ranks.launchers import VARIABLE, place
 from difftile.ranks.mpi_engine import MpiEngine
 from difftile.ranks.torch_engine import TorchEngine
+from difftile.ranks.warned import Warned
 from difftile.ranks.watch import Watch
 
 TIMEOUT = 300.0  # [s]
@@ -59,6 +60,7 @@ class _Chosen:
     """The engine of the process, and whether the program has asked for it by name."""
 
     engine: ClassVar[Engine | None] = None
+    warned: ClassVar[Warned | None] = None
     by_name: ClassVar[bool] = False
 
 
@@ -172,12 +174,15 @@ def _join(engine: Engine) -> None:
         watch.join(known, int(port), token)
     watch.start()
     waiting.watch = watch
+    _Chosen.warned = Warned(watch)
     end_together(waiting, engine.abort)
 
 
 def _stop(engine: Engine) -> None:
     """End the connection at the end of the process."""
     watch = engine.waiting.watch
+    if _Chosen.warned is not None:
+        _Chosen.warned.show()
     if watch is not None and watch.failure is not None:
         limit_exit()  # the others take no part in it
         return

@@ -75,12 +75,14 @@ class Watch:
         failure: A sentence about the rank that has failed first, or None.
         left: The ranks that have ended as they should: how often each had taken part in a step of
             all ranks, and when that was heard, by `time.monotonic`.
+        warned: The first rank that has announced a warning, by its kind and place.
     """
 
     def __init__(self, rank: int, size: int, whereabouts: Callable[[], str]) -> None:
         self.rank, self.size = rank, size
         self.failure: str | None = None
         self.left: dict[int, tuple[int, float]] = {}
+        self.warned: dict[str, int] = {}
         self._whereabouts = whereabouts
         self._lines: dict[int, _Line] = {}
         self._server: socket.socket | None = None
@@ -127,6 +129,12 @@ class Watch:
         if not self._ended:
             self._ended = True
             self._tell({"kind": "bye", "rank": self.rank, "joined": joined})
+
+    def warn(self, place: str) -> None:
+        """Announce a warning to the others."""
+        if self.warned.get(place, self.size) > self.rank:
+            self.warned[place] = self.rank
+            self._tell({"kind": "warned", "rank": self.rank, "text": place[:_LONGEST]})
 
     def ask(self, seconds: float = 2.0) -> dict[int, str]:
         """Return where the others are, as far as they answer in time."""
@@ -196,6 +204,11 @@ class Watch:
             self._note(rank, message["text"])
         elif kind == "bye":
             self.left[rank] = int(message["joined"]), time.monotonic()
+            if self.rank == 0:
+                self._tell(message, beside=source)
+        elif kind == "warned":
+            place = message["text"]
+            self.warned[place] = min(rank, self.warned.get(place, rank))
             if self.rank == 0:
                 self._tell(message, beside=source)
         elif kind == "ask":

@@ -18,7 +18,7 @@ _LONG = 120.0  # a process that has not ended by then hangs [s]
 
 # What ranks do together, by name. Rank 0 computes while the last one fails, and others wait for it.
 PROGRAM = """
-import os, sys, time
+import os, sys, time, warnings
 import numpy as np
 from difftile.ranks import Message, agree, current, start
 
@@ -60,6 +60,12 @@ match sys.argv[1]:
         receives = [Message(0, np.zeros(4))] if me == 1 else []
         current().exchange(sends, receives).wait("the exchange of 'u'")
         agree(1.0)
+    case "warn":
+        warnings.warn(f"seen by all, here by {me}")
+        if last:
+            warnings.warn("seen by one")
+        time.sleep(2.0 * (me == 0))
+        warnings.warn("late on rank 0, and at the end of the others")
 print(f"rank {me} is done\\n", end="", flush=True)
 """
 
@@ -212,6 +218,18 @@ def test_ctrl_c_is_heard_while_a_rank_waits(tmp_path: Path) -> None:
     assert seconds < 30.0
     assert re.search(r"\[rank 0\] KeyboardInterrupt at .*waves.py, line \d+\n", started.text())
     assert "[rank 1] ended, since rank 0 failed: KeyboardInterrupt" in started.text()
+
+
+def test_warnings_of_all_ranks_are_shown_once(tmp_path: Path) -> None:
+    started = Started("torch", 3, "warn", 60.0, tmp_path)
+    codes, _ = started.end()
+    text = started.text()
+    assert not any(codes)
+    assert text.count("UserWarning: seen by all") == 1
+    assert "UserWarning: seen by all, here by 0\n" in text
+    assert len(re.findall(r"\[rank 2\] .*UserWarning: seen by one\n", text)) == 1
+    assert text.count("UserWarning: seen by one") == 1
+    assert 1 <= text.count("UserWarning: late on rank 0") <= 3  # never lost
 
 
 @pytest.mark.parametrize(
