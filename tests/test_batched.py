@@ -14,6 +14,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.compile.batched import BatchedBody
 from tests.harness import Floats, Given
 from tests.random_programs import ARGUMENTS, random_program
 
@@ -417,3 +418,24 @@ def _loaded(path: Path, name: str) -> Any:
 @pytest.mark.parametrize("seed", [31, 44])
 def test_random_kernels(seed: int, tmp_path: Path) -> None:
     assert _compare(seed, tmp_path)
+
+
+def test_batches_of_a_kernel_share_their_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    lowered: list[int] = []
+    original = BatchedBody.lower
+    monkeypatch.setattr(
+        BatchedBody,
+        "lower",
+        lambda self, *given: lowered.append(self.count) or original(self, *given),
+    )
+
+    @dt.kernel
+    def double(x):
+        for i in x:
+            x[i] *= 2.0
+
+    for worlds in (2, 3, 2):
+        x = dt.full((worlds, 4), 1.0)
+        dt.batch(double, worlds)(x)
+        assert (x.to_numpy() == 2.0).all()
+    assert lowered == [2]

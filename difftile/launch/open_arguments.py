@@ -319,8 +319,12 @@ def _members(value: object, kind: Kind) -> _Struct | None:
 
 @lru_cache(256)
 def _fields_of(type_: type) -> tuple[str, ...] | None:
-    """Return the members of a dataclass of Python; None for other types."""
-    if not dataclasses.is_dataclass(type_) or type_.__module__.partition(".")[0] == "difftile":
+    """Return the members of a dataclass of Python; None for other types.
+
+    Those of difftile are objects of their own kinds, but for `struct_of_fields`.
+    """
+    ours = type_.__module__.partition(".")[0] == "difftile"
+    if not dataclasses.is_dataclass(type_) or (ours and not hasattr(type_, "struct_of_fields")):
         return None
     return tuple(one.name for one in dataclasses.fields(type_))
 

@@ -82,7 +82,8 @@ def batch(
     kinds = ((name, kind) for name, kind in body.kinds.items() if isinstance(kind, str))
     numbers = {name: kind for name, kind in kinds if kind in ("float", "int")}
     made = BatchedBody(body, count, Worlds(*names, threads == "slots", numbers))
-    return Kernel(kernel.function, made)
+    # The number of worlds is not compiled in.
+    return Kernel(kernel.function, made, kernel.batches.setdefault((*names, threads), {}))
 
 
 def _names(given: str | Iterable[str], option: str) -> tuple[str, ...]:

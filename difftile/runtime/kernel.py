@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Hashable, Iterator
 from contextlib import suppress
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeAlias
 
 from difftile.compile.arguments import Arguments, CallArgs, CallKwargs
 from difftile.compile.by_name import ByName
@@ -51,6 +51,8 @@ from difftile.runtime.ruled_launch import RuledLaunch, rule_arguments
 from difftile.substrate import LOCK, Native, Session, current_session, raise_first
 from difftile.tracebacks import boundary, shorten
 
+Compiled: TypeAlias = dict[Hashable, list[Specialisation]]
+
 
 @taught("kernel", "A kernel")
 class Kernel(ByName):
@@ -58,21 +60,33 @@ class Kernel(ByName):
 
     The first call compiles the kernel for the types of its arguments; shapes are run-time values.
 
+    Args:
+        function: The function.
+        body: Its body, if that is not what the function says.
+        compiled: The compiled code of a kernel with the same body, which this one shares.
+
     Attributes:
+        batches: The compiled code of its batches, whatever their numbers of worlds are.
         natives: Native kernels of the library's own that may run instead of the kernel, under
             'kernel', and of its rules, under 'backward' and 'forward'.
     """
 
     _is_difftile_kernel = True
 
-    def __init__(self, function: FunctionType, body: Body | None = None) -> None:
+    def __init__(
+        self,
+        function: FunctionType,
+        body: Body | None = None,
+        compiled: Compiled | None = None,
+    ) -> None:
         self.function = function
         functools.update_wrapper(self, function)
         self._body = Definition(function) if body is None else body
         self._signature = inspect.Signature(self._body.parameters)
         self._names = list(self._body.kinds)
         self._kinds = list(self._body.kinds.values())
-        self._specialisations: dict[Hashable, list[Specialisation]] = {}
+        self._specialisations: Compiled = {} if compiled is None else compiled
+        self.batches: dict[Hashable, Compiled] = {}
         self._latest: Specialisation | None = None
         self._launches = RecentLaunches()
         self._rules: dict[str, RuleMeaning] = {}
@@ -84,7 +98,7 @@ class Kernel(ByName):
     def forget(self) -> None:
         """Invalidate the compiled code: funcs that the kernel calls have changed."""
         run_pending()
-        self._specialisations = {}
+        self._specialisations.clear()
         self._launches.clear()
 
     def forget_launch(self) -> None:

@@ -130,7 +130,7 @@ class Model:
         for name in (*grad, *per_world):
             if name not in _PASSED or _PASSED[name].integer:
                 raise KeyError(f"no array of numbers is called {name!r}.")
-        if dtype is ti.f32:
+        if dtype == ti.f32:
             self._warn_of_stiffness()
         arrays = self.effective
         found = {
@@ -228,17 +228,15 @@ def _field(
     else:
         field = dt.field(dt.vec(width, scalar) if width else scalar, shape, grad=grad)
     if values.size:
-        field.from_numpy(np.array(values, np.int32 if row.integer else _NUMPY[dtype]))
+        field.from_numpy(np.array(values))
     return field
-
-
-_NUMPY = {ti.f32: np.float32, ti.f64: np.float64}
 
 
 @cache
 def _parameters(names: tuple[str, ...]) -> Any:
     """Return the class of the struct of fields, a dataclass."""
-    return make_dataclass("Parameters", names, repr=False, eq=False)
+    members = {"struct_of_fields": True, "__module__": __name__}
+    return make_dataclass("Parameters", names, namespace=members, repr=False, eq=False)
 
 
 def _source(arrays: Mapping[str, Any]) -> Source:

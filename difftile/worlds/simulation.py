@@ -1,0 +1,209 @@
+"""`worlds.Worlds`: many copies of one model, stepped together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, final
+
+import numpy as np
+
+import difftile as dt
+from difftile import ti
+from difftile.worlds import dynamics, resets
+from difftile.worlds.model import Model
+from difftile.worlds.solution import Solution
+from difftile.worlds.step import Step
+from difftile.worlds.topology import Sizes
+
+STATE = ("qpos", "qvel", "act")  # the fields that a step replaces
+INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied")
+# The fields of the kernels in `dynamics` that have an axis of worlds.
+_ACCELERATE = ("qpos", "qvel", "ctrl", "act", "qfrc", "xfrc", "start", "acc", "out", "info")
+_ADVANCE = ("qpos", "qvel", "ctrl", "act", "out", "qpos_next", "qvel_next", "act_next")
+
+
+@dataclass(frozen=True)
+class Start:
+    """A state that worlds are reset to: of one world, or of each.
+
+    Args:
+        qpos: Coordinates, (nq,) or (worlds, nq).
+        qvel: Velocities, (nv,) or (worlds, nv).
+        act: Activations of actuators, (na,) or (worlds, na).
+    """
+
+    qpos: Any
+    qvel: Any
+    act: Any
+
+
+@cache
+def _funcs(sizes: Sizes, iterations: int, tolerance: float) -> tuple[Step, Solution]:
+    """Return the funcs that models of the same sizes share, and with them compiled kernels."""
+    step = Step(sizes, pushed=True, iterations=iterations, tolerance=tolerance)
+    return step, Solution(sizes, pushed=True)
+
+
+@final
+class Worlds:
+    """Copies of a model, each in a state of its own.
+
+    State and inputs are fields with the worlds first, stored with the worlds last, so that threads
+    of a GPU read neighbours. Kernels read and write them as any other field, and a tape follows
+    them.
+
+    Args:
+        model: The model.
+        worlds: The number of copies.
+        per_world: The names of parameters that each world has of its own, such as "body_mass".
+        grad: The names of parameters that are given gradients. The gradient of a shared one is the
+            sum over the worlds.
+        dtype: `ti.f32` or `ti.f64`.
+        iterations: The largest number of steps of Newton's method; by default the model's.
+        tolerance: The relative residual at which it ends; by default 1e-6 in f32 and the model's
+            in f64.
+
+    Attributes:
+        model: The model.
+        m: The parameters, a struct of fields: `sim.m.body_mass`, with the worlds first if they are
+            per world.
+        qpos: Coordinates, (worlds, nq) [m, rad, or 1].
+        qvel: Velocities, (worlds, nv) [m/s, rad/s].
+        act: Activations of actuators, (worlds, na).
+        ctrl: Controls, (worlds, nu).
+        qfrc_applied: Forces on degrees of freedom, (worlds, nv) [N, N m].
+        xfrc_applied: Forces and torques on bodies at their centres of mass, in world axes,
+            (worlds, 6 nbody): three numbers of force [N] and three of torque [N m] for each body.
+        qacc: Accelerations of the last step, (worlds, nv), where the next one starts its search.
+
+    Raises:
+        FieldError: There is no world, or the type is no float.
+        KeyError: No parameter has such a name.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        worlds: int,
+        *,
+        per_world: str | Sequence[str] = (),
+        grad: str | Sequence[str] = (),
+        dtype: Any = ti.f32,
+        iterations: int | None = None,
+        tolerance: float | None = None,
+    ) -> None:
+        if worlds < 1:
+            raise dt.FieldError(f"Worlds(model, {worlds}): there must be one world at least.")
+        self.model, self.worlds, self.dtype = model, worlds, dtype
+        of_each, graded = _names(per_world), _names(grad)
+        if iterations is None:
+            iterations = int(model.arrays["iterations"])
+        if tolerance is None:
+            tolerance = max(float(model.arrays["tolerance"]), 1e-6 if dtype == ti.f32 else 0.0)
+        self._funcs = _funcs(model.sizes, iterations, tolerance)
+        self.m = model.parameters(dtype, graded, worlds=worlds, per_world=of_each)
+        sizes = model.sizes
+        shapes = {
+            "qpos": sizes.nq,
+            "qvel": sizes.nv,
+            "act": sizes.na,
+            "ctrl": sizes.nu,
+            "qfrc_applied": sizes.nv,
+            "xfrc_applied": 6 * sizes.nbody,
+            "qacc": sizes.nv,
+        }
+        made = {name: self._field(size) for name, size in shapes.items()}
+        self.qpos, self.qvel, self.act = (made[name] for name in STATE)
+        self.ctrl, self.qfrc_applied, self.xfrc_applied = (made[name] for name in INPUTS)
+        self.qacc = made["qacc"]
+        self._smooth = self._field(sizes.nv)  # accelerations that the integrator takes
+        self._outcome = self._field(2, grad=False)
+        own = tuple(f"m.{name}" for name in of_each)
+        accelerate, advance = dynamics.accelerate, dynamics.advance
+        self._accelerate = dt.batch(accelerate, worlds, shared="m", batched=(*_ACCELERATE, *own))
+        self._advance = dt.batch(advance, worlds, shared="m", batched=(*_ADVANCE, *own))
+        self._hold = dt.batch(resets.hold, worlds)
+        self.reset()
+
+    def _field(self, size: int, grad: bool = True) -> Any:
+        """Return a field of zeros with the worlds first in its shape and last in memory."""
+        return dt.field(self.dtype, (size, self.worlds), grad=grad).transpose()
+
+    def step(self, substeps: int = 1) -> None:
+        """Go on by some time steps of the model.
+
+        Args:
+            substeps: Their number, for which the inputs stay the same.
+        """
+        step, solution = self._funcs
+        state, inputs = (self.qpos, self.qvel), (self.ctrl, self.act)
+        pushed, out = (self.qfrc_applied, self.xfrc_applied), self._smooth
+        for _ in range(substeps):
+            self._accelerate(
+                step,
+                solution,
+                self.m,
+                *state,
+                *inputs,
+                *pushed,
+                self.qacc,
+                self.qacc,
+                out,
+                self._outcome,
+            )
+            self._advance(step, self.m, *state, *inputs, out, *state, self.act)
+
+    def reset(self, done: Any = None, start: Start | None = None) -> None:
+        """Put worlds into a state; others are left as they are.
+
+        The gradient of a state ends where its world is reset, and goes on to the start.
+
+        Args:
+            done: A field of shape (worlds,), not 0 for the worlds to reset; by default all.
+            start: The state; by default `qpos0` of the model, at rest.
+        """
+        if start is None:
+            start = self.start()
+        if done is None:
+            done = dt.full((self.worlds,), 1, ti.i32)
+        of_each = [
+            name for name in STATE if len(getattr(start, name).shape) == len(self.qpos.shape)
+        ]
+        names = [f"start_{name}" for name in STATE]
+        own = tuple(f"start_{name}" for name in of_each)
+        shared = tuple(name for name in names if name not in own)
+        kernel = dt.batch(
+            resets.reset,
+            self.worlds,
+            shared=shared,
+            batched=("done", *STATE, "qacc", *own),
+        )
+        state = (getattr(self, name) for name in STATE)
+        kernel(done, *(getattr(start, name) for name in STATE), *state, self.qacc)
+
+    def start(self, key: str | int | None = None) -> Start:
+        """Return a state of the model, of one world, as fields.
+
+        Args:
+            key: A keyframe, by name or index; by default `qpos0`, at rest.
+
+        Raises:
+            KeyError: There is no such keyframe.
+        """
+        arrays, sizes = self.model.arrays, self.model.sizes
+        found = arrays["qpos0"], np.zeros(sizes.nv), np.zeros(sizes.na)
+        if key is not None:
+            at = self.model.id("key", key) if isinstance(key, str) else key
+            found = arrays["key_qpos"][at], arrays["key_qvel"][at], arrays["key_act"][at]
+        return Start(*(dt.from_numpy(np.asarray(one), dtype=self.dtype) for one in found))
+
+    def detach(self) -> None:
+        """Let the state go on as a constant: gradients of later steps end here."""
+        for name in STATE:
+            self._hold(getattr(self, name))
+
+
+def _names(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
