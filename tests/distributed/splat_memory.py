@@ -130,6 +130,7 @@ def measure(
         By name: parts after a step, the peaks of all fields, the number of "ranks", and the share
         of the gaussians that an image has "shown".
     """
+    current_session().pool.clear()
     gauge = Gauge()
     if process:
         tracemalloc.start()
