@@ -68,5 +68,5 @@ def advance(step, m, qpos, qvel, ctrl, act, out, qpos_next, qvel_next, act_next)
         qpos_next[i] = q[i]
     for i in range(step.nv):
         qvel_next[i] = v[i]
-    for i in range(step.na):
+    for i in range(step.nact):
         act_next[i] = w[i]

@@ -1,4 +1,4 @@
-"""Sensors of positions, velocities and actuators; `touch` belongs to contacts."""
+"""Sensors of positions, velocities and actuators."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Sensors:
             xpos, xquat, subtree_com, com: From `Kinematics`.
             vel_r, vel_t: From `Bias.velocities`.
             force: Of actuators, (nu,).
-            sensordata: Result, (nsensordata,); elements of `touch` are left as they are.
+            sensordata: Result, (nsensordata,).
         """
         for s in range(self.nsensor):
             kind, index, at = m.sensor_type[s], m.sensor_objid[s], m.sensor_adr[s]

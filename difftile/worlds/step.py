@@ -33,6 +33,7 @@ class Step:
         self.nbody, self.nnode = sizes.nbody, sizes.nnode
         self.njnt, self.ngeom = max(1, sizes.njnt), max(1, sizes.ngeom)
         self.nu, self.na = max(1, sizes.nu), max(1, sizes.na)
+        self.nact = sizes.na  # fields of activations may be empty, local arrays may not
         self.npacked = sizes.nv * (sizes.nv + 1) // 2
         self.alone = sizes.nalone > 0
         self.kinematics, self.inertia, self.bias = Kinematics(sizes), Inertia(sizes), Bias(sizes)
