@@ -13,15 +13,17 @@ import difftile as dt
 from difftile import ti
 from difftile.worlds import dynamics, resets
 from difftile.worlds.model import Model
+from difftile.worlds.observe import Observation, observe
 from difftile.worlds.solution import Solution
 from difftile.worlds.step import Step
 from difftile.worlds.topology import Sizes
 
 STATE = ("qpos", "qvel", "act")  # the fields that a step replaces
 INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied")
-# The fields of the kernels in `dynamics` that have an axis of worlds.
+# The fields of the kernels in `dynamics` and `observe` that have an axis of worlds.
 _ACCELERATE = ("qpos", "qvel", "ctrl", "act", "qfrc", "xfrc", "start", "acc", "out", "info")
 _ADVANCE = ("qpos", "qvel", "ctrl", "act", "out", "qpos_next", "qvel_next", "act_next")
+_OBSERVE = ("qpos", "qvel", "ctrl", "act", "sensordata", "xpos", "xquat")
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,11 @@ def _funcs(sizes: Sizes, iterations: int, tolerance: float) -> tuple[Step, Solut
     """Return the funcs that models of the same sizes share, and with them compiled kernels."""
     step = Step(sizes, pushed=True, iterations=iterations, tolerance=tolerance)
     return step, Solution(sizes, pushed=True)
+
+
+@cache
+def _observation(sizes: Sizes) -> Observation:
+    return Observation(sizes)
 
 
 @final
@@ -76,10 +83,13 @@ class Worlds:
         qfrc_applied: Forces on degrees of freedom, (worlds, nv) [N, N m].
         xfrc_applied: Forces and torques on bodies at their centres of mass, in world axes,
             (worlds, 6 nbody): three numbers of force [N] and three of torque [N m] for each body.
+        sensordata: Readings of sensors, (worlds, nsensordata); see `sense`.
+        xpos: Positions of bodies, (worlds, nbody) of vec3 [m]; see `sense`.
+        xquat: Orientations of bodies, (worlds, nbody) of vec4; see `sense`.
         qacc: Accelerations of the last step, (worlds, nv), where the next one starts its search.
 
     Raises:
-        FieldError: There is no world, or the type is no float.
+        FieldError: There is no world, the model has no joints, or the type is no float.
         KeyError: No parameter has such a name.
     """
 
@@ -96,6 +106,8 @@ class Worlds:
     ) -> None:
         if worlds < 1:
             raise dt.FieldError(f"Worlds(model, {worlds}): there must be one world at least.")
+        if not model.sizes.nv:
+            raise dt.FieldError(f"{model!r} has no joints: nothing in it moves.")
         self.model, self.worlds, self.dtype = model, worlds, dtype
         of_each, graded = _names(per_world), _names(grad)
         if iterations is None:
@@ -125,11 +137,16 @@ class Worlds:
         self._accelerate = dt.batch(accelerate, worlds, shared="m", batched=(*_ACCELERATE, *own))
         self._advance = dt.batch(advance, worlds, shared="m", batched=(*_ADVANCE, *own))
         self._hold = dt.batch(resets.hold, worlds)
+        self._observe = dt.batch(observe, worlds, shared="m", batched=(*_OBSERVE, *own))
+        self._observation = _observation(sizes)
+        self.sensordata = self._field(sizes.nsensordata)
+        self.xpos, self.xquat = (self._field(sizes.nbody, of=dt.vec(n, dtype)) for n in (3, 4))
         self.reset()
 
-    def _field(self, size: int, grad: bool = True) -> Any:
+    def _field(self, size: int, grad: bool = True, of: Any = None) -> Any:
         """Return a field of zeros with the worlds first in its shape and last in memory."""
-        return dt.field(self.dtype, (size, self.worlds), grad=grad).transpose()
+        kind = self.dtype if of is None else of
+        return dt.field(kind, (size, self.worlds), grad=grad).transpose()
 
     def step(self, substeps: int = 1) -> None:
         """Go on by some time steps of the model.
@@ -154,6 +171,12 @@ class Worlds:
                 self._outcome,
             )
             self._advance(step, self.m, *state, *inputs, out, *state, self.act)
+
+    def sense(self) -> None:
+        """Compute `sensordata`, `xpos` and `xquat` of the present state."""
+        state, inputs = (self.qpos, self.qvel), (self.ctrl, self.act)
+        found = (self.sensordata, self.xpos, self.xquat)
+        self._observe(self._observation, self.m, *state, *inputs, *found)
 
     def reset(self, done: Any = None, start: Start | None = None) -> None:
         """Put worlds into a state; others are left as they are.

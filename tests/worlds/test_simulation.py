@@ -69,3 +69,23 @@ def test_worlds_that_are_done_start_again(sim: Any) -> None:
     np.testing.assert_array_equal(after[[0, 2]], before[[0, 2]])
     np.testing.assert_array_equal(after[1], model(ROBOT).qpos0)
     assert not sim.qvel.to_numpy()[1].any()
+
+
+def test_sensors_and_frames_of_worlds() -> None:
+    name = "double_pendulum"
+    sim = worlds.Worlds(model(name), 3, dtype=ti.f64)
+    put(sim, numbers()[name]["states"])
+    sim.sense()
+    terms = [one["terms"] for one in numbers()[name]["states"]]
+    assert error(sim.sensordata.to_numpy(), [one["sensordata"] for one in terms]) < 1e-12
+    assert error(sim.xpos.to_numpy(), [one["xpos"] for one in terms]) < 1e-12
+    assert error(sim.xquat.to_numpy(), [one["xquat"] for one in terms]) < 1e-12
+
+
+def test_a_model_without_joints_is_refused() -> None:
+    arrays = {**model("box").arrays, **{n: np.array(0) for n in ("nq", "nv", "nu", "na", "njnt")}}
+    arrays |= {"nbody": 2, "ngeom": 2, "nsite": 0, "body_jntnum": np.zeros(2, int)}
+    empty = [key for key in arrays if key.startswith(("jnt_", "dof_", "qpos"))]
+    still = worlds.Model({key: value for key, value in arrays.items() if key not in empty})
+    with pytest.raises(dt.FieldError, match="has no joints"):
+        worlds.Worlds(still, 2)
