@@ -30,6 +30,7 @@ from tests import (
     test_special,
     test_vector_additions,
 )
+from tests.distributed import test_loops, test_smoke
 from tests.programs import shared_sums
 from tests.render import (
     blend_scenes,
@@ -320,3 +321,12 @@ def test_compensated_arithmetic_on_cuda(dtype: Any, factor: float) -> None:
 def test_special_functions_on_cuda(dtype: Any) -> None:
     test_special.test_limits_and_poles(dtype, fast_math=True, arch="cuda")
     test_special.test_errors_in_units_in_the_last_place(dtype)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_smoke_and_loops_on_grids_on_cuda() -> None:
+    test_smoke.plain.cache_clear()
+    test_smoke.test_one_rank()
+    for body in test_loops.BODIES:
+        test_loops.test_one_rank(body)
