@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import FieldError, counted, did_you_mean
+from difftile.diagnostics import FieldError, counted
 from difftile.distributed.domain import Domain
 from difftile.distributed.grid import Grid
 from difftile.distributed.migration import (
@@ -25,6 +25,7 @@ from difftile.distributed.order import Order
 from difftile.fields.create import zeros
 from difftile.fields.exchange import as_array, as_contents, as_integer
 from difftile.fields.field import Field, scratch
+from difftile.fields.named_fields import NamedFields
 from difftile.fields.structs import StructField
 from difftile.ir.types import I32, Vector, is_float, shape_of
 from difftile.ranks import current
@@ -33,7 +34,7 @@ from difftile.recording.perform import perform
 _ID = "id"
 
 
-class Particles:
+class Particles(NamedFields):
     """Rows of fields, each on the rank that owns the cell of a grid in which it is.
 
     Every field has `capacity` rows on a rank, of which the first `count` are in use; the others
@@ -114,13 +115,6 @@ class Particles:
         """The number of rows in use on this rank: a field of one integer, for kernels."""
         return self._count
 
-    def __getattr__(self, name: str) -> Field:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        if name not in self._fields:
-            raise AttributeError(self._missing(name))
-        return self._fields[name]
-
     def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_"):
             raise FieldError(
@@ -128,29 +122,6 @@ class Particles:
                 "particles.from_global({...}), or particles.x.fill(0.0)."
             )
         object.__setattr__(self, name, value)
-
-    def __getitem__(self, name: str) -> Field:
-        if name not in self._fields:
-            raise KeyError(self._missing(name))
-        return self._fields[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._fields
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._fields)
-
-    def keys(self) -> KeysView[str]:
-        """Return the names of the fields."""
-        return self._fields.keys()
-
-    def values(self) -> ValuesView[Field]:
-        """Return the fields."""
-        return self._fields.values()
-
-    def items(self) -> ItemsView[str, Field]:
-        """Return the fields with their names."""
-        return self._fields.items()
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}: {one.element}" for name, one in self._fields.items())
@@ -264,10 +235,6 @@ class Particles:
         return {name: order.to_global(field) for name, field in self._fields.items()}
 
     # Checks
-
-    def _missing(self, name: str) -> str:
-        guess = did_you_mean(name, self._fields) or f"they have {', '.join(self._fields)}."
-        return f"{self!r} have no field '{name}'; {guess}"
 
     def _check_fields(self) -> None:
         if not self._fields:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -12,10 +12,11 @@ from typing import Any, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import FieldError, FieldIndexError, TapeError, counted, did_you_mean
+from difftile.diagnostics import FieldError, FieldIndexError, TapeError, counted
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_array, as_contents
 from difftile.fields.field import Field, Storage, make
+from difftile.fields.named_fields import NamedFields
 from difftile.fields.recording import RECORDING, check_no_tape
 from difftile.ir.types import I32, shape_of
 from difftile.substrate import current_session
@@ -43,7 +44,7 @@ class Follower(Protocol):
         ...
 
 
-class Rows:
+class Rows(NamedFields):
     """Fields with one first axis, whose rows are kept, dropped, repeated and added together.
 
     `rows.means` and `rows["means"]` are the field of that name *now*: a change of rows makes new
@@ -105,13 +106,6 @@ class Rows:
     def __len__(self) -> int:
         return len(next(iter(self._fields.values())))
 
-    def __getattr__(self, name: str) -> Field:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        if name not in self._fields:
-            raise _NoField(partial(self._missing, name))
-        return self._fields[name]
-
     def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_") and name in self._fields:
             raise FieldError(
@@ -119,29 +113,6 @@ class Rows:
                 "'rows.from_numpy({...})'."
             )
         object.__setattr__(self, name, value)
-
-    def __getitem__(self, name: str) -> Field:
-        if name not in self._fields:
-            raise KeyError(self._missing(name))
-        return self._fields[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._fields
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._fields)
-
-    def keys(self) -> Iterable[str]:
-        """Return the names of the fields."""
-        return self._fields.keys()
-
-    def values(self) -> Iterable[Field]:
-        """Return the fields as they are now."""
-        return self._fields.values()
-
-    def items(self) -> Iterable[tuple[str, Field]]:
-        """Return the fields as they are now, with their names."""
-        return self._fields.items()
 
     def __repr__(self) -> str:
         inside = ", ".join(
@@ -383,24 +354,6 @@ class Rows:
                 )
             found[name] = as_contents(field, field.element, given[name], wanted)
         return count, found
-
-    def _missing(self, name: str) -> str:
-        guess = did_you_mean(name, self._fields) or f"they have {', '.join(self._fields)}."
-        return f"{self!r} have no field '{name}'; {guess}"
-
-
-class _NoField(AttributeError):
-    """A field that rows do not have; the message, which looks for a similar name, is made late.
-
-    `getattr(rows, name, None)` is the way to ask for a field that rows may have.
-    """
-
-    def __init__(self, message: Callable[[], str]) -> None:
-        super().__init__()
-        self._message = message
-
-    def __str__(self) -> str:
-        return self._message()
 
 
 def rows_of(field: Field) -> Rows | None:
