@@ -98,6 +98,8 @@ class Inertia:
             f_r, f_t = momentum(sub_mass[b], sub_moment[b], sub_rotational[b], axis_r[i], axis_t[i])
             M[i * (i + 1) // 2 + i] += m.dof_armature[i]
             j = i
-            while j >= 0:
+            for _ in range(self.nv):  # an end in sight lets adjoints leave the loop out
+                if j < 0:
+                    break
                 M[i * (i + 1) // 2 + j] += axis_r[j].dot(f_r) + axis_t[j].dot(f_t)
                 j = m.dof_parentid[j]
