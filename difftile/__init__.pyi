@@ -8,6 +8,7 @@ from difftile import (
     distributed as distributed,
     jax as jax,
     optim as optim,
+    packed as packed,
     render as render,
     rotations as rotations,
     torch as torch,

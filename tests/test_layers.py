@@ -57,6 +57,7 @@ ALLOWED: dict[str, set[str]] = {
     "interop": _LANGUAGE | {"transforms"},
     "textures": _LANGUAGE,
     "rotations": _LANGUAGE | {"textures"},
+    "packed": _LANGUAGE,
     "prefix_sums": _LANGUAGE,
     "render": _LANGUAGE | {"prefix_sums", "rotations", "textures"},
     "distributed": _LANGUAGE
@@ -93,6 +94,7 @@ ALLOWED: dict[str, set[str]] = {
         "runtime",
         "solvers",
         "optim",
+        "packed",
         "render",
         "rotations",
         "testing",

@@ -50,6 +50,7 @@ from difftile.ir.nodes import (
 from difftile.ir.types import I32, FieldType, is_float, scalar_of, with_scalar
 from difftile.ir.walk import (
     has_effects,
+    with_ending_loops,
 )
 from difftile.ops.build import zero
 from difftile.ops.formula import adjoints, multiplies, unless_zero
@@ -86,6 +87,8 @@ def reverse(
     Raises:
         NotDifferentiable: The adjoint would need a value that was overwritten within the stage.
     """
+    # The adjoint follows a launch, which has ended: loops that nothing needs are dead.
+    program = replace(program, body=with_ending_loops(program.body))
     fields = program.arrays
     bars = {f: Array(f"{f.name}_bar", f.type) for f in fields if f in wanted}
     after = {f: Array(f"{f.name}_new", f.type) for f in fields}

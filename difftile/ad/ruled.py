@@ -28,6 +28,7 @@ from difftile.ir.nodes import (
     Rule,
     Ruled,
     Stmt,
+    Store,
     Value,
     Var,
 )
@@ -39,9 +40,11 @@ from difftile.ir.walk import (
     arrays_written,
     declared_in,
     gradients_in,
+    substitute,
     walk,
     with_blocks,
     with_operands,
+    with_rules,
 )
 from difftile.ops.build import OpBuilder, zero
 from difftile.ops.formula import unless_zero
@@ -125,8 +128,9 @@ def _run_rule(r: Reverser, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -> l
     cloner = r.cloner.inner()
     cloner.env |= dict(zip(rule.params, seeds, strict=True))
     copy = cloner.block(rule.block)
-    r.note_loads(rule.block, cloner)
-    return _with_gradients(r.b, copy, r.bars, r.b.append, r.after)
+    r.note_loads(rule.block, cloner, declared_in(rule.block))
+    copies = {cloner.arrays.get(array, array): bar for array, bar in r.bars.items()}
+    return _with_gradients(r.b, copy, {**r.bars, **copies}, r.b.append, r.after)
 
 
 def _check_left(r: Reverser, stmt: Ruled, load: Load) -> None:
@@ -191,12 +195,17 @@ def push_ruled(p: Pusher, stmt: Ruled) -> None:
     fields = fields_of(stmt)
     if all(p.dot(a) is None for a in stmt.args) and p.dots.keys().isdisjoint(fields):
         return
-    if any(a in p.dots for a in arrays_written(stmt.body) - declared_in(stmt.body)):
+    written = arrays_written(stmt.body) - declared_in(stmt.body)
+    if any(a in p.dots and (a.size is None or stmt.forward is None) for a in written):
+        is_field = any(a in p.dots and a.size is None for a in written)
         raise NotDifferentiable(
             stmt.span,
-            f"'{stmt.name}' has a rule and writes a field: there is no tangent for what it writes.",
+            f"'{stmt.name}' has a rule and writes {'a field' if is_field else 'an array'}: there "
+            "is no tangent for what it writes.",
             "a tangent is wanted of what this call writes",
-            hint="return the values, and store them in the kernel.",
+            hint="return the values, and store them in the kernel."
+            if is_field
+            else f"write '@{stmt.name}.forward', which sets 'x.grad_in[...]' of such an array.",
         )
     dots = [p.dot_or_zero(a) for a in stmt.args]
     outs = [out for out in stmt.outs if is_float(out.type)]
@@ -269,6 +278,10 @@ def _with_gradients(
         if isinstance(stmt, Load) and (field := stmt.array.contents_of) is not None:
             b.append(replace(stmt, array=after.get(field, field)))
             return
+        if isinstance(stmt, Ruled):  # whose rules name gradients of their own
+            kept = with_rules(stmt, lambda rule: replace(rule, block=renamed(rule.block)))
+            b.append(replace(kept, body=inner(stmt.body)))
+            return
         if array is None or array.gradient_of is None:
             b.append(with_blocks(stmt, inner))
             return
@@ -280,7 +293,14 @@ def _with_gradients(
                 zero(stmt.out.type) if missing else b.load(memory, stmt.index, stmt.out.name)
             )
         elif isinstance(stmt, Accumulate) and memory is not None:
-            add(Accumulate(memory, stmt.index, stmt.value, stmt.span))
+            shared = memory.size is None
+            add(Accumulate(memory, stmt.index, stmt.value, stmt.span, atomic=shared))
+        elif isinstance(stmt, Store) and memory is not None:  # of a forward rule
+            b.append(replace(stmt, array=memory))
+
+    def renamed(block: Block) -> Block:
+        stmts = tuple(substitute(stmt, env) for stmt in block.stmts)
+        return Block(stmts, env.all(block.results))
 
     def inner(block: Block) -> Block:
         with b.region() as stmts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from difftile.diagnostics import CallMismatch, TypeMismatch
 from difftile.frontend.context import Context
@@ -12,6 +13,7 @@ from difftile.frontend.convert import counted_arguments, spread
 from difftile.frontend.draws import DRAWS
 from difftile.frontend.inline import CALLED, call_with, hidden_name
 from difftile.frontend.items import (
+    FieldRef,
     Item,
     Static,
     Tuple,
@@ -21,7 +23,7 @@ from difftile.frontend.items import (
     leaves,
     mapped,
 )
-from difftile.ir.nodes import Array, Block, Const, Derivative, Load, Value, Var
+from difftile.ir.nodes import Alloc, Array, Block, Const, Derivative, Load, Value, Var
 from difftile.ir.types import is_float, scalar_of, shape_of
 from difftile.ir.walk import WRITES, declared_in, has_effects, walk, without_stmts
 from difftile.ops.build import zero
@@ -106,25 +108,69 @@ def derivative_call(cx: Context, node: ast.Call, of: DerivativeOf) -> Item:
             "write 'dt.bwd_diff(f)(x, ..., d_out)'.",
         )
     *primals, d_out = items
-    bars = iter(adjoint(cx, node, function, primals, d_out))
-    found = [with_floats(item, bars) for item in primals if floats_in(item)]
+    given = [array for item in primals for array in arrays_in(cx, item)]
+    made = {array: replace(array, name=f"d_{array.name}") for array in given}
+    for array in made.values():
+        cx.b.append(Alloc(array, cx.span(node)))
+    bars = iter(adjoint(cx, node, function, primals, d_out, tuple(made.items())))
+
+    def gradient(leaf: Item) -> Item:
+        if isinstance(leaf, (Var, Const)):
+            return next(bars) if is_float(leaf.type) else zero(leaf.type)
+        if isinstance(leaf, FieldRef) and leaf.array in made:
+            return FieldRef(made[leaf.array], leaf.view)
+        return Static(None)
+
+    found = [mapped(one, gradient) for one in primals if floats_in(one) or arrays_in(cx, one)]
     return found[0] if len(found) == 1 else Tuple(tuple(found))
 
 
+def arrays_in(cx: Context, item: Item) -> list[Array]:
+    """Return the arrays of the thread in an item of which a derivative is given or returned.
+
+    A rule adds to the gradients of the arrays that its func is given, as it does for fields.
+    """
+    arrays = [leaf.array for leaf in leaves(item) if isinstance(leaf, FieldRef)]
+    own = [one for one in arrays if one.size is not None and is_float(one.type.element)]
+    return [one for one in own if cx.rule is None or one not in cx.rule.arrays]
+
+
+Gradients: TypeAlias = tuple[tuple[Array, Array], ...]
+
+
 def adjoint(
-    cx: Context, node: ast.Call, function: Item, items: Sequence[Item], d_out: Item
+    cx: Context,
+    node: ast.Call,
+    function: Item,
+    items: Sequence[Item],
+    d_out: Item,
+    gradients: Gradients = (),
 ) -> list[Var]:
-    """Append the adjoint of a function; return the adjoint of each float of its arguments."""
+    """Append the adjoint of a function; return the adjoint of each float of its arguments.
+
+    Args:
+        cx: The context.
+        node: The call.
+        function: The function.
+        items: Its arguments.
+        d_out: The adjoint of its result.
+        gradients: Arrays of the thread among the arguments, each with one to which its gradient is
+            added.
+    """
     region, result = _region(cx, node, function, items)
     outs = [Var(f"d_{p.name}", p.type) for p in region.params]
-    region.append(cx, node, outs, _seeds(cx, node, result, d_out), forward=False)
+    region.append(cx, node, outs, _seeds(cx, node, result, d_out), gradients, forward=False)
     return outs
 
 
 def _tangent_call(cx: Context, node: ast.Call, function: Item, items: Sequence[Item]) -> Item:
     """Lower the tangent: one tangent for each argument that holds floats follows the arguments."""
+
+    def varies(item: Item) -> bool:
+        return bool(floats_in(item) or arrays_in(cx, item))
+
     counts = range(1, len(items))
-    dots = [n for n in counts if n + sum(map(bool, map(floats_in, items[:n]))) == len(items)]
+    dots = [n for n in counts if n + sum(map(varies, items[:n])) == len(items)]
     if not dots:
         raise CallMismatch(
             cx.span(node),
@@ -133,12 +179,32 @@ def _tangent_call(cx: Context, node: ast.Call, function: Item, items: Sequence[I
         )
     primals = items[: dots[0]]
     region, result = _region(cx, node, function, primals)
-    pairs = zip(filter(floats_in, primals), items[dots[0] :], strict=True)
+    pairs = list(zip(filter(varies, primals), items[dots[0] :], strict=True))
     seeds = [seed for item, dot in pairs for seed in _seeds(cx, node, item, dot)]
+    tangents = [pair for item, dot in pairs for pair in _tangents_of_arrays(cx, node, item, dot)]
     results = region.body.results
     outs = [Var(f"dot_{r.name if isinstance(r, Var) else ''}", r.type) for r in results]
-    region.append(cx, node, outs, seeds, forward=True)
+    region.append(cx, node, outs, seeds, tuple(tangents), forward=True)
     return with_floats(result, outs)
+
+
+def _tangents_of_arrays(cx: Context, node: ast.Call, item: Item, dot: Item) -> Gradients:
+    """Return each array of the thread in an argument with the array of its tangent.
+
+    Raises:
+        TypeMismatch: The tangent is not an array of the same form.
+    """
+    own = arrays_in(cx, item)
+    if not own:
+        return ()
+    dots = [one.array for one in leaves(dot) if isinstance(one, FieldRef)]
+    pairs = tuple(zip(own, dots, strict=False))
+    forms = [[(one.type, one.size, one.axes) for one in pair] for pair in pairs]
+    if len(own) != len(dots) or any(first != second for first, second in forms):
+        raise TypeMismatch(
+            cx.span(node), f"{describe(dot)} is given for the tangent of {describe(item)}."
+        )
+    return pairs
 
 
 _MARGINS = (ast.Gt, ast.GtE, ast.Lt, ast.LtE)
@@ -185,18 +251,24 @@ class _Region:
         node: ast.Call,
         outs: Sequence[Var],
         seeds: Sequence[Value],
+        given: Gradients,
         *,
         forward: bool,
     ) -> None:
-        """Append the derivative; in a rule, fields that the call reads get gradients as well."""
-        gradients: list[tuple[Array, Array]] = []
+        """Append the derivative; in a rule, what the call reads of its arguments gets gradients.
+
+        Those are fields, and arrays of the thread that the func with the rule is given and does
+        not write.
+        """
+        gradients = list(given)
         if cx.rule is not None:
             for array in dict.fromkeys(s.array for s in walk(self.body) if isinstance(s, Load)):
-                has_gradient = array.size is None and is_float(array.type.element)
+                own = array.size is not None and array not in cx.rule.arrays
+                has_gradient = not own and is_float(array.type.element)
                 if has_gradient and array.gradient_of is None:
                     gradients.append((array, cx.rule.gradient(array, incoming=False)))
-        given = (tuple(outs), self.params, self.args, tuple(seeds), self.body, forward)
-        cx.b.append(Derivative(*given, tuple(gradients), cx.span(node)))
+        parts = (tuple(outs), self.params, self.args, tuple(seeds), self.body, forward)
+        cx.b.append(Derivative(*parts, tuple(gradients), cx.span(node)))
 
 
 def _region(

@@ -21,6 +21,7 @@ class RuleScope:
         written: The fields that this writes; None for a kernel, whose rule has gradients in and
             out in memory of their own.
         forward: It is a rule of a kernel for tangents: it reads those before, and sets those after.
+        arrays: The arrays of the thread that the func is given and does not write.
         gradients: The gradients of fields used so far: incoming or not.
         contents: The contents of fields used by name so far: from after the call, or before it.
     """
@@ -28,6 +29,7 @@ class RuleScope:
     name: str
     written: frozenset[Array] | None
     forward: bool = False
+    arrays: frozenset[Array] = frozenset()
     gradients: dict[tuple[Array, bool], Array] = field(
         default_factory=dict[tuple[Array, bool], Array]
     )
@@ -45,6 +47,8 @@ class RuleScope:
 
     def content(self, array: Array, *, late: bool) -> Array:
         """Return the contents of a field from before the call or launch, or from after it."""
+        if array.size is not None:
+            return array  # which a rule finds as the call left it
         if self.written is not None and not (late and array in self.written):
             return array  # a rule of a func reads fields as the call found them
         key = (array, late)
@@ -62,6 +66,14 @@ class RuleScope:
         if array.gradient_of is not None:
             raise UndefinedAttribute(span, "A gradient", word)
         array = array.contents_of or array
+        own = array.size is not None
+        if own and word == "before" and self.written is not None and array in self.written:
+            raise KernelError(
+                f"'{self.name}' writes '{array.name}', an array of the thread, which keeps no "
+                "contents from before.",
+                span,
+                hint="pass what the rule needs in another array.",
+            )
         if word in CONTENTS:
             return self.content(array, late=word == "after")
         if not is_float(array.type.element):
@@ -114,7 +126,7 @@ class RuleScope:
                 hint=f"add to a gradient: '{array.name}.grad_out[...] += ...'.",
             )
         name = array.gradient_of.name
-        if self.forward and self.written is not None:
+        if self.forward and self.written is not None and array.gradient_of.size is None:
             raise KernelError(
                 f"The forward rule of '{self.name}' changes a tangent of '{name}'.",
                 span,

@@ -158,7 +158,11 @@ def ruled_call(
     backward = forward = None
     ruling = (*cx.scope.ruling, func.function)
     if ruling.count(func.function) <= _DEPTH:
-        rule = RuleScope(name, frozenset(arrays_written(body)))
+        written = frozenset(arrays_written(body))
+        given = (leaf for item in env.values() for leaf in leaves(item))
+        arrays = {one.array for one in given if isinstance(one, FieldRef)}
+        read = frozenset(one for one in arrays - written if one.size is not None)
+        rule = RuleScope(name, written, arrays=read)
         with cx.within(replace(cx.scope, rule=rule, ruling=ruling)):
             if rules.backward is not None:
                 backward = _backward(call, rules.backward, rule, arrays_loaded(body))

@@ -307,6 +307,15 @@ def walk(block: Block) -> Iterator[Stmt]:
             open_blocks.pop()
 
 
+def with_ending_loops(block: Block) -> Block:
+    """Return the block with every `while` marked as one that ends."""
+    if not any(isinstance(stmt, While) and not stmt.ends for stmt in walk(block)):
+        return block
+    inner = (with_blocks(stmt, with_ending_loops) for stmt in block.stmts)
+    stmts = (replace(s, ends=True) if isinstance(s, While) else s for s in inner)
+    return replace(block, stmts=tuple(stmts))
+
+
 def size_of(program: Program) -> int:
     """Return the number of statements."""
     return sum(1 for _ in walk(program.body))
@@ -450,9 +459,18 @@ class Cloner:
         if isinstance(copy, Alloc):
             self.arrays[copy.array] = local = replace(copy.array)
             return replace(copy, array=local)
-        if isinstance(copy, (Load, *WRITES)) and copy.array in self.arrays:
-            return replace(copy, array=self.arrays[copy.array])
+        if isinstance(copy, (Load, *WRITES)):
+            array = self._array(copy.array)
+            return copy if array is copy.array else replace(copy, array=array)
         return with_blocks(copy, self.block)
+
+    def _array(self, array: Array) -> Array:
+        """Return the copy of an array; a rule may name the gradient of one."""
+        found = self.arrays.get(array, array)
+        of = self.arrays.get(array.gradient_of) if array.gradient_of is not None else None
+        if of is not None and found.gradient_of is not of:
+            found = self.arrays[array] = replace(array, gradient_of=of)
+        return found
 
     def block(self, block: Block) -> Block:
         """Return a copy of the block."""

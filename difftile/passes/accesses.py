@@ -18,6 +18,7 @@ from difftile.ir.nodes import (
     Load,
     Memory,
     ParallelFor,
+    Ruled,
     Size,
     Stmt,
     Store,
@@ -26,7 +27,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import is_float
-from difftile.ir.walk import arrays_written, defined_in, definitions, regions, walk
+from difftile.ir.walk import arrays_written, defined_in, definitions, regions, rules, walk
 
 Leaf: TypeAlias = Var | tuple[Array, int]
 """A number that a kernel is given: one of its parameters, or the size of a field along an axis."""
@@ -80,27 +81,32 @@ def accesses_of(block: Block, *, own: bool = False) -> dict[Array, list[Access]]
         own: Return the accesses to arrays of the thread, and not those to fields.
     """
     found: dict[Array, list[Access]] = {}
-    for order, (stmt, loops, branches) in enumerate(_placed(block, (), ())):
-        if (stmt.array.size is not None) != own:
-            continue
+    for order, (stmt, loops, branches) in enumerate(_placed(block, (), (), own=own)):
         found.setdefault(stmt.array, []).append(Access(stmt, order, loops, branches))
     return found
 
 
 def _placed(
-    block: Block, loops: tuple[For | While, ...], branches: tuple[tuple[If, bool], ...]
+    block: Block,
+    loops: tuple[For | While, ...],
+    branches: tuple[tuple[If, bool], ...],
+    *,
+    own: bool,
 ) -> Iterator[tuple[Memory, tuple[For | While, ...], tuple[tuple[If, bool], ...]]]:
     for stmt in block.stmts:
         if isinstance(stmt, (Load, Store, Accumulate, Combine)):
-            if stmt.array.gradient_of is None:
+            if stmt.array.gradient_of is None and (stmt.array.size is not None) == own:
                 yield stmt, loops, branches
         elif isinstance(stmt, If):
-            yield from _placed(stmt.then, loops, (*branches, (stmt, True)))
-            yield from _placed(stmt.orelse, loops, (*branches, (stmt, False)))
+            yield from _placed(stmt.then, loops, (*branches, (stmt, True)), own=own)
+            yield from _placed(stmt.orelse, loops, (*branches, (stmt, False)), own=own)
         else:
             inner = (*loops, stmt) if isinstance(stmt, (For, While)) else loops
-            for region in regions(stmt):
-                yield from _placed(region, inner, branches)
+            parts = regions(stmt)
+            if own and isinstance(stmt, Ruled):  # a rule finds what the call leaves in them
+                parts = (stmt.body, *(rule.block for rule in rules(stmt)))
+            for region in parts:
+                yield from _placed(region, inner, branches, own=own)
 
 
 def leaves_of(task: Task, accesses: Iterable[Access]) -> list[Leaf]:

@@ -22,6 +22,7 @@ from difftile.passes.fold import fold
 from difftile.passes.forwards import forwards
 from difftile.passes.hoist_accumulations import hoist_accumulations
 from difftile.passes.interchange import interchange
+from difftile.passes.last_writes import last_writes
 from difftile.passes.mark_single_writes import mark_single_writes
 from difftile.passes.merge import merge
 from difftile.passes.merge_loops import merge_loops
@@ -38,7 +39,7 @@ from difftile.passes.widen_integers import widen_integers
 
 def simplify(program: Program, *, checked: bool = False) -> Program:
     """Return the program without repeated computations and dead code."""
-    return _run(program, (fold, cse, fold, dce), checked)
+    return _run(program, (fold, cse, fold, last_writes, dce), checked)
 
 
 def normalise(program: Program, *, checked: bool = False) -> Program:

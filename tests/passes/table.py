@@ -97,6 +97,7 @@ from difftile.passes.inline_primals import inline_primals
 from difftile.passes.instrument import beginning, counted_kinks, iteration, marked
 from difftile.passes.interchange import interchange
 from difftile.passes.interleave import interleave
+from difftile.passes.last_writes import last_writes
 from difftile.passes.mark_single_writes import mark_single_writes
 from difftile.passes.merge import merge
 from difftile.passes.merge_loops import merge_loops
@@ -924,6 +925,7 @@ PASSES: dict[str, Adapter] = {
     "mark_single_writes": _same(mark_single_writes),
     "merge": _same(merge),
     "merge_loops": _same(merge_loops),
+    "last_writes": _same(last_writes),
     "over_worlds": _over_worlds,
     "missing_gradients": _missing_gradients,
     "nonfinite": _nonfinite,

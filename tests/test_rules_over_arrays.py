@@ -1,0 +1,235 @@
+"""Rules of funcs whose arguments are arrays of the thread, and derivatives by such arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import difftile as dt
+from difftile import ti
+
+N = 3
+
+
+def of(values: Any) -> Any:
+    return dt.from_numpy(np.asarray(values, float), dtype=ti.f64, grad=True)
+
+
+# The root of D x + c q x^3 = r, whose gradient is that of phi, with x and its adjoint held constant
+
+
+@dt.func
+def phi(d, r, c, q, x, adjoint):
+    total = 0.0
+    for i in range(N):
+        total -= adjoint[i] * (d[i] * x[i] + c * q[i] * x[i] ** 3 - r[i])
+    return total
+
+
+@dt.func
+def find_root(d, r, c, q, x):
+    for _ in range(30):
+        for i in range(N):
+            slope = d[i] + 3.0 * c * q[i] * x[i] ** 2
+            x[i] -= (d[i] * x[i] + c * q[i] * x[i] ** 3 - r[i]) / slope
+
+
+@find_root.backward
+def _(d, r, c, q, x):
+    adjoint = dt.local(N)
+    for i in range(N):
+        adjoint[i] = x.grad_in[i] / (d[i] + 3.0 * c * q[i] * x[i] ** 2)
+    d_c, _, _ = dt.bwd_diff(phi)(d, r, c, q, x, adjoint, 1.0)
+    return d_c
+
+
+@dt.kernel
+def root(a, b, k, q, y):
+    d, r, x = dt.local(N), dt.local(N), dt.local(N)
+    for i in range(N):
+        d[i] = 1.0 + a[i] * a[i]
+        r[i] = ti.sin(b[i])
+    find_root(d, r, k[None] ** 2, q, x)
+    for i in range(N):
+        y[i] = x[i] * x[i]
+
+
+def test_a_rule_by_the_implicit_function() -> None:
+    """Gradients of arrays, of a number, and of a field that the worlds share."""
+    rng = np.random.default_rng(3)
+    at = [
+        rng.normal(size=(2, N)),
+        rng.normal(size=(2, N)),
+        rng.uniform(1, 2, 2),
+        rng.normal(size=N) ** 2,
+    ]
+    seed = rng.normal(size=(2, N))
+    run = dt.batch(root, 2, shared="q")
+
+    def value(values: list[Any]) -> float:
+        y = of(np.zeros((2, N)))
+        run(*map(of, values), y)
+        return float(np.sum(seed * y.to_numpy()))
+
+    fields, y = list(map(of, at)), of(np.zeros((2, N)))
+    with dt.Tape() as tape:
+        run(*fields, y)
+    tape.backward({y: seed})
+    for k, field in enumerate(fields):
+        way = rng.normal(size=at[k].shape)
+        ends = [value([*at[:k], at[k] + e * way, *at[k + 1 :]]) for e in (1e-4, -1e-4)]
+        slope = float(np.sum(way * field.grad.to_numpy()))
+        np.testing.assert_allclose(slope, (ends[0] - ends[1]) / 2e-4, rtol=1e-7)
+    with pytest.raises(dt.KernelError, match=r"write '@find_root\.forward'"):
+        dt.jvp(lambda a: run(a, *fields[1:], y) or y, (fields[0],), (of(seed),))
+
+
+# A rule in both directions, of a func that changes part of an array
+
+
+@dt.func
+def put_products(x, y):
+    for i in range(N):
+        y[i] = x[i] * x[(i + 1) % N]
+
+
+@put_products.backward
+def _(x, y):
+    for i in range(N):
+        x.grad_out[i] += y.grad_in[i] * x[(i + 1) % N]
+        x.grad_out[(i + 1) % N] += y.grad_in[i] * x[i]
+
+
+@put_products.forward
+def _(x, y):
+    for i in range(N):
+        j = (i + 1) % N
+        y.grad_in[i] = x.grad_out[i] * x[j] + x[i] * x.grad_out[j]
+
+
+@dt.kernel
+def products(a, b):
+    x, y = dt.local(N), dt.local(N + 1)
+    y[N] = a[0]
+    for i in range(N):
+        x[i] = ti.exp(a[i])
+    put_products(x, y)
+    for i in range(N + 1):
+        b[i] = y[i] ** 2 + x[i % N]
+
+
+def test_a_rule_in_both_directions() -> None:
+    a, way, seed = np.array([0.1, -0.4, 0.7]), np.array([1.0, 0.5, -2.0]), np.array([1, 2, 3, 4.0])
+
+    def value(a: Any) -> Any:
+        x = np.exp(a)
+        return np.append(x * np.roll(x, -1), a[0]) ** 2 + np.append(x, x[0])
+
+    slope = np.imag(value(a + 1e-30j * way)) / 1e-30
+
+    def run(a: Any) -> Any:
+        b = of(np.zeros(N + 1))
+        products(a, b)
+        return b
+
+    b, tangent = dt.jvp(run, (of(a),), (of(way),))
+    np.testing.assert_allclose(b.to_numpy(), value(a), rtol=1e-14)
+    np.testing.assert_allclose(tangent.to_numpy(), slope, rtol=1e-14)
+    _, pull = dt.vjp(run, of(a))
+    (gradient,) = pull(of(seed))
+    np.testing.assert_allclose(np.sum(way * gradient.to_numpy()), np.sum(seed * slope), rtol=1e-14)
+
+
+# Derivatives in kernels
+
+
+@dt.func
+def energy(x, k):
+    total = 0.0
+    for i in range(N):
+        total += 0.25 * k * (x[i + 1] - x[i]) ** 4
+    return total
+
+
+@dt.kernel
+def forces(x, k, f, g):
+    y, v = dt.local(N + 1), dt.local(N + 1)
+    for i in range(N + 1):
+        y[i] = ti.sin(x[i])
+        v[i] = 1.0 * i
+    d_y, d_k = dt.bwd_diff(energy)(y, k[None], 1.0)
+    for i in range(N + 1):
+        f[i] = d_y[i]
+    g[None] = d_k + 10.0 * dt.fwd_diff(energy)(y, k[None], v, 2.0)
+
+
+def test_derivatives_by_arrays_in_kernels() -> None:
+    """They are arrays, and can be differentiated again."""
+    rng = np.random.default_rng(5)
+    at, way, seed = rng.normal(size=N + 1), rng.normal(size=N + 1), rng.normal(size=N + 1)
+
+    def value(x: Any) -> tuple[Any, Any]:
+        d = np.diff(np.sin(x))
+        f = 1.5 * (np.append(0, d**3) - np.append(d**3, 0))
+        return f, 0.25 * np.sum(d**4) + 10 * (f @ np.arange(N + 1) + 0.5 * np.sum(d**4))
+
+    x, f, g = of(at), of(np.zeros(N + 1)), of(0.0)
+    with dt.Tape() as tape:
+        forces(x, of(1.5), f, g)
+    np.testing.assert_allclose(f.to_numpy(), value(at)[0], rtol=1e-13)
+    np.testing.assert_allclose(g[None], value(at)[1], rtol=1e-13)
+    tape.backward({f: seed, g: 1.0})
+    moved = value(at + 1e-30j * way)
+    slope = np.imag(seed @ moved[0] + moved[1]) / 1e-30
+    np.testing.assert_allclose(np.sum(way * x.grad.to_numpy()), slope, rtol=1e-12)
+
+
+# Refusals
+
+
+def test_what_rules_over_arrays_cannot_have() -> None:
+    @dt.func
+    def doubled(x, y):
+        for i in range(N):
+            x[i] = 2.0 * x[i] + y[i]
+
+    @dt.kernel
+    def run(a, b):
+        x, y = dt.local(N), dt.local(N)
+        for i in range(N):
+            x[i] = a[i]
+        doubled(x, y)
+        for i in range(N):
+            b[i] = x[i]
+
+    @doubled.backward
+    def _(x, y):
+        for i in range(N):
+            y.grad_out[i] += x.before[i]
+
+    with pytest.raises(dt.KernelError, match="array of the thread, which keeps no contents"):
+        run(of(np.ones(N)), of(np.ones(N)))
+
+    @dt.func
+    def tripled(x):
+        for i in range(N):
+            x[i] = 3.0 * x[i]
+
+    @tripled.backward
+    def _(x):
+        for i in range(N):
+            x.grad_out[i] += 3.0 * x.grad_in[i]
+
+    @dt.kernel
+    def again(a, b):
+        x = dt.local(N)
+        for i in range(N):
+            x[i] = a[i]
+        tripled(x)
+        for i in range(N):
+            b[i] = x[i]
+
+    with pytest.raises(dt.KernelError, match="writes 'x', and its rule adds to the gradient"):
+        again(of(np.ones(N)), of(np.ones(N)))
