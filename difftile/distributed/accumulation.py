@@ -2,7 +2,7 @@
 
 A particle near a border adds to cells of the halo, which other ranks own. Launches take these cells
 out of the halos into messages, which go to the owners and are added there. The adjoint of all this
-is an exchange: the gradient of a cell at its owner is that of each of its copies.
+is an exchange: the gradient of a cell at its owner is the gradient of each of its copies.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ def load(
         DatasetError: The checkpoint is missing or damaged, or lacks a name; or an array has another
             shape or type than the field. On all ranks, and nothing has changed.
         FieldError: A value cannot be set, or ranks load different names; on all ranks.
-        LaunchError: A state is that of another optimiser; on all ranks.
+        LaunchError: A state belongs to another optimiser; on all ranks.
         TapeError: A tape is open.
         RankError: Another rank failed, or did not answer.
     """

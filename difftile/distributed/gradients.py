@@ -147,7 +147,7 @@ class Gradients:
         return "\n".join((*lines, f"op {self.op}, bucket {self.bucket}"))
 
     def memory(self, dtype: np.dtype[Any], size: int) -> Numbers:
-        """Return memory for a bucket, that of an earlier pass if there is some."""
+        """Return memory for a bucket, from an earlier pass if there is some."""
         free = self.free.get((dtype.str, size))
         return free.pop() if free else np.empty(size, dtype)
 
@@ -426,7 +426,7 @@ def _dtype_of(one: NamedParameter) -> np.dtype[Any]:
 
 
 def _fetched(one: NamedParameter) -> bool:
-    """Tell whether the gradient of a parameter counts; that of a tensor is fetched."""
+    """Tell whether the gradient of a parameter counts; a tensor's is fetched."""
     return one.tensor.fetch() if one.tensor is not None else one.grad not in COMBINED
 
 

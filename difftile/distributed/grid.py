@@ -184,7 +184,7 @@ class Grid:
         return tuple(self._split.local(box) for box in self._layout.rim(self._rank))
 
     def _leaves(self, fields: Sequence[Field | StructField], name: str) -> list[Field]:
-        """Return the fields that a method is given, those of structs member by member.
+        """Return the fields that a method is given, structs member by member.
 
         Raises:
             FieldError: A value is no field of this grid, or is given twice.
@@ -241,7 +241,7 @@ def _check_alike(layout: Layout) -> None:
 
 
 def _opened(field: Field | StructField) -> list[Field]:
-    """Return a field, or those of its members."""
+    """Return a field, or the fields of its members."""
     return [leaf for _, leaf in field.fields()] if isinstance(field, StructField) else [field]
 
 

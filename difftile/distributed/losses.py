@@ -109,7 +109,7 @@ def combine(
     local: bool = False,
     ties: Numbers | None = None,
 ) -> None:
-    """Replace a number by a combination of those of all ranks; a step of the tape.
+    """Replace a number by a combination of the numbers of all ranks; a step of the tape.
 
     Args:
         op: "sum", "mean", "max" or "min".

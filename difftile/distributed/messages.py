@@ -45,7 +45,7 @@ def unpack_part(part: Any, positions: Any, messages: Any, column: int) -> None:
 
 
 class Side:
-    """The messages that a rank sends to all others, or those that it receives.
+    """The messages that a rank sends to all others, or receives from them.
 
     Args:
         boxes: The other rank of each box of cells, in ascending order, and the box in local

@@ -171,7 +171,7 @@ def _room(targets: Sequence[_HostRows], part: Part) -> HostArray:
 
 
 class Returning:
-    """Gradients on their way back from received elements to those that were sent.
+    """Gradients on their way back from received elements to the elements that were sent.
 
     Args:
         gradient: Of the received elements, shape (m, ...).

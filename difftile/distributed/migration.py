@@ -214,7 +214,7 @@ def _send(
     *,
     clears: bool = True,
 ) -> None:
-    """Send rows of all sources to other ranks, and receive those of the targets."""
+    """Send rows of all sources to other ranks, and receive rows of the targets."""
     sends, receives = (_parts(counts) for counts in peers)
     Posted(sources, sends, targets, receives, clears=clears).wait(what)
 
@@ -285,7 +285,7 @@ def place(
     rows: KernelValue,
     nothing: KernelValue,
 ):
-    """Put the rows that have moved into their places, and clear those that are not in use."""
+    """Put the rows that have moved into their places, and clear the rows that are not in use."""
     for i in range(ends[5]):
         rows[unique(places[i])] = received[i]
     for i in range(ends[1] - ends[5]):

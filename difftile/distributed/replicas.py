@@ -28,9 +28,9 @@ Given: TypeAlias = Any
 
 @boundary
 def broadcast(fields: Given, root: int = 0) -> None:
-    """Overwrite fields with those of one rank; all ranks call it, with fields of the same shapes.
+    """Overwrite fields with one rank's; all ranks call it, with fields of the same shapes.
 
-    At the start of data-parallel training all parameters become those of rank 0:
+    At the start of data-parallel training all ranks take the parameters of rank 0:
     `dist.broadcast(parameters)`.
 
     Args:

@@ -81,7 +81,7 @@ def compare(text: str, what: str) -> tuple[int, str, str] | None:
 
 
 def broadcast(array: npt.NDArray[Any], root: int, what: str) -> None:
-    """Overwrite an array with that of one rank, along a binomial tree.
+    """Overwrite an array with one rank's, along a binomial tree.
 
     Args:
         array: Numbers without gaps, as many on all ranks.

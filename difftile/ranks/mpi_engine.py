@@ -74,7 +74,7 @@ class _Requests:
         return [one.peer for one in self._requests if one.peer is not None]
 
     def _test(self, what: str) -> bool:
-        """Tell whether the requests are done, and drop those that are."""
+        """Tell whether the requests are done, and drop the done ones."""
         engine = self._engine
         status = engine.MPI.Status()
         open_: list[_Request] = []

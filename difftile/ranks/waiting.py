@@ -113,7 +113,7 @@ class Waiting:
         return RankError(f"Rank {self.rank}: {what} with {named(peers)} failed: {first}")
 
     def _gone(self, peers: Sequence[int]) -> list[int]:
-        """Return those of the ranks that ended too early to take part in a step."""
+        """Return the ranks that ended too early to take part in a step."""
         watch = self.watch
         if watch is None or not watch.left:
             return []

@@ -15,8 +15,8 @@ _DELAY = 1.0  # until a warning is shown that a rank before may have, too [s]
 class Warned:
     """The warnings of one rank.
 
-    Rank 0 shows its own at once. Other ranks wait for a moment, and show those that no rank before
-    them has announced, with the rank before each line.
+    Rank 0 shows its own at once. Other ranks wait for a moment, and show the warnings that no rank
+    before them has announced, with the rank before each line.
 
     Args:
         watch: The connections of the rank.
