@@ -62,3 +62,44 @@ def test_wrong_local_arrays_in_python(make, message) -> None:  # pyright: ignore
         x[3] = 1
     with pytest.raises(LaunchError, match="are given"):
         x[0] = [1, 2]
+
+
+def test_arrays_of_rules_are_not_read_again() -> None:
+    """A rule is no primal: what its arrays held is there when its code runs."""
+
+    @dt.func
+    def sums(x, parent, y):
+        total = dt.local(3)
+        for i in range(3):
+            total[i] += x[i]
+        for back in range(2):
+            i = 2 - back
+            total[parent[i]] += total[i]
+        for i in range(3):
+            y[i] = total[i]
+
+    @sums.backward
+    def _(x, parent, y):
+        total = dt.local(3)
+        for i in range(3):
+            total[i] += y.grad_in[i]
+        for i in range(1, 3):
+            total[i] += total[parent[i]]
+        for back in range(2):  # and back again, to overwrite what was read
+            i = 2 - back
+            total[parent[i]] += total[i]
+        for i in range(3):
+            x.grad_out[i] += total[i]
+
+    @dt.kernel
+    def of_tree(x, parent, y):
+        sums(x, parent, y)
+
+    x = dt.from_numpy(np.array([[1.0, 2.0, 3.0]]), grad=True)
+    parent = dt.from_numpy(np.array([0, 0, 1], np.int32))
+    y = dt.zeros_like(x)
+    with dt.Tape() as tape:
+        dt.batch(of_tree, 1, shared="parent")(x, parent, y)
+    np.testing.assert_array_equal(y.to_numpy(), [[6, 5, 3]])
+    tape.backward({y: np.array([[1.0, 2.0, 4.0]])})
+    np.testing.assert_array_equal(x.grad.to_numpy(), [[1 + 3 + 7, 3 + 7, 7]])
