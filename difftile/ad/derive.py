@@ -85,7 +85,7 @@ def _adjoints(stmt: Derivative) -> tuple[list[Stmt], list[Value]]:
     values = [found.get(param, zero(param.type)) for param in stmt.params]
     if declared_in(stmt.body):
         slim = slim_block(Block(tuple(reverser.b.stmts), tuple(values)))
-        for load in reverser.overwritten_loads(Program("", (), slim)):
+        for load in reverser.overwritten_loads(slim):
             raise overwritten(*reverser.locals[load.out], _IN_ORDER)
     return reverser.b.stmts, values
 
