@@ -76,6 +76,13 @@ class BatchedBody:
                 source.span(source.tree),
                 hint="leave threads='slots' out.",
             )
+        if lowered.one_thread:
+            raise KernelError(
+                f"Kernel '{source.name}' declares an array of a thread outside of its loops, and "
+                "its loops run for all worlds at once.",
+                source.span(source.tree),
+                hint="declare it in a loop, or leave threads='slots' out.",
+            )
         assert lowered.world is not None
         return replace(lowered, program=over_worlds(lowered.program, *lowered.world), world=None)
 

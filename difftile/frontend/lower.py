@@ -140,6 +140,7 @@ class Lowered:
             kernel is lowered for many worlds and its loops are to run for all of them.
         one_world: For a kernel for many worlds, whose threads run its loops one after the other:
             the program of one world, in which races are looked for. Its parameters are the same.
+        one_thread: The kernel declares an array of a thread outside of its loops.
     """
 
     program: Program
@@ -149,6 +150,7 @@ class Lowered:
     form: Form = None
     world: tuple[Var, Value] | None = None
     one_world: Program | None = None
+    one_thread: bool = False
 
 
 def lower(
@@ -291,7 +293,8 @@ def _lowered(
     if cx.draws.used:
         params += [cx.draws.seed, cx.draws.first]
     program = Program(cx.source.name, tuple(params), cx.b.block(), tuple(cx.temps))
-    return Lowered(program, captures, cx.draws.streams if cx.draws.used else 0, cx.result)
+    streams = cx.draws.streams if cx.draws.used else 0
+    return Lowered(program, captures, streams, cx.result, one_thread=cx.scope.alone)
 
 
 def component_names(name: str, shape: tuple[int, ...]) -> list[str]:
