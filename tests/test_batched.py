@@ -220,6 +220,26 @@ def passed_on(x):
         x[i] += first
 
 
+@dt.kernel
+def in_arrays(x, y):
+    squares = dt.local(3)
+    for i in range(3):
+        squares[i] = x[i] * x[i]
+    for i in range(3):
+        y[None] += squares[i] * squares[(i + 1) % 3]
+
+
+def test_arrays_of_a_thread_belong_to_a_world() -> None:
+    x, y = of(X), of(np.zeros(4))
+    with dt.Tape() as tape:
+        dt.batch(in_arrays, 4)(x, y)
+    tape.backward({y: np.ones(4)})
+    squares = X**2
+    after, before = np.roll(squares, -1, axis=1), np.roll(squares, 1, axis=1)
+    np.testing.assert_allclose(y.to_numpy(), np.sum(squares * after, axis=1), rtol=1e-14)
+    np.testing.assert_allclose(x.grad.to_numpy(), 2 * X * (after + before), rtol=1e-13)
+
+
 @dataclass
 class Refused:
     call: Callable[[], Any]
@@ -300,6 +320,11 @@ REFUSED = {
         ),
         dt.KernelError,
         "adds up a local in a loop",
+    ),
+    "arrays of slots": Refused(
+        lambda: dt.batch(in_arrays, 4, threads="slots")(f(4, 3), f(4)),
+        dt.KernelError,
+        "declares an array of the thread outside of its loops",
     ),
     "twice": Refused(lambda: dt.batch(dt.batch(put, 2), 2), dt.LaunchError, "is batched already"),
     "no kernel": Refused(lambda: dt.batch(len, 2), dt.LaunchError, "takes a kernel"),

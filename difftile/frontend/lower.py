@@ -187,7 +187,7 @@ def lower(
             run_worlds(cx, signature, worlds)
         elif name is None:
             if worlds is not None:
-                world.append(open_worlds(cx, signature, worlds))
+                world[:] = [open_worlds(cx, signature, worlds)]  # again where one thread runs all
             if any(True for _ in returns(source.tree.body)):
                 cx.env[RETURNED] = Const(False, BOOL)
             run_body(cx, source.tree.body)
