@@ -16,7 +16,7 @@ from difftile.frontend.lower import Lowered, Signature, as_written, lower
 from difftile.frontend.worlds import Worlds
 from difftile.ir.nodes import Block, Const, Program
 from difftile.ir.types import I32, Scalar
-from difftile.ir.walk import Substitution, definitions, substitute, with_stmts
+from difftile.ir.walk import Substitution, substitute, with_stmts
 from difftile.ops.vocabulary import FieldMeaning
 from difftile.passes.over_worlds import over_worlds
 
@@ -78,20 +78,12 @@ class BatchedBody:
             )
         if lowered.one_thread:
             raise KernelError(
-                f"Kernel '{source.name}' declares an array of a thread outside of its loops, and "
+                f"Kernel '{source.name}' declares an array of the thread outside of its loops, and "
                 "its loops run for all worlds at once.",
                 source.span(source.tree),
                 hint="declare it in a loop, or leave threads='slots' out.",
             )
         assert lowered.world is not None
-        top = {v for stmt in lowered.program.body.stmts for v in definitions(stmt)}
-        if lowered.world[1] not in top:  # one thread runs all of the kernel
-            raise KernelError(
-                f"Kernel '{source.name}' declares an array of the thread outside of its loops, and "
-                "its loops run for all worlds at once.",
-                source.span(source.tree),
-                hint="leave threads='slots' out.",
-            )
         return replace(lowered, program=over_worlds(lowered.program, *lowered.world), world=None)
 
     # Checks of a launch
