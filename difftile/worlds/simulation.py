@@ -42,10 +42,10 @@ class Start:
 
 
 @cache
-def _funcs(sizes: Sizes, iterations: int, tolerance: float) -> tuple[Step, Solution]:
+def _funcs(sizes: Sizes, iterations: int, tolerance: float, smooth: bool) -> tuple[Step, Solution]:
     """Return the funcs that models of the same sizes share, and with them compiled kernels."""
-    step = Step(sizes, pushed=True, iterations=iterations, tolerance=tolerance)
-    return step, Solution(sizes, pushed=True)
+    step = Step(sizes, pushed=True, iterations=iterations, tolerance=tolerance, smooth=smooth)
+    return step, Solution(sizes, pushed=True, smooth=smooth)
 
 
 @cache
@@ -71,6 +71,8 @@ class Worlds:
         iterations: The largest number of steps of Newton's method; by default the model's.
         tolerance: The relative residual at which it ends; by default 1e-6 in f32 and the model's
             in f64.
+        contact: "model" for MuJoCo's own contacts, limits and frictionloss, or "smooth" for forces
+            that are smooth functions of the state: another model.
 
     Attributes:
         model: The model.
@@ -89,7 +91,8 @@ class Worlds:
         qacc: Accelerations of the last step, (worlds, nv), where the next one starts its search.
 
     Raises:
-        FieldError: There is no world, the model has no joints, or the type is no float.
+        FieldError: There is no world, the model has no joints, the type is no float, or `contact`
+            is another word.
         KeyError: No parameter has such a name.
     """
 
@@ -103,9 +106,12 @@ class Worlds:
         dtype: Any = ti.f32,
         iterations: int | None = None,
         tolerance: float | None = None,
+        contact: str = "model",
     ) -> None:
         if worlds < 1:
             raise dt.FieldError(f"Worlds(model, {worlds}): there must be one world at least.")
+        if contact not in ("model", "smooth"):
+            raise dt.FieldError(f'Worlds(contact=...) is "model" or "smooth", not {contact!r}.')
         if not model.sizes.nv:
             raise dt.FieldError(f"{model!r} has no joints: nothing in it moves.")
         self.model, self.worlds, self.dtype = model, worlds, dtype
@@ -114,7 +120,7 @@ class Worlds:
             iterations = int(model.arrays["iterations"])
         if tolerance is None:
             tolerance = max(float(model.arrays["tolerance"]), 1e-6 if dtype == ti.f32 else 0.0)
-        self._funcs = _funcs(model.sizes, iterations, tolerance)
+        self._funcs = _funcs(model.sizes, iterations, tolerance, contact == "smooth")
         self.m = model.parameters(dtype, graded, worlds=worlds, per_world=of_each)
         sizes = model.sizes
         shapes = {

@@ -89,3 +89,18 @@ def test_a_model_without_joints_is_refused() -> None:
     still = worlds.Model({key: value for key, value in arrays.items() if key not in empty})
     with pytest.raises(dt.FieldError, match="has no joints"):
         worlds.Worlds(still, 2)
+
+
+def test_smooth_contact_is_another_model_near_the_limits_of_joints() -> None:
+    states = numbers()["cartpole"]["states"]
+    sims = [
+        worlds.Worlds(model("cartpole"), 3, dtype=ti.f64, contact=c) for c in ("model", "smooth")
+    ]
+    for sim in sims:
+        put(sim, states)
+        sim.qpos[1, 0] = 0.36  # beyond the end of the rail
+        sim.step()
+    exact, smooth = (sim.qvel.to_numpy() for sim in sims)
+    assert 0 < np.abs(exact[1] - smooth[1]).max() < 0.1 * np.abs(exact[1]).max()
+    with pytest.raises(dt.FieldError, match="not 'soft'"):
+        worlds.Worlds(model("cartpole"), 2, contact="soft")
