@@ -1,11 +1,15 @@
 """Arrays of a thread: `dt.local`."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import difftile as dt
 from difftile import ti
 from difftile.diagnostics import LaunchError
+from tests import harness
+from tests.local_programs import random_program
 
 vec3 = ti.math.vec3
 
@@ -103,3 +107,8 @@ def test_arrays_of_rules_are_not_read_again() -> None:
     np.testing.assert_array_equal(y.to_numpy(), [[6, 5, 3]])
     tape.backward({y: np.array([[1.0, 2.0, 4.0]])})
     np.testing.assert_array_equal(x.grad.to_numpy(), [[1 + 3 + 7, 3 + 7, 7]])
+
+
+@pytest.mark.parametrize("seed", [3])
+def test_random_program_with_local_arrays(seed: int, tmp_path: Path) -> None:
+    harness.check(random_program(seed, tmp_path))
