@@ -208,6 +208,32 @@ def test_many_columns_of_a_hessian_at_once(
     np.testing.assert_allclose(found[0][1], found[1][0], rtol=1e-10, atol=1e-12)
 
 
+@dt.kernel
+def walked(x, y, n: int):
+    """One thread writes a row: the adjoint keeps the gradients that it sets to zero in a log."""
+    for row in range(1):
+        t = 1.0
+        for i in range(n):
+            y[row + i] = t * ti.sin(x[row + i])
+            t = ti.cos(t * x[row + i])
+
+
+def test_many_columns_of_a_hessian_where_the_adjoint_logs_gradients() -> None:
+    """The log is filled on a copy in the shape of a gradient, which no launch is given."""
+
+    def walk(x: Any) -> Any:
+        y, loss = dt.zeros_like(x), dt.zeros((), ti.f64)
+        walked(x, y, 5)
+        energy(y, loss)
+        return loss
+
+    x = dt.from_numpy(np.random.default_rng(4).uniform(-1, 1, 5))
+    expected = dt.hessian(walk, chunk=1)(x)
+    np.testing.assert_allclose(dt.hessian(walk)(x), expected, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(expected, expected.T, rtol=1e-11, atol=1e-13)
+    assert np.min(np.abs(expected[np.tril_indices(5)])) > 1e-6  # each depends on all before
+
+
 def test_second_derivatives_where_first_ones_vanish() -> None:
     """A quotient is guarded against 0 * inf, and the guard must not hide its own derivative."""
 

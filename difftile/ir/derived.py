@@ -117,8 +117,25 @@ class Derived:
         found = self.roles.get(param)
         if found is None:
             assert isinstance(param, Array)
-            return Scratch(param.like)
+            return Scratch(None if param.like is None else self._of_primal(param.like))
         return found
+
+    def _of_primal(self, array: Array) -> Array:
+        """Return the field of the primal that has the shape of an array of the program.
+
+        The program may be derived from another derived one, and its scratch memory have the shape
+        of a gradient.
+        """
+        role = self.roles.get(array)
+        while isinstance(role, (Dot, Lane)):
+            role = role.of
+        match role:
+            case Same(Array() as field) | Shape(field) | Before(field) | After(field) | Bar(field):
+                return field
+            case None if array.like is not None:
+                return self._of_primal(array.like)
+            case _:
+                return array
 
     def with_roles(self, program: Program, more: Mapping[Array | Var, Role]) -> Derived:
         """Return a program that was derived from this one, with the roles of new parameters."""
