@@ -18,10 +18,13 @@ _LONG = 120.0  # a process that has not ended by then hangs [s]
 
 # What ranks do together, by name. Rank 0 computes while the last one fails, and others wait for it.
 PROGRAM = """
-import os, sys, time, warnings
+import os, signal, sys, threading, time, warnings
 import numpy as np
-from difftile.ranks import Message, agree, current, start
+from difftile.ranks import Message, agree, current, start, warned
 
+# What a shell starts in the background, tests as well, ignores Ctrl+C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+warned._DELAY = 10.0  # on a loaded machine, one rank may be seconds behind the others
 start(timeout=float(sys.argv[2]))
 me, size = current().rank, current().size
 last = me == size - 1
@@ -31,6 +34,11 @@ print(f"rank {me} is connected\\n", end="", flush=True)
 def compute():
     for _ in range(600):
         time.sleep(0.1)
+
+def tell(waiting):
+    while not waiting.whereabouts().startswith("waits for"):
+        time.sleep(0.02)
+    print(f"rank {me} waits\\n", end="", flush=True)
 
 match sys.argv[1]:
     case "raise":
@@ -54,6 +62,7 @@ match sys.argv[1]:
         if last:
             compute()
         other = np.zeros(4)
+        threading.Thread(target=tell, args=(current().waiting,), daemon=True).start()
         current().exchange([], [Message(size - 1, other)]).wait("the exchange of 'u'")
     case "length":
         sends = [Message(1, np.zeros(3))] if me == 0 else []
@@ -64,6 +73,7 @@ match sys.argv[1]:
         warnings.warn(f"seen by all, here by {me}")
         if last:
             warnings.warn("seen by one")
+        agree(1.0)  # all have warned before the first one ends
         time.sleep(2.0 * (me == 0))
         warnings.warn("late on rank 0, and at the end of the others")
 print(f"rank {me} is done\\n", end="", flush=True)
@@ -110,8 +120,12 @@ class Started:
 
     def connected(self) -> None:
         """Wait until all ranks are connected."""
+        self.printed("is connected", self.size)
+
+    def printed(self, what: str, times: int = 1) -> None:
+        """Wait until a text has been printed."""
         until = time.monotonic() + _LONG
-        while self.text().count("is connected") < self.size:
+        while self.text().count(what) < times:
             assert time.monotonic() < until, self.text()
             time.sleep(0.02)
 
@@ -210,14 +224,14 @@ def test_a_message_of_another_length_is_never_taken(engine: str, tmp_path: Path)
 
 def test_ctrl_c_is_heard_while_a_rank_waits(tmp_path: Path) -> None:
     started = Started("torch", 2, "sleep", 60.0, tmp_path)
-    started.connected()
-    time.sleep(2.0)  # until rank 0 waits
+    started.printed("rank 0 waits")
     started.processes[0].send_signal(signal.SIGINT)
     codes, seconds = started.end()
-    assert codes[0] in (130, -signal.SIGINT) and codes[1] == 1
-    assert seconds < 30.0
-    assert re.search(r"\[rank 0\] KeyboardInterrupt at .*waves.py, line \d+\n", started.text())
-    assert "[rank 1] ended, since rank 0 failed: KeyboardInterrupt" in started.text()
+    text = started.text()
+    assert codes[0] in (130, -signal.SIGINT) and codes[1] == 1, text
+    assert seconds < 30.0, text
+    assert re.search(r"\[rank 0\] KeyboardInterrupt at .*waves.py, line \d+\n", text), text
+    assert "[rank 1] ended, since rank 0 failed: KeyboardInterrupt" in text, text
 
 
 def test_warnings_of_all_ranks_are_shown_once(tmp_path: Path) -> None:
@@ -225,7 +239,7 @@ def test_warnings_of_all_ranks_are_shown_once(tmp_path: Path) -> None:
     codes, _ = started.end()
     text = started.text()
     assert not any(codes)
-    assert text.count("UserWarning: seen by all") == 1
+    assert text.count("UserWarning: seen by all") == 1, text
     assert "UserWarning: seen by all, here by 0\n" in text
     assert len(re.findall(r"\[rank 2\] .*UserWarning: seen by one\n", text)) == 1
     assert text.count("UserWarning: seen by one") == 1
