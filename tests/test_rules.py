@@ -788,3 +788,33 @@ def test_the_transpose_of_a_rule_made_of_derivatives():
     at = x.to_numpy()
     slope = np.where(at > 0.0, -1.0, 0.0) / at**2
     np.testing.assert_allclose(y.grad.to_numpy(), slope * x.grad.to_numpy(), rtol=1e-14)
+
+
+def test_a_rule_tells_fields_apart_that_its_func_writes() -> None:
+    """Given one field twice, a rule could not say which contents it reads."""
+
+    @dt.func
+    def shift(x, y):
+        for i in range(2):
+            y[i] = 2.0 * x[i]
+
+    @shift.backward
+    def _(x, y):
+        for i in range(2):
+            x.grad_out[i] += 2.0 * y.grad_in[i] + 0.0 * y[i]
+
+    @dt.kernel
+    def both(x, y):
+        for _ in range(1):
+            shift(x, y)
+
+    x = dt.from_numpy(np.ones(2), grad=True)
+    y = dt.zeros_like(x)
+    both(x, y)
+    with pytest.raises(dt.KernelError) as raised:
+        both(x, x)
+    assert (
+        "'shift' has a rule, and writes a field that is two of its arguments, 'x' and 'y'."
+        in str(raised.value)
+    )
+    assert "'x.before' or 'x.after'" in str(raised.value)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import difftile as dt
-from difftile.render import sorting, tiles
+from difftile import prefix_sums
+from difftile.render import tiles
 from difftile.render.sorting import Sorter
 from difftile.render.tiles import TileLists
 from difftile.substrate import Buffer, current_session
@@ -88,7 +89,7 @@ def natively(few_blocks: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let lists and sorts be made by native kernels, which the interpreter runs."""
     monkeypatch.setattr(tiles, "_BLOCKS", tile_lists.BLOCKS)
     session = dataclasses.replace(current_session(), native=Interpreted())
-    for module in (tiles, sorting):
+    for module in (tiles, prefix_sums):
         monkeypatch.setattr(module, "current_session", lambda: session)
 
 

@@ -159,6 +159,7 @@ def ruled_call(
     ruling = (*cx.scope.ruling, func.function)
     if ruling.count(func.function) <= _DEPTH:
         written = frozenset(arrays_written(body))
+        _check_apart(call, written)
         given = (leaf for item in env.values() for leaf in leaves(item))
         arrays = {one.array for one in given if isinstance(one, FieldRef)}
         read = frozenset(one for one in arrays - written if one.size is not None)
@@ -175,6 +176,27 @@ def ruled_call(
     args = tuple(call.floats)
     cx.b.append(Ruled(tuple(outs), args, body, backward, forward, name, cx.span(node)))
     return result
+
+
+def _check_apart(call: RuledCall, written: frozenset[Array]) -> None:
+    """Check that a rule can tell its fields apart.
+
+    Raises:
+        KernelError: A field that the func writes is several of its arguments, so that a rule could
+            not say which of them it reads as the call found it.
+    """
+    names: dict[Array, str] = {}
+    for name, item in call.env.items():
+        for array in {leaf.array for leaf in leaves(item) if isinstance(leaf, FieldRef)} & written:
+            first = names.setdefault(array, name)
+            if first != name:
+                raise KernelError(
+                    f"'{call.name}' has a rule, and writes a field that is two of its arguments, "
+                    f"'{first}' and '{name}'.",
+                    call.cx.span(call.node),
+                    hint="let the func take the field once, and its rule name what it reads: "
+                    f"'{first}.before' or '{first}.after'.",
+                )
 
 
 def _is_nothing(item: Item) -> bool:

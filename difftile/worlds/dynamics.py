@@ -12,11 +12,11 @@ from difftile.worlds.quaternions import vec3
 
 
 @dt.func
-def accelerated(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc, out, info):
+def accelerated(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info):
     """Compute accelerations; see `accelerate`."""
     a, b = dt.local(step.nv), dt.local(step.nv)
     for i in range(step.nv):
-        a[i] = start[i]
+        a[i] = acc[i]
     residual, steps = step.accelerate(m, qpos, qvel, ctrl, act, qfrc, xfrc, a, b)
     for i in range(step.nv):
         acc[i] = a[i]
@@ -26,12 +26,12 @@ def accelerated(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc
 
 
 @accelerated.backward
-def _(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc, out, info):
+def _(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info):
     a, b, b_bar = dt.local(step.nv), dt.local(step.nv), dt.local(step.nv)
     multiplier, beta = dt.local(step.nv), dt.local(step.nv)
     com = dt.local(step.nbody, vec3)
     for i in range(step.nv):
-        a[i] = acc[i]
+        a[i] = acc.after[i]
         b[i] = out[i]
         b_bar[i] = out.grad_in[i]
     step.multipliers(m, qpos, qvel, ctrl, act, a, b_bar, com, multiplier, beta)
@@ -41,19 +41,19 @@ def _(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc, out, inf
 
 
 @dt.kernel
-def accelerate(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc, out, info):
+def accelerate(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info):
     """Compute the accelerations of a world.
 
     Args:
         step, solution: The funcs of `Step` and `Solution`, for the sizes of the model.
         m: The parameters of the model.
         qpos, qvel, ctrl, act, qfrc, xfrc: The state, controls, and applied forces, see `Step`.
-        start: A start for the solver, (nv,), through which no gradient passes.
-        acc: Result: the acceleration under constraints, (nv,).
+        acc: A start for the solver, (nv,), through which no gradient passes, and the result: the
+            acceleration under constraints.
         out: Result: the acceleration that the integrator takes, (nv,).
         info: Result: the residual and the number of steps of the solver, (2,).
     """
-    accelerated(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc, out, info)
+    accelerated(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info)
 
 
 @dt.kernel

@@ -21,7 +21,7 @@ from difftile.worlds.topology import Sizes
 STATE = ("qpos", "qvel", "act")  # the fields that a step replaces
 INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied")
 # The fields of the kernels in `dynamics` and `observe` that have an axis of worlds.
-_ACCELERATE = ("qpos", "qvel", "ctrl", "act", "qfrc", "xfrc", "start", "acc", "out", "info")
+_ACCELERATE = ("qpos", "qvel", "ctrl", "act", "qfrc", "xfrc", "acc", "out", "info")
 _ADVANCE = ("qpos", "qvel", "ctrl", "act", "out", "qpos_next", "qvel_next", "act_next")
 _OBSERVE = ("qpos", "qvel", "ctrl", "act", "sensordata", "xpos", "xquat")
 
@@ -171,7 +171,6 @@ class Worlds:
                 *state,
                 *inputs,
                 *pushed,
-                self.qacc,
                 self.qacc,
                 out,
                 self._outcome,
