@@ -157,7 +157,17 @@ def test_functions_of_numpy_mean_in_kernels_what_they_mean_in_numpy() -> None:
 UNBOUNDED = {
     *("bwd_diff", "fwd_diff", "call_id", "grid", "rand", "randint", "randn", "no_grad", "template"),
     *("cholesky", "digamma", "erf", "erfc", "erfinv", "exact", "expm1", "inverse", "lgamma"),
-    *("local", "log1p", "logit", "logsumexp", "safe_divide", "safe_norm", "sigmoid", "softplus", "solve"),
+    *(
+        "local",
+        "log1p",
+        "logit",
+        "logsumexp",
+        "safe_divide",
+        "safe_norm",
+        "sigmoid",
+        "softplus",
+        "solve",
+    ),
     *("solve_triangular", "stop_grad", "trigamma", "unique", "checkpoint", "data_oriented"),
     *("steps", "surrogate", "table", "value"),
 }
