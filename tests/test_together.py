@@ -21,7 +21,7 @@ from difftile.substrate.grids import Grids
 from difftile.substrate.parallel import Grid
 from tests.device_arrays import threads_alone
 
-GRIDS = Grids(full=Grid(32), several=Grid(64), few=Grid(32))
+GRIDS = Grids(full=Grid(32), several=Grid(64), few=Grid(32), private=Grid(32))
 
 
 @pytest.fixture(autouse=True)

@@ -51,18 +51,18 @@ def start(model: Any, worlds: int, seed: int = 0) -> tuple[np.ndarray, np.ndarra
     return joints, draw.normal(0, 0.1, (worlds, model.nv))
 
 
-def controls(model: Any, steps: int) -> np.ndarray:
-    """Return the controls of each step, shape (steps, nu)."""
-    phases = np.arange(model.nu)
-    return 0.5 * np.sin(0.05 * np.arange(steps)[:, None] + phases)
+def controls(model: Any, steps: int, held: int = 1) -> np.ndarray:
+    """Return the controls of each step, shape (steps, nu), the same for `held` steps at a time."""
+    phases, times = np.arange(model.nu), np.arange(steps) // held * held
+    return 0.5 * np.sin(0.05 * times[:, None] + phases)
 
 
-def by_mujoco(model: Any, worlds: int, steps: int) -> Rollout:
+def by_mujoco(model: Any, worlds: int, steps: int, held: int = 1) -> Rollout:
     """Return the rollout by MuJoCo on one core, in double precision."""
     mujoco = import_module("mujoco")
     data = mujoco.MjData(model)
     joints, speeds = start(model, worlds)
-    inputs, ends = controls(model, steps), np.zeros_like(joints)
+    inputs, ends = controls(model, steps, held), np.zeros_like(joints)
 
     def run() -> None:
         for world in range(worlds):
@@ -76,14 +76,14 @@ def by_mujoco(model: Any, worlds: int, steps: int) -> Rollout:
     return Rollout(run, lambda: ends)
 
 
-def by_warp(model: Any, worlds: int, steps: int) -> Rollout:
+def by_warp(model: Any, worlds: int, steps: int, held: int = 1) -> Rollout:
     """Return the rollout by mujoco_warp, in f32; on a GPU all steps are one graph."""
     mujoco, wp, mjw = map(import_module, ("mujoco", "warp", "mujoco_warp"))
     of_model = mjw.put_model(model)
     rows = 4 * 3 * model.ngeom + 2 * model.njnt
     state = mjw.put_data(model, mujoco.MjData(model), nworld=worlds, nconmax=32, njmax=rows)
     joints, speeds = (wp.array(one, dtype=float) for one in start(model, worlds))
-    inputs = [wp.array(np.tile(u, (worlds, 1)), dtype=float) for u in controls(model, steps)]
+    inputs = [wp.array(np.tile(u, (worlds, 1)), dtype=float) for u in controls(model, steps, held)]
 
     def launch() -> None:
         wp.copy(state.qpos, joints)
@@ -107,13 +107,14 @@ def by_warp(model: Any, worlds: int, steps: int) -> Rollout:
     return Rollout(run, state.qpos.numpy)
 
 
-def by_mjx(model: Any, worlds: int, steps: int, gradient: bool = False) -> Rollout:
+def by_mjx(model: Any, worlds: int, steps: int, held: int = 1, gradient: bool = False) -> Rollout:
     """Return the rollout by MJX, in f32: one `lax.scan` of a `vmap`.
 
     Args:
         model: As by `load`.
         worlds: Number of worlds.
         steps: Number of steps.
+        held: Steps for which a control stays the same.
         gradient: Compute the gradient of the sum of squared speeds at the end by the controls of
             each world too. Newton has four iterations then, all of which run: MJX has no reverse
             mode of its loop, whose end depends on the numbers.
@@ -123,7 +124,7 @@ def by_mjx(model: Any, worlds: int, steps: int, gradient: bool = False) -> Rollo
     )
     of_model = mjx.put_model(model)
     joints, speeds = (jnp.asarray(one, jnp.float32) for one in start(model, worlds))
-    inputs = jnp.asarray(np.repeat(controls(model, steps)[:, None], worlds, 1), jnp.float32)
+    inputs = jnp.asarray(np.repeat(controls(model, steps, held)[:, None], worlds, 1), jnp.float32)
     if gradient:
         of_model = of_model.tree_replace({"opt.iterations": 4, "opt.ls_iterations": 4})
         original, scan = jax.lax.while_loop, solver._while_loop_scan

@@ -35,6 +35,8 @@ _BLOCK = 1024  # the largest; two of them leave a thread 32 registers
 _FITTING = 16  # floats of an iteration for which 32 registers are enough, two at a time
 _LIGHT = 32  # floats of an iteration of which two fit into more of them
 _FEW = 256  # threads of a multiprocessor, of which each has some lines in its cache
+_WARP = 32  # threads that run together
+_MANY = 64  # numbers in arrays of a thread, which its registers cannot hold
 _SHORT = 16  # turns of a loop that is written out
 
 
@@ -46,12 +48,15 @@ class Grids:
         full: As many as it holds at a time, if each needs few registers.
         several: Several times as many as it holds: it gives them out as others end.
         few: So few that the caches hold the rows that each of them is writing.
+        private: The threads of loops with large arrays of their own, which want the most registers
+            and cache: single warps, so that few iterations spread over all multiprocessors.
         tiled: The threads of loops whose warps copy rows together; None without warps.
     """
 
     full: Grid
     several: Grid
     few: Grid
+    private: Grid
     tiled: Grid | None = None
 
     @staticmethod
@@ -70,6 +75,7 @@ class Grids:
             several=Grid(4 * held),
             tiled=Grid(held, BLOCK) if warps else None,
             few=Grid(multiprocessors * _FEW),
+            private=Grid(multiprocessors * _FEW, _WARP),
         )
 
     def of(self, loop: ParallelFor) -> Grid:
@@ -78,6 +84,8 @@ class Grids:
             return self.several
         if any(isinstance(s, For) and _writes_a_row(s) for s in walk(loop.body)):
             return self.few
+        if _elements(loop.body) >= _MANY:
+            return self.private
         return self.full if _floats(loop.body) <= _FITTING else self.several
 
 
@@ -147,6 +155,12 @@ def _floats(body: Block) -> float:
         return inf
     values = [v.type for s in stmts for v in definitions(s) if is_float(v.type)]
     return sum(prod(shape_of(type_)) for type_ in values)
+
+
+def _elements(body: Block) -> int:
+    """Return how many numbers the arrays of a thread hold."""
+    arrays = [s.array for s in walk(body) if isinstance(s, Alloc) and s.array.size]
+    return sum((array.size or 0) * prod(shape_of(array.type.element)) for array in arrays)
 
 
 def _writes_a_row(loop: For) -> bool:
