@@ -818,3 +818,38 @@ def test_a_rule_tells_fields_apart_that_its_func_writes() -> None:
         in str(raised.value)
     )
     assert "'x.before' or 'x.after'" in str(raised.value)
+
+
+def test_the_rule_of_a_func_stands_for_those_of_the_funcs_that_it_calls() -> None:
+    @dt.func
+    def inner(x, y):
+        for i in range(2):
+            y[i] = x[i]
+
+    @inner.backward
+    def _(x, y):
+        for i in range(2):
+            x.grad_out[i] += 100.0 * y.grad_in[i]
+
+    @dt.func
+    def outer(x, y):
+        inner(x, y)
+        for i in range(2):
+            y[i + 2] = x[i]
+
+    @outer.backward
+    def _(x, y):
+        for i in range(2):
+            x.grad_out[i] += 3.0 * y.grad_in[i]
+
+    @dt.kernel
+    def twice(x, y):
+        outer(x, y)
+        outer(x, y)
+
+    x, y = dt.from_numpy(np.ones(2), grad=True), dt.zeros(4, dtype=ti.f64, grad=True)
+    with dt.Tape() as tape:
+        twice(x, y)
+    tape.backward({y: np.ones(4)})
+    np.testing.assert_array_equal(x.grad.to_numpy(), [3.0, 3.0])  # y is stored anew
+    assert not y.grad.to_numpy().any()

@@ -83,6 +83,8 @@ class Reverser:
         backwards: Whether a loop was made that runs from its last iteration to its first; the
             parallel loop around it then does so as well.
         logs: Components that are read from their logs, where a loop around them is run again.
+        ruled: Whether this is the body of a call whose rule has run: its stores take the gradients
+            of their elements, and rules of calls inside it do not run.
     """
 
     rules: Mapping[type[Stmt], Callable[..., None]]
@@ -112,6 +114,7 @@ class Reverser:
     returned: dict[Var, Combine] = field(default_factory=dict[Var, Combine])
     backwards: bool = False
     logs: dict[Var, ComponentLog] = field(default_factory=dict[Var, ComponentLog])
+    ruled: bool = False
 
     # The forward part
 

@@ -69,7 +69,7 @@ def reverse_ruled(r: Reverser, stmt: Ruled, bars: dict[Var, Value], loops: objec
     out_bars = [bars.pop(out, None) for out in stmt.outs]
     stored = {a for a in arrays_written(stmt.body) if a in r.bars}
     wanted = any(a in r.active for a in stmt.args) or not r.bars.keys().isdisjoint(fields_of(stmt))
-    if wanted and (stored or any(bar is not None for bar in out_bars)):
+    if not r.ruled and wanted and (stored or any(bar is not None for bar in out_bars)):
         floats = [(o, bar) for o, bar in zip(stmt.outs, out_bars, strict=True) if is_float(o.type)]
         seeds = [zero(o.type) if bar is None else bar for o, bar in floats]
         rule = _the_rule(stmt)
@@ -85,9 +85,10 @@ def reverse_ruled(r: Reverser, stmt: Ruled, bars: dict[Var, Value], loops: objec
                 kept = unless_zero(r.b, bar, kept, componentwise=False)
             r.add(bars, arg, kept, masked=masked)
     if stored:
-        active, r.active = r.active, set()
+        before = r.active, r.ruled
+        r.active, r.ruled = set(), True
         stmts, _ = r.nested(stmt.body, [None] * len(stmt.outs), {})
-        r.active = active
+        r.active, r.ruled = before
         r.b.extend(stmts)
 
 
