@@ -77,7 +77,7 @@ ALLOWED: dict[str, set[str]] = {
         "rotations",
     },
     # Over the public surface, as a user could have written it.
-    "worlds": {"__init__", "files"},
+    "worlds": {"__init__", "fields", "files"},
     # Apps show fields, regardless of their origin.
     "viewer": _RUNNING | {"ranks"},
     "__init__": {

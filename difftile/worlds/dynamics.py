@@ -12,7 +12,7 @@ from difftile.worlds.quaternions import vec3
 
 
 @dt.func
-def accelerated(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info):
+def forward(step, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info):
     """Compute accelerations; see `accelerate`."""
     a, b = dt.local(step.nv), dt.local(step.nv)
     for i in range(step.nv):
@@ -23,6 +23,12 @@ def accelerated(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, 
         out[i] = b[i]
     info[0] = residual
     info[1] = steps
+
+
+@dt.func
+def accelerated(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info):
+    """Compute accelerations, with the derivative of their solution."""
+    forward(step, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info)
 
 
 @accelerated.backward

@@ -13,6 +13,7 @@ import difftile as dt
 from difftile import ti
 from difftile.worlds.collide import FAR, ZERO, Collision
 from difftile.worlds.impedance import (
+    LEAST,
     SMOOTH_START,
     bounded,
     impedance,
@@ -48,10 +49,11 @@ class Rows:
         sizes: The sizes of the model.
         smooth: Whether contacts and limits appear with an impedance of nearly 0, whatever the
             model says.
+        distance: Contacts have rows up to this distance beyond their margin [m]; see `distance.py`.
     """
 
-    def __init__(self, sizes: Any, smooth: bool = False) -> None:
-        self.smooth = smooth
+    def __init__(self, sizes: Any, smooth: bool = False, distance: float = 0.0) -> None:
+        self.smooth, self.distance, self.afar = smooth, distance, distance > 0.0
         self.collision = Collision(sizes)
         self.elliptic = sizes.cone == ELLIPTIC
         self.nv, self.nbody, self.nslot = sizes.nv, sizes.nbody, sizes.nslot
@@ -88,6 +90,15 @@ class Rows:
         return d0
 
     @dt.func
+    def contact(self, m, s, geom_xpos, geom_xmat):
+        """Return the contact in slot s, as `Collision.contact`, its margin, and if it has rows."""
+        margin, reach = self.collision.margins(m, s)
+        dist, point, frame = self.collision.contact(
+            m, s, reach + self.distance, geom_xpos, geom_xmat
+        )
+        return dist, point, frame, margin, dist < margin + self.distance
+
+    @dt.func
     def contact_law(self, m, s, dist, margin, speed, h):
         """Return the law of a contact: dim, reference, D, and frictions.
 
@@ -101,8 +112,13 @@ class Rows:
         """
         dim, friction, solref, solimp = self.collision.surface(m, s)
         b1, b2 = m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
-        rho = dist - margin
-        d = impedance(solimp, rho, self.start(solimp))
+        rho, d0 = dist - margin, self.start(solimp)
+        if ti.static(self.afar):
+            if rho > 0.0:
+                rho -= self.distance
+                d0 = LEAST
+                solimp[2] = self.distance
+        d = impedance(solimp, rho, d0)
         k, b = spring(solref, solimp, h)
         mu = friction[0] / ti.sqrt(m.impratio[None])
         a = m.body_invweight0[b1][0] + m.body_invweight0[b2][0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +12,11 @@ import numpy as np
 
 import difftile as dt
 from difftile import ti
+from difftile.fields.recording import RECORDING
 from difftile.worlds import dynamics, resets
+from difftile.worlds.advice import abrupt_contact
+from difftile.worlds.collide import FAR
+from difftile.worlds.distance import accelerate_afar
 from difftile.worlds.model import Model
 from difftile.worlds.observe import Observation, observe
 from difftile.worlds.solution import Solution
@@ -42,10 +47,18 @@ class Start:
 
 
 @cache
-def _funcs(sizes: Sizes, iterations: int, tolerance: float, smooth: bool) -> tuple[Step, Solution]:
-    """Return the funcs that models of the same sizes share, and with them compiled kernels."""
-    step = Step(sizes, pushed=True, iterations=iterations, tolerance=tolerance, smooth=smooth)
-    return step, Solution(sizes, pushed=True, smooth=smooth)
+def _funcs(
+    sizes: Sizes, iterations: int, tolerance: float, smooth: bool, distance: float
+) -> tuple[Step | Solution, ...]:
+    """Return the funcs that models of the same sizes share, and with them compiled kernels.
+
+    A step and its solution, with a step from a distance between them if there is one.
+    """
+    searched = {"iterations": iterations, "tolerance": tolerance}
+    step = Step(sizes, pushed=True, smooth=smooth, **searched)
+    afar = {"pushed": True, "smooth": smooth, "distance": distance}
+    solution = Solution(sizes, **afar)
+    return (step, Step(sizes, **afar, **searched), solution) if distance else (step, solution)
 
 
 @cache
@@ -73,6 +86,11 @@ class Worlds:
             in f64.
         contact: "model" for MuJoCo's own contacts, limits and frictionloss, or "smooth" for forces
             that are smooth functions of the state: another model.
+        contact_gradient: "exact" for the derivative of the steps as they are, or "distance" for
+            gradients that reach contacts before they touch, which are approximate: in reverse,
+            a contact between 0 and `distance` beyond its margin has the rows of one whose margin is
+            larger by `distance`, with an impedance that grows from 0 there over this width.
+        distance: The distance of contacts that gradients reach [m].
 
     Attributes:
         model: The model.
@@ -91,8 +109,8 @@ class Worlds:
         qacc: Accelerations of the last step, (worlds, nv), where the next one starts its search.
 
     Raises:
-        FieldError: There is no world, the model has no joints, the type is no float, or `contact`
-            is another word.
+        FieldError: There is no world, the model has no joints, the type is no float, `contact` or
+            `contact_gradient` is another word, or `distance` is not positive.
         KeyError: No parameter has such a name.
     """
 
@@ -107,11 +125,19 @@ class Worlds:
         iterations: int | None = None,
         tolerance: float | None = None,
         contact: str = "model",
+        contact_gradient: str = "exact",
+        distance: float = 0.05,
     ) -> None:
         if worlds < 1:
             raise dt.FieldError(f"Worlds(model, {worlds}): there must be one world at least.")
         if contact not in ("model", "smooth"):
             raise dt.FieldError(f'Worlds(contact=...) is "model" or "smooth", not {contact!r}.')
+        if contact_gradient not in ("exact", "distance"):
+            raise dt.FieldError(
+                f'Worlds(contact_gradient=...) is "exact" or "distance", not {contact_gradient!r}.'
+            )
+        if not 0.0 < distance < FAR:
+            raise dt.FieldError(f"Worlds(distance={distance}): a distance is positive, in metres.")
         if not model.sizes.nv:
             raise dt.FieldError(f"{model!r} has no joints: nothing in it moves.")
         self.model, self.worlds, self.dtype = model, worlds, dtype
@@ -120,7 +146,10 @@ class Worlds:
             iterations = int(model.arrays["iterations"])
         if tolerance is None:
             tolerance = max(float(model.arrays["tolerance"]), 1e-6 if dtype == ti.f32 else 0.0)
-        self._funcs = _funcs(model.sizes, iterations, tolerance, contact == "smooth")
+        afar = contact_gradient == "distance" and model.sizes.nslot > 0
+        self._funcs = _funcs(
+            model.sizes, iterations, tolerance, contact == "smooth", distance if afar else 0.0
+        )
         self.m = model.parameters(dtype, graded, worlds=worlds, per_world=of_each)
         sizes = model.sizes
         shapes = {
@@ -139,12 +168,13 @@ class Worlds:
         self._smooth = self._field(sizes.nv)  # accelerations that the integrator takes
         self._outcome = self._field(2, grad=False)
         own = tuple(f"m.{name}" for name in of_each)
-        accelerate, advance = dynamics.accelerate, dynamics.advance
+        accelerate = accelerate_afar if afar else dynamics.accelerate
         self._accelerate = dt.batch(accelerate, worlds, shared="m", batched=(*_ACCELERATE, *own))
-        self._advance = dt.batch(advance, worlds, shared="m", batched=(*_ADVANCE, *own))
+        self._advance = dt.batch(dynamics.advance, worlds, shared="m", batched=(*_ADVANCE, *own))
         self._hold = dt.batch(resets.hold, worlds)
         self._observe = dt.batch(observe, worlds, shared="m", batched=(*_OBSERVE, *own))
         self._observation = _observation(sizes)
+        self._advice = abrupt_contact(model) if contact == "model" else ""
         self.sensordata = self._field(sizes.nsensordata)
         self.xpos, self.xquat = (self._field(sizes.nbody, of=dt.vec(n, dtype)) for n in (3, 4))
         self.reset()
@@ -160,13 +190,14 @@ class Worlds:
         Args:
             substeps: Their number, for which the inputs stay the same.
         """
-        step, solution = self._funcs
         state, inputs = (self.qpos, self.qvel), (self.ctrl, self.act)
         pushed, out = (self.qfrc_applied, self.xfrc_applied), self._smooth
+        if self._advice and RECORDING.get().recorder is not None:
+            warnings.warn(self._advice, UserWarning, stacklevel=2)
+            self._advice = ""
         for _ in range(substeps):
             self._accelerate(
-                step,
-                solution,
+                *self._funcs,
                 self.m,
                 *state,
                 *inputs,
@@ -175,7 +206,7 @@ class Worlds:
                 out,
                 self._outcome,
             )
-            self._advance(step, self.m, *state, *inputs, out, *state, self.act)
+            self._advance(self._funcs[0], self.m, *state, *inputs, out, *state, self.act)
 
     def sense(self) -> None:
         """Compute `sensordata`, `xpos` and `xquat` of the present state."""

@@ -33,13 +33,18 @@ class Solution:
     Args:
         sizes: The sizes.
         pushed: Whether there are forces on bodies.
-        smooth, width: As for `Cones` and `Rows`.
+        smooth, width, distance: As for `Cones` and `Rows`.
     """
 
     def __init__(
-        self, sizes: Sizes, pushed: bool = False, smooth: bool = False, width: float = WIDTH
+        self,
+        sizes: Sizes,
+        pushed: bool = False,
+        smooth: bool = False,
+        width: float = WIDTH,
+        distance: float = 0.0,
     ) -> None:
-        self.rows, self.cones = Rows(sizes, smooth), Cones(sizes, smooth, width)
+        self.rows, self.cones = Rows(sizes, smooth, distance), Cones(sizes, smooth, width)
         self.kinematics, self.inertia = Kinematics(sizes), Inertia(sizes)
         self.forces, self.integrator = Forces(sizes), Integrator(sizes)
         self.nv, self.nbody, self.nnode = sizes.nv, sizes.nbody, sizes.nnode
@@ -187,9 +192,8 @@ class Solution:
         self.rows.motions(m, axis_r, axis_t, x, x_r, x_t)
         power = 0.0
         for s in range(self.nslot):
-            margin, reach = self.rows.collision.margins(m, s)
-            dist, point, frame = self.rows.collision.contact(m, s, reach, geom_xpos, geom_xmat)
-            if dist < margin:
+            dist, point, frame, margin, near = self.rows.contact(m, s, geom_xpos, geom_xmat)
+            if near:
                 speed = self.rows.apart(m, s, point, frame, com, v_r, v_t)
                 dim, r, weight, mu = self.rows.contact_law(m, s, dist, margin, speed, h)
                 z = self.rows.apart(m, s, point, frame, com, a_r, a_t) + r

@@ -43,8 +43,9 @@ class Solver:
         tolerance: float = 1e-15,
         smooth: bool = False,
         width: float = WIDTH,
+        distance: float = 0.0,
     ) -> None:
-        self.rows, self.cones = Rows(sizes, smooth), Cones(sizes, smooth, width)
+        self.rows, self.cones = Rows(sizes, smooth, distance), Cones(sizes, smooth, width)
         self.nv, self.nbody, self.nslot = sizes.nv, sizes.nbody, sizes.nslot
         self.nlimit, self.nfriction = sizes.nlimit, sizes.nfriction
         self.npacked = sizes.nv * (sizes.nv + 1) // 2
@@ -65,10 +66,9 @@ class Solver:
         motion_r, motion_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
         self.rows.motions(m, axis_r, axis_t, qvel, motion_r, motion_t)
         for s in range(self.nslot):
-            margin, reach = self.rows.collision.margins(m, s)
-            dist, point, frame = self.rows.collision.contact(m, s, reach, geom_xpos, geom_xmat)
+            dist, point, frame, margin, near = self.rows.contact(m, s, geom_xpos, geom_xmat)
             law_weight[s] = 0.0
-            if dist < margin:
+            if near:
                 speed = self.rows.apart(m, s, point, frame, com, motion_r, motion_t)
                 dim, reference, weight, mu = self.rows.contact_law(m, s, dist, margin, speed, h)
                 law_dim[s] = dim

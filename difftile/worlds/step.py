@@ -24,7 +24,7 @@ class Step:
     Args:
         sizes: The sizes.
         pushed: Whether there are forces on bodies.
-        options: Of `Solver`: iterations, tolerance, smooth, width.
+        options: Of `Solver`: iterations, tolerance, smooth, width, distance.
     """
 
     def __init__(self, sizes: Sizes, pushed: bool = False, **options: Any) -> None:
