@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,28 @@ def _go_on(arch: str) -> None:
 def started() -> None:
     """Start difftile once; a test that starts it again must not keep earlier fields."""
     dt.init(arch="cpu")
+    _Usual.settings = _settings()
+
+
+class _Usual:
+    settings: tuple[object, ...] = ()
+
+
+def _settings() -> tuple[object, ...]:
+    one = current_session()
+    numbers = one.float_type, one.fast_math, one.polynomials
+    return one.backend, one.device, one.threads, one.debug, one.scatter, *numbers
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, None, None]:
+    """Start difftile as before, where a file has left it in another precision, for example."""
+    yield
+    is_last = nextitem is None or nextitem.path != item.path
+    if is_last and _Usual.settings and _settings() != _Usual.settings:
+        dt.init(arch="cpu")
 
 
 @pytest.fixture(autouse=True)
