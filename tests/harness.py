@@ -224,8 +224,8 @@ class Run:
     weights: Values
 
 
-def check(one: Program) -> None:
-    """Put a program through every check."""
+def check(one: Program, single: bool = True) -> None:
+    """Put a program through every check, those in single precision if they are wanted."""
     rng = np.random.default_rng(7)
     values = drawn(one, rng)
     weights = {name: rng.uniform(0.5, 1.5, values[name].shape) for name in _floats(values)}
@@ -256,10 +256,10 @@ def check(one: Program) -> None:
     _check_forward(one, kernel, values, double)
     if one.smooth:
         _check_gradient(one, kernel, values, double, rng)
-    if one.single:
-        single = _run(one, dt.kernel(one.function), values, F32, weights)
-        _check_single(double.after, single.after, "values")
-        _check_single(double.gradients, single.gradients, "gradients")
+    if one.single and single:
+        rounded = _run(one, dt.kernel(one.function), values, F32, weights)
+        _check_single(double.after, rounded.after, "values")
+        _check_single(double.gradients, rounded.gradients, "gradients")
 
 
 def many_threads(wanted: bool = True) -> Any:

@@ -69,7 +69,10 @@ def field_and_array(rng: random.Random, dtype: Any) -> tuple[Any, np.ndarray[Any
     return field, array
 
 
-@pytest.mark.parametrize("seed", range(40))
+SEEDS = [*range(12), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(12, 40))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_indices_pick_and_set_as_in_numpy(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(20):
@@ -155,7 +158,7 @@ def reduce(name: str, array: np.ndarray[Any, Any], inner: int) -> Any:
     return getattr(wide, name)(axis=axes) if axes else wide
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", SEEDS[:20])
 def test_reductions_are_those_of_numpy(seed: int) -> None:
     rng = random.Random(seed)
     for name in ("sum", "mean", "min", "max", "norm"):

@@ -1,7 +1,7 @@
 """Kernels made at random have the derivatives that dual numbers have.
 
-HUNT says how many programs are tried, and HUNT_COMPILED how many are compiled. `python -m
-tests.hunt` tries others, and many more.
+HUNT says how many programs are tried, and HUNT_COMPILED how many are compiled; three times as many
+are slow tests. `python -m tests.hunt` tries others, and many more.
 """
 
 from __future__ import annotations
@@ -21,15 +21,22 @@ from tests.hunt.program import Given, Launch, Program
 from tests.hunt.reference import refer
 from tests.hunt.report import examine
 
-PROGRAMS = int(os.environ.get("HUNT", "1800"))
-COMPILED = int(os.environ.get("HUNT_COMPILED", "36"))
-PARTS = 12  # which processes share
+PROGRAMS = int(os.environ.get("HUNT", "600"))
+COMPILED = int(os.environ.get("HUNT_COMPILED", "20"))
+PARTS = 4  # which processes share
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+EACH_AND_SLOW = [
+    *range(PARTS),
+    *(pytest.param(k, marks=pytest.mark.slow) for k in range(PARTS, 12)),
+]
+
+
+@pytest.mark.parametrize("part", EACH_AND_SLOW)
 def test_random_programs_have_the_derivatives_of_dual_numbers(part: int) -> None:
     counts: Counter[str] = Counter()
-    for number in range(part, PROGRAMS, PARTS):
+    first = part // PARTS * PROGRAMS
+    for number in range(first + part % PARTS, first + PROGRAMS, PARTS):
         word, finding = examine(number)
         assert finding is None, str(finding)
         counts[word] += 1
@@ -40,16 +47,18 @@ def test_random_programs_have_the_derivatives_of_dual_numbers(part: int) -> None
         assert counts["discarded"] < 0.2 * counts.total(), counts
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", EACH_AND_SLOW)
 def test_compiled_programs_have_the_derivatives_of_dual_numbers(part: int) -> None:
-    for number in range(part, COMPILED, 4):
+    first = part // PARTS * COMPILED
+    for number in range(first + part % PARTS, first + COMPILED, PARTS):
         _, finding = examine(10**6 + number, compiled=True)
         assert finding is None, str(finding)
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", EACH_AND_SLOW)
 def test_programs_of_the_older_generator_have_them_too(part: int) -> None:
-    for seed in range(part, PROGRAMS // 60, 4):
+    first = part // PARTS * (PROGRAMS // 60)
+    for seed in range(first + part % PARTS, first + PROGRAMS // 60, PARTS):
         check(of_random_programs(seed), thorough=seed % 8 == 0)
 
 

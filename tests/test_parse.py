@@ -85,7 +85,16 @@ def _check(one: harness.Program, monkeypatch: pytest.MonkeyPatch) -> None:
         assert print_program(again) == text
 
 
-@pytest.mark.parametrize("one", harness.PROGRAMS, ids=lambda one: one.name)
+# Programs of one file have their statements in common.
+SOME = harness.PROGRAMS[::3]
+OTHERS = [one for one in harness.PROGRAMS if one not in SOME]
+
+
+@pytest.mark.parametrize(
+    "one",
+    [*SOME, *(pytest.param(one, marks=pytest.mark.slow) for one in OTHERS)],
+    ids=lambda one: one.name,
+)
 def test_programs_are_read_as_they_were_printed(
     one: harness.Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:

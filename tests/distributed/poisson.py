@@ -108,7 +108,7 @@ class Poisson:
         return dist.sum(loss)
 
 
-def derivatives(split: bool, tapes: tuple[dict[str, Any], ...] = ({},), times: int = 14) -> Arrays:
+def derivatives(split: bool, tapes: tuple[dict[str, Any], ...] = ({},), times: int = 6) -> Arrays:
     """Return the loss and its gradients by right-hand side and coefficients, for each tape.
 
     For coefficients that follow the solution twice, also a tangent and a product with the Hessian.

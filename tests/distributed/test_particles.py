@@ -25,7 +25,12 @@ def alone(*args: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("size", "engine", "periodic"),
-    [(2, "torch", True), (3, "torch", False), (4, "torch", True), (3, "mpi", True)],
+    [
+        (2, "torch", True),
+        (3, "torch", False),
+        (4, "torch", True),
+        pytest.param(3, "mpi", True, marks=pytest.mark.slow),  # compiles anew
+    ],
 )
 def test_value_and_gradients_are_those_of_one_process(
     size: int, engine: str, periodic: bool

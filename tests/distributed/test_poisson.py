@@ -11,7 +11,7 @@ import pytest
 from tests.distributed import poisson
 from tests.ranks import ranks
 
-TAPES: tuple[dict[str, Any], ...] = ({"memory": 40.0}, {})
+TAPES: tuple[dict[str, Any], ...] = ({"memory": 16.0}, {})
 
 
 @cache

@@ -111,13 +111,28 @@ def test_reductions_count_each_cell_once() -> None:
         compare(expected, found, results[0])
 
 
-def test_reductions_on_tapes() -> None:
-    expected = {**problems.reductions_on_tapes(False, None), "again": True}
-    for memory in (None, 7_000):
-        for size in (1, 2, 3, 4):
-            results = ranks(size).run(problems.reductions_on_tapes, True, memory)
-            for found in results:
-                compare({n: expected[n] for n in found}, found, results[0])
+@pytest.fixture(scope="module")
+def reduced() -> problems.Arrays:
+    return {**problems.reductions_on_tapes(False, None), "again": True}
+
+
+@pytest.mark.parametrize(
+    ("size", "memory"),
+    [
+        (1, None),
+        (3, None),
+        (2, 7_000),
+        (4, 7_000),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in [(2, None), (4, None), (1, 7_000), (3, 7_000)]
+        ),
+    ],
+)
+def test_reductions_on_tapes(reduced: problems.Arrays, size: int, memory: int | None) -> None:
+    results = ranks(size).run(problems.reductions_on_tapes, True, memory)
+    for found in results:
+        compare({n: reduced[n] for n in found}, found, results[0])
 
 
 def test_gradients_of_reductions() -> None:

@@ -17,14 +17,13 @@ CASES = [  # the slow ones are more of the same
     (FLAT, 2, "torch"),
     (FLAT, 4, "torch"),
     (DEEP, 3, "torch"),
-    (DEEP, 4, "torch"),
-    (FLAT, 3, "mpi"),
     *(
         pytest.param(*case, marks=pytest.mark.slow)
         for case in (
             *((FLAT, size, "torch") for size in (1, 3)),
             *((DEEP, size, "torch") for size in (1, 2)),
-            (DEEP, 3, "mpi"),
+            (DEEP, 4, "torch"),
+            *((shape, 3, "mpi") for shape in (FLAT, DEEP)),
         )
     ),
 ]

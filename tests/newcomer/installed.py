@@ -58,7 +58,8 @@ def install(folder: Path) -> Installed:
     subprocess.run([sys.executable, "-m", "venv", folder / "environment"], check=True)
     names = Installed(folder / "environment" / "bin", folder / "work")
     names.folder.mkdir()
-    quiet = ("--quiet", "--disable-pip-version-check")
+    # Few modules are ever imported: their bytecode is made then.
+    quiet = ("--quiet", "--disable-pip-version-check", "--no-compile")
     names.run("python", "-m", "pip", "install", *quiet, f"{ROOT}[viewer]", *NOTEBOOKS)
     return names
 

@@ -56,7 +56,12 @@ def _after_each_pass(
     return found
 
 
-@pytest.mark.parametrize("one", harness.PROGRAMS, ids=lambda one: one.name)
+# Every other program of a file; `tests/test_programs.py` runs all of them, compiled.
+SOME = harness.PROGRAMS[::2]
+OTHERS = [pytest.param(one, marks=pytest.mark.slow) for one in harness.PROGRAMS[1::2]]
+
+
+@pytest.mark.parametrize("one", [*SOME, *OTHERS], ids=lambda one: one.name)
 def test_each_pass_keeps_the_results(one: harness.Program, monkeypatch: pytest.MonkeyPatch) -> None:
     for made in from_the_frontend(one, monkeypatch):
         program = inline_primals(unchecked(derive(made)))

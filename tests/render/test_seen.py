@@ -99,9 +99,9 @@ def in_one(
 @pytest.mark.parametrize(
     ("channels", "bands", "degree", "antialiased", "posed", "count"),
     [
-        (3, 3, 3, False, True, 2),
+        pytest.param(3, 3, 3, False, True, 2, marks=pytest.mark.slow),
         (3, 3, 2, True, False, 1),
-        (4, 1, 1, False, False, 2),
+        pytest.param(4, 1, 1, False, False, 2, marks=pytest.mark.slow),
         (3, 0, 0, True, True, 1),
         (5, None, 0, False, True, 2),
     ],
