@@ -11,6 +11,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.render.sorting import Sorter
 from difftile.substrate import slow_compiles
 
 
@@ -89,3 +90,7 @@ def test_quick_compilations_are_silent() -> None:
         warnings.simplefilter("always")
         quick(dt.zeros(4))
     assert caught == []
+
+
+def test_kernels_of_the_library_are_not_warned_of() -> None:
+    assert not _said(lambda: Sorter(3).sort(3))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections import Counter
+from pathlib import Path
 
 from difftile.diagnostics import Label, SlowCompile, Span, render
 from difftile.ir.nodes import Alloc, Let, Program, Stmt
@@ -13,11 +15,14 @@ from difftile.ir.walk import definitions, walk
 
 LONGEST = 5.0  # seconds that a kernel takes to compile without a note
 _SYSTEMS = ("solve", "solve_lower", "solve_upper", "inverse", "cholesky", "cofactors")
+_LIBRARY = str(Path(__file__).parents[1]) + os.sep
 _LONG = 16  # components of a vector that is the reason
 
 
 def note_slow_compile(program: Program, seconds: float) -> None:
     """Warn about a program that took long to compile, with the line that most of the code is for.
+
+    Kernels of the library are not warned of: whoever launches them could not write them otherwise.
 
     Args:
         program: The program, as it was emitted.
@@ -35,6 +40,8 @@ def note_slow_compile(program: Program, seconds: float) -> None:
     title = f"Compiling '{program.name}' took {seconds:.0f} s"
     if not weights:
         warnings.warn(SlowCompile(f"{title}."), stacklevel=2)
+        return
+    if all(file.startswith(_LIBRARY) for file, _ in weights):
         return
     ((place, weight),) = weights.most_common(1)
     share = round(100 * weight / weights.total())
