@@ -28,7 +28,11 @@ PAGES = [
     *(p for at in ("*", "recipes/*") for p in sorted((ROOT / "docs").glob(f"{at}.md"))),
 ]
 FENCE = re.compile(r"^```python(?P<kind>[^\n]*)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL)
-NEEDED = {"torch": ("torch",), "jax": ("jax", "optax"), "worlds": ("mujoco",)}  # by pages, and by packages of `dt`
+NEEDED = {
+    "torch": ("torch",),
+    "jax": ("jax", "optax"),
+    "worlds": ("mujoco",),
+}  # by pages, and by packages of `dt`
 MODULES: dict[str, Any] = {
     "": builtins,
     "math": math,
