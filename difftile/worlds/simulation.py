@@ -109,9 +109,12 @@ class Worlds:
         qacc: Accelerations of the last step, (worlds, nv), where the next one starts its search.
 
     Raises:
-        FieldError: There is no world, the model has no joints, the type is no float, `contact` or
-            `contact_gradient` is another word, or `distance` is not positive.
+        FieldError: There is no world, the model has no joints, the type is neither `ti.f32` nor
+            `ti.f64`, `contact` or `contact_gradient` is another word, or `distance` is not
+            positive.
         KeyError: No parameter has such a name.
+        TypeError: `model` is not a model.
+        ValueError: `iterations` is below 1, or `tolerance` is negative or NaN.
     """
 
     def __init__(
@@ -128,8 +131,16 @@ class Worlds:
         contact_gradient: str = "exact",
         distance: float = 0.05,
     ) -> None:
+        if not isinstance(model, Model):
+            raise TypeError(f"Worlds takes a model of worlds.load or load_arrays, not {model!r}.")
         if worlds < 1:
             raise dt.FieldError(f"Worlds(model, {worlds}): there must be one world at least.")
+        if dtype not in (ti.f32, ti.f64):
+            raise dt.FieldError(f"Worlds(dtype=...) is ti.f32 or ti.f64, not {dtype}.")
+        if iterations is not None and iterations < 1:
+            raise ValueError(f"Worlds(iterations=...) is at least 1, not {iterations}.")
+        if tolerance is not None and not tolerance >= 0:
+            raise ValueError(f"Worlds(tolerance=...) is at least 0, not {tolerance}.")
         if contact not in ("model", "smooth"):
             raise dt.FieldError(f'Worlds(contact=...) is "model" or "smooth", not {contact!r}.')
         if contact_gradient not in ("exact", "distance"):
@@ -189,7 +200,12 @@ class Worlds:
 
         Args:
             substeps: Their number, for which the inputs stay the same.
+
+        Raises:
+            ValueError: The number is negative.
         """
+        if substeps < 0:
+            raise ValueError(f"step(substeps={substeps}): a simulation goes forward alone.")
         state, inputs = (self.qpos, self.qvel), (self.ctrl, self.act)
         pushed, out = (self.qfrc_applied, self.xfrc_applied), self._smooth
         if self._advice and RECORDING.get().recorder is not None:
@@ -222,9 +238,19 @@ class Worlds:
         Args:
             done: A field of shape (worlds,), not 0 for the worlds to reset; by default all.
             start: The state; by default `qpos0` of the model, at rest.
+
+        Raises:
+            FieldError: The start is of another model, or of another number of worlds.
         """
         if start is None:
             start = self.start()
+        for name in STATE:
+            given, own_shape = tuple(getattr(start, name).shape), tuple(getattr(self, name).shape)
+            if given not in (own_shape, own_shape[1:]):
+                raise dt.FieldError(
+                    f"reset(start=...): '{name}' has the shape {given}; expected {own_shape[1:]}, "
+                    f"or {own_shape} for a state of each world."
+                )
         if done is None:
             done = dt.full((self.worlds,), 1, ti.i32)
         of_each = [
@@ -255,6 +281,9 @@ class Worlds:
         found = arrays["qpos0"], np.zeros(sizes.nv), np.zeros(sizes.na)
         if key is not None:
             at = self.model.id("key", key) if isinstance(key, str) else key
+            count = len(arrays["key_qpos"])
+            if not 0 <= at < count:
+                raise KeyError(f"the model has no key {at}; it has {count}.")
             found = arrays["key_qpos"][at], arrays["key_qvel"][at], arrays["key_act"][at]
         return Start(*(dt.from_numpy(np.asarray(one), dtype=self.dtype) for one in found))
 
