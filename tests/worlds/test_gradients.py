@@ -43,7 +43,7 @@ class Rollout:
     """
 
     def __init__(self, name: str, dtype: Any = ti.f64) -> None:
-        self.reference, self.dtype = numbers()[name], dtype
+        self.name, self.reference, self.dtype = name, numbers()[name], dtype
         self.states = self.reference["states"]
         self.parameter = self.states[0]["gradient"]["parameter"]
         array = self.parameter["array"]
@@ -51,17 +51,24 @@ class Rollout:
         self.sim = worlds.Worlds(model(name), count, dtype=dtype, per_world=array, grad=array)
         self.first = self.field("qpos"), self.field("qvel")
         self.controls = self.field("ctrl", axes=(1, 0, 2)) if model(name).sizes.nu else None
+        self.act = self.field("act") if model(name).sizes.na else None
 
     def field(self, key: str, axes: Any = (0, 1)) -> Any:
         values = np.array([state[key] for state in self.states]).transpose(axes)
         return dt.from_numpy(np.ascontiguousarray(values), dtype=self.dtype, grad=True)
 
+    def start(self) -> None:
+        """Put the worlds into their first states."""
+        self.sim.qacc.fill(0.0)
+        self.sim.qpos.copy_from(self.first[0])
+        self.sim.qvel.copy_from(self.first[1])
+        if self.act is not None:
+            self.sim.act.copy_from(self.act)
+
     def loss(self, steps: int) -> Any:
         """Return the sum of the losses of all worlds."""
         sim, loss = self.sim, dt.zeros((), self.dtype, grad=True)
-        sim.qacc.fill(0.0)
-        sim.qpos.copy_from(self.first[0])
-        sim.qvel.copy_from(self.first[1])
+        self.start()
         for t in range(steps):
             if self.controls is not None:
                 control(t, self.controls, sim.ctrl, loss)
