@@ -21,6 +21,7 @@ from difftile.worlds.model import Model
 from difftile.worlds.observe import Observation, observe
 from difftile.worlds.solution import Solution
 from difftile.worlds.step import Step
+from difftile.worlds.summary import Diagnosis, Summary
 from difftile.worlds.topology import Sizes
 
 STATE = ("qpos", "qvel", "act")  # the fields that a step replaces
@@ -91,6 +92,7 @@ class Worlds:
             a contact between 0 and `distance` beyond its margin has the rows of one whose margin is
             larger by `distance`, with an impedance that grows from 0 there over this width.
         distance: The distance of contacts that gradients reach [m].
+        diagnose: Whether steps count what `summary` returns, at the cost of another launch each.
 
     Attributes:
         model: The model.
@@ -130,6 +132,7 @@ class Worlds:
         contact: str = "model",
         contact_gradient: str = "exact",
         distance: float = 0.05,
+        diagnose: bool = False,
     ) -> None:
         if not isinstance(model, Model):
             raise TypeError(f"Worlds takes a model of worlds.load or load_arrays, not {model!r}.")
@@ -153,6 +156,7 @@ class Worlds:
             raise dt.FieldError(f"{model!r} has no joints: nothing in it moves.")
         self.model, self.worlds, self.dtype = model, worlds, dtype
         of_each, graded = _names(per_world), _names(grad)
+        self.per_world = of_each
         if iterations is None:
             iterations = int(model.arrays["iterations"])
         if tolerance is None:
@@ -185,6 +189,8 @@ class Worlds:
         self._hold = dt.batch(resets.hold, worlds)
         self._observe = dt.batch(observe, worlds, shared="m", batched=(*_OBSERVE, *own))
         self._observation = _observation(sizes)
+        self._modes = contact, contact_gradient if afar else "exact"
+        self._diagnosis = Diagnosis(self, self._funcs[0], iterations) if diagnose else None
         self._advice = abrupt_contact(model) if contact == "model" else ""
         self.sensordata = self._field(sizes.nsensordata)
         self.xpos, self.xquat = (self._field(sizes.nbody, of=dt.vec(n, dtype)) for n in (3, 4))
@@ -222,6 +228,8 @@ class Worlds:
                 out,
                 self._outcome,
             )
+            if self._diagnosis is not None:
+                self._diagnosis.watch(self, self._outcome)
             self._advance(self._funcs[0], self.m, *state, *inputs, out, *state, self.act)
 
     def sense(self) -> None:
@@ -242,6 +250,8 @@ class Worlds:
         Raises:
             FieldError: The start is of another model, or of another number of worlds.
         """
+        if self._diagnosis is not None:
+            self._diagnosis.reset(done)
         if start is None:
             start = self.start()
         for name in STATE:
@@ -286,6 +296,16 @@ class Worlds:
                 raise KeyError(f"the model has no key {at}; it has {count}.")
             found = arrays["key_qpos"][at], arrays["key_qvel"][at], arrays["key_act"][at]
         return Start(*(dt.from_numpy(np.asarray(one), dtype=self.dtype) for one in found))
+
+    def summary(self) -> Summary:
+        """Return what happened since the last reset of all worlds: contacts, residuals, failures.
+
+        Raises:
+            FieldError: Steps did not count it: `Worlds(..., diagnose=True)`.
+        """
+        if self._diagnosis is None:
+            raise dt.FieldError("Worlds(..., diagnose=True) makes steps count for summary().")
+        return self._diagnosis.summary(self.model, self._modes)
 
     def detach(self) -> None:
         """Let the state go on as a constant: gradients of later steps end here."""

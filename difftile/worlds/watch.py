@@ -1,0 +1,153 @@
+"""Counts of what happens in steps: contacts made and lost, and steps that went wrong."""
+
+from __future__ import annotations
+
+import difftile as dt
+from difftile import ti
+from difftile.worlds.kinds import ELLIPTIC
+from difftile.worlds.packed import factor
+from difftile.worlds.quaternions import vec3
+from difftile.worlds.step import Step
+from difftile.worlds.topology import Sizes
+
+STEPS, MADE, LOST, CHANGED, STOPPED, INDEFINITE, BROKEN = range(7)  # counts of a world
+WHEN, WHY, WHERE = range(3)  # of its first failure: the step, one of the last three, and a slot
+
+
+@dt.data_oriented
+class Watch:
+    """Counts of what happens in steps, for models of some sizes.
+
+    Args:
+        sizes: The sizes.
+        step: The funcs of a step.
+        iterations: The largest number of steps of the solver.
+    """
+
+    def __init__(self, sizes: Sizes, step: Step, iterations: int) -> None:
+        self.step, self.iterations = step, iterations
+        self.nslot, self.nlimit, self.nfriction = sizes.nslot, sizes.nlimit, sizes.nfriction
+        self.slots, self.limits, self.dries = step.slots, step.limits, step.dries
+        self.nrow = max(1, sizes.nslot + 2 * sizes.nlimit + sizes.nfriction)
+        self.nv, self.npacked = sizes.nv, step.npacked
+        self.nu, self.na = step.nu, step.na
+        self.elliptic = sizes.cone == ELLIPTIC
+
+    @dt.func
+    def zone(self, dim, z, weight, mu):
+        """Return a number for the piece of the penalty that a contact is in, above 0."""
+        found = 1
+        if z[0] < 0.0:
+            found = 2
+        if dim > 1:
+            if ti.static(self.elliptic):
+                u1, u2 = mu[1] * z[1], mu[2] * z[2]
+                n, t = mu[0] * z[0], ti.sqrt(u1 * u1 + u2 * u2)
+                found = 1
+                if mu[0] * n + t <= 0.0:
+                    found = 2
+                elif n < mu[0] * t:
+                    found = 3
+            else:
+                found = 1
+                for k in range(4):
+                    sign, one = 1.0 - 2.0 * (k % 2), mu[1] * z[1]
+                    if k > 1:
+                        one = mu[2] * z[2]
+                    if z[0] + sign * one < 0.0:
+                        found += 1 << k
+        return found
+
+    @dt.func
+    def note(self, row, zone, contact, zones, counts):
+        """Compare the zone of a row with that of the step before, -1 at the start."""
+        before = zones[row]
+        if before >= 0 and zone != before:
+            counts[CHANGED] += 1
+            if contact and before == 0:
+                counts[MADE] += 1
+            if contact and zone == 0:
+                counts[LOST] += 1
+        zones[row] = zone
+
+    @dt.func
+    def run(self, m, qpos, qvel, ctrl, act, acc, info, zones, counts, failure, residual):
+        """Look at a step from a state, and the accelerations that it found; see `watch`."""
+        h = m.timestep[None]
+        _bodies, tree, geoms, _inertias, mass = self.step.frames(m, qpos)
+        laws = self.step.laws()
+        self.step.solver.set_laws(m, h, qpos, qvel, geoms[0], geoms[1], tree, laws)
+        z = (dt.local(self.slots, vec3), dt.local(self.limits), dt.local(self.dries))
+        a = dt.local(self.nv)
+        why = 0
+        for i in range(self.nv):
+            a[i] = acc[i]
+            if not abs(acc[i]) < 1e30:
+                why = BROKEN
+        self.step.solver.set_rows(m, a, tree, laws, z)
+        contacts, limits, dries = laws
+        where, least = -1, 1e30
+        for s in range(self.nslot):
+            zone = 0
+            if contacts[4][s] > 0.0:
+                zone = self.zone(contacts[0][s], z[0][s], contacts[4][s], contacts[5][s])
+                if where < 0 or z[0][s][0] < least:
+                    where, least = s, z[0][s][0]
+            self.note(s, zone, True, zones, counts)
+        for k in range(2 * self.nlimit):
+            zone = 0
+            if limits[2][k] > 0.0 and z[1][k] < 0.0:
+                zone = 1
+            self.note(self.nslot + k, zone, False, zones, counts)
+        for k in range(self.nfriction):
+            most, force = m.dof_frictionloss[m.friction_dofid[k]], -dries[1][k] * z[2][k]
+            zone = 0
+            if force > most:
+                zone = 1
+            elif force < -most:
+                zone = 2
+            self.note(self.nslot + 2 * self.nlimit + k, zone, False, zones, counts)
+        force, drive = dt.local(self.nu), dt.local(self.nv)
+        slope, act_next = dt.local(self.nu), dt.local(self.na)
+        implicit = dt.local(self.npacked)
+        self.step.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
+        self.step.integrator.matrix(m, h, mass, slope, implicit)
+        factor(implicit, self.nv)
+        for i in range(self.nv):
+            if implicit[i * (i + 1) // 2 + i] <= 0.0 and why == 0:
+                why = INDEFINITE
+        if info[1] >= self.iterations and why == 0:
+            why = STOPPED
+        if why > 0:
+            counts[why] += 1
+            if failure[WHY] == 0:
+                failure[WHEN] = counts[STEPS]
+                failure[WHY] = why
+                failure[WHERE] = where
+        residual[0] = max(residual[0], info[0])
+        counts[STEPS] += 1
+
+
+@dt.kernel
+def watch(watched, m, qpos, qvel, ctrl, act, acc, info, zones, counts, failure, residual):
+    """Count what happens in a step of a world.
+
+    Args:
+        watched: The funcs of `Watch`.
+        m: The parameters of the model.
+        qpos, qvel, ctrl, act: The state before the step, and controls.
+        acc, info: What `dynamics.accelerate` found.
+        zones: The pieces of the penalties of rows, and -1 before the first step.
+        counts: STEPS to BROKEN, added to.
+        failure: WHEN, WHY and WHERE of the first failure; WHY is 0 before.
+        residual: The largest so far, (1,).
+    """
+    watched.run(m, qpos, qvel, ctrl, act, acc, info, zones, counts, failure, residual)
+
+
+@dt.kernel
+def forget(done, zones):
+    """Forget the rows of a world that is reset."""
+    for i in zones:
+        if done[None] != 0:
+            zones[i] = -1
