@@ -9,6 +9,9 @@ ifdef SUBSTRATE
 export DIFFTILE_SUBSTRATE := $(SUBSTRATE)
 endif
 
+# Tests start hundreds of processes, each of which would compile all modules from their source.
+unexport PYTHONDONTWRITEBYTECODE
+
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help

@@ -91,7 +91,14 @@ def compare(found: list[Trained], scenarios: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "engine"), [(1, "torch"), (2, "torch"), (3, "torch"), (4, "torch"), (3, "mpi")]
+    ("size", "engine"),
+    [
+        (1, "torch"),
+        (2, "torch"),
+        (3, "torch"),
+        (4, "torch"),
+        pytest.param(3, "mpi", marks=pytest.mark.slow),  # compiles anew
+    ],
 )
 @pytest.mark.parametrize(("memory", "together"), [(None, True), ("12kB", True), ("12kB", False)])
 def test_training_is_that_of_one_process(

@@ -9,7 +9,15 @@ import pytest
 from tests.process.running import run
 
 
-@pytest.mark.parametrize(("words", "places"), [((), "150"), (("fused",), "60")])
+@pytest.mark.parametrize(
+    ("words", "places"),
+    [
+        ((), "60"),
+        (("fused",), "30"),
+        pytest.param((), "400", marks=pytest.mark.slow),
+        pytest.param(("fused",), "150", marks=pytest.mark.slow),
+    ],
+)
 def test_the_library_is_sound_after_an_interrupt(words: tuple[str, ...], places: str) -> None:
     # Python may say on stderr what it ignored in a generator that ended.
     ended = run("interrupts", *words, environment={**os.environ, "DIFFTILE_INTERRUPTS": places})

@@ -123,7 +123,12 @@ def drawn_inputs(case: Case, rng: np.random.Generator) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "precision"), [*((n, "f64") for n in CASES), *((n, "f32") for n in SINGLE)]
+    ("name", "precision"),
+    [
+        *((n, "f64") for n in CASES),
+        (SINGLE[-1], "f32"),
+        *(pytest.param(n, "f32", marks=pytest.mark.slow) for n in SINGLE[:-1]),
+    ],
 )
 def test_sampling(name: str, precision: str) -> None:
     case, options = CASES[name], dict(CASES[name].options)
