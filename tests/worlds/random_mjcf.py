@@ -50,6 +50,10 @@ class _Text:
     def pick(self, *given: str) -> str:
         return given[int(self.rng.integers(len(given)))]
 
+    def impedance(self) -> str:
+        rest = f"{self.number(0.9, 0.99)} {self.number(0.001, 0.05)} {self.number(0.2, 0.8)}"
+        return f"{self.pick('0', '0.5', '0.9')} {rest} {self.pick('1', '2', '3.5')}"
+
     # Elements
 
     def text(self) -> str:
@@ -68,7 +72,7 @@ class _Text:
             f'<mujoco><compiler angle="radian" autolimits="true"/>'
             f'<option timestep="{self.number(0.001, 0.01)}" gravity="{gravity}" cone="{cone}" '
             f'integrator="{integrator}" impratio="{self.number(0.5, 3)}" jacobian="dense" '
-            f'solver="Newton" iterations="100" tolerance="1e-15">'
+            f'solver="Newton" iterations="200" ls_iterations="100" tolerance="1e-15">'
             f'<flag energy="enable" {flags}/></option>'
             f"{body}{contact}{actuator}{sensor}</mujoco>"
         )
@@ -90,6 +94,8 @@ class _Text:
             solver = self.pick(
                 'solref="0.03 0.9"', 'solref="-800 -30"', 'priority="1"', 'solmix="2"'
             )
+        if self.chance(0.4):
+            solver += f' solimp="{self.impedance()}"'
         return (
             f'<geom name="{name}" type="{kind}" size="{size}" {place} contype="{contype}" '
             f'conaffinity="{conaffinity}" density="{self.number(200, 2000)}" '
@@ -120,7 +126,7 @@ class _Text:
         if self.chance(0.4):
             low = 0.0 if kind == "ball" else self.rng.uniform(-1, 0.2)
             said.append(f'range="{low:.4g} {self.rng.uniform(0.3, 1.2):.4g}"')
-            said.append(f'margin="{self.pick("0", "0.1")}"')
+            said.append(f'margin="{self.pick("0", "0.1")}" solimplimit="{self.impedance()}"')
         if kind != "ball" and self.chance(0.4):
             said.append(f'ref="{self.number(-1, 1)}" springref="{self.number(-1, 1)}"')
         if kind != "ball" and self.chance(0.2):

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.worlds import random_models
 from tests.worlds.beside_mujoco import World, filled
 from tests.worlds.conformance import DATA, NAMES, numbers
 from tests.worlds.plain import module
@@ -43,21 +42,6 @@ def test_rows_forces_and_accelerations_of_the_reference(name: str) -> None:
         assert error(a, terms["qacc"]) < 1e-8
         other = world.solve(start=100 * np.cos(np.arange(world.source.nv)))
         assert error(other, a) < 1e-12
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_random_models(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    world = World(mujoco, mujoco.MjModel.from_xml_string(random_models.drawn(rng)))
-    world.forward(*random_models.state(rng, mujoco, world.source))
-    a = world.solve()
-    references, regularisations, forces = world.rows()
-    assert error(references, world.data.efc_aref) < 1e-12
-    assert error(regularisations, world.data.efc_R) < 1e-12
-    assert error(forces, world.data.efc_force) < 1e-8
-    assert error(a, world.data.qacc) < 1e-8
-    other = world.solve(start=world.data.qacc_smooth)
-    assert error(other, a) < 1e-12
 
 
 PLANE, BALL, SPHERE = 'type="plane" size="1 1 1"', 'size="0.2"', 'size="0.3"'

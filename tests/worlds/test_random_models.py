@@ -1,4 +1,4 @@
-"""Smooth terms of random models, compared with MuJoCo itself."""
+"""Terms, rows, accelerations and steps of random models, compared with MuJoCo itself."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from difftile import worlds
 from tests.worlds import plain
+from tests.worlds.beside_mujoco import World
 from tests.worlds.random_mjcf import mjcf, state
 from tests.worlds.test_terms import AFTER, TIGHT, near, state_of, with_accelerations
 
@@ -17,6 +18,23 @@ mujoco.set_mju_user_warning(lambda text: None)  # of light bodies; otherwise to 
 
 GROUPS = 10  # of models, a test each
 MODELS = 20  # of a group; all of them together take six seconds
+SOLUTION = 1e-8  # of forces and accelerations
+SOLVED = 4  # of those, the models whose constraints are solved: a quarter of a second each
+
+
+def check_solution(seed: int) -> None:
+    """Compare the rows, forces and accelerations of one model at one state."""
+    world = World(mujoco, mujoco.MjModel.from_xml_string(mjcf(seed)))
+    given = state(world.model, np.random.default_rng(seed), size=[0.0, 1e-9, 0.3, 1.0][seed % 4])
+    world.data.qfrc_applied[:], world.data.xfrc_applied[:] = given["qfrc"], given["xfrc"]
+    world.forward(*(given[key] for key in ("qpos", "qvel", "act", "ctrl")))
+    a = world.solve()
+    references, regularisations, forces = world.rows()
+    near(references, world.data.efc_aref, TIGHT, "references")
+    near(regularisations, world.data.efc_R, TIGHT, "regularisations")
+    near(forces, world.data.efc_force, SOLUTION, "forces")
+    near(a, world.data.qacc, SOLUTION, "accelerations")
+    near(world.solve(start=world.data.qacc_smooth), a, TIGHT, "accelerations from another start")
 
 
 def check(seed: int) -> None:
@@ -68,6 +86,8 @@ def _read(found: dict[str, Any], data: Any, s: int) -> Any:
 def test_random_models_mean_what_they_mean_in_mujoco(group: int) -> None:
     for seed in range(group * MODELS, (group + 1) * MODELS):
         check(seed)
+    for seed in range(group * MODELS, group * MODELS + SOLVED):
+        check_solution(seed)
 
 
 @pytest.mark.slow  # 5,000 models
@@ -75,3 +95,4 @@ def test_random_models_mean_what_they_mean_in_mujoco(group: int) -> None:
 def test_many_random_models_mean_what_they_mean_in_mujoco(group: int) -> None:
     for seed in range(1000 + group * 50, 1000 + (group + 1) * 50):
         check(seed)
+        check_solution(seed)
