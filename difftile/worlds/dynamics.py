@@ -36,14 +36,19 @@ def _(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info):
     a, b, b_bar = dt.local(step.nv), dt.local(step.nv), dt.local(step.nv)
     multiplier, beta = dt.local(step.nv), dt.local(step.nv)
     com = dt.local(step.nbody, vec3)
+    depends = False
     for i in range(step.nv):
         a[i] = acc.after[i]
         b[i] = out[i]
         b_bar[i] = out.grad_in[i]
-    step.multipliers(m, qpos, qvel, ctrl, act, a, b_bar, com, multiplier, beta)
-    dt.bwd_diff(solution.phi)(
-        m, qpos, qvel, ctrl, act, qfrc, xfrc, com, a, b, multiplier, beta, 1.0
-    )
+        if b_bar[i] != 0.0:
+            depends = True
+    # Of a world that is reset later there is no gradient, also where its state was not a number.
+    if depends:
+        step.multipliers(m, qpos, qvel, ctrl, act, a, b_bar, com, multiplier, beta)
+        dt.bwd_diff(solution.phi)(
+            m, qpos, qvel, ctrl, act, qfrc, xfrc, com, a, b, multiplier, beta, 1.0
+        )
 
 
 @dt.kernel
