@@ -190,7 +190,7 @@ class Worlds:
         self._observe = dt.batch(observe, worlds, shared="m", batched=(*_OBSERVE, *own))
         self._observation = _observation(sizes)
         self._modes = contact, contact_gradient if afar else "exact"
-        self._diagnosis = Diagnosis(self, self._funcs[0], iterations) if diagnose else None
+        self._diagnosis = Diagnosis(self, self._funcs[0]) if diagnose else None
         self._advice = abrupt_contact(model) if contact == "model" else ""
         self.sensordata = self._field(sizes.nsensordata)
         self.xpos, self.xquat = (self._field(sizes.nbody, of=dt.vec(n, dtype)) for n in (3, 4))

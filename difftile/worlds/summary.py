@@ -88,11 +88,10 @@ class Diagnosis:
     Args:
         sim: The worlds.
         step: The funcs of their steps.
-        iterations: The largest number of steps of the solver.
     """
 
-    def __init__(self, sim: Any, step: Any, iterations: int) -> None:
-        self.funcs = _watch(sim.model.sizes, step, iterations)
+    def __init__(self, sim: Any, step: Any) -> None:
+        self.funcs = _watch(sim.model.sizes, step)
         n = sim.worlds
         self.zones = dt.zeros((n, self.funcs.nrow), dtype=ti.i32)
         self.counts = dt.zeros((n, BROKEN + 1), dtype=ti.i32)
@@ -134,8 +133,8 @@ class Diagnosis:
 
 
 @cache
-def _watch(sizes: Sizes, step: Step, iterations: int) -> Watch:
-    return Watch(sizes, step, iterations)
+def _watch(sizes: Sizes, step: Step) -> Watch:
+    return Watch(sizes, step)
 
 
 def _sentence(model: Model, world: int, failure: list[int]) -> str:

@@ -21,11 +21,11 @@ class Watch:
     Args:
         sizes: The sizes.
         step: The funcs of a step.
-        iterations: The largest number of steps of the solver.
     """
 
-    def __init__(self, sizes: Sizes, step: Step, iterations: int) -> None:
-        self.step, self.iterations = step, iterations
+    def __init__(self, sizes: Sizes, step: Step) -> None:
+        self.step = step
+        self.iterations, self.tolerance = step.solver.iterations, step.solver.tolerance
         self.nslot, self.nlimit, self.nfriction = sizes.nslot, sizes.nlimit, sizes.nfriction
         self.slots, self.limits, self.dries = step.slots, step.limits, step.dries
         self.nrow = max(1, sizes.nslot + 2 * sizes.nlimit + sizes.nfriction)
@@ -116,7 +116,7 @@ class Watch:
         for i in range(self.nv):
             if implicit[i * (i + 1) // 2 + i] <= 0.0 and why == 0:
                 why = INDEFINITE
-        if info[1] >= self.iterations and why == 0:
+        if info[1] >= self.iterations and info[0] > self.tolerance and why == 0:
             why = STOPPED
         if why > 0:
             counts[why] += 1

@@ -10,6 +10,7 @@ import pytest
 import difftile as dt
 from difftile import ti, worlds
 from tests.worlds.beside_mujoco import World
+from tests.worlds.conformance import DATA
 
 DISTANCE = 0.03
 MODEL = """<mujoco><option jacobian="dense" tolerance="1e-15" cone="{cone}"/>
@@ -141,3 +142,49 @@ def test_a_descent_finds_the_push_for_a_ball_that_it_does_not_touch() -> None:
         size = 0.7 * size + 0.3 * slope**2
         push -= 0.5 * slope / np.sqrt(size + 1e-12)
     assert loss < 0.05 * before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["hopper", "box"])
+def test_robots_above_the_floor_have_the_gradient_of_wider_margins(mujoco: Any, name: str) -> None:
+    source = mujoco.MjModel.from_xml_path(str(DATA / f"{name}.xml"))
+    model, data = worlds.load(source), mujoco.MjData(source)
+    source.opt.tolerance = 1e-15
+    source.geom_margin[0] += 10
+    rng = np.random.default_rng(4)
+    qpos, up = source.qpos0.copy(), 1 if name == "hopper" else 2
+    data.qpos[:] = qpos
+    mujoco.mj_forward(source, data)
+    qpos[up] += 0.3 * DISTANCE - min(contact.dist for contact in data.contact)
+    qvel, weight = 0.3 * rng.standard_normal((2, source.nv))
+    source.geom_margin[0] += DISTANCE - 10
+    source.geom_solimp[:, 0], source.geom_solimp[:, 2] = 0, DISTANCE
+
+    def after(along: np.ndarray, moved: bool, t: float) -> float:
+        data.qpos[:], data.qvel[:], data.qacc_warmstart[:] = qpos, qvel, 0
+        if moved:
+            mujoco.mj_integratePos(source, data.qpos, along, t)
+        else:
+            data.qvel[:] += t * along
+        mujoco.mj_step(source, data)
+        return float(weight @ data.qvel)
+
+    sim = worlds.Worlds(model, 1, dtype=ti.f64, contact_gradient="distance", distance=DISTANCE)
+    sim.qpos.from_numpy(qpos[None])
+    sim.qvel.from_numpy(qvel[None])
+    with dt.Tape() as tape:
+        sim.step()
+    tape.backward({sim.qvel: weight[None]})
+    translations = range(source.nv if name == "hopper" else 3)  # without the tangents of turns
+    for found, moved, picked in (
+        (sim.qpos.grad.to_numpy()[0], True, translations),
+        (sim.qvel.grad.to_numpy()[0], False, range(source.nv)),
+    ):
+        wanted = np.array(
+            [
+                (after(e, moved, 1e-6) - after(e, moved, -1e-6)) / 2e-6
+                for e in np.eye(source.nv)[list(picked)]
+            ]
+        )
+        assert np.abs(found[: len(wanted)] - wanted).max() < 1e-6 * (1 + np.abs(wanted).max())
+    assert data.ncon > 0
