@@ -105,26 +105,31 @@ class Course:
 
 
 def learn(shac: Shac, course: Course, iterations: int, seconds: float) -> None:
-    """Train until the iterations or the time are used up; Ctrl-C ends it as well."""
+    """Train until the iterations or the time are used up; Ctrl-C ends it as well.
+
+    Time counts from the end of the first update, which compiles.
+    """
     rates, first = shac.rates, len(course.rows)
     before = course.rows[-1][0] if course.rows else 0.0
-    begun = compiled = time.perf_counter()
+    begun = ready = time.perf_counter()
+    used = before
     try:
         for k in range(first, iterations):
-            used = time.perf_counter() - begun + before
             left = 1.0 - max(k / iterations, used / seconds)
             if left <= 0.0:
                 break
             found = shac.improve(max(left, 0.1))
             now = time.perf_counter()
             if k == first:
-                compiled = now
-            course.add((now - begun + before, k, *found.speed, *found.reward, *found.falls))
+                ready = now
+                print(f"the first update took {now - begun:.0f} s, with compiling", flush=True)
+            used = now - ready + before
+            course.add((used, k, *found.speed, *found.reward, *found.falls))
             if (k - first) % 10 == 1:
                 steps = len(shac.age) * rates.horizon * rates.substeps * (k - first)
                 print(
-                    f"{now - begun + before:6.0f} s, {k:5d}: speed {_list(found.speed)} m/s, "
-                    f"fell {_list(found.falls)}, {steps / (now - compiled):.4g} world-steps/s",
+                    f"{used:6.0f} s, {k:5d}: speed {_list(found.speed)} m/s, "
+                    f"fell {_list(found.falls)}, {steps / (now - ready):.4g} world-steps/s",
                     flush=True,
                 )
     except KeyboardInterrupt:
@@ -190,7 +195,7 @@ def save_pictures(out: Path, shac: Shac, motion: np.ndarray) -> None:
         return robots.image(poses_of(shac.model, shown[t]), (640, 360), **look)
 
     figure = make_figure(6.4, 3.6)
-    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axes = figure.subplots()
     axes.set_axis_off()
     held = axes.imshow(picture(0))
     save_animation(
@@ -241,7 +246,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--worlds", type=positive_int, help="of each seed; default: 256, on a GPU 4096"
     )
     parser.add_argument("--seeds", type=positive_int, default=1, help=f"number of runs; {say}")
-    parser.add_argument("--minutes", type=float, default=20.0, help=f"the longest time; {say}")
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        default=20.0,
+        help=f"the longest time after the first update; {say}",
+    )
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in --out")
     add_view_options(parser)
     options = start(parser, argv)
