@@ -129,6 +129,7 @@ def compared(found: dict[str, np.ndarray], wanted: dict[str, Any]) -> Any:
         yield key, found[key].ravel()[known], reference.ravel()[known], scale, error
 
 
+@pytest.mark.filterwarnings("ignore:A gradient passes contacts")  # box, on purpose
 @pytest.mark.parametrize("name", NAMED)
 def test_gradients_of_rollouts_are_those_of_mujoco(name: str) -> None:
     rollout = Rollout(name)

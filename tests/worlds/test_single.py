@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from difftile import ti
+import difftile as dt
+from difftile import ti, worlds
+from difftile.diagnostics import NotDifferentiable
 from tests.worlds.bounds import check_gradients, check_starts, check_states
-from tests.worlds.conformance import NAMES
+from tests.worlds.conformance import NAMES, model
 from tests.worlds.test_gradients import Rollout
 
 # Models compile for long, and one stands for all by default.
@@ -35,6 +37,7 @@ def test_states_and_starts_in_single_precision(name: str, rollouts: Any) -> None
     assert rollouts(name).sim._outcome.to_numpy()[:, 0].max() < 1e-5  # the residual
 
 
+@pytest.mark.filterwarnings("ignore:A gradient passes contacts")  # box, on purpose
 @pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("case", ["gradient", "gradient_long"])
 def test_gradients_in_single_precision(name: str, case: str, rollouts: Any) -> None:
@@ -62,3 +65,16 @@ def test_worlds_do_not_depend_on_those_beside_them(rollouts: Any) -> None:
     for one, another in zip(*found, strict=True):
         np.testing.assert_array_equal(one[1], another[1])
         assert (one[0] != another[0]).any()
+
+
+def test_tangents_through_steps_are_refused() -> None:
+    """The rule of the solver is one for adjoints, so forward mode says so at its line."""
+    sim = worlds.Worlds(model("cartpole"), 2, dtype=ti.f32)
+
+    def after(qvel: Any) -> Any:
+        sim.qvel.copy_from(qvel)
+        sim.step()
+        return sim.qpos
+
+    with pytest.raises(NotDifferentiable, match="'accelerated' has a rule and writes a field"):
+        dt.jvp(after, dt.zeros((2, 2), grad=True), np.ones((2, 2), np.float32))
