@@ -44,6 +44,7 @@ IMAGES: dict[str, tuple[str, Box]] = {
 }
 DRAWINGS: dict[str, tuple[str, Box]] = {
     "billiards": ("billiards.gif", (24, 323, 484, 558)),
+    "chain-drape": ("chain.png", (60, 30, 450, 400)),
     "cloth": ("cloth.gif", (665, 85, 855, 275)),
     "cloth-newton": ("cloth.gif", (27, 70, 880, 605)),
     "diffmpm": ("motion.gif", (150, 213, 390, 341)),
