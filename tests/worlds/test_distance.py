@@ -145,17 +145,16 @@ def test_a_descent_finds_the_push_for_a_ball_that_it_does_not_touch() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["hopper", "box"])
-def test_robots_above_the_floor_have_the_gradient_of_wider_margins(mujoco: Any, name: str) -> None:
-    source = mujoco.MjModel.from_xml_path(str(DATA / f"{name}.xml"))
+def test_a_hopper_above_the_floor_has_the_gradient_of_wider_margins(mujoco: Any) -> None:
+    source = mujoco.MjModel.from_xml_path(str(DATA / "hopper.xml"))
     model, data = worlds.load(source), mujoco.MjData(source)
     source.opt.tolerance = 1e-15
     source.geom_margin[0] += 10
     rng = np.random.default_rng(4)
-    qpos, up = source.qpos0.copy(), 1 if name == "hopper" else 2
+    qpos = source.qpos0.copy()
     data.qpos[:] = qpos
     mujoco.mj_forward(source, data)
-    qpos[up] += 0.3 * DISTANCE - min(contact.dist for contact in data.contact)
+    qpos[1] += 0.3 * DISTANCE - min(contact.dist for contact in data.contact)
     qvel, weight = 0.3 * rng.standard_normal((2, source.nv))
     source.geom_margin[0] += DISTANCE - 10
     source.geom_solimp[:, 0], source.geom_solimp[:, 2] = 0, DISTANCE
@@ -175,16 +174,9 @@ def test_robots_above_the_floor_have_the_gradient_of_wider_margins(mujoco: Any, 
     with dt.Tape() as tape:
         sim.step()
     tape.backward({sim.qvel: weight[None]})
-    translations = range(source.nv if name == "hopper" else 3)  # without the tangents of turns
-    for found, moved, picked in (
-        (sim.qpos.grad.to_numpy()[0], True, translations),
-        (sim.qvel.grad.to_numpy()[0], False, range(source.nv)),
-    ):
+    for found, moved in ((sim.qpos.grad.to_numpy()[0], True), (sim.qvel.grad.to_numpy()[0], False)):
         wanted = np.array(
-            [
-                (after(e, moved, 1e-6) - after(e, moved, -1e-6)) / 2e-6
-                for e in np.eye(source.nv)[list(picked)]
-            ]
+            [(after(e, moved, 1e-6) - after(e, moved, -1e-6)) / 2e-6 for e in np.eye(source.nv)]
         )
-        assert np.abs(found[: len(wanted)] - wanted).max() < 1e-6 * (1 + np.abs(wanted).max())
+        assert np.abs(found - wanted).max() < 1e-6 * (1 + np.abs(wanted).max())
     assert data.ncon > 0
