@@ -268,13 +268,13 @@ class Solver:
         return first, second
 
     @dt.func
-    def step_length(self, m, linear, quadratic, laws, z, p):
+    def step_length(self, m, start, linear, quadratic, laws, z, p):
         """Return the t > 0 at which the problem is least along p.
 
         Args:
+            start: The derivative of the problem by t at 0.
             linear: The derivative at 0 of the part without penalties; quadratic: its second.
         """
-        start = linear + self.slope(m, 0.0, laws, z, p)[0]
         t, low, high = 1.0, 0.0, -1.0  # high is below 0 until it is known
         for _ in range(SEARCHES):
             first, second = self.slope(m, t, laws, z, p)
@@ -335,14 +335,15 @@ class Solver:
             last = residual
             factor(hessian, self.nv)
             solve(hessian, p, self.nv)
-            linear, quadratic = 0.0, 0.0
+            start, linear, quadratic = 0.0, 0.0, 0.0
             for i in range(self.nv):
                 linear += p[i] * (inertial[i] - tau[i])
+                start += p[i] * (inertial[i] - tau[i] - force[i])
             multiply(mass, p, force, self.nv)
             for i in range(self.nv):
                 quadratic += p[i] * force[i]
             self.set_products(m, p, tree, laws, zp)
-            t = self.step_length(m, linear, quadratic, laws, z, zp)
+            t = self.step_length(m, start, linear, quadratic, laws, z, zp)
             for i in range(self.nv):
                 a[i] += t * p[i]
             self.advance(t, zp, z)
