@@ -32,14 +32,18 @@ def _(step, far, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info)
     a, b, b_bar = dt.local(step.nv), dt.local(step.nv), dt.local(step.nv)
     multiplier, beta = dt.local(step.nv), dt.local(step.nv)
     com = dt.local(step.nbody, vec3)
+    depends = False
     for i in range(step.nv):
         a[i] = acc.after[i]
         b_bar[i] = out.grad_in[i]
-    far.accelerate(m, qpos, qvel, ctrl, act, qfrc, xfrc, a, b)
-    far.multipliers(m, qpos, qvel, ctrl, act, a, b_bar, com, multiplier, beta)
-    dt.bwd_diff(solution.phi)(
-        m, qpos, qvel, ctrl, act, qfrc, xfrc, com, a, b, multiplier, beta, 1.0
-    )
+        if b_bar[i] != 0.0:
+            depends = True
+    if depends:  # as in `dynamics`
+        far.accelerate(m, qpos, qvel, ctrl, act, qfrc, xfrc, a, b)
+        far.multipliers(m, qpos, qvel, ctrl, act, a, b_bar, com, multiplier, beta)
+        dt.bwd_diff(solution.phi)(
+            m, qpos, qvel, ctrl, act, qfrc, xfrc, com, a, b, multiplier, beta, 1.0
+        )
 
 
 @dt.kernel

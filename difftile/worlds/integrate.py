@@ -10,7 +10,7 @@ from __future__ import annotations
 import difftile as dt
 from difftile import ti
 from difftile.worlds.kinds import BALL, FREE, IMPLICITFAST
-from difftile.worlds.quaternions import matrix, product, three_at, unit_at
+from difftile.worlds.quaternions import advanced, four_at, matrix, three_at
 from difftile.worlds.topology import Sizes
 
 
@@ -211,8 +211,7 @@ class Integrator:
                         qpos_next[at + k] = qpos[at + k] + h * qvel_next[i + k]
                     at += 3
                     i += 3
-                turn = dt.rotations.quat_exp(h * three_at(qvel_next, i))
-                q = product(unit_at(qpos, at), turn)
+                q = advanced(four_at(qpos, at), h * three_at(qvel_next, i))
                 for k in range(4):
                     qpos_next[at + k] = q[k]
             else:

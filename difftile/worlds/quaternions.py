@@ -60,6 +60,34 @@ def unit_at(qpos, at):
 
 
 @dt.func
+def four_at(x, at):
+    """Return four neighbouring numbers as a vector."""
+    return ti.Vector([x[at], x[at + 1], x[at + 2], x[at + 3]])
+
+
+@dt.func
 def three_at(x, at):
     """Return three neighbouring numbers as a vector."""
     return ti.Vector([x[at], x[at + 1], x[at + 2]])
+
+
+@dt.func
+def _advanced(q, turn):
+    return product(unit_at(q, 0), dt.rotations.quat_exp(turn))
+
+
+@dt.func
+def advanced(q, turn):
+    """Return q, normalised, followed by a turn: a vector in the axes of the body [rad].
+
+    Gradients of 0 stay 0 where q or the turn is not a number.
+    """
+    return _advanced(q, turn)
+
+
+@advanced.backward
+def _(q, turn, d_out):
+    by_q, by_turn = 0.0 * d_out, ti.Vector([0.0, 0.0, 0.0])
+    if d_out.norm_sqr() != 0.0:
+        by_q, by_turn = dt.bwd_diff(_advanced)(q, turn, d_out)
+    return by_q, by_turn

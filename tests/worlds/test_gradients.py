@@ -142,6 +142,26 @@ def test_gradients_of_rollouts_are_those_of_mujoco(name: str) -> None:
                 assert np.abs(ours - wanted).max(initial=0) <= allowed, (case, world, key)
 
 
+@pytest.mark.slow
+def test_gradients_in_elliptic_cones_are_those_of_differences() -> None:
+    rollout = Rollout("box_soft")
+    steps = rollout.states[0]["gradient"]["steps"]
+    found = rollout.gradient(steps)
+    qvel = rollout.first[1]
+    before = qvel.to_numpy()
+
+    def loss(at: tuple[int, int], e: float) -> float:
+        moved = before.copy()
+        moved[at] += e
+        qvel.from_numpy(moved)
+        return float(rollout.loss(steps).to_numpy())
+
+    for w, k in ((0, 1), (1, 0), (1, 2), (1, 4), (2, 3)):
+        fine, coarse = (loss((w, k), e) - loss((w, k), -e) for e in (1e-4, 2e-4))
+        wanted = (8 * fine - coarse) / 12e-4
+        assert abs(found[w]["dv"][k] - wanted) < 1e-8 * (1 + np.abs(found[w]["dv"]).max()), (w, k)
+
+
 def test_gradients_within_memory_are_the_same() -> None:
     rollout = Rollout("hopper")
     steps = 48

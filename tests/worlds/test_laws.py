@@ -56,6 +56,35 @@ def test_the_centre_of_mass_flies_on_a_straight_line() -> None:
     np.testing.assert_allclose(second, first, atol=2e-4 * np.abs(first).max())
 
 
+def _angular_momentum(found: dict[str, Any], qvel: np.ndarray) -> np.ndarray:
+    """Return the angular momentum of an ant about its centre of mass, in world axes."""
+    linear, about_root = np.split((full(found["M"]) @ qvel)[:6], 2)
+    turn = np.array(plain.module("difftile.worlds.quaternions").matrix(found["xquat"][1]))
+    return turn @ about_root - np.cross(found["subtree_com"][1] - found["xpos"][1], linear)
+
+
+def test_angular_momentum_of_a_flight_drifts_with_the_step() -> None:
+    """Legs that swing turn the trunk, and the whole keeps its momentum."""
+    drifts = []
+    for h, steps in ((0.004, 10), (0.002, 20)):
+        one = _flight(False)
+        one.timestep[()] = h
+        given = numbers()["ant"]["states"][0]
+        state = state_of(one, {"qpos": given["qpos"], "qvel": 3 * np.array(given["qvel"])})
+        found = plain.terms(one, state)
+        first, spin = _angular_momentum(found, state["qvel"]), state["qvel"][3:6]
+        for _ in range(steps):
+            state = with_accelerations(one, state, found["M_hat"], -found["qfrc_bias"])
+            found = plain.terms(one, state)
+            state = {**state, "qpos": found["qpos_next"], "qvel": found["qvel_next"]}
+            found = plain.terms(one, {**state, "b": 0 * state["b"]})
+        drifts.append(_angular_momentum(found, state["qvel"]) - first)
+        assert np.abs(state["qvel"][3:6] - spin).max() > np.abs(drifts[-1]).max()
+    coarse, fine = drifts
+    assert 1e-5 < np.abs(coarse).max() < 0.05 * np.abs(first).max()
+    assert np.abs(2 * fine - coarse).max() < 0.1 * np.abs(fine).max()  # no drift without steps
+
+
 NAMES = ("box_soft", "double_pendulum", "ant", "chain")
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import difftile as dt
 from difftile import ti, worlds
+from difftile.worlds.integrate import Integrator
 from tests.worlds.conformance import model
 from tests.worlds.test_gradients import control, judge
 
@@ -122,6 +123,37 @@ def test_the_unused_side_of_a_reset_may_be_nan(rollout: Rollout) -> None:
         same(found[name], values)
 
 
+@dt.data_oriented
+class Advance:
+    """The end of a step of models of some sizes, as a kernel."""
+
+    def __init__(self, sizes: worlds.Sizes) -> None:
+        self.integrator = Integrator(sizes)
+
+    @dt.kernel
+    def run(self, m, qpos, qvel, b, qpos_next, qvel_next):
+        for _ in range(1):
+            self.integrator.advance(m, m.timestep[None], qpos, qvel, b, qpos_next, qvel_next)
+
+
+def test_turns_that_are_nan_take_no_part_in_gradients_of_zero() -> None:
+    for kept in (1.0, 0.0):
+        qpos, qvel, b, qpos_next, qvel_next = (
+            dt.zeros(n, ti.f64, grad=True) for n in (7, 6, 6, 7, 6)
+        )
+        for field in (qpos, qvel, b):
+            field.fill(np.nan if kept == 0 else 0.5)
+        with dt.Tape() as tape:
+            Advance(model("box").sizes).run(
+                model("box").parameters(ti.f64), qpos, qvel, b, qpos_next, qvel_next
+            )
+        seed = np.array([0.0, 0, 0, 0, kept, 0, 0])
+        tape.backward({qpos_next: seed})
+        for field in (qpos, qvel, b):
+            assert np.isfinite(field.grad.to_numpy()).all()
+            assert field.grad.to_numpy().any() == (kept != 0)
+
+
 def test_gradients_end_where_worlds_are_detached(rollout: Rollout) -> None:
     whole, found = rollout.gradient(), rollout.gradient(rollout.sim.detach)
     same(found["controls"][MIDDLE:], whole["controls"][MIDDLE:])
@@ -147,3 +179,37 @@ def test_the_gradient_of_a_shared_parameter_is_the_sum_over_worlds(rollout: Roll
     np.testing.assert_allclose(shared["mass"], own["mass"].sum(0), rtol=1e-12)
     for name in ("qpos", "qvel", "controls"):  # other kernels, which may round in another way
         np.testing.assert_allclose(own[name], shared[name], rtol=1e-12)
+
+
+def test_one_step_passes_the_check_of_gradients(rollout: Rollout) -> None:
+    def step() -> Any:
+        loss = dt.zeros((), ti.f64, grad=True)
+        rollout.sim.reset(start=rollout.first)
+        control(0, rollout.controls, rollout.sim.ctrl, loss)
+        rollout.sim.step()
+        judge(rollout.sim.qpos, rollout.sim.qvel, *rollout.weights, loss)
+        return loss
+
+    first, mass = rollout.first, rollout.sim.m.body_mass
+    assert dt.gradcheck(step, [first.qpos, first.qvel, rollout.controls, mass], atol=1e-9)
+
+
+def test_forward_mode_and_second_derivatives_are_refused(rollout: Rollout) -> None:
+    sim, first = rollout.sim, rollout.first
+
+    def after(qvel: Any) -> Any:
+        sim.reset(start=worlds.Start(first.qpos, qvel, first.act))
+        sim.step()
+        return sim.qvel
+
+    def loss(qvel: Any) -> Any:
+        after(qvel)
+        found = dt.zeros((), ti.f64, grad=True)
+        judge(sim.qpos, sim.qvel, *rollout.weights, found)
+        return found
+
+    ones = (np.ones((WORLDS, 2)),)
+    with pytest.raises(dt.KernelError, match="there is no tangent"):
+        dt.jvp(after, (first.qvel,), ones)
+    with pytest.raises(dt.KernelError, match="there is no tangent"):
+        dt.hvp(loss, (first.qvel,), ones)
