@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from difftile.ir.dataflow import Dataflow
 from difftile.ir.nodes import (
@@ -45,41 +45,46 @@ def active_values(program: Program, sources: Collection[Array]) -> set[Var]:
 
 def active_in(block: Block, variables: Collection[Var], sources: Collection[Array]) -> set[Var]:
     """Return the values of a block that vary with some variables or with the source arrays."""
-    known = set(sources)
+    return set(_settled(block, dict.fromkeys(variables, 1), dict.fromkeys(sources, 1)))
+
+
+def passing(program: Program, arrays: Sequence[Array]) -> set[Array]:
+    """Return those of some fields with whose contents a value varies that another field is given.
+
+    Each is taken by itself: activity is not carried on through other fields.
+    """
+    facts = _settled(program.body, {}, {array: 1 << k for k, array in enumerate(arrays)})
+    return {
+        array
+        for stmt in walk(program.body)
+        if isinstance(stmt, WRITES) and stmt.array.size is None and stmt.array.gradient_of is None
+        for k, array in enumerate(arrays)
+        if stmt.array is not array and isinstance(stmt.value, Var)
+        if facts.get(stmt.value, 0) >> k & 1
+    }
+
+
+def _settled(
+    block: Block, variables: Mapping[Var, int], sources: Mapping[Array, int]
+) -> dict[Var, int]:
+    """Return the sources with which values vary, as bits, through arrays of the thread too."""
+    known = dict(sources)
     while True:
         activity = _Activity(known)
-        activity.facts |= dict.fromkeys(variables, True)
-        activity.block(block, False)
-        found = set(activity.facts)
-        more = active_locals(block, found, known) - known
-        if not more:
-            return found
-        known |= more
+        activity.facts |= variables
+        activity.block(block, 0)
+        before = dict(known)
+        for array, fact in activity.given_to_locals(block):
+            known[array] = known.get(array, 0) | fact
+        if known == before:
+            return activity.facts
 
 
-def active_locals(
-    block: Block, active: Collection[Var], sources: Collection[Array] = ()
-) -> set[Array]:
-    """Return the arrays of the thread into which a block puts active values.
-
-    Args:
-        block: The block.
-        active: The active values.
-        sources: The arrays whose contents are active.
-    """
-    found = {
-        s.array
-        for s in walk(block)
-        if isinstance(s, WRITES) and s.array.size is not None and s.value in active
-    }
-    for stmt in walk(block):
-        # What a call with a rule writes varies with what the rule says.
-        if isinstance(stmt, Ruled):
-            follows = any(arg in active for arg in stmt.args)
-            if follows or not fields_of(stmt).isdisjoint(sources):
-                written = arrays_written(stmt.body) - declared_in(stmt.body)
-                found |= {a for a in written if a.size is not None and is_float(a.type.element)}
-    return found
+def active_locals(block: Block, active: Collection[Var]) -> set[Array]:
+    """Return the arrays of the thread into which a block puts some active values."""
+    activity = _Activity({})
+    activity.facts |= dict.fromkeys(active, 1)
+    return {array for array, fact in activity.given_to_locals(block) if fact}
 
 
 def active_writes(program: Program, sources: Collection[Array]) -> list[Write]:
@@ -96,32 +101,53 @@ def active_writes(program: Program, sources: Collection[Array]) -> list[Write]:
     ]
 
 
-class _Activity(Dataflow[bool]):
-    def __init__(self, sources: Collection[Array]) -> None:
-        super().__init__(False)
+class _Activity(Dataflow[int]):
+    """Activity by sources: bits of the sources that a value varies with."""
+
+    def __init__(self, sources: Mapping[Array, int]) -> None:
+        super().__init__(0)
         self.sources = sources
 
-    def define(self, variable: Var, fact: bool) -> None:
-        super().define(variable, fact and is_float(variable.type))
+    def define(self, variable: Var, fact: int) -> None:
+        if is_float(variable.type):
+            super().define(variable, fact)
 
     def followed(self, stmt: Stmt) -> tuple[Block, ...]:
         # No derivative passes through the test of a loop.
         return (stmt.body,) if isinstance(stmt, While) else regions(stmt)
 
-    def transfer(self, stmt: Stmt, control: bool) -> bool | None:
+    def transfer(self, stmt: Stmt, control: int) -> int | None:
         match stmt:
             case Let(op=op, args=args):
-                return bool(OPS[op].vjp) and self.of(*args)
+                return self.of(*args) if OPS[op].vjp else 0
             case Combine(array=array, value=value):
-                return array in self.sources or self.of(value)
+                return self.sources.get(array, 0) | self.of(value)
             case Load(array=array):
-                return array in self.sources
-            case Ruled(args=args):
+                return self.sources.get(array, 0)
+            case Ruled():
                 for region in regions(stmt):
-                    self.block(region, False)
-                return self.of(*args) or not fields_of(stmt).isdisjoint(self.sources)
+                    self.block(region, 0)
+                return self.of_call(stmt)
             case _:
                 return None
+
+    def of_call(self, stmt: Ruled) -> int:
+        """Return what the results of a call with a rule vary with, as the rule says."""
+        total = self.of(*stmt.args)
+        for array in fields_of(stmt):
+            total |= self.sources.get(array, 0)
+        return total
+
+    def given_to_locals(self, block: Block) -> Iterator[tuple[Array, int]]:
+        """Yield arrays of the thread, and what a value varies with that the block puts there."""
+        for stmt in walk(block):
+            if isinstance(stmt, WRITES) and stmt.array.size is not None:
+                yield stmt.array, self.of(stmt.value)
+            # What a call with a rule writes varies with what the rule says.
+            elif isinstance(stmt, Ruled) and (fact := self.of_call(stmt)):
+                for array in arrays_written(stmt.body) - declared_in(stmt.body):
+                    if array.size is not None and is_float(array.type.element):
+                        yield array, fact
 
 
 def fields_of(stmt: Ruled) -> set[Array]:

@@ -218,10 +218,12 @@ class Reverser:
 
     def declare_bars(self, block: Block) -> None:
         """Append arrays for the adjoints of the arrays of the thread that a block declares."""
-        for stmt in block.stmts:
-            if not isinstance(stmt, Alloc) or not is_float(stmt.array.type.element):
-                continue
-            if stmt.array in active_locals(block, self.active):
+        declared = [
+            s for s in block.stmts if isinstance(s, Alloc) and is_float(s.array.type.element)
+        ]
+        active = active_locals(block, self.active) if declared else ()
+        for stmt in declared:
+            if stmt.array in active:
                 bar = replace(stmt.array, name=f"{stmt.array.name}_bar")
                 self.b.append(Alloc(bar, stmt.span))
                 self.bars[stmt.array] = bar

@@ -116,9 +116,9 @@ def _make_plan(
     def positions(kind: type[Before | After]) -> tuple[int, ...]:
         return tuple(code.position[a] for a in adjoint.fields(kind)) if adjoint else ()
 
-    candidates = [
-        a for a in stage.loaded if not constant and a not in wanted and stage.passes_on(a)
-    ]
+    candidates = (
+        set[Array]() if constant else stage.passing([a for a in stage.loaded if a not in wanted])
+    )
     early = sorted(code.position[a] for a in candidates if a not in stage.loaded_late)
     late = sorted(code.position[a] for a in candidates if a in stage.loaded_late)
     return AdjointPlan(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
-from difftile.ad.activity import active_values, active_writes
+from difftile.ad.activity import active_values, active_writes, passing
 from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
 from difftile.ad.tangent_only import tangent_only
@@ -373,11 +374,9 @@ class Stage:
         active = active_values(self.program, wanted)
         return [doubt for doubt in self._clashes if doubt.matters(active, wanted)]
 
-    def passes_on(self, array: Array) -> bool:
-        """Tell whether a written value varies smoothly with the contents of a field."""
-        return any(
-            stmt.array is not array for stmt in active_writes(self.program, frozenset((array,)))
-        )
+    def passing(self, arrays: Sequence[Array]) -> set[Array]:
+        """Return those of some fields whose contents a value of another field varies with."""
+        return passing(self.program, arrays)
 
 
 class WindowedStage(Stage):
