@@ -18,6 +18,7 @@ mujoco.set_mju_user_warning(lambda text: None)  # of light bodies; otherwise to 
 
 GROUPS = 10  # of models, a test each
 MODELS = 20  # of a group; all of them together take six seconds
+STARTS = 1e-11  # of accelerations from any start; these systems are worse than those of robots
 SOLUTION = 1e-8  # of forces and accelerations
 SOLVED = 4  # of those, the models whose constraints are solved: a quarter of a second each
 
@@ -34,7 +35,7 @@ def check_solution(seed: int) -> None:
     near(regularisations, world.data.efc_R, TIGHT, "regularisations")
     near(forces, world.data.efc_force, SOLUTION, "forces")
     near(a, world.data.qacc, SOLUTION, "accelerations")
-    near(world.solve(start=world.data.qacc_smooth), a, TIGHT, "accelerations from another start")
+    near(world.solve(start=world.data.qacc_smooth), a, STARTS, "accelerations from another start")
 
 
 def check(seed: int) -> None:
