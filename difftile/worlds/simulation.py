@@ -83,8 +83,8 @@ class Worlds:
             sum over the worlds.
         dtype: `ti.f32` or `ti.f64`.
         iterations: The largest number of steps of Newton's method; by default the model's.
-        tolerance: The relative residual at which it ends; by default 1e-6 in f32 and the model's
-            in f64.
+        tolerance: The relative residual at which it ends; by default 1e-6 in f32 and 1e-12 in f64,
+            or the model's if that is more in f32 or less in f64.
         contact: "model" for MuJoCo's own contacts, limits and frictionloss, or "smooth" for forces
             that are smooth functions of the state: another model.
         contact_gradient: "exact" for the derivative of the steps as they are, or "distance" for
@@ -160,7 +160,8 @@ class Worlds:
         if iterations is None:
             iterations = int(model.arrays["iterations"])
         if tolerance is None:
-            tolerance = max(float(model.arrays["tolerance"]), 1e-6 if dtype == ti.f32 else 0.0)
+            given = float(model.arrays["tolerance"])
+            tolerance = max(given, 1e-6) if dtype == ti.f32 else min(given, 1e-12)
         afar = contact_gradient == "distance" and model.sizes.nslot > 0
         self._funcs = _funcs(
             model.sizes, iterations, tolerance, contact == "smooth", distance if afar else 0.0
