@@ -43,6 +43,7 @@ IMAGES: dict[str, tuple[str, Box]] = {
     "wave": ("before_after.png", image(4)),
 }
 DRAWINGS: dict[str, tuple[str, Box]] = {
+    "ant-policy": ("strip.png", (20, 50, 280, 250)),
     "billiards": ("billiards.gif", (24, 323, 484, 558)),
     "chain-drape": ("chain.png", (60, 30, 450, 400)),
     "cloth": ("cloth.gif", (665, 85, 855, 275)),
