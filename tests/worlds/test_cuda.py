@@ -76,9 +76,10 @@ def test_runs_on_cuda_repeat_bit_for_bit(name: str) -> None:
             for _ in range(8):
                 sim.step()
         tape.backward({sim.qvel: np.ones(sim.qvel.shape, np.float32)})
-        return [f.to_numpy() for f in (sim.qpos, sim.qvel, sim.m.body_mass.grad)]
+        found = {"qpos": sim.qpos, "qvel": sim.qvel, "gradient": sim.m.body_mass.grad}
+        return [(name, field.to_numpy()) for name, field in found.items()]
 
     first, second = run(), run()
-    for one, other in zip(first, second, strict=True):
+    for (name, one), (_, other) in zip(first, second, strict=True):
         assert np.isfinite(one).all() and one.any()
-        np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(one, other, name)
