@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 
 import difftile as dt
-from demos.support.gaits import GAITS, Gait, robot
 from demos.support.options import make_parser, start
 from demos.support.pictures import INK, PALE, make_figure, save_animation
 from demos.support.robots import LOOK, PALETTE, Robots, poses, poses_of
@@ -26,6 +25,7 @@ from demos.support.training import slope
 from demos.support.viewing import add_view_options, is_viewed, make_app, show
 from difftile import ti, worlds
 from difftile.arguments import positive_int
+from scenes.gaits import GAITS, Gait, robot
 
 SHOWN = 5  # worlds in pictures
 WATCHED = 250  # decisions of the evaluation

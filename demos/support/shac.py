@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 import difftile as dt
-from demos.support.gaits import Gait, observe
 from demos.support.networks import Networks
 from difftile import ti, worlds
+from scenes.gaits import Gait, observe
 
 HIDDEN = 128, 64, 32
 

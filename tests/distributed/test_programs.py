@@ -10,10 +10,8 @@ from tests.distributed.programs import run
 @pytest.mark.parametrize(
     ("size", "first", "stop"),
     [
-        (2, 0, 40),
-        (4, 100, 160),
-        pytest.param(2, 40, 100, marks=pytest.mark.slow),
-        pytest.param(4, 160, 300, marks=pytest.mark.slow),
+        (2, 0, 100),
+        (4, 100, 300),
     ],
 )
 def test_random_programs_have_the_gradients_of_one_process(

@@ -10,7 +10,7 @@ import numpy as np
 import difftile as dt
 from difftile import ti, worlds
 
-MODELS = Path(__file__).parents[2] / "scenes" / "models"
+MODELS = Path(__file__).parent / "models"  # of ant.xml and hopper.xml, by `Model.save`
 SEEN_SPEED = 0.2  # of velocities among the observations
 EFFORT = 0.02  # the price of squared controls
 
