@@ -142,7 +142,7 @@ def save_picture(path: Path, shown: dict[str, Outcome]) -> None:
     axes[1, 0].legend(fontsize=8, loc="center right")
     for one in axes.flat:
         one.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=110)
+    figure.savefig(path, dpi=100)
 
 
 def main() -> None:
