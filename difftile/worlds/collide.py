@@ -173,11 +173,13 @@ class Collision:
                 x1, x2, there = on_parallels(a1, a2, p1 - p2, reach + r1 + r2, place)
         if not parallel:
             x1, x2 = on_segments(a1, a2, p1 - p2)
-        c1, c2 = p1 + a1 * x1, p2 + a2 * x2
-        apart = (c2 - c1).norm()
+        c1 = p1 + a1 * x1
+        # Centres first: their difference is exact where it is small, and axes may nearly cross.
+        between = (p2 - p1) + (a2 * x2 - a1 * x1)
+        apart = between.norm()
         normal = ti.Vector([1.0, 0.0, 0.0])
         if apart > 1e-15:
-            normal = (c2 - c1) / apart
+            normal = between / apart
         dist = FAR
         if there:
             dist = apart - r1 - r2

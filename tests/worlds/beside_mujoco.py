@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 
 from difftile import worlds
+from difftile.worlds.kinds import CAPSULE
 from tests.plain_python import Shaped
 from tests.worlds.plain import Local, module, parameters
+from tests.worlds.test_terms import full
 
 VEC3, MAT3 = Shaped((3,)), Shaped((3, 3))
+NEAR = 1e-3  # of the axes of two capsules, where rounding turns the normal between them [m]
 
 
 def filled(values: Any, *element: int) -> Local:
@@ -64,6 +67,7 @@ class World:
         contacts += Local(slots, VEC3), Local(slots), Local(slots, VEC3)
         ends = Local(limits, VEC3), Local(limits), Local(limits)
         self.laws = contacts, ends, (Local(dries), Local(dries))
+        self.order: list[int] | None = None
         geoms = self.geom_xpos, self.geom_xmat
         self.solver.set_laws(self.m, self.h, self.qpos, self.qvel, *geoms, self.tree, self.laws)
 
@@ -97,38 +101,90 @@ class World:
 
     def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return references, regularisations and forces of all rows, in MuJoCo's order."""
-        z = Local(self.solver.slots, VEC3), Local(self.solver.limits), Local(self.solver.dries)
-        self.solver.set_rows(self.m, self.a, self.tree, self.laws, z)
+        z = self.products()
         contacts, ends, dries = self.laws
-        found: list[tuple[float, float, float]] = []
+        references = self.by_row((contacts[3], ends[1], dries[0]))
+        found: list[tuple[float, float]] = []
         for k in range(self.solver.nfriction):
             most = self.m.dof_frictionloss[self.m.friction_dofid[k]]
-            force = self.solver.cones.rub(z[2][k], dries[1][k], most)[1]
-            found.append((-dries[0][k], 1 / dries[1][k], force))
-        for k in range(2 * self.solver.nlimit):
-            if ends[2][k] > 0:
-                force = self.solver.cones.push(z[1][k], ends[2][k])[1]
-                found.append((-ends[1][k], 1 / ends[2][k], force))
+            found.append((1 / dries[1][k], self.solver.cones.rub(z[2][k], dries[1][k], most)[1]))
+        for k in self.ends():
+            found.append((1 / ends[2][k], self.solver.cones.push(z[1][k], ends[2][k])[1]))
         for s in self.touching():
-            dim, _, _, r, weight, mu = (array[s] for array in contacts)
-            if dim == 1:
-                edges = [(r[0], z[0][s][0], 1.0)]
-            elif self.solver.cones.elliptic:
+            dim, weight, mu = (contacts[k][s] for k in (0, 4, 5))
+            if dim > 1 and self.solver.cones.elliptic:
                 _, force, _ = self.solver.cones.penalty(dim, z[0][s], weight, mu)
                 inverse = mu[0] ** 2 / (weight * np.maximum(mu, 1e-5) ** 2)
-                found += [(-r[k], inverse[k], force[k]) for k in range(3)]
-                continue
+                found += [(inverse[k], force[k]) for k in range(3)]
             else:
-                signs = [(k, sign) for k in (1, 2) for sign in (1, -1)]
-                edges = [
-                    (r[0] + e * mu[k] * r[k], z[0][s][0] + e * mu[k] * z[0][s][k], e)
-                    for k, e in signs
-                ]
-            found += [(-ref, 1 / weight, -weight * min(value, 0)) for ref, value, _ in edges]
-        return tuple(np.array(found).reshape(-1, 3).T)  # type: ignore[return-value]
+                found += [(1 / weight, -weight * min(e @ z[0][s], 0)) for e in self.edges(s)]
+        regularisations, forces = np.array(found).reshape(-1, 2).T
+        return -references, regularisations, forces
+
+    def jacobian(self) -> np.ndarray:
+        """Return the Jacobian of all rows, in MuJoCo's order."""
+        columns = []
+        for e in np.eye(self.source.nv):
+            products = self.none()
+            self.solver.set_products(self.m, filled(e), self.tree, self.laws, products)
+            columns.append(self.by_row(products))
+        return np.array(columns).T
+
+    def curvature(self) -> np.ndarray:
+        """Return J^T S J at the acceleration that `solve` found."""
+        nv = self.source.nv
+        bent = filled(np.zeros(nv * (nv + 1) // 2))
+        self.solver.add_curvature(self.m, self.tree, self.laws, self.products(), bent)
+        return full(bent.values)
+
+    def by_row(self, x: tuple[Local, Local, Local]) -> np.ndarray:
+        """Return numbers of contact slots, limits and dry joints in the order of MuJoCo's rows."""
+        found = [x[2][k] for k in range(self.solver.nfriction)]
+        found += [x[1][k] for k in self.ends()]
+        return np.array(found + [e @ x[0][s] for s in self.touching() for e in self.edges(s)])
+
+    def ends(self) -> list[int]:
+        """Return the limits with a row."""
+        return [k for k in range(2 * self.solver.nlimit) if self.laws[1][2][k] > 0]
+
+    def edges(self, s: int) -> np.ndarray:
+        """Return what the rows of slot s have of its normal and its two tangents."""
+        mu = self.laws[0][5][s]
+        if self.laws[0][0][s] == 1:
+            return np.eye(3)[:1]
+        if self.solver.cones.elliptic:
+            return np.eye(3)
+        return np.array(
+            [(1.0, mu[1], 0.0), (1.0, -mu[1], 0.0), (1.0, 0.0, mu[2]), (1.0, 0.0, -mu[2])]
+        )
+
+    def products(self) -> tuple[Local, Local, Local]:
+        """Return z = J a + r of all rows.
+
+        The forces of stiff rows need more digits of z than the sum of two large numbers has. They
+        come from the remainder g of the equation: a step of Newton's method changes J a by
+        -J H^-1 g.
+        """
+        solver = self.solver
+        z, change = self.none(), self.none()
+        solver.set_rows(self.m, self.a, self.tree, self.laws, z)
+        pushed = filled(np.zeros(self.source.nv))
+        solver.add_forces(self.m, self.tree, self.laws, z, pushed)
+        rest = full(self.mass.values) @ self.a.values - self.tau.values - pushed.values
+        solver.set_products(self.m, filled(self.multipliers(rest)), self.tree, self.laws, change)
+        for one, less in zip(z, change, strict=True):
+            one.values -= less.values
+        return z
+
+    def none(self) -> tuple[Local, Local, Local]:
+        """Return zeros for all rows: of contacts, limits and dry joints."""
+        solver = self.solver
+        return Local(solver.slots, VEC3), Local(solver.limits), Local(solver.dries)
 
     def touching(self) -> list[int]:
         """Return the slots with rows in the order of MuJoCo's contacts, which are compared."""
+        if self.order is not None:
+            return self.order
         slots = [s for s in range(self.solver.nslot) if self.laws[0][4][s] > 0]
         found = []
         for contact in self.data.contact:
@@ -137,12 +193,47 @@ class World:
             pair = tuple(contact.geom)
             near = [s for s in slots if (self.m.slot_geom1[s], self.m.slot_geom2[s]) == pair]
             s = min(near, key=lambda s: float(np.abs(self.laws[0][1][s] - contact.pos).max()))
-            np.testing.assert_allclose(self.laws[0][1][s], contact.pos, 0, 1e-12)
-            np.testing.assert_allclose(self.laws[0][2][s].ravel(), contact.frame, 0, 1e-12)
+            point, frame = self.exact(contact)
+            np.testing.assert_allclose(self.laws[0][1][s], point, 0, 1e-12)
+            np.testing.assert_allclose(self.laws[0][2][s].ravel(), frame, 0, 1e-12)
             np.testing.assert_allclose(self.laws[0][5][s][1:], contact.friction[:2], 1e-14)
             assert self.laws[0][0][s] == contact.dim
             slots.remove(s)
             if contact.exclude == 0:  # otherwise no joint moves its bodies apart: rows of zeros
                 found.append(s)
         assert not slots
+        self.order = found
         return found
+
+    def crossed(self, contact: Any) -> bool:
+        """Return whether a contact is of two capsules whose axes nearly cross."""
+        apart = float(contact.dist + self.source.geom_size[contact.geom, 0].sum())
+        return apart < NEAR and bool((self.source.geom_type[contact.geom] == CAPSULE).all())
+
+    def exact(self, contact: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the point and the frame of a contact of MuJoCo.
+
+        Where the axes of two capsules nearly cross, the normal is a quotient of two numbers that
+        rounding has changed, in MuJoCo too: there they are computed again with more digits.
+        """
+        if not self.crossed(contact):
+            return contact.pos, contact.frame
+        sizes = self.source.geom_size[contact.geom].astype(np.longdouble)
+        p1, p2 = self.data.geom_xpos[contact.geom].astype(np.longdouble)
+        axes = self.data.geom_xmat[contact.geom].reshape(2, 3, 3)[:, :, 2].astype(np.longdouble)
+        a1, a2 = axes * sizes[:, 1:2]
+        gram = np.array([[a1 @ a1, -a1 @ a2], [-a1 @ a2, a2 @ a2]])
+        u, v = a1 @ (p2 - p1), a2 @ (p1 - p2)
+        det = gram[0, 0] * gram[1, 1] - gram[0, 1] ** 2
+        x1 = (gram[1, 1] * u - gram[0, 1] * v) / det
+        x2 = (gram[0, 0] * v - gram[0, 1] * u) / det
+        if max(abs(x1), abs(x2)) > 1:
+            return contact.pos, contact.frame
+        between = (p2 - p1) + x2 * a2 - x1 * a1
+        apart = np.sqrt(between @ between)
+        n = between / apart
+        t = np.array([0.0, 0.0, 1.0] if abs(n[1]) >= 0.5 else [0.0, 1.0, 0.0], np.longdouble)
+        t -= n * (n @ t)
+        t /= np.sqrt(t @ t)
+        point = p1 + x1 * a1 + n * (sizes[0, 0] + (apart - sizes[:, 0].sum()) / 2)
+        return point.astype(float), np.concatenate([n, t, np.cross(n, t)]).astype(float)

@@ -12,6 +12,7 @@ from tests.worlds.conformance import DATA, NAMES, numbers
 from tests.worlds.plain import module
 
 mujoco = pytest.importorskip("mujoco", reason="needs MuJoCo")
+QUADRATIC, CONE = 1, 4  # efc_state
 
 
 def error(found: Any, wanted: Any) -> float:
@@ -32,10 +33,18 @@ def placed(name: str, state: int) -> World:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_forces_and_accelerations_of_the_reference(name: str) -> None:
+    """Those of each state; and with J of both ways in which the solver uses it."""
     for k, given in enumerate(numbers()[name]["states"]):
         world, terms = placed(name, k), given["terms"]
         a = world.solve()
         references, regularisations, forces = world.rows()
+        jacobian = np.reshape(terms["jacobian"], (-1, world.source.nv))
+        assert error(world.jacobian(), jacobian) < 1e-12
+        state, force, soft = (np.array(terms[f"efc_{x}"]) for x in ("state", "force", "R"))
+        if CONE not in state:
+            bends = (state == QUADRATIC) & (force != 0)  # all edges of a pyramid have one state
+            curvature = jacobian[bends].T @ (jacobian[bends] / soft[bends, None])
+            assert error(world.curvature(), curvature) < 1e-12
         assert error(references, terms["efc_aref"]) < 1e-12
         assert error(regularisations, terms["efc_R"]) < 1e-12
         assert error(forces, terms["efc_force"]) < 1e-8
