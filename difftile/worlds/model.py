@@ -207,7 +207,7 @@ _WITHOUT = {
     kinds.NO_CLAMPCTRL: "actuator_ctrllimited",
 }
 _INDEX = Row("", (), True)
-_UNREAD = {"geom_rgba", "integrator", "cone", "site_type", "tolerance", "iterations"}
+_UNREAD = {"geom_rgba", "integrator", "cone", "tolerance", "iterations"}
 _PASSED = {name: row for name, row in ARRAYS.items() if name not in _UNREAD}
 
 

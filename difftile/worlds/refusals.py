@@ -147,6 +147,7 @@ def _pairs(source: Source) -> Iterable[tuple[int, int, int]]:
 _MOST = 3  # dimensions of a contact
 _FREEJOINTS = (kinds.FREE, kinds.BALL)
 _SENSORS = (
+    *(kinds.TOUCH, kinds.ACCELEROMETER, kinds.FORCE, kinds.TORQUE),
     *(kinds.VELOCIMETER, kinds.GYRO, kinds.JOINTPOS, kinds.JOINTVEL),
     *(kinds.ACTUATORFRC, kinds.FRAMEPOS, kinds.FRAMEQUAT, kinds.FRAMEXAXIS, kinds.FRAMEYAXIS),
     *(kinds.FRAMEZAXIS, kinds.FRAMELINVEL, kinds.FRAMEANGVEL, kinds.SUBTREECOM),

@@ -18,7 +18,7 @@ from difftile.worlds.advice import abrupt_contact
 from difftile.worlds.collide import FAR
 from difftile.worlds.distance import accelerate_afar
 from difftile.worlds.model import Model
-from difftile.worlds.observe import Observation, observe
+from difftile.worlds.observe import Observation, observe, respond
 from difftile.worlds.solution import Solution
 from difftile.worlds.step import Step
 from difftile.worlds.summary import Diagnosis, Summary
@@ -29,7 +29,8 @@ INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied")
 # The fields of the kernels in `dynamics` and `observe` that have an axis of worlds.
 _ACCELERATE = ("qpos", "qvel", "ctrl", "act", "qfrc", "xfrc", "acc", "out", "info")
 _ADVANCE = ("qpos", "qvel", "ctrl", "act", "out", "qpos_next", "qvel_next", "act_next")
-_OBSERVE = ("qpos", "qvel", "ctrl", "act", "sensordata", "xpos", "xquat")
+_RESPOND = ("qpos", "qvel", "ctrl", "act", "qfrc", "xfrc", "start", "acc")
+_OBSERVE = ("qpos", "qvel", "ctrl", "act", "xfrc", "acc", "sensordata", "xpos", "xquat")
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,8 @@ def _funcs(
 
 
 @cache
-def _observation(sizes: Sizes) -> Observation:
-    return Observation(sizes)
+def _observation(sizes: Sizes, smooth: bool) -> Observation:
+    return Observation(sizes, smooth=smooth)
 
 
 @final
@@ -189,7 +190,10 @@ class Worlds:
         self._advance = dt.batch(dynamics.advance, worlds, shared="m", batched=(*_ADVANCE, *own))
         self._hold = dt.batch(resets.hold, worlds)
         self._observe = dt.batch(observe, worlds, shared="m", batched=(*_OBSERVE, *own))
-        self._observation = _observation(sizes)
+        self._respond = dt.batch(respond, worlds, shared="m", batched=(*_RESPOND, *own))
+        self._observation = _observation(sizes, contact == "smooth")
+        self._exact = _funcs(sizes, iterations, tolerance, contact == "smooth", 0.0)
+        self._acceleration = self._field(sizes.nv if self._observation.accelerated else 0)
         self._modes = contact, contact_gradient if afar else "exact"
         self._diagnosis = Diagnosis(self, self._funcs[0]) if diagnose else None
         self._advice = abrupt_contact(model) if contact == "model" else ""
@@ -234,10 +238,22 @@ class Worlds:
             self._advance(self._funcs[0], self.m, *state, *inputs, out, *state, self.act)
 
     def sense(self) -> None:
-        """Compute `sensordata`, `xpos` and `xquat` of the present state."""
+        """Compute `sensordata`, `xpos` and `xquat` of the present state, under the present inputs.
+
+        Accelerations and forces of contacts, which the sensors touch, accelerometer, force and
+        torque read, are those of this moment too, as after `mj_forward`; a model with such sensors
+        solves for them here, from `qacc`, which is left as it is. A step does not sense.
+        """
         state, inputs = (self.qpos, self.qvel), (self.ctrl, self.act)
+        pushed = (self.qfrc_applied, self.xfrc_applied)
         found = (self.sensordata, self.xpos, self.xquat)
-        self._observe(self._observation, self.m, *state, *inputs, *found)
+        if self._observation.accelerated:
+            self._respond(
+                *self._exact, self.m, *state, *inputs, *pushed, self.qacc, self._acceleration
+            )
+        self._observe(
+            self._observation, self.m, *state, *inputs, pushed[1], self._acceleration, *found
+        )
 
     def reset(self, done: Any = None, start: Start | None = None) -> None:
         """Put worlds into a state; others are left as they are.

@@ -14,10 +14,12 @@ import numpy as np
 
 from difftile.worlds.arrays import Array, Arrays, Misfit
 from difftile.worlds.kinds import (
+    ACCELEROMETER,
     BOX,
     CAPSULE,
     EULER,
     FIXED,
+    FORCE,
     FREE,
     IMPLICITFAST,
     NO_CONSTRAINT,
@@ -28,6 +30,8 @@ from difftile.worlds.kinds import (
     NO_LIMIT,
     PLANE,
     SPHERE,
+    TORQUE,
+    TOUCH,
 )
 
 # Pairs of geom types that collide, in the order of the tables, and their contact slots.
@@ -65,6 +69,8 @@ class Sizes:
         cone: Pyramidal (0) or elliptic (1).
         gravcomp: Whether a body has gravity compensation.
         damped: Whether the integrator is implicit in the damping of joints.
+        touching: Whether there are touch sensors.
+        reacting: Whether there are accelerometers, or sensors of force or torque.
     """
 
     nq: int
@@ -90,6 +96,8 @@ class Sizes:
     cone: int
     gravcomp: bool
     damped: bool
+    touching: bool
+    reacting: bool
 
 
 def weld_parents(arrays: Mapping[str, Array]) -> Array:
@@ -106,12 +114,13 @@ def pairs_of(arrays: Mapping[str, Array]) -> Iterator[tuple[int, int, int]]:
     disabled, types = int(arrays["disableflags"]), arrays["geom_type"]
     if disabled & (NO_CONTACT | NO_CONSTRAINT):
         return
-    explicit = {}
+    body, weld, explicit = arrays["geom_bodyid"], arrays["body_weldid"], {}
     for k, (one, other) in enumerate(zip(arrays["pair_geom1"], arrays["pair_geom2"], strict=True)):
         pair = (int(other), int(one)) if types[one] > types[other] else (int(one), int(other))
         explicit[frozenset(pair)] = True
-        yield (*pair, k)
-    body, weld, above = arrays["geom_bodyid"], arrays["body_weldid"], weld_parents(arrays)
+        if weld[body[one]] != weld[body[other]]:  # otherwise no joint moves them apart
+            yield (*pair, k)
+    above = weld_parents(arrays)
     excluded = set(arrays["exclude_signature"].tolist())
     contype, conaffinity = arrays["geom_contype"], arrays["geom_conaffinity"]
     for one in range(len(types)):
@@ -172,6 +181,8 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         cone=int(arrays["cone"]),
         gravcomp=bool(arrays["body_gravcomp"].any()),
         damped=bool(arrays["integrator"] != EULER or not off & NO_EULERDAMP),
+        touching=bool((arrays["sensor_type"] == TOUCH).any()),
+        reacting=bool(np.isin(arrays["sensor_type"], (ACCELEROMETER, FORCE, TORQUE)).any()),
     )
     return {name: np.asarray(table, np.int32) for name, table in tables.items()}, compiled
 

@@ -188,8 +188,8 @@ class World:
         slots = [s for s in range(self.solver.nslot) if self.laws[0][4][s] > 0]
         found = []
         for contact in self.data.contact:
-            if contact.dist >= contact.includemargin:
-                continue
+            if contact.dist >= contact.includemargin or contact.exclude:
+                continue  # excluded: no joint moves its bodies apart
             pair = tuple(contact.geom)
             near = [s for s in slots if (self.m.slot_geom1[s], self.m.slot_geom2[s]) == pair]
             s = min(near, key=lambda s: float(np.abs(self.laws[0][1][s] - contact.pos).max()))
@@ -199,8 +199,7 @@ class World:
             np.testing.assert_allclose(self.laws[0][5][s][1:], contact.friction[:2], 1e-14)
             assert self.laws[0][0][s] == contact.dim
             slots.remove(s)
-            if contact.exclude == 0:  # otherwise no joint moves its bodies apart: rows of zeros
-                found.append(s)
+            found.append(s)
         assert not slots
         self.order = found
         return found

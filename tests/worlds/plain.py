@@ -10,6 +10,7 @@ import ast
 import builtins
 import functools
 import importlib.util
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -143,9 +144,12 @@ def results(sizes: worlds.Sizes) -> dict[str, tuple[int, ...]]:
     }
 
 
-def terms(model: worlds.Model, state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return what `Smooth.terms` computes for a state."""
+def terms(
+    model: worlds.Model, state: dict[str, np.ndarray], *, felt: bool = True
+) -> dict[str, np.ndarray]:
+    """Return what `Smooth.terms` computes for a state; readings of forces only if they are felt."""
     out = SimpleNamespace(**{k: Local(shape) for k, shape in results(model.sizes).items()})
-    smooth = module("tests.worlds.smooth").Smooth(model.sizes)
+    blind = {} if felt else {"touching": False, "reacting": False}
+    smooth = module("tests.worlds.smooth").Smooth(replace(model.sizes, **blind))
     smooth.terms(parameters(model), SimpleNamespace(**state), out)
     return {k: v.values for k, v in vars(out).items()}

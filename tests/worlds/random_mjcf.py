@@ -16,6 +16,8 @@ JOINTS = ("hinge", "slide", "ball")
 AFFINITY = {"plane": (0, 3), "sphere": (1, 1), "capsule": (1, 1), "box": (2, 0)}
 FRAMES = ("framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis")
 MOVING = ("framelinvel", "frameangvel")
+SHAPES = ("sphere", "capsule", "ellipsoid", "cylinder", "box")  # of zones of touch sensors
+FELT = ("touch", "accelerometer", "force", "torque")
 
 
 class _Text:
@@ -34,6 +36,8 @@ class _Text:
         self.bodies: list[str] = []
         self.sites: list[str] = []
         self.actuators: list[str] = []
+        self.later = np.random.default_rng([seed, 1])  # of what was added later: seeds keep models
+        self.zones: list[str] = []
         self.simple = bool(self.rng.random() < 0.3)  # as models of robots are: at joints' origins
 
     # Numbers
@@ -66,8 +70,9 @@ class _Text:
             for name in ("spring", "damper", "gravity", "clampctrl", "filterparent", "eulerdamp")
             if self.chance(0.06)
         )
+        world += self.zone("world")
         body = f"<worldbody>{world}</worldbody>"
-        contact, actuator, sensor = self.contact(), self.actuator(), self.sensor()
+        contact, actuator, sensor = self.contact(), self.actuator(), self.sensor() + self.felt()
         return (
             f'<mujoco><compiler angle="radian" autolimits="true"/>'
             f'<option timestep="{self.number(0.001, 0.01)}" gravity="{gravity}" cone="{cone}" '
@@ -167,10 +172,32 @@ class _Text:
             self.sites.append(f"site{index}")
             place = f'pos="{self.vector(3, 0.1)}" quat="{self.vector(4, 1)}"'
             said += f'<site name="site{index}" {place}/>'
+        said += self.zone(name)
         said += "".join(self.body(child, children, False) for child in children[index])
         gravcomp = f'gravcomp="{self.number(0, 1)}"' if self.chance(0.1) else ""
         turn = "" if self.simple else f'quat="{self.vector(4, 1)}"'
         return f'<body name="{name}" pos="{self.vector(3, 0.3)}" {turn} {gravcomp}>{said}</body>'
+
+    def zone(self, body: str) -> str:
+        """Return a site for sensors of contacts and forces, on some bodies."""
+        rng = self.later
+        if rng.random() < 0.5:
+            return ""
+        self.zones.append(f"zone{len(self.zones)}")
+        numbers = (" ".join(f"{x:.4g}" for x in rng.normal(0, s, n)) for s, n in ((0.1, 3), (1, 4)))
+        size = " ".join(f"{x:.4g}" for x in rng.uniform(0.05, 0.4, 3))
+        place = 'pos="{}" quat="{}"'.format(*numbers)
+        return f'<site name="{self.zones[-1]}" type="{rng.choice(SHAPES)}" size="{size}" {place}/>'
+
+    def felt(self) -> str:
+        """Return sensors on such sites."""
+        said = ""
+        for name in self.zones:
+            for kind in FELT:
+                if self.later.random() < 0.5:
+                    cut = 'cutoff="20"' if self.later.random() < 0.1 else ""
+                    said += f'<{kind} site="{name}" {cut}/>'
+        return said.join(("<sensor>", "</sensor>"))
 
     def trees(self) -> str:
         children: dict[int, list[int]] = {k: [] for k in range(self.count)}

@@ -14,6 +14,7 @@ from difftile.worlds.inertia import Inertia
 from difftile.worlds.integrate import Integrator
 from difftile.worlds.kinematics import Kinematics
 from difftile.worlds.quaternions import mat3, vec3, vec4
+from difftile.worlds.reactions import Reactions
 from difftile.worlds.sensors import Sensors
 from difftile.worlds.topology import Sizes
 
@@ -30,6 +31,8 @@ class Smooth:
         self.kinematics, self.inertia, self.bias = Kinematics(sizes), Inertia(sizes), Bias(sizes)
         self.forces, self.integrator = Forces(sizes), Integrator(sizes)
         self.sensors, self.energy = Sensors(sizes), Energy(sizes)
+        self.reactions, self.ngeom = Reactions(sizes), max(1, sizes.ngeom)
+        self.accelerated = sizes.touching or sizes.reacting
 
     @dt.func
     def terms(self, m, s, out):
@@ -37,7 +40,7 @@ class Smooth:
 
         Args:
             m: The parameters of the model.
-            s: The state: qpos, qvel, act, ctrl, qfrc (applied), xfrc (6 nbody).
+            s: The state: qpos, qvel, act, ctrl, qfrc (applied), xfrc (6 nbody), qacc.
             out: The results, each from zeros.
         """
         h = m.timestep[None]
@@ -78,6 +81,17 @@ class Smooth:
         )
         M_hat = dt.local(self.nM)
         self.integrator.matrix(m, h, M, slope, M_hat)
+        if ti.static(self.accelerated):
+            a = dt.local(self.nv)
+            for i in range(self.nv):
+                a[i] = s.qacc[i]
+            geom_xpos, geom_xmat = dt.local(self.ngeom, vec3), dt.local(self.ngeom, mat3)
+            self.kinematics.colliders(m, xpos, xquat, geom_xpos, geom_xmat)
+            frames, axes, vel = (xpos, xquat, xipos), (axis_r, axis_t), (vel_r, vel_t)
+            inertias, geoms = (moment, rotational), (geom_xpos, geom_xmat)
+            self.reactions.read(
+                m, h, s.qvel, s.xfrc, a, frames, com, axes, vel, inertias, geoms, out.sensordata
+            )
         moving = dt.local(self.nv)
         self.integrator.solve_alone(
             m, h, M_hat, s.total, s.qvel, xpos, xquat, com, rotational, moving, False

@@ -36,7 +36,7 @@ def state_of(one: worlds.Model, given: dict[str, Any]) -> dict[str, np.ndarray]:
     sizes = one.sizes
     shapes = {"qpos": sizes.nq, "ctrl": max(1, sizes.nu), "act": max(1, sizes.na)}
     shapes |= {"xfrc": 6 * sizes.nbody}
-    shapes |= dict.fromkeys(("qvel", "qfrc", "total", "b"), sizes.nv)
+    shapes |= dict.fromkeys(("qvel", "qfrc", "qacc", "total", "b"), sizes.nv)
     found = {name: np.zeros(size) for name, size in shapes.items()}
     for name, values in given.items():
         found[name][: np.size(values)] = np.ravel(values)

@@ -1,0 +1,192 @@
+"""Sensors of accelerations and of the forces between bodies: touch, accelerometer, force, torque.
+
+With the accelerations known, the forces on a body beyond gravity follow: what accelerates it, less
+those of contacts and applied ones, is what its parent exerts on it (`mj_rnePostConstraint`).
+"""
+
+from __future__ import annotations
+
+import difftile as dt
+from difftile import ti
+from difftile.worlds.cones import WIDTH, Cones
+from difftile.worlds.inertia import momentum
+from difftile.worlds.kinds import ACCELEROMETER, FORCE, FREE, TORQUE, TOUCH
+from difftile.worlds.quaternions import product, three_at, turned, vec3
+from difftile.worlds.rows import Rows
+from difftile.worlds.sensors import Sensors
+from difftile.worlds.topology import Sizes
+from difftile.worlds.zones import meets
+
+
+@dt.func
+def back(q, v):
+    """Return a vector of the world in the axes of the orientation q."""
+    return turned(ti.Vector([q[0], -q[1], -q[2], -q[3]]), v)
+
+
+@dt.data_oriented
+class Reactions:
+    """Readings that need accelerations, for models of some sizes.
+
+    Args:
+        sizes: The sizes.
+        smooth, width: As for `Cones` and `Rows`.
+    """
+
+    def __init__(self, sizes: Sizes, smooth: bool = False, width: float = WIDTH) -> None:
+        self.rows, self.cones = Rows(sizes, smooth), Cones(sizes, smooth, width)
+        self.sensors = Sensors(sizes)
+        self.nbody, self.nnode, self.nv = sizes.nbody, sizes.nnode, sizes.nv
+        self.nslot, self.nsensor = sizes.nslot, sizes.nsensor
+        self.touching, self.moving = sizes.touching, sizes.reacting
+
+    @dt.func
+    def read(self, m, h, qvel, xfrc, a, bodies, com, axes, vel, inertias, geoms, sensordata):
+        """Compute the readings of touch sensors, accelerometers, and sensors of force and torque.
+
+        Args:
+            m: The parameters of the model.
+            h: The time step [s], on which the reference of contacts depends.
+            qvel: Velocities.
+            xfrc: Forces on bodies, as for `Forces.applied`.
+            a: Accelerations, (nv,).
+            bodies: Positions, orientations and centres of mass of bodies.
+            com: The centres of trees, about which motions are written.
+            axes, vel: Axes of motion, and velocities of nodes: rotations and translations.
+            inertias: From `Inertia.bodies`.
+            geoms: Positions and matrices of geoms that can collide.
+            sensordata: Result, (nsensordata,); other sensors are left as they are.
+        """
+        outer_r, outer_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+        felt = dt.local(max(1, self.nsensor))
+        if ti.static(self.moving):
+            for b in range(1, self.nbody):
+                force = three_at(xfrc, 6 * b)
+                outer_r[b] += three_at(xfrc, 6 * b + 3) + (bodies[2][b] - com[b]).cross(force)
+                outer_t[b] += force
+        self.contacts(m, h, qvel, a, bodies, com, axes, geoms, outer_r, outer_t, felt)
+        if ti.static(self.touching):
+            for s in range(self.nsensor):
+                if m.sensor_type[s] == TOUCH:
+                    self.sensors.scalar(m, s, felt[s], sensordata)
+        if ti.static(self.moving):
+            acc_r, acc_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
+            self.accelerations(m, qvel, a, axes, vel, acc_r, acc_t)
+            inner_r, inner_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+            self.inner(m, vel, acc_r, acc_t, inertias, outer_r, outer_t, inner_r, inner_t)
+            for s in range(self.nsensor):
+                kind = m.sensor_type[s]
+                if kind == ACCELEROMETER or kind == FORCE or kind == TORQUE:
+                    i = m.sensor_objid[s]
+                    b = m.site_bodyid[i]
+                    q = product(bodies[1][b], m.site_quat[i])
+                    arm = bodies[0][b] + turned(bodies[1][b], m.site_pos[i]) - com[b]
+                    found = inner_t[b]
+                    if kind == TORQUE:
+                        found = inner_r[b] - arm.cross(inner_t[b])
+                    elif kind == ACCELEROMETER:
+                        n = m.body_nodeid[b]
+                        w = vel[0][n]
+                        found = acc_t[n] + acc_r[n].cross(arm) + w.cross(vel[1][n] + w.cross(arm))
+                    self.sensors.vector(m, s, back(q, found), sensordata)
+
+    @dt.func
+    def contacts(self, m, h, qvel, a, bodies, com, axes, geoms, outer_r, outer_t, felt):
+        """Add the forces of contacts to those on bodies, and to what touch sensors feel.
+
+        Args:
+            m, h, qvel, a, bodies, com, axes, geoms: As for `read`.
+            outer_r, outer_t: Torques about c and forces on bodies, (nbody,) of vec3.
+            felt: Forces in the zones of touch sensors, (nsensor,) [N].
+        """
+        v_r, v_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+        a_r, a_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+        self.rows.motions(m, axes[0], axes[1], qvel, v_r, v_t)
+        self.rows.motions(m, axes[0], axes[1], a, a_r, a_t)
+        for s in range(self.nslot):
+            dist, point, frame, margin, near = self.rows.contact(m, s, geoms[0], geoms[1])
+            if near:
+                speed = self.rows.apart(m, s, point, frame, com, v_r, v_t)
+                dim, r, weight, mu = self.rows.contact_law(m, s, dist, margin, speed, h)
+                z = self.rows.apart(m, s, point, frame, com, a_r, a_t) + r
+                push = self.cones.penalty(dim, z, weight, mu)[1]
+                b1, b2 = m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
+                if ti.static(self.moving):
+                    force = frame.transpose() @ push
+                    outer_t[b1] -= force
+                    outer_r[b1] -= (point - com[b1]).cross(force)
+                    outer_t[b2] += force
+                    outer_r[b2] += (point - com[b2]).cross(force)
+                if ti.static(self.touching):
+                    normal = ti.Vector([frame[0, 0], frame[0, 1], frame[0, 2]])
+                    self.touch(m, b1, b2, point, normal, push[0], bodies, felt)
+
+    @dt.func
+    def touch(self, m, b1, b2, point, normal, push, bodies, felt):
+        """Add the normal force of a contact to the sensors whose zone its line enters.
+
+        The line begins at the contact, and points out of the other body.
+        """
+        for s in range(self.nsensor):
+            i = m.sensor_objid[s]
+            if m.sensor_type[s] == TOUCH and push > 0.0:
+                b = m.site_bodyid[i]
+                if b == b1 or b == b2:
+                    ray = normal
+                    if b == b2:
+                        ray = -normal
+                    q = product(bodies[1][b], m.site_quat[i])
+                    place = bodies[0][b] + turned(bodies[1][b], m.site_pos[i])
+                    if meets(m.site_type[i], m.site_size[i], back(q, point - place), back(q, ray)):
+                        felt[s] += push
+
+    @dt.func
+    def accelerations(self, m, qvel, a, axes, vel, acc_r, acc_t):
+        """Compute the accelerations of nodes from which that of gravity is subtracted.
+
+        Args:
+            m, qvel, a, axes, vel: As for `read`.
+            acc_r, acc_t: Result: rotation, and translation at c, (nnode,) of vec3.
+        """
+        axis_r, axis_t = axes
+        acc_t[0] = -m.gravity[None]
+        for n in range(1, self.nnode):
+            parent, first = ti.min(m.node_parentid[n], n - 1), m.node_dofadr[n]
+            v_r, v_t, a_r, a_t = vel[0][parent], vel[1][parent], acc_r[parent], acc_t[parent]
+            start = 0
+            if m.node_type[n] == FREE:  # translations come first, and their axes do not turn
+                v_t += three_at(qvel, first)
+                start = 3
+            for k in range(m.node_dofnum[n]):
+                i = first + k
+                a_r += axis_r[i] * a[i]
+                a_t += axis_t[i] * a[i]
+                if k >= start:
+                    a_r += v_r.cross(axis_r[i]) * qvel[i]
+                    a_t += (v_r.cross(axis_t[i]) + v_t.cross(axis_r[i])) * qvel[i]
+            acc_r[n] = a_r
+            acc_t[n] = a_t
+
+    @dt.func
+    def inner(self, m, vel, acc_r, acc_t, inertias, outer_r, outer_t, inner_r, inner_t):
+        """Compute what the parent of each body exerts on it: torques about c, and forces.
+
+        Args:
+            m, vel, inertias: As for `read`.
+            acc_r, acc_t: From `accelerations`.
+            outer_r, outer_t: Forces on bodies from outside.
+            inner_r, inner_t: Result, (nbody,) of vec3.
+        """
+        for b in range(1, self.nbody):
+            n = m.body_nodeid[b]
+            v_r, v_t = vel[0][n], vel[1][n]
+            mass, moment, rotational = m.body_mass[b], inertias[0][b], inertias[1][b]
+            p_r, p_t = momentum(mass, moment, rotational, v_r, v_t)
+            q_r, q_t = momentum(mass, moment, rotational, acc_r[n], acc_t[n])
+            inner_r[b] += q_r + v_r.cross(p_r) + v_t.cross(p_t) - outer_r[b]
+            inner_t[b] += q_t + v_r.cross(p_t) - outer_t[b]
+        for k in range(self.nbody - 1):
+            b = self.nbody - 1 - k
+            p = m.body_parentid[b]
+            inner_r[p] += inner_r[b]
+            inner_t[p] += inner_t[b]
