@@ -16,6 +16,7 @@ import difftile as dt
 from difftile.fields.recording import RECORDING
 from difftile.fields.step_expression import STEP
 from difftile.fields.step_number import Moment, StepNumber
+from difftile.fusion import fused_run
 from difftile.launch.run import Run
 from difftile.runtime import steps as module
 from difftile.runtime.perform_run import perform_run
@@ -957,3 +958,27 @@ def test_loops_leave_nothing_behind():
         loop()
     gc.collect()
     assert len(gc.get_objects()) < before + 50
+
+
+@dt.kernel
+def push_alone(x, v, force: float):
+    for i in x:
+        v[i] += force * ti.sin(x[i])
+        x[i] += 0.1 * v[i]
+
+
+def test_a_period_that_takes_long_to_compile_is_launched_one_by_one(monkeypatch):
+    """A second run of worlds compiled ten of their steps as one kernel, for minutes."""
+    monkeypatch.setattr(fused_run, "_MOST_STATEMENTS", 5)
+
+    def simulate(loop, x, v, _):
+        for t in loop:
+            push_alone(x, v, 0.1 * t)
+        return x
+
+    wanted = gradient_of(simulate, range(9))
+    with fusing("always"):
+        assert same(gradient_of(simulate, dt.steps(9)), wanted)
+    launch = push_alone._launches.latest
+    assert launch is not None and launch.fusion is not None
+    assert "statements takes longer than it saves" in launch.fusion

@@ -28,6 +28,7 @@ from difftile.fusion.period import (
 from difftile.fusion.program import FusedProgram
 from difftile.ir.nodes import Array, Block, Program, Var
 from difftile.ir.types import I32, FieldType, Type, numpy_dtype, scalar_of, shape_of
+from difftile.ir.walk import size_of
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.run import Run
 from difftile.passes.sequence import Row, copy_from_row, copy_into_row
@@ -39,6 +40,10 @@ from difftile.substrate import (
     current_session,
     nbytes_of,
 )
+
+# Of a period: compiling more than that takes longer than launches of such large kernels take, and
+# as each form of a run is compiled by itself, minutes.
+_MOST_STATEMENTS = 5_000
 
 Plans = Sequence[Sequence[AdjointPlan]]
 
@@ -104,7 +109,9 @@ def _kernels(run: Run, plans: Plans | None, layout: Layout) -> FusedKernels:
     found = known.get(key)
     if found is None:
         try:
-            period = Period(_parts(run, plans), layout)
+            parts = _parts(run, plans)
+            _check_size(parts)
+            period = Period(parts, layout)
             _ = period.saved  # refused here if it must be
             found = FusedKernels(period)
         except Unfusible as reason:
@@ -122,6 +129,17 @@ def _parts(run: Run, plans: Plans | None) -> list[Part]:
             plan = None if plans is None else plans[k][stage.number]
             parts.append(Part(k, launch.code, stage, plan))
     return parts
+
+
+def _check_size(parts: Sequence[Part]) -> None:
+    """Check that compiling a period is worth its while.
+
+    Raises:
+        Unfusible: It is too large.
+    """
+    statements = sum(size_of(part.stage.program) for part in parts)
+    if statements > _MOST_STATEMENTS:
+        raise Unfusible(f"compiling {statements:,} statements takes longer than it saves")
 
 
 @dataclass(slots=True, eq=False)
