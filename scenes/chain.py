@@ -129,4 +129,4 @@ if __name__ == "__main__":
         follower.improve()
         follower.step(2)
         if k % 20 == 0:
-            print(f"{0.02 * k:.2f} s: tip {follower.joints()[-1]}, goal {follower.aimed}")
+            print(f"loss {follower.loss[None]:.4g}")

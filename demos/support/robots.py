@@ -73,6 +73,7 @@ class Robots:
         floor: Left, front, right and back of the floor [m]; by default 2 m around the copies.
 
     Attributes:
+        places: Where the world of each copy is shown [m], shape (k, 3).
         floor: Corners of the floor as above.
         vertices: Their number, of all copies, without shadows and floor.
     """
@@ -87,7 +88,7 @@ class Robots:
     ) -> None:
         if isinstance(places, int):
             places = np.arange(places)[:, None] * np.array([0.0, spacing, 0.0])
-        self._places = places = np.asarray(places, np.float64)
+        self.places = places = np.asarray(places, np.float64)
         shapes = [_shape(model, geom) for geom in range(len(model.geom_type))]
         found = [one for one in shapes if one is not None]
         corners = np.cumsum([0, *(len(vertices) for _, vertices, _ in found)])
@@ -113,7 +114,7 @@ class Robots:
             poses: One for each copy.
         """
         turned = _rotate(poses.xquat[:, self._bodies], self._vertices)
-        vertices = (turned + poses.xpos[:, self._bodies] + self._places[:, None]).reshape(-1, 3)
+        vertices = (turned + poses.xpos[:, self._bodies] + self.places[:, None]).reshape(-1, 3)
         corners = vertices[self._faces]
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         lengths = np.linalg.norm(normals, axis=1)

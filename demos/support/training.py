@@ -105,6 +105,8 @@ def fit(
     label: str,
     *,
     memory: str | int | None = None,
+    watch: Watch | None = None,
+    rtol: float = 0.0,
 ) -> Training:
     """Move a few parameters by L-BFGS, for losses that are smooth; otherwise as `train`.
 
@@ -114,12 +116,14 @@ def fit(
         iterations: The most iterations; each needs one gradient, a few of them more.
         label: Text of the progress bar.
         memory: The limit of the tape, as for `dt.Tape`.
+        watch: Called after each gradient.
+        rtol: The relative decrease of the loss in an iteration that is the last one.
     """
 
     def search(measure: Callable[[], dt.Field]) -> None:
-        dt.optim.LBFGS(fields, iterations=iterations).step(measure)
+        dt.optim.LBFGS(fields, iterations=iterations, rtol=rtol).step(measure)
 
-    return _learn(simulation, search, None, label, memory)
+    return _learn(simulation, search, None, label, memory, watch)
 
 
 def _learn(

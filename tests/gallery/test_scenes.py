@@ -58,6 +58,7 @@ def test_a_copy_of_a_scene_learns(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     copy = shutil.copy(file, tmp_path / "copied.py")
+    shutil.copytree(file.parent / "models", tmp_path / "models")
     runpy.run_path(str(copy), run_name="__main__")
     losses = [float(text) for text in re.findall(r"^loss (\S+)$", capsys.readouterr().out, re.M)]
     assert len(losses) >= 6
