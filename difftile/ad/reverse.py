@@ -287,7 +287,8 @@ def _parallel(r: Reverser, loop: ParallelFor, bars: dict[Var, Value], loops: obj
             cells.append((key, cell))
     for _, cell in cells:
         r.b.store(cell, (), zero(cell.type.element))
-    r.b.append(ParallelFor(indices, starts, stops, Block((*stmts, *adds)), loop.span))
+    body = Block((*stmts, *adds))
+    r.b.append(ParallelFor(indices, starts, stops, body, loop.span, ordered=loop.ordered))
     for key, cell in cells:
         r.add(bars, key, r.b.load(cell, (), f"{key.name}_bar"))
 

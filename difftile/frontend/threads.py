@@ -35,6 +35,8 @@ def in_parallel(
     starts: Sequence[Value],
     stops: Sequence[Value],
     span: Span | None,
+    *,
+    ordered: bool = False,
 ) -> Generator[tuple[Var, ...]]:
     """Put the statements appended inside into a parallel loop; give its indices.
 
@@ -44,6 +46,7 @@ def in_parallel(
         starts: The first index along each axis.
         stops: The index after the last one.
         span: The loop, for errors.
+        ordered: See `ParallelFor`.
     """
     indices = tuple(Var(name, I32) for name in names)
     axes = tuple(zip(indices, starts, stops, strict=True))
@@ -54,7 +57,8 @@ def in_parallel(
         cx.env[DRAWS] = Const(0, I32)
         yield indices
     body = Block(tuple(stmts))
-    cx.b.append(ParallelFor(indices, tuple(starts), tuple(stops), body, span))
+    loop = ParallelFor(indices, tuple(starts), tuple(stops), body, span, ordered=ordered)
+    cx.b.append(loop)
     cx.draws.pending = outside
 
 

@@ -99,7 +99,8 @@ def run_worlds(cx: Context, names: Iterable[str], worlds: Worlds) -> None:
     """
     source, names = cx.source, list(names)
     span = cx.keyword_span(source.tree)
-    loop = in_parallel(cx, ["world"], [Const(0, I32)], [worlds.count(cx, names)], span)
+    count = worlds.count(cx, names)
+    loop = in_parallel(cx, ["world"], [Const(0, I32)], [count], span, ordered=True)
     with cx.frame(dict(cx.env)), loop as (world,):
         own = {name: worlds.of_world(cx, name, cx.env[name], world) for name in names}
         returned, _ = run_func(cx, source, {**cx.env, **own})

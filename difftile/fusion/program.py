@@ -15,6 +15,7 @@ from difftile.passes.align_loops import align_loops
 from difftile.passes.dead_stores import dead_stores
 from difftile.passes.merge_loops import merge_loops
 from difftile.passes.optimise import join, simplify
+from difftile.passes.privatise import scatters_of
 from difftile.passes.sink_values import sink_values
 from difftile.passes.time_loop import interchanged, serial, strips
 from difftile.passes.unroll_periods import unroll_periods
@@ -72,6 +73,12 @@ class FusedProgram:
         return made.with_program(merge_loops(lean if self._on_host else align_loops(lean)))
 
     @cached_property
+    def _in_order(self) -> bool:
+        """Whether its sums must not depend on the number of threads of the CPU."""
+        shared = scatters_of(self._finished.program) if self._on_host else ()
+        return any(scatter.ordered for scatter in shared)
+
+    @cached_property
     def _interchanged(self) -> tuple[PeriodProgram, Program] | None:
         """The program with the loop over time inside the parallel loop, if there is only one."""
         made = self._make(finished=False)
@@ -97,7 +104,10 @@ class FusedProgram:
             first: The first period.
             count: The number of periods.
         """
-        if self._pays_to_interchange(argument, count) and self._interchanged is not None:
+        if self._in_order:  # threads must not decide about the order of sums
+            self.form = "unrolled"
+            self._launch_unrolled(argument, first, count)
+        elif self._pays_to_interchange(argument, count) and self._interchanged is not None:
             self.form = "interchanged"
             made, program = self._interchanged
             found = self._kernel(self.form, lambda: compiled(program))

@@ -225,7 +225,8 @@ class ParallelFor:
     """Iterations over a box of indices in any order; at the top level of a program only.
 
     `by_warps` says that all lanes of a warp run each iteration together: one of them does the
-    writes outside of serial loops `by_lanes`.
+    writes outside of serial loops `by_lanes`. `ordered` says that sums into elements that
+    iterations share are added up in one order, however many threads there are.
     """
 
     indices: tuple[Var, ...]
@@ -234,6 +235,7 @@ class ParallelFor:
     body: Block
     span: Span | None = field(default=None, compare=False)
     by_warps: bool = False
+    ordered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

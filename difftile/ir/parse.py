@@ -468,6 +468,11 @@ class _Parser(TokenCursor):
         assert isinstance(loop, ParallelFor)
         return replace(loop, by_warps=True)
 
+    def ordered(self, outs: tuple[Token, ...], span: Span) -> Stmt:
+        loop = self.parallel(outs, span)
+        assert isinstance(loop, ParallelFor)
+        return replace(loop, ordered=True)
+
     def ruled(self, outs: tuple[Token, ...], span: Span) -> Stmt:
         name, args = self.string(), self.values()
         body = self.opened(span.column)
@@ -526,6 +531,7 @@ _STATEMENTS: dict[str, Callable[[_Parser, tuple[Token, ...], Span], Stmt]] = {
     "lanes": _Parser.by_lanes,
     "parallel": _Parser.parallel,
     "warps": _Parser.by_warps,
+    "ordered": _Parser.ordered,
     "ruled": _Parser.ruled,
     "derivative": _Parser.derivative,
 }

@@ -222,7 +222,7 @@ def _stmt(stmt: Stmt, names: Names, depth: int) -> list[str]:
                 *_block(body, names, depth + 1),
             ]
         case ParallelFor(indices, starts, stops, body):
-            word = "warps" if stmt.by_warps else "parallel"
+            word = "warps" if stmt.by_warps else "ordered" if stmt.ordered else "parallel"
             head = f"{pad}{word} for {_box(indices, starts, stops, names)}:"
             return [head, *_block(body, names, depth + 1)]
         case Ruled(outs, args, body, backward, forward, name):

@@ -168,6 +168,7 @@ class _Batcher:
             (self.width, *stops),
             Block(tuple(stmts)),
             at.span,
+            ordered=isinstance(at, ParallelFor) and at.ordered,
         )
 
     def _load(self, b: OpBuilder, variables: list[Var], direction: Var) -> Substitution:

@@ -155,4 +155,5 @@ def _loop_over(axes: Sequence[Axis], stmts: Sequence[Stmt], task: ParallelFor) -
         tuple(axis.stop for axis in axes),
         cloner.block(Block(tuple(stmts))),
         task.span,
+        ordered=task.ordered,
     )

@@ -38,7 +38,11 @@ _FEWEST = 16  # iterations that are worth a part
 
 def interchange(program: Program) -> Program:
     """Return the program with the loops around such accumulations interchanged."""
-    return with_loops_of_their_own(program, lambda b, shared: _Nest(b, shared).parallel_loop())
+
+    def made(b: OpBuilder, shared: SharedSum) -> ParallelFor:
+        return _Nest(b, shared).parallel_loop()
+
+    return with_loops_of_their_own(program, made, of_ordered=False)
 
 
 class _Nest:

@@ -103,7 +103,8 @@ def interleave(loop: ParallelFor, fresh: Collection[Array] = ()) -> list[Stmt]:
     indices, starts, stops = list(loop.indices), list(loop.starts), list(loop.stops)
     indices[axis], starts[axis], stops[axis] = group, Const(0, I32), count.value
     bounds = tuple(indices), tuple(starts), tuple(stops)
-    return [*b.stmts, ParallelFor(*bounds, Block(tuple(stmts)), loop.span)]
+    made = ParallelFor(*bounds, Block(tuple(stmts)), loop.span, ordered=loop.ordered)
+    return [*b.stmts, made]
 
 
 def _lanes(loop: ParallelFor) -> int:

@@ -159,7 +159,8 @@ def _joined(first: ParallelFor, second: ParallelFor, outside: Sequence[Stmt]) ->
     parts = _Part(first), _Part(second)
     if all(part.speaks for part in parts):
         return None
-    loop = replace(first, body=Block((*first.body.stmts, *half.stmts)))
+    body = Block((*first.body.stmts, *half.stmts))
+    loop = replace(first, body=body, ordered=first.ordered or second.ordered)
     crossings = Crossings(loop, Block((*outside, loop)))
     sums: set[Array] = set()
     ones, others = accesses_of(first.body), accesses_of(half)

@@ -106,7 +106,8 @@ class _Spreader:
         own = tuple(cloner.fresh(index) for index in indices)
         stmts = [cloner.stmt(stmt) for stmt in (*self._needed(body), *body.stmts)]
         starts, stops = (Const(0, I32), *starts), (self.count, *stops)
-        self.out.append(ParallelFor((world, *own), starts, stops, Block(tuple(stmts)), span))
+        body = Block(tuple(stmts))
+        self.out.append(ParallelFor((world, *own), starts, stops, body, span, ordered=True))
 
     def _needed(self, body: Block) -> list[Stmt]:
         """Return the statements between the loops that a body needs.

@@ -7,7 +7,8 @@ the copies up, in the order of a tree: the result is the same in every run, and 
 a pairwise sum. (Privatization and array reduction, as compilers call it: Midkiff, Automatic
 Parallelization, 2012, sections 3.2 and 3.4.)
 
-A loop may also run on one thread, which needs neither.
+A loop may also run on one thread, which needs neither. The number of copies decides how terms are
+added up: for loops whose sums are `ordered` it is the same on every machine.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from difftile.ir.types import FLOATS, I32, numpy_dtype, scalar_of, shape_of
 from difftile.ir.walk import array_of, arrays_written, walk, with_blocks
 from difftile.ops.build import Expr, OpBuilder
 
+ORDERED_PARTS = 64  # of a loop whose sums must not depend on the number of threads
+
 _ZERO = Const(0, I32)
 _SPACE = 128  # bytes between copies: processors fetch cache lines in pairs
 
@@ -57,11 +60,13 @@ class Scatter:
         target: The array.
         op: How its elements are combined: "add", "max" and so on. None where copies are
             impossible, as for elements that the loop reads as well.
+        ordered: The loop is: its sums of floats must not depend on the number of threads.
     """
 
     loop: int
     target: Array
     op: str | None
+    ordered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +77,25 @@ class Plan:
         alone: The numbers of the loops that run on a single thread.
         copied: The scatters with a copy of the target for each thread.
         small: Those of them whose copies one thread adds up.
+        rows: On devices, the scatters with a row for each iteration (`rows`).
     """
 
     alone: frozenset[int] = frozenset()
     copied: tuple[Scatter, ...] = ()
     small: frozenset[Scatter] = frozenset()
+    rows: tuple[Scatter, ...] = ()
 
     @property
     def loops(self) -> frozenset[int]:
         """The numbers of the loops."""
         return self.alone | {scatter.loop for scatter in self.copied}
+
+    @property
+    def in_order(self) -> Plan:
+        """The part of the plan that the loops keep on a single thread, too."""
+        loops = {scatter.loop for scatter in self.copied if scatter.ordered}
+        copied = tuple(scatter for scatter in self.copied if scatter.loop in loops)
+        return Plan(copied=copied, small=self.small & frozenset(copied))
 
 
 ATOMICS = Plan()
@@ -94,14 +108,16 @@ class Copies:
     Args:
         array: The copies, indexed by the row-major position of an element.
         target: The target.
+        parts: Their number.
     """
 
     array: Array
     target: Array
+    parts: int
 
-    def count(self, shape: tuple[int, ...], parts: int) -> int:
+    def count(self, shape: tuple[int, ...]) -> int:
         """Return the number of elements of all copies of a target of a shape."""
-        return parts * (-(-(prod(shape) + _space(self.target)) // _ALIGNED) * _ALIGNED)
+        return self.parts * (-(-(prod(shape) + _space(self.target)) // _ALIGNED) * _ALIGNED)
 
 
 def _space(target: Array) -> int:
@@ -122,7 +138,8 @@ def _scatters(number: int, loop: ParallelFor) -> list[Scatter]:
     found: list[Scatter] = []
     for target in dict.fromkeys(s.array for s in shared if s.array.size is None):
         ops = {_op_of(s) for s in stmts if array_of(s) is target}
-        found.append(Scatter(number, target, ops.pop() if len(ops) == 1 else None))
+        ordered = loop.ordered and scalar_of(target.type.element) in FLOATS
+        found.append(Scatter(number, target, ops.pop() if len(ops) == 1 else None, ordered))
     return found
 
 
@@ -147,29 +164,29 @@ def privatise(program: Program, plan: Plan, parts: int) -> tuple[Program, tuple[
     Args:
         program: A finished program.
         plan: Which loops, and how.
-        parts: The number of copies, one for each thread.
+        parts: The number of copies, one for each thread; of ordered loops it is `ORDERED_PARTS`.
     """
     b = OpBuilder()
     number = 0
-    made: list[_Copied] = []
+    made: list[Copies] = []
     for stmt in program.body.stmts:
         b.span = stmt.span
         if not isinstance(stmt, ParallelFor):
             b.append(stmt)
             continue
         here = [_copied(b, scatter) for scatter in plan.copied if scatter.loop == number]
-        made += here
+        count = ORDERED_PARTS if any(one.scatter.ordered for one in here) else parts
+        made += [Copies(one.copies, one.target, count) for one in here]
         if number in plan.alone:
             _append_part_loop(b, stmt, 1, Var("part", I32), {}, [])
         elif here:
-            _append_copied(b, stmt, parts, here, plan.small)
+            _append_copied(b, stmt, count, here, plan.small)
         else:
             b.append(stmt)
         number += 1
-    temps = (*program.temps, *(one.copies for one in made))
+    temps = (*program.temps, *(one.array for one in made))
     body = replace(program.body, stmts=tuple(b.stmts))
-    copies = tuple(Copies(one.copies, one.target) for one in made)
-    return replace(program, body=body, temps=temps), copies
+    return replace(program, body=body, temps=temps), tuple(made)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,8 @@ def reduce(program: Program, blocks: int, *, in_double: bool = True) -> Program:
     cut = _in_parts if in_double else _in_strides
 
     def blocked(loop: ParallelFor) -> list[Stmt]:
+        if loop.ordered:
+            return [loop]
         b = OpBuilder()
         b.span = loop.span
         stmts, totals = cut(b, loop, blocks)

@@ -128,6 +128,7 @@ def with_loops_of_their_own(
     loop_of: Callable[[OpBuilder, SharedSum], ParallelFor | None],
     *,
     deep: bool = False,
+    of_ordered: bool = True,
 ) -> Program:
     """Return the program with a loop of its own for each sum, ahead of the loop that had it.
 
@@ -136,11 +137,14 @@ def with_loops_of_their_own(
         loop_of: Makes the loop, or returns None where it would not pay.
         deep: Look into nests of serial loops, at arrays that are accumulated into in several
             places, and at elements whose index is a sum of two loops' indices.
+        of_ordered: Take sums out of ordered loops, too.
     """
     defs = definitions_of(program.body)
     stale = StaleLoads(program)
 
     def changed(task: ParallelFor) -> list[Stmt]:
+        if task.ordered and not of_ordered:
+            return [task]
         touched = Counter(map(array_of, walk(task.body)))
         added = Counter(s.array for s in walk(task.body) if isinstance(s, Accumulate))
         owned = owned_arrays(task, program)

@@ -188,7 +188,8 @@ class _Tiling:
             return Tiled((loop,))
         stmts[at:at] = [Alloc(tile, loop.span) for tile in self.tiles]
         body = Block(tuple(stmts))
-        b.append(ParallelFor((flat,), (_ZERO,), (whole.value,), body, loop.span))
+        one = ParallelFor((flat,), (_ZERO,), (whole.value,), body, loop.span, ordered=loop.ordered)
+        b.append(one)
         return Tiled(tuple(b.stmts), frozenset(self.tiles), tuple(self.cut))
 
     def block(self, block: Block, *, together: bool) -> None:

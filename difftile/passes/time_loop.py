@@ -162,7 +162,8 @@ def strips(
         b.extend(bounds)
         assert isinstance(loop, For)
         _sum_up(b, loop, levels=1)
-    b.append(ParallelFor((strip,), (_ZERO,), (number.value,), Block(tuple(body)), task.span))
+    made = ParallelFor((strip,), (_ZERO,), (number.value,), Block(tuple(body)), task.span)
+    b.append(replace(made, ordered=task.ordered))
     return dce(cse(fold(_of_many(program, step, (first, count, width), b.stmts))))
 
 

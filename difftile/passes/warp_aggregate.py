@@ -39,6 +39,8 @@ def warp_aggregate(program: Program) -> Program:
     """Return the program with such accumulations marked."""
 
     def marked(loop: ParallelFor) -> list[Stmt]:
+        if loop.ordered:
+            return [loop]
         shared = {
             s.array
             for s in walk(loop.body)

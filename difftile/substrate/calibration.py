@@ -178,7 +178,7 @@ def _measured(backend: Backend, threads: int) -> Costs:
     uncontended = _time(atomic, [apart, y]) - waking
     contended = _time(atomic, [close, y]) - waking
     part = zeros(_COPIES // threads // 4 + 4096)
-    memory = zeros(copies.count(part.shape, threads))
+    memory = zeros(copies.count(part.shape))
     copying = _time(_compiled(backend, copied, threads), [one, part, memory]) - 2 * waking
     return Costs(
         waking=waking,

@@ -20,6 +20,7 @@ from difftile.ir.types import Type, shape_of
 from difftile.ir.walk import arrays_written, has_effects, silent, walk
 from difftile.ops.scalar import is_exact
 from difftile.passes.privatise import ATOMICS, Copies, Plan, privatise, scatters_of
+from difftile.passes.rows import STRIPES, Rows, in_rows
 from difftile.passes.split_index_sets import BLOCK, split_index_sets
 from difftile.passes.spread import has_long_sums, may_spread, spread
 from difftile.passes.unroll_and_jam import unroll_and_jam
@@ -32,7 +33,7 @@ from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
 from difftile.substrate.parallel import SHORT, parts_of_loops
-from difftile.substrate.scatters import choose, parts_of
+from difftile.substrate.scatters import choose, parts_of, rows_of
 from difftile.substrate.session import current_session
 from difftile.substrate.shaders import DEVICES, for_shaders
 from difftile.substrate.slow_compiles import note_slow_compile
@@ -205,8 +206,11 @@ class CompiledProgram:
         self._choice: dict[tuple[Any, ...], Launcher] = {}
         self._speaks = _speaks(program)
         self._strategy = session.scatter
-        shares = session.on_host and session.threads > 1 and not (self._speaks or marks)
-        self._scatters = scatters_of(program) if shares else ()
+        shares = session.on_host and session.threads > 1
+        ordered = session.on_host or session.warps
+        found = () if self._speaks or marks else scatters_of(program)
+        in_order = {s.loop for s in found if s.ordered and ordered}
+        self._scatters = tuple(s for s in found if shares or s.loop in in_order)
         self._as_written = is_exact(program)
         self._vector_math = backend.vector_math if session.polynomials else None
         speed = speed_of(program)
@@ -305,8 +309,11 @@ class CompiledProgram:
         if outlined and not serial and plan == ATOMICS:
             few = self._few(key)
         short = outlined and not serial and self._is_short(key)
-        forms = self._device_loops.choose(self._work.loops(key)) if self._device_loops else Forms()
-        return _Which(serial, outlined, zeros, ATOMICS if serial else plan, few, short, forms)
+        forms = Forms()
+        if self._device_loops and not plan.rows:  # which have other loops
+            forms = self._device_loops.choose(self._work.loops(key))
+        plan = plan.in_order if serial else plan
+        return _Which(serial, outlined, zeros, plan, few, short, forms)
 
     def _is_short(self, key: tuple[Any, ...]) -> bool:
         """Tell whether all loops end early, including the loops that add copies up."""
@@ -320,6 +327,8 @@ class CompiledProgram:
         """Return how loops scatter, and the steps that this takes one thread and all."""
         if not self._scatters:
             return ATOMICS, None
+        if not self._on_host:
+            return rows_of(self._scatters, self._work.loops(key), self._targets(key)), None
         choice = choose(
             self._scatters,
             self._work.loops(key),
@@ -363,8 +372,8 @@ class CompiledProgram:
         program = self._whole.without_clears(which.zeros.after)
         if which.zeros.after and not has_effects(program.body):
             return _NOTHING
-        parts, pieces = parts_of(self._threads), parts_of_loops(self._threads)
-        made, copies, partial = self._formed(program, which)
+        pieces = parts_of_loops(self._threads)
+        made, copies, partial, rows = self._formed(program, which)
         emitted = self._emitted(
             made.program,
             serial=which.serial,
@@ -375,7 +384,10 @@ class CompiledProgram:
             fresh=self._arrays(which.zeros.before),
             tiled=which.forms.tiled,
         )
-        more = (*(one.array for one in copies), *partial)
+        memory = [(one.array, self._count_of(one)) for one in copies]
+        memory += [(array, _always(pieces)) for array in partial]
+        memory += [pair for one in rows for pair in self._counts_of(one)]
+        more = tuple(array for array, _ in memory)
         params = (*self.params, *more, *self._reported)
         variant = self._compile(
             emitted,
@@ -386,19 +398,31 @@ class CompiledProgram:
             as_written=self._as_written,
         )
         if more:
-            memory = [(one.array.type.element, self._count_of(one, parts)) for one in copies]
-            memory += [(array.type.element, _always(pieces)) for array in partial]
+            wanted = [(array.type.element, count) for array, count in memory]
             without = which._replace(plan=ATOMICS, few=frozenset())
-            variant = _WithMemory(variant, memory, lambda: self._variant(without))
+            variant = _WithMemory(variant, wanted, lambda: self._variant(without))
         seconds = time.perf_counter() - started
         self.seconds += seconds
         # On a busy machine, other processes add to the time.
         note_slow_compile(self.program, min(seconds, time.process_time() - spent))
         return variant
 
-    def _count_of(self, copies: Copies, parts: int) -> Count:
+    def _count_of(self, copies: Copies) -> Count:
         position = self.params.index(copies.target)
-        return lambda args: copies.count(args[position].shape, parts)
+        return lambda args: copies.count(args[position].shape)
+
+    def _counts_of(self, rows: Rows) -> list[tuple[Array, Count]]:
+        """Return the memory for rows, and for their stripes, with the numbers of elements."""
+        position = self.params.index(rows.scatter.target)
+
+        def whole(args: Sequence[Any]) -> int:
+            work = self._work.loops(self._work.key(args))[rows.scatter.loop]
+            return max(1, int(prod(work.axes)) * prod(args[position].shape))
+
+        def stripes(args: Sequence[Any]) -> int:
+            return STRIPES * prod(args[position].shape)
+
+        return [(rows.array, whole), (rows.stripes, stripes)]
 
     def loop_codes(self, args: Sequence[Any]) -> list[list[LoopCode]] | str:
         """Return the machine code forms of the loops of a launch on the CPU.
@@ -418,35 +442,36 @@ class CompiledProgram:
         which = self._which(_NO_ZEROS, self._work.key(args))
         if not which.outlined:
             return "launches as small as this one run without them"
-        made, _, _ = self._formed(self.program, which)
+        made, *_ = self._formed(self.program, which)
         return loop_codes(
             made.program, made.polynomials, serial=which.serial, reorders=self._reorders
         )
 
     def _formed(
         self, program: Program, which: _Which
-    ) -> tuple[Vectorised, tuple[Copies, ...], tuple[Array, ...]]:
+    ) -> tuple[Vectorised, tuple[Copies, ...], tuple[Array, ...], tuple[Rows, ...]]:
         """Return the program of a variant, and the memory it needs besides its parameters."""
         parts, pieces = parts_of(self._threads), parts_of_loops(self._threads)
         functions = () if self._vector_math is None else self._vector_math.spellings
         if which.outlined:
             program = in_strips(program, functions, atomics=False, loops=which.plan.loops)
         program, copies = privatise(program, which.plan, parts)
+        program, rows = in_rows(program, which.plan.rows)
         program, partial = spread(program, which.few, pieces)
         if self._device_loops:
             program = self._device_loops.formed(program, which.forms)
         if not which.outlined:
-            return Vectorised(program, {}, ()), copies, partial
+            return Vectorised(program, {}, ()), copies, partial, rows
         # Loops of a few iterations leave others innermost, of which the other passes take care.
         # Indices that are sums need no strips, and strips have loops of functions.
         program = split_index_sets(unroll_and_jam(unroll_loops(program)))
         program = in_strips(program, functions, atomics=not which.serial)
         if self._vector_math is None:
-            return Vectorised(program, {}, ()), copies, partial
+            return Vectorised(program, {}, ()), copies, partial, rows
         made = vectorise_functions(
             program, self._vector_math, serial=which.serial, reorders=self._reorders
         )
-        return made, copies, partial
+        return made, copies, partial, rows
 
     def _arrays(self, positions: tuple[int, ...]) -> list[Array]:
         return [param for k in positions if isinstance(param := self.params[k], Array)]

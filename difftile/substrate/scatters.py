@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from math import prod
 from typing import Literal, get_args
 
 from difftile.diagnostics import FieldError
 from difftile.ir.nodes import Array
 from difftile.ir.types import numpy_dtype, scalar_of
-from difftile.passes.privatise import ATOMICS, Plan, Scatter
+from difftile.passes.privatise import ATOMICS, ORDERED_PARTS, Plan, Scatter
+from difftile.passes.rows import STRIPES
 from difftile.substrate.calibration import DEFAULT, Costs
 from difftile.substrate.memory import MAX_ELEMENTS, nbytes_of
 from difftile.substrate.steps import STEP
@@ -30,6 +32,7 @@ _NEAR = 1 << 20  # bytes that a thread has in caches of its own
 _SMALL = 1 << 14  # numbers, which one thread adds up before others are awake
 _MOST_PARTS = 128
 _SHARE_OF_MEMORY = 8  # copies of a launch take at most such a part
+_MOST_IN_ROWS = 1 << 28  # bytes that rows of a launch take at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +88,51 @@ def choose(
     """
     if strategy != "auto":
         return Choice(_forced(scatters, shapes, strategy, threads), 0.0, 0.0)
+    in_order = {scatter.loop for scatter in scatters if scatter.ordered}
+    if in_order:
+        others = tuple(s for s in scatters if s.loop not in in_order)
+        choice = choose(others, loops, shapes, strategy=strategy, threads=threads, costs=costs)
+        return replace(choice, plan=_with_ordered(choice.plan, scatters, in_order, shapes))
     little = _Cheapest(scatters, loops, shapes, threads, DEFAULT)
     if little.alone() < DEFAULT.waking / 4:  # too little to wake threads for, at any cost
         return Choice(ATOMICS, 0.0, 0.0)
     return _Cheapest(scatters, loops, shapes, threads, costs()).choice()
+
+
+def _with_ordered(
+    plan: Plan,
+    scatters: tuple[Scatter, ...],
+    in_order: set[int],
+    shapes: Mapping[Array, tuple[int, ...]],
+) -> Plan:
+    """Return the plan with copies for the scatters of ordered loops, on any number of threads."""
+    here = [s for s in scatters if s.loop in in_order and _fits(s, shapes, ORDERED_PARTS)]
+    added = _plan_of(here, shapes, ORDERED_PARTS)
+    return replace(plan, copied=(*plan.copied, *added.copied), small=plan.small | added.small)
+
+
+def rows_of(
+    scatters: tuple[Scatter, ...],
+    loops: list[LoopWork],
+    shapes: Mapping[Array, tuple[int, ...]],
+) -> Plan:
+    """Return the plan of a device: rows for the sums of ordered loops, where they are not too many.
+
+    Args:
+        scatters: The targets that the loops of a program add to.
+        loops: The work of each of them.
+        shapes: The shapes of the targets.
+    """
+    kept: list[Scatter] = []
+    left = float(_MOST_IN_ROWS)
+    for scatter in scatters:
+        rows = max(STRIPES, prod(loops[scatter.loop].axes))
+        nbytes = rows * _nbytes(scatter, shapes)
+        fits = 2 * rows * _numbers(scatter, shapes) <= MAX_ELEMENTS
+        if scatter.ordered and scatter.op == "add" and fits and nbytes <= left:
+            left -= nbytes
+            kept.append(scatter)
+    return Plan(rows=tuple(kept))
 
 
 def _forced(

@@ -110,6 +110,7 @@ from difftile.passes.promises import verify
 from difftile.passes.reach import reach
 from difftile.passes.reciprocals import reciprocals
 from difftile.passes.reduce import reduce
+from difftile.passes.rows import in_rows
 from difftile.passes.scalar_replacement import scalar_replacement
 from difftile.passes.scatter_to_gather import scatter_to_gather
 from difftile.passes.sequence import Row, placed
@@ -238,6 +239,26 @@ def _spread(program: Program, options: Options) -> Result:
             left, right = meaning.copied(fields), meaning.copied(fields)
             for array in made:
                 shape = (parts, *shape_of(array.type.element))
+                right[array] = np.full(shape, np.nan, np.complex128)
+            meaning.run([program], left, numbers)
+            meaning.run([after], right, numbers)
+            for array in fields:
+                meaning.compare(right[array], left[array], f"{array.name}, seed {seed}")
+
+    return Result((after,), check=check)
+
+
+def _rows(program: Program, options: Options) -> Result:
+    """Give each iteration of ordered loops a row of all targets."""
+    scatters = [s for s in scatters_of(program) if s.ordered and s.op == "add"]
+    after, made = in_rows(program, scatters)
+
+    def check() -> None:
+        for seed in range(3):
+            fields, numbers = meaning.inputs_of(program, options, seed)
+            left, right = meaning.copied(fields), meaning.copied(fields)
+            for array in (one for rows in made for one in (rows.array, rows.stripes)):
+                shape = (int(options.text("room", "9000")), *shape_of(array.type.element))
                 right[array] = np.full(shape, np.nan, np.complex128)
             meaning.run([program], left, numbers)
             meaning.run([after], right, numbers)
@@ -941,6 +962,7 @@ PASSES: dict[str, Adapter] = {
     "reciprocals": _same(reciprocals),
     "privatise": _privatise,
     "reduce": _reduce,
+    "rows": _rows,
     "reuse_results": _reuse_results,
     "reverse": _reverse,
     "ruled": _by_option("reverse", reverse=_reverse, forward=_forward),
