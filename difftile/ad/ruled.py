@@ -204,7 +204,9 @@ def push_ruled(p: Pusher, stmt: Ruled) -> None:
             f"'{stmt.name}' has a rule and writes {'a field' if is_field else 'an array'}: there "
             "is no tangent for what it writes.",
             "a tangent is wanted of what this call writes",
-            hint="return the values, and store them in the kernel."
+            hint="take a gradient instead, by a tape, dt.grad or dt.vjp; along one direction, "
+            "central differences of two runs stand for dt.jvp and dt.hvp. A func of your own may "
+            "return the values, and the kernel store them."
             if is_field
             else f"write '@{stmt.name}.forward', which sets 'x.grad_in[...]' of such an array.",
         )
