@@ -1,7 +1,8 @@
 """Multilayer perceptrons of kernels, several networks of one shape side by side.
 
 A row of the input belongs to the network `row // (rows / networks)`, so that runs with different
-seeds are trained in one batch.
+seeds are trained in one batch. Each hidden layer is an ELU, whose values are then brought to mean 0
+and variance 1 within each row (layer normalisation).
 """
 
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ import difftile as dt
 from difftile import ti
 
 _BLOCK = 256  # rows whose contributions to the gradient of a weight one thread adds up
+LEAST = 1e-5  # is added to a variance
 
 
 @dt.kernel
@@ -74,6 +76,41 @@ def _(x, w, b, y, is_hidden: int):
 
 
 @dt.kernel
+def normalise(x, y):
+    """Subtract the mean of each row, and divide by the root of its variance.
+
+    Args:
+        x: Rows, (rows, n).
+        y: Result, (rows, n).
+    """
+    for r in range(x.shape[0]):
+        mean, square = 0.0, 0.0
+        for i in range(x.shape[1]):
+            mean += x[r, i] / x.shape[1]
+        for i in range(x.shape[1]):
+            square += (x[r, i] - mean) ** 2 / x.shape[1]
+        scale = 1.0 / ti.sqrt(square + LEAST)
+        for i in range(x.shape[1]):
+            y[r, i] = scale * (x[r, i] - mean)
+
+
+@normalise.backward
+@dt.kernel
+def _(x, y):
+    for r in range(x.shape[0]):
+        mean, square, y_bar, slope_bar = 0.0, 0.0, 0.0, 0.0
+        for i in range(x.shape[1]):
+            mean += x[r, i] / x.shape[1]
+            y_bar += y.grad_in[r, i] / x.shape[1]
+            slope_bar += y.grad_in[r, i] * y.after[r, i] / x.shape[1]
+        for i in range(x.shape[1]):
+            square += (x[r, i] - mean) ** 2 / x.shape[1]
+        scale = 1.0 / ti.sqrt(square + LEAST)
+        for i in range(x.shape[1]):
+            x.grad_out[r, i] += scale * (y.grad_in[r, i] - y_bar - y.after[r, i] * slope_bar)
+
+
+@dt.kernel
 def add_squares(gradient, squares):
     for k, i in ti.ndrange(gradient.shape[0], gradient.shape[1]):
         total = 0.0
@@ -128,16 +165,23 @@ class Networks:
 
     def run(self, x: dt.Field, found: Sequence[dt.Field]) -> dt.Field:
         """Evaluate all rows of x; `found` are fields for the layers, see `rows`."""
-        for k, y in enumerate(found):
+        for k in range(self.layers):
             w, b = self.parameters[f"w{k}"], self.parameters[f"b{k}"]
-            layer(x, w, b[:, 0], y, int(k < self.layers - 1))
-            x = y
+            is_hidden = k < self.layers - 1
+            layer(x, w, b[:, 0], found[2 * k], int(is_hidden))
+            if is_hidden:
+                normalise(found[2 * k], found[2 * k + 1])
+            x = found[2 * k + is_hidden]
         return x
 
     def rows(self, count: int) -> list[dt.Field]:
-        """Return fields for the results of the layers, for a number of rows of each network."""
-        total = count * len(self.seeds)
-        return [dt.zeros((total, size), self.dtype, grad=True) for size in self.sizes[1:]]
+        """Return fields for the results of the layers, for a number of rows of each network.
+
+        Hidden layers have two: before and after they are normalised.
+        """
+        total, hidden = count * len(self.seeds), self.sizes[1:-1]
+        sizes = [*(size for size in hidden for _ in range(2)), self.sizes[-1]]
+        return [dt.zeros((total, size), self.dtype, grad=True) for size in sizes]
 
     def limit(self, scale: float, most: float) -> None:
         """Scale the gradients, then shorten those of each network to a norm of `most`."""

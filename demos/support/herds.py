@@ -1,0 +1,188 @@
+"""Many copies of a robot, driven by several networks: what they see, earn, and when they begin.
+
+The worlds of a network stand side by side, and what they see is scaled by means and variances that
+are kept for each network. Episodes end by time at the end of a horizon, so that only the last
+state of a horizon is in need of a critic; a world that falls begins again at once.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import difftile as dt
+from difftile import ti, worlds
+from scenes.gaits import Gait, observe
+
+_SETTLED = 1.2  # [s]
+_LEAST = 1e-4  # is added to variances of what is seen
+
+
+@dt.kernel
+def include(x, before: float, mean, square, inverse):
+    """Let means and variances of `before` batches include one more.
+
+    Args:
+        x: The batch, scaled by what they are, (rows, n).
+        before: The number of batches so far, of the same size.
+        mean, square: Means and variances, (networks, n).
+        inverse: One over the standard deviations, (networks, n).
+    """
+    for k, i in ti.ndrange(mean.shape[0], mean.shape[1]):
+        rows = x.shape[0] // mean.shape[0]
+        new, spread = 0.0, 0.0
+        for r in range(k * rows, (k + 1) * rows):
+            new += x[r, i] / rows
+        for r in range(k * rows, (k + 1) * rows):
+            spread += (x[r, i] - new) ** 2 / rows
+        share = 1.0 / (before + 1.0)
+        apart, spread = new / inverse[k, i], spread / inverse[k, i] ** 2
+        square[k, i] += share * (spread - square[k, i]) + share * (1.0 - share) * apart**2
+        mean[k, i] += share * apart
+        inverse[k, i] = 1.0 / ti.sqrt(square[k, i] + _LEAST)
+
+
+@dt.kernel
+def store(x, t: int, steps: int, networks: int, history):
+    """Keep what the worlds see at decision t, by network, decision and world."""
+    for n, i in ti.ndrange(x.shape[0], x.shape[1]):
+        count = x.shape[0] // networks
+        row = (n // count * (steps + 1) + t) * count + n % count
+        history[row, i] = x[n, i]
+
+
+@dt.kernel
+def grow_old(fell, episode: int, age, done):
+    """Count the horizons of each world since it began, and let old ones begin again."""
+    for n in range(age.shape[0]):
+        has_fallen = 0
+        for t in range(fell.shape[0]):
+            has_fallen = max(has_fallen, fell[t, n])
+        age[n] = ti.select(has_fallen != 0, 0, age[n] + 1)
+        done[n] = ti.select(age[n] >= episode, 1, 0)
+        age[n] = ti.select(age[n] >= episode, 0, age[n])
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Means of a horizon, for each network.
+
+    Attributes:
+        speed: Along x at its end, of the worlds that began at least `_SETTLED` s before it [m/s].
+        reward: Of a decision.
+        falls: Share of the worlds that fell.
+    """
+
+    speed: np.ndarray
+    reward: np.ndarray
+    falls: np.ndarray
+
+
+class Herd:
+    """Worlds, and what a horizon leaves for those who learn from it.
+
+    Args:
+        model: The robot.
+        gait: What it sees and earns.
+        count: Worlds of each network.
+        seeds: One for each network.
+        horizon: Decisions.
+        substeps: Steps of the simulation for each decision.
+        episode: Horizons after which a world begins again.
+        dtype: `ti.f32` or `ti.f64`.
+
+    Attributes:
+        sim: The worlds.
+        decision: The time from one decision to the next [s].
+        x: What they see, scaled, (worlds, inputs).
+        history: The same at all decisions and at the end, (networks (horizon + 1) count, inputs).
+        rewards, fell: At each decision, (horizon, worlds).
+        cost: Minus the return of each world.
+        weights: The discount of its next reward.
+    """
+
+    def __init__(
+        self,
+        model: worlds.Model,
+        gait: Gait,
+        count: int,
+        seeds: list[int],
+        horizon: int,
+        substeps: int,
+        episode: int,
+        dtype: Any = ti.f32,
+    ) -> None:
+        self.model, self.gait, self.count, self.seeds = model, gait, count, seeds
+        self.horizon, self.substeps, self.episode = horizon, substeps, episode
+        self.networks, self.dtype = len(seeds), dtype
+        self.total = total = count * self.networks
+        self.sim = worlds.Worlds(model, total, dtype=dtype)
+        self.inputs = inputs = gait.inputs(model)
+        self.decision = substeps * float(model.timestep)
+        self.settled = math.ceil(_SETTLED / (horizon * self.decision))
+        self.x = dt.zeros((total, inputs), dtype, grad=True)
+        shape = self.networks, inputs
+        self.mean, self.square = (dt.zeros(shape, dtype) for _ in range(2))
+        self.inverse, self.batches = dt.full(shape, 1.0, dtype), dt.zeros((), dtype)
+        self.history = dt.zeros((total * (horizon + 1), inputs), dtype)
+        self.rewards = dt.zeros((horizon, total), dtype)
+        self.fell = dt.zeros((horizon, total), ti.i32)
+        self.weights, self.cost = dt.zeros(total, dtype), dt.zeros(total, dtype, grad=True)
+        self.done, self.age = dt.zeros(total, ti.i32), dt.zeros(total, ti.i32)
+        self.start = gait.starts(model, total, seeds[0], dtype)
+        self.begin()
+
+    def begin(self, at_rest: bool = False) -> None:
+        """Put all worlds at the start, with episodes that end at different times, and the clock."""
+        self.turns = 0.0
+        self.sim.reset(None, self.start)
+        if at_rest:
+            self.sim.qvel.fill(0.0)
+        self.age.from_numpy((np.arange(self.total) % self.episode).astype(np.int32))
+
+    def advance(self) -> None:
+        """Let the clock of the worlds go on by one decision."""
+        self.turns = (self.turns + self.gait.clock * self.decision) % 1.0
+
+    def open(self) -> None:
+        """Begin a horizon."""
+        self.cost.fill(0.0)
+        self.weights.fill(1.0)
+
+    def look(self, t: int | None = None) -> dt.Field:
+        """Return what the worlds see, and keep it as that of decision t."""
+        sim, scales = self.sim, (self.mean, self.inverse)
+        observe(sim.qpos, sim.qvel, self.gait.first, self.turns, *scales, self.x)
+        if t is not None:
+            with dt.no_grad():
+                store(self.x, t, self.horizon, self.networks, self.history)
+        return self.x
+
+    def step(self, t: int, discount: float) -> None:
+        """Do as decided at t, earn, and begin again where a world fell."""
+        sim = self.sim
+        sim.step(self.substeps)
+        self.advance()
+        earnings = self.weights, self.rewards, self.fell, self.done, self.cost
+        self.gait.reward(sim.qpos, sim.qvel, sim.ctrl, t, discount, *earnings)
+        sim.reset(self.done, self.start)
+
+    def close(self) -> Progress:
+        """End a horizon after its last `look`: states become constants, and old worlds new."""
+        sim = self.sim
+        include(self.x, self.batches[None], self.mean, self.square, self.inverse)
+        self.batches[None] = self.batches[None] + 1.0
+        fell = self.fell.to_numpy().max(axis=0)
+        is_settled = (self.age.to_numpy() >= self.settled) & (fell == 0)
+        is_settled = is_settled.reshape(self.networks, -1)
+        speed = sim.qvel.to_numpy()[:, 0].reshape(self.networks, -1)
+        means = self.rewards.to_numpy().mean(axis=0), fell
+        found = Progress(
+            (speed * is_settled).sum(axis=1) / np.maximum(is_settled.sum(axis=1), 1),
+            *(one.reshape(self.networks, -1).mean(axis=1) for one in means),
+        )
+        sim.detach()
+        grow_old(self.fell, self.episode, self.age, self.done)
+        sim.reset(self.done, self.start)
+        return found
