@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError, dataclass
 
 import numpy as np
 import pytest
@@ -283,6 +283,97 @@ def test_everything_an_object_holds_may_change_between_launches() -> None:
 def largest(x, y):
     for i in x:
         y[i] = max(x[i], 2.0)
+
+
+def test_a_frozen_object_is_looked_into_once() -> None:
+    """Its numbers are its own, whatever computes them or holds them is still asked."""
+
+    @dt.data_oriented(frozen=True)
+    class Scaled:
+        def __init__(self, inner: object, k: float) -> None:
+            self.inner, self.k, self.steps, self.several = inner, k, 2, [10.0]
+
+        @property
+        def computed(self) -> float:
+            return self.several[0] / 100.0
+
+        @dt.func
+        def value(self, x):
+            return self.k * x + self.inner.k + self.several[0] + self.computed + self.steps
+
+    inner = Scaled(Parameters(0.25), 0.5)
+    one, other = Scaled(inner, 3.0), Scaled(inner, 4.0)
+    x = dt.zeros(2, ti.f64)
+
+    @dt.kernel
+    def fill(scaled, x):
+        for i in x:
+            x[i] = scaled.value(i + 1.0)
+
+    for each in (one, other, one):
+        fill(each, x)
+        np.testing.assert_allclose(x.to_numpy(), each.k * np.array([1.0, 2.0]) + 12.6)
+    assert launches(fill) == 1
+    one.several[0] = 20.0
+    fill(one, x)
+    np.testing.assert_allclose(x.to_numpy(), [25.7, 28.7])
+    with pytest.raises(FrozenInstanceError, match="cannot change 'k': Scaled is frozen"):
+        one.k = 5.0
+    with pytest.raises(FrozenInstanceError, match="cannot change 'k'"):
+        del one.k
+    groups = fill._launches.latest.captured.groups
+    paths = [capture.path.steps for group in groups for capture in group.captures]
+    assert not any(("attribute", "k") in path for path in paths)
+
+
+def test_a_frozen_class_lets_classes_that_inherit_it_change() -> None:
+    @dt.data_oriented(frozen=True)
+    class Fixed:
+        def __init__(self) -> None:
+            self.k = 1.0
+
+    class Free(Fixed):
+        def __init__(self) -> None:
+            super().__init__()
+            self.more = 2.0
+
+        @dt.kernel
+        def put(self, x):
+            for i in x:
+                x[i] = self.k + self.more
+
+    free, x = Free(), dt.zeros(1, ti.f64)
+    for k in (1.0, 5.0):
+        free.k = k
+        free.put(x)
+        assert x[0] == k + 2.0
+
+
+def test_frozen_structs_of_fields_are_opened_once() -> None:
+    @dataclass(frozen=True)
+    class Pair:
+        a: object
+        b: object
+
+    one, other = (Pair(dt.full(2, k, ti.f64), dt.full(2, 2 * k, ti.f64)) for k in (1.0, 5.0))
+    x = dt.zeros(2, ti.f64)
+
+    @dt.kernel
+    def add(pair, x):
+        for i in x:
+            x[i] = pair.a[i] + pair.b[i]
+
+    for pair, wanted in ((one, 3.0), (other, 15.0), (one, 3.0)):
+        add(pair, x)
+        np.testing.assert_array_equal(x.to_numpy(), wanted)
+    one.a.fill(7.0)
+    add(one, x)
+    np.testing.assert_array_equal(x.to_numpy(), 9.0)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    k: float
 
 
 def test_a_builtin_that_a_module_hides_between_launches(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,8 @@
 
 An object with twenty fields is looked into at every launch of its kernels. Nearly always the same
 fields are found there again, so they are compared by identity, by a few calls of functions written
-in C; only where that fails does `current_captures` look at everything.
+in C; only where that fails does `current_captures` look at everything. What cannot change is not
+compared: attributes of frozen objects, and the names of this library's own modules.
 """
 
 from __future__ import annotations
@@ -10,14 +11,19 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import getattr_static
 from itertools import compress
 from operator import attrgetter, is_not, itemgetter
+from types import MemberDescriptorType
 from typing import Any, TypeAlias
 
 from difftile.compile.arguments import Argument, Arguments
+from difftile.compile.meanings import meaning_of
+from difftile.compile.methods import is_frozen
 from difftile.frontend.captures import MISSING, Capture, Path, SameObject, key_of, look_up, plain
 from difftile.ir.nodes import Var
 from difftile.ir.types import I32
+from difftile.ops.vocabulary import FuncMeaning
 
 _Objects: TypeAlias = tuple[Any, ...]
 _Getter: TypeAlias = Callable[[object], _Objects]
@@ -80,11 +86,13 @@ class Captured:
         groups: The names that are looked up together.
         single: The rest, which is looked up one by one: captures, their values at the launch
             before, and the places of numbers among the values.
+        frozen: The positions of arguments whose attributes cannot change, and these arguments.
         arguments: The positions of the arguments in which captures are found, by parameter.
     """
 
     groups: tuple[_Group, ...]
     single: tuple[tuple[Capture, object, int | None], ...]
+    frozen: tuple[tuple[int, object], ...]
     arguments: Mapping[str, int]
 
     def put(self, args: Sequence[object], values: Arguments) -> bool:
@@ -97,6 +105,9 @@ class Captured:
         Returns:
             Whether all else is as it was at the launch before.
         """
+        for position, argument in self.frozen:
+            if args[position] is not argument:
+                return False
         for group in self.groups:
             if not group.put(args, values):
                 return False
@@ -135,6 +146,7 @@ def captured(
         return None
     groups: dict[_Root, list[tuple[Any, object, Capture, int | None]]] = {}
     single: list[tuple[Capture, object, int | None]] = []
+    frozen: dict[int, object] = {}
     known = {name: args[k] for name, k in arguments.items()}
     position = first
     for capture in captures:
@@ -143,6 +155,11 @@ def captured(
         if capture.param is not None:
             place = position if isinstance(capture.param, Var) else None
             position += 1
+        if _is_constant(capture.path, known):
+            (kind, name), *_ = capture.path.steps
+            if kind == "argument":
+                frozen[arguments[name]] = known[name]
+            continue
         root, name = _split(capture.path)
         wanted = int if isinstance(capture.param, Var) and capture.param.type == I32 else float
         if root is None or (place is not None and type(value) is not wanted):
@@ -161,7 +178,30 @@ def captured(
         else:
             get = _builtins_getter(names) if builtin else _getter(itemgetter, names)
             made.append(_Group(None, start.value, get, objects, own, positions, every))
-    return Captured(tuple(made), tuple(single), arguments)
+    return Captured(tuple(made), tuple(single), tuple(frozen.items()), arguments)
+
+
+def _is_constant(path: Path, arguments: Mapping[str, object]) -> bool:
+    """Tell whether a path leads to the same value at each launch with the same arguments."""
+    (kind, name), *steps = path.steps
+    if kind == "argument":
+        value: Any = arguments.get(name, MISSING)
+        for step, key in steps:
+            if step != "attribute" or not is_frozen(value) or not _is_stored(value, key):
+                return False
+            value = getattr(value, key, MISSING)
+        return bool(steps)
+    own = path.function.__module__.partition(".")[0] == __name__.partition(".")[0]
+    return own and kind == "name" and name not in path.function.__code__.co_freevars
+
+
+def _is_stored(value: object, name: str) -> bool:
+    """Tell whether an attribute is one of the object, or a func of its class, and not computed."""
+    found = getattr_static(value, name, None)
+    of_class = getattr_static(type(value), name, None)
+    if of_class is None or isinstance(of_class, MemberDescriptorType):
+        return True
+    return found is of_class and isinstance(meaning_of(found), FuncMeaning)
 
 
 def _split(path: Path) -> tuple[_Root | None, Any]:

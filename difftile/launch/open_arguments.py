@@ -18,7 +18,7 @@ import numpy.typing as npt
 from difftile.compile.annotations import FieldOf, Kind
 from difftile.compile.arguments import CallArgs
 from difftile.compile.meanings import meaning_of
-from difftile.compile.methods import is_data_oriented
+from difftile.compile.methods import is_data_oriented, is_frozen
 from difftile.diagnostics import FieldError, counted, did_you_mean, with_article
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import field_of, host_values, is_array
@@ -97,10 +97,22 @@ class Misfit(Exception):
 
 @dataclass(frozen=True, slots=True)
 class OpenedArgument:
-    """An argument of several values: its position, and its form in a launch."""
+    """An argument of several values: its position, and its form in a launch.
+
+    The parts of a struct that cannot change are kept with it.
+    """
 
     position: int
     form: Form
+    value: object = None
+    parts: Parts | None = None
+
+
+def kept_parts(position: int, form: Form, value: object, parts: Parts) -> OpenedArgument:
+    """Return an argument of several values, with its parts if these stay the same."""
+    if is_frozen(value) and all(isinstance(one, ArrayLike) for one in vars(value).values()):
+        return OpenedArgument(position, form, value, parts)
+    return OpenedArgument(position, form)
 
 
 def opened_again(several: Sequence[OpenedArgument], args: CallArgs) -> CallArgs | None:
@@ -111,7 +123,9 @@ def opened_again(several: Sequence[OpenedArgument], args: CallArgs) -> CallArgs 
     found = list(args)
     try:
         for one in several:
-            if not _add_parts(found, args[one.position], one.form):
+            if one.parts is not None and args[one.position] is one.value:
+                found += one.parts
+            elif not _add_parts(found, args[one.position], one.form):
                 return None
     except Misfit:
         return None

@@ -50,6 +50,7 @@ from difftile.launch.open_arguments import (
     Numbers,
     OpenedArgument,
     Single,
+    kept_parts,
     opened,
 )
 from difftile.launch.overlaps import together
@@ -150,7 +151,7 @@ def parse_arguments(
         else:
             first = len(parsed.args)
             parsed.args += values
-            parsed.several.append(OpenedArgument(position, forms[name]))
+            parsed.several.append(kept_parts(position, forms[name], arg, values))
             parts += _parts(name, forms[name], iter(range(first, len(parsed.args))))
     fields = _array_arguments(parsed, parts, session)
     named = dict.fromkeys(part.name for part in parts)

@@ -16,7 +16,7 @@ from difftile.fields.derived import DerivedField
 from difftile.fields.field import GRADIENTS, Field, Storage
 from difftile.fields.tracked import TrackedFloat
 from difftile.ir.nodes import Accumulate, Combine, Store
-from difftile.ir.walk import walk
+from difftile.ir.walk import size_of, walk
 from difftile.launch.binding import Binding
 from difftile.launch.captured import Captured
 from difftile.launch.open_arguments import OpenedArgument, opened_again
@@ -25,6 +25,10 @@ from difftile.launch.streams import STREAMS
 from difftile.substrate import LOCK, Buffer, Session
 
 _I32_LIMIT = 2**31
+# Statements of a kernel that is not fused with other launches by itself: it takes seconds to compile
+# once more, and its launches are a small part of the time that it runs.
+_LARGE = 1000
+_NEVER = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +153,8 @@ class PreparedLaunch:
         self.derived = tuple([one for one in self.values if isinstance(one, DerivedField)])
         self.tracked = tuple([n.value for n in self.numbers if n.given is TrackedFloat])
         self.exclusive = bool(self.code.temps or self.derived or self.session.debug)
+        if sum(size_of(stage.program) for stage in self.code.stages) > _LARGE:
+            self.again = _NEVER
         if self.code.limits is not None or self.code.ownership is not None:
             self.suspect = _unchecked
 

@@ -147,11 +147,13 @@ class Queue:
         trail.append(this)
         if len(trail) > 4 * _LONGEST:
             del trail[: 2 * _LONGEST]
-        if not period or self._matched < period or not _may_wait(launch, recording):
+        if not period or self._matched < period:
+            return False
+        if self._repetition is None and PENDING.hot and not _pays(launch, period, recording):
+            return False  # before the fields are looked at: there may be many
+        if not _may_wait(launch, recording):
             return False
         if self._repetition is None:
-            if PENDING.hot and not _pays(launch, period, recording):
-                return False
             self._repetition = _repetition_of(launch, tuple(trail[-period:]))
         return not self._repetition.refused
 

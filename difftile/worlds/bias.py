@@ -14,7 +14,7 @@ from difftile.worlds.quaternions import three_at, vec3
 from difftile.worlds.topology import Sizes
 
 
-@dt.data_oriented
+@dt.data_oriented(frozen=True)
 class Bias:
     """Velocities, and forces that follow from velocities.
 

@@ -97,7 +97,7 @@ def on_parallels(a1, a2, apart, reach, place):
     return x1, x2, found > place
 
 
-@dt.data_oriented
+@dt.data_oriented(frozen=True)
 class Collision:
     """Contacts of the slots of a model, and the parameters of their pairs.
 

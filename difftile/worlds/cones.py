@@ -55,7 +55,7 @@ def soft_dry(z, weight, most):
     return most * u * z / (1.0 + root), -most * u / root, weight / (root * root * root)
 
 
-@dt.data_oriented
+@dt.data_oriented(frozen=True)
 class Cones:
     """The penalty of contacts: z is the vector of the normal and of the two tangential rows.
 

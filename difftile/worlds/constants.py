@@ -16,7 +16,7 @@ from difftile.worlds.quaternions import mat3, vec3, vec4
 from difftile.worlds.topology import Sizes
 
 
-@dt.data_oriented
+@dt.data_oriented(frozen=True)
 class _Rest:
     """The inertia matrix and the motions of bodies at rest."""
 

@@ -9,7 +9,7 @@ from difftile.worlds.quaternions import three_at
 from difftile.worlds.topology import Sizes
 
 
-@dt.data_oriented
+@dt.data_oriented(frozen=True)
 class Energy:
     """Energies of models of some sizes.
 

@@ -38,7 +38,7 @@ def rotation_between(qpos, qref, at):
     return dt.rotations.quat_log(product(ti.Vector([p[0], -p[1], -p[2], -p[3]]), q))
 
 
-@dt.data_oriented
+@dt.data_oriented(frozen=True)
 class Forces:
     """Forces of models of some sizes.
 

@@ -27,7 +27,7 @@ def momentum(mass, moment, rotational, r, t):
     return rotational @ r + moment.cross(t), mass * t - moment.cross(r)
 
 
-@dt.data_oriented
+@dt.data_oriented(frozen=True)
 class Inertia:
     """Inertias of models of some sizes.
 

@@ -14,7 +14,7 @@ from difftile.worlds.quaternions import advanced, four_at, matrix, three_at
 from difftile.worlds.topology import Sizes
 
 
-@dt.data_oriented
+@dt.data_oriented(frozen=True)
 class Integrator:
     """The integrator of models of some sizes.
 

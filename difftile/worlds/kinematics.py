@@ -16,7 +16,7 @@ from difftile.worlds.topology import Sizes
 _NO_MASS = 1e-15  # below which the centre of a subtree is that of its first body
 
 
-@dt.data_oriented
+@dt.data_oriented(frozen=True)
 class Kinematics:
     """Positions that follow from coordinates, for models of some sizes.
 

@@ -234,9 +234,10 @@ def _field(
 
 @cache
 def _parameters(names: tuple[str, ...]) -> Any:
-    """Return the class of the struct of fields, a dataclass."""
+    """Return the class of the struct of fields, a frozen dataclass: launches look into it once."""
     members = {"struct_of_fields": True, "__module__": __name__}
-    return make_dataclass("Parameters", names, namespace=members, repr=False, eq=False)
+    options = {"frozen": True, "repr": False, "eq": False}
+    return make_dataclass("Parameters", names, namespace=members, **options)
 
 
 def _source(arrays: Mapping[str, Any]) -> Source:

@@ -20,7 +20,7 @@ from difftile.worlds.sensors import Sensors
 from difftile.worlds.topology import Sizes
 
 
-@dt.data_oriented
+@dt.data_oriented(frozen=True)
 class Observation:
     """Observations of models of some sizes.
 

@@ -41,7 +41,7 @@ def rotation_of(q):
     return angle, axis
 
 
-@dt.data_oriented
+@dt.data_oriented(frozen=True)
 class Rows:
     """The rows of a model in a state.
 

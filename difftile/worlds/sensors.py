@@ -27,7 +27,7 @@ from difftile.worlds.quaternions import product, turned
 from difftile.worlds.topology import Sizes
 
 
-@dt.data_oriented
+@dt.data_oriented(frozen=True)
 class Sensors:
     """Readings of sensors, for models of some sizes.
 

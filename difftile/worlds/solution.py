@@ -26,7 +26,7 @@ from difftile.worlds.rows import Rows
 from difftile.worlds.topology import Sizes
 
 
-@dt.data_oriented
+@dt.data_oriented(frozen=True)
 class Solution:
     """Phi of models of some sizes: funcs of the state and of the parameters `m`.
 

@@ -26,7 +26,7 @@ CLOSE = 0.01  # the part of the slope at which a search along a direction ends
 LEAST_FORCE = 1e-30
 
 
-@dt.data_oriented
+@dt.data_oriented(frozen=True)
 class Solver:
     """The acceleration of a model in a state.
 

@@ -17,7 +17,7 @@ from difftile.worlds.solver import Solver
 from difftile.worlds.topology import Sizes
 
 
-@dt.data_oriented
+@dt.data_oriented(frozen=True)
 class Step:
     """The step of models of some sizes.
 

@@ -14,7 +14,7 @@ STEPS, MADE, LOST, CHANGED, STOPPED, INDEFINITE, BROKEN = range(7)  # counts of 
 WHEN, WHY, WHERE = range(3)  # of its first failure: the step, one of the last three, and a slot
 
 
-@dt.data_oriented
+@dt.data_oriented(frozen=True)
 class Watch:
     """Counts of what happens in steps, for models of some sizes.
 
