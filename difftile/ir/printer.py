@@ -59,6 +59,10 @@ class Names:
             self._names[thing] = name
         return name
 
+    def share(self, thing: Var | Array, other: Var | Array) -> None:
+        """Give a variable or array the name of another one."""
+        self._names[thing] = self[other]
+
     def new(self, wanted: str) -> str:
         """Return a new name, as near to the given one as possible."""
         base = re.sub(r"\W", "_", wanted)

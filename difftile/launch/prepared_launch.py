@@ -25,8 +25,8 @@ from difftile.launch.streams import STREAMS
 from difftile.substrate import LOCK, Buffer, Session
 
 _I32_LIMIT = 2**31
-# Statements of a kernel that is not fused with other launches by itself: it takes seconds to compile
-# once more, and its launches are a small part of the time that it runs.
+# Statements of a kernel that is not fused with other launches by itself: it takes seconds to
+# compile, and launching it is a small part of the time that it runs.
 _LARGE = 1000
 _NEVER = 2**62
 

@@ -60,6 +60,7 @@ from difftile.substrate.parallel import (
     open_strides,
 )
 from difftile.substrate.parts import ahead_of, for_each_part, needed_by
+from difftile.substrate.shared_storage import declared_late, take_turns
 from difftile.substrate.spellings import ATOM, SPELLINGS, SUM, Infix, Spelling, written
 from difftile.substrate.syntax import RESERVED, annotation, helpers, literal, signature
 
@@ -131,6 +132,10 @@ def emit(
         program, chosen, tiles = made.program, made.grids, made.tiles
     functions = functions_of(program.body, guarded, spellings)
     names = Names(RESERVED | functions.keys())
+    program = replace(program, body=declared_late(program.body))
+    turns = take_turns(program.body, tiles)
+    for array, other in turns.takes.items():
+        names.share(array, other)
     emitter = _Emitter(
         names=names,
         values=Expressions(
@@ -151,6 +156,7 @@ def emit(
         outlined=outlined,
         short=short,
         report=report,
+        ends=turns.ends,
     )
     lines = [line for text in functions.values() for line in text]
     return emitter.kernel(program, lines)
@@ -168,6 +174,7 @@ class _Emitter:
     outlined: bool
     short: bool
     report: tuple[Array, ...]
+    ends: Mapping[int, list[Array]]  # of the arrays of a thread that take turns: `Turns`
     lines: list[str] = field(default_factory=list[str])
     depth: int = 0
     line_number: int | None = None
@@ -266,6 +273,8 @@ class _Emitter:
             if not _sets_all_of(stmt, following):
                 self.line_number = None if stmt.span is None else stmt.span.line
                 self.stmt(stmt, here)
+                if id(stmt) in self.ends:
+                    self.write(*self.values.flush(self.ends[id(stmt)]))
                 if self.depth == 1 and not self.inside:
                     self.hints |= self.declared(stmt)
         self.line_number = None

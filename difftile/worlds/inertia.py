@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difftile as dt
 from difftile import ti
-from difftile.worlds.quaternions import mat3, matrix, product, vec3
+from difftile.worlds.quaternions import matrix, product, vec3
 from difftile.worlds.topology import Sizes
 
 
@@ -38,6 +38,7 @@ class Inertia:
     def __init__(self, sizes: Sizes) -> None:
         self.nbody = sizes.nbody
         self.nv = sizes.nv
+        self.nentry = sizes.nentry
 
     @dt.func
     def bodies(self, m, xquat, xipos, com, moment, rotational):
@@ -59,24 +60,22 @@ class Inertia:
             rotational[b] = turn @ diagonal @ turn.transpose() + mass * shift
 
     @dt.func
-    def composite(self, m, moment, rotational, sub_mass, sub_moment, sub_rotational):
+    def composite(self, m, mass, moment, rotational):
         """Add up the inertia of each body and its descendants.
 
         Args:
             m: The parameters of the model.
-            moment, rotational: From `bodies`.
-            sub_mass, sub_moment, sub_rotational: Result, from zeros, (nbody,).
+            mass: Result, from zeros, (nbody,) [kg].
+            moment, rotational: From `bodies`, and replaced by the sums.
         """
         for b in range(self.nbody):
-            sub_mass[b] += m.body_mass[b]
-            sub_moment[b] += moment[b]
-            sub_rotational[b] += rotational[b]
+            mass[b] += m.body_mass[b]
         for k in range(self.nbody - 1):
             b = self.nbody - 1 - k
             p = m.body_parentid[b]
-            sub_mass[p] += sub_mass[b]
-            sub_moment[p] += sub_moment[b]
-            sub_rotational[p] += sub_rotational[b]
+            mass[p] += mass[b]
+            moment[p] += moment[b]
+            rotational[p] += rotational[b]
 
     @dt.func
     def matrix(self, m, moment, rotational, axis_r, axis_t, M):
@@ -84,22 +83,20 @@ class Inertia:
 
         Args:
             m: The parameters of the model.
-            moment, rotational: From `bodies`.
+            moment, rotational: From `bodies`; they become those of whole subtrees.
             axis_r, axis_t: Motion axes, (nv,) of vec3.
             M: Result, from zeros: the lower triangle by rows, (nv (nv + 1) / 2,); M_ij is at
                 i (i + 1) / 2 + j.
         """
-        sub_mass = dt.local(self.nbody)
-        sub_moment = dt.local(self.nbody, vec3)
-        sub_rotational = dt.local(self.nbody, mat3)
-        self.composite(m, moment, rotational, sub_mass, sub_moment, sub_rotational)
+        mass = dt.local(self.nbody)
+        push_r, push_t = dt.local(self.nv, vec3), dt.local(self.nv, vec3)
+        self.composite(m, mass, moment, rotational)
         for i in range(self.nv):
             b = m.dof_bodyid[i]
-            f_r, f_t = momentum(sub_mass[b], sub_moment[b], sub_rotational[b], axis_r[i], axis_t[i])
+            push_r[i], push_t[i] = momentum(mass[b], moment[b], rotational[b], axis_r[i], axis_t[i])
             M[i * (i + 1) // 2 + i] += m.dof_armature[i]
-            j = i
-            for _ in range(self.nv):  # an end in sight lets adjoints leave the loop out
-                if j < 0:
-                    break
-                M[i * (i + 1) // 2 + j] += axis_r[j].dot(f_r) + axis_t[j].dot(f_t)
-                j = m.dof_parentid[j]
+        # Not along the chain of each degree of freedom: entries from a table do not wait for each
+        # other, as those of a chain wait for the next parent.
+        for e in range(self.nentry):
+            i, j = m.entry_row[e], m.entry_column[e]
+            M[i * (i + 1) // 2 + j] += axis_r[j].dot(push_r[i]) + axis_t[j].dot(push_t[i])

@@ -35,17 +35,23 @@ class Integrator:
     def matrix(self, m, h, M, slope, M_hat):
         """Compute the symmetric part of M̂.
 
-        Free bodies on their own have another part under implicitfast; see `solve_alone`.
-
         Args:
             m: The parameters of the model.
             h: The time step [s].
             M: The inertia matrix, its lower triangle by rows.
             slope: The derivatives of actuator forces by their velocities, (nu,).
-            M_hat: Result, from zeros, in the form of M.
+            M_hat: Result, in the form of M.
         """
         for k in range(self.nv * (self.nv + 1) // 2):
-            M_hat[k] += M[k]
+            M_hat[k] = M[k]
+        self.add_implicit(m, h, slope, M_hat)
+
+    @dt.func
+    def add_implicit(self, m, h, slope, M_hat):
+        """Add the symmetric part of M̂ - M to M.
+
+        Free bodies on their own have another part under implicitfast; see `solve_alone`.
+        """
         if ti.static(self.damped):
             for i in range(self.nv):
                 M_hat[i * (i + 1) // 2 + i] += h * m.dof_damping[i]
@@ -69,7 +75,7 @@ class Integrator:
         return found
 
     @dt.func
-    def turning(self, m, k, qvel, xpos, xquat, com, rotational):
+    def turning(self, m, k, qvel, xpos, xquat, com, inertia):
         """Return the derivative of the bias of a free body by its rotation.
 
         With r = c - x, ω the rotation in world axes, and the inertia of the tree about c, the bias
@@ -80,7 +86,7 @@ class Integrator:
             m: The parameters of the model.
             k: The row of `alone_dofadr`.
             qvel, xpos, xquat, com: Velocities, frames, and c.
-            rotational: From `Inertia.bodies`.
+            inertia: Rotational, of the whole tree about c.
 
         Returns:
             Derivatives of the forces along the translations and about the axes, mat3 each.
@@ -88,11 +94,9 @@ class Integrator:
         i0 = m.alone_dofadr[k]
         root = m.dof_bodyid[i0]
         mass = 0.0
-        inertia = ti.Matrix.zero(float, 3, 3)
         for b in range(root, self.nbody):
             if m.body_rootid[b] == root:
                 mass += m.body_mass[b]
-                inertia += rotational[b]
         turn = matrix(xquat[root])
         arm = com[root] - xpos[root]
         spin = turn @ three_at(qvel, i0 + 3)
@@ -123,7 +127,8 @@ class Integrator:
             h: The time step [s].
             M_hat: From `matrix`.
             force: M a, the sum of all forces, (nv,).
-            qvel, xpos, xquat, com, rotational: As in `turning`.
+            qvel, xpos, xquat, com: As in `turning`.
+            rotational: Of subtrees, from `Inertia.matrix`.
             acceleration: Result: b; only the elements of these bodies are stored, (nv,).
             transposed: Whether to solve with the transpose of M̂.
         """
@@ -133,7 +138,8 @@ class Integrator:
             q = self.block(M_hat, i0 + 3, i0)
             p = q.transpose()
             w = self.block(M_hat, i0 + 3, i0 + 3)
-            along, about = self.turning(m, k, qvel, xpos, xquat, com, rotational)
+            inertia = rotational[m.dof_bodyid[i0]]
+            along, about = self.turning(m, k, qvel, xpos, xquat, com, inertia)
             if ti.static(transposed):
                 q += h * along.transpose()
                 w += h * about.transpose()
@@ -168,7 +174,8 @@ class Integrator:
             h: The time step [s].
             slope: As in `matrix`.
             along, b: Vectors of degrees of freedom, (nv,).
-            qvel, xpos, xquat, com, rotational: As in `turning`.
+            qvel, xpos, xquat, com: As in `turning`.
+            rotational: Of bodies, from `Inertia.bodies`.
         """
         total = 0.0
         if ti.static(self.damped):
@@ -184,7 +191,12 @@ class Integrator:
                 total -= h * slope[u] * one * other
             for k in range(self.nalone):
                 i0 = m.alone_dofadr[k]
-                moved, turned = self.turning(m, k, qvel, xpos, xquat, com, rotational)
+                root = m.dof_bodyid[i0]
+                inertia = ti.Matrix.zero(float, 3, 3)
+                for n in range(root, self.nbody):
+                    if m.body_rootid[n] == root:
+                        inertia += rotational[n]
+                moved, turned = self.turning(m, k, qvel, xpos, xquat, com, inertia)
                 spin = three_at(b, i0 + 3)
                 total += h * three_at(along, i0).dot(moved @ spin)
                 total += h * three_at(along, i0 + 3).dot(turned @ spin)

@@ -40,15 +40,24 @@ class Kinematics:
             xpos, xquat: Result: positions [m] and orientations of bodies, (nbody,) of vec3, vec4.
             anchor, axis: Result: a point of each joint [m], and its axis, (njnt,) of vec3.
         """
-        pos = dt.local(self.nnode, vec3)
-        quat = dt.local(self.nnode, vec4)
+        if ti.static(self.nnode == self.nbody):
+            xquat[0] = ti.Vector([1.0, 0.0, 0.0, 0.0])
+            self.chain(m, qpos, xpos, xquat, anchor, axis)
+        else:
+            pos, quat = dt.local(self.nnode, vec3), dt.local(self.nnode, vec4)
+            quat[0] = ti.Vector([1.0, 0.0, 0.0, 0.0])
+            self.chain(m, qpos, pos, quat, anchor, axis)
+            for b in range(self.nbody):
+                xpos[b] = pos[m.body_nodeid[b]]
+                xquat[b] = quat[m.body_nodeid[b]]
+
+    @dt.func
+    def chain(self, m, qpos, pos, quat, anchor, axis):
+        """Compute the frames of nodes, (nnode,), after that of the world; see `frames`."""
         for n in range(1, self.nnode):
             b, j, kind = m.node_bodyid[n], m.node_jntid[n], m.node_type[n]
             at, parent = m.node_qposadr[n], ti.min(m.node_parentid[n], n - 1)
-            x = pos[parent]
-            q = ti.Vector([1.0, 0.0, 0.0, 0.0])
-            if parent > 0:
-                q = quat[parent]
+            x, q = pos[parent], quat[parent]
             if m.node_first[n] == 1:
                 x += turned(q, m.body_pos[b])
                 q = product(q, m.body_quat[b])
@@ -73,12 +82,6 @@ class Kinematics:
                 axis[j] = direction
             pos[n] = x
             quat[n] = q
-        for b in range(self.nbody):
-            q = ti.Vector([1.0, 0.0, 0.0, 0.0])
-            if b > 0:
-                q = quat[m.body_nodeid[b]]
-            xpos[b] = pos[m.body_nodeid[b]]
-            xquat[b] = q
 
     @dt.func
     def matrices(self, xquat, xmat):
@@ -127,6 +130,22 @@ class Kinematics:
             subtree_com[b] = c
         for b in range(self.nbody):
             com[b] = subtree_com[m.body_rootid[b]]
+
+    @dt.func
+    def roots(self, m, xpos, xquat, xipos, com):
+        """Compute the centres of mass of bodies and of their whole trees, as `centres` does."""
+        mass, moment = dt.local(self.nbody), dt.local(self.nbody, vec3)
+        for b in range(self.nbody):
+            centre = xpos[b] + turned(xquat[b], m.body_ipos[b])
+            xipos[b] = centre
+            mass[m.body_rootid[b]] += m.body_mass[b]
+            moment[m.body_rootid[b]] += m.body_mass[b] * centre
+        for b in range(self.nbody):
+            root = m.body_rootid[b]
+            c = xipos[root]
+            if mass[root] > _NO_MASS:
+                c = moment[root] / mass[root]
+            com[b] = c
 
     @dt.func
     def axes(self, m, xquat, com, anchor, axis, axis_r, axis_t):

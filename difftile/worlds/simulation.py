@@ -25,7 +25,7 @@ from difftile.worlds.summary import Diagnosis, Summary
 from difftile.worlds.topology import Sizes
 
 STATE = ("qpos", "qvel", "act")  # the fields that a step replaces
-INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied")
+INPUTS = ("ctrl", "qfrc_applied")
 # The fields of the kernels in `dynamics` and `observe` that have an axis of worlds.
 _ACCELERATE = ("qpos", "qvel", "ctrl", "act", "qfrc", "xfrc", "acc", "out", "info")
 _ADVANCE = ("qpos", "qvel", "ctrl", "act", "out", "qpos_next", "qvel_next", "act_next")
@@ -50,15 +50,15 @@ class Start:
 
 @cache
 def _funcs(
-    sizes: Sizes, iterations: int, tolerance: float, smooth: bool, distance: float
+    sizes: Sizes, pushed: bool, iterations: int, tolerance: float, smooth: bool, distance: float
 ) -> tuple[Step | Solution, ...]:
     """Return the funcs that models of the same sizes share, and with them compiled kernels.
 
     A step and its solution, with a step from a distance between them if there is one.
     """
     searched = {"iterations": iterations, "tolerance": tolerance}
-    step = Step(sizes, pushed=True, smooth=smooth, **searched)
-    afar = {"pushed": True, "smooth": smooth, "distance": distance}
+    step = Step(sizes, pushed=pushed, smooth=smooth, **searched)
+    afar = {"pushed": pushed, "smooth": smooth, "distance": distance}
     solution = Solution(sizes, **afar)
     return (step, Step(sizes, **afar, **searched), solution) if distance else (step, solution)
 
@@ -164,9 +164,8 @@ class Worlds:
             given = float(model.arrays["tolerance"])
             tolerance = max(given, 1e-6) if dtype == ti.f32 else min(given, 1e-12)
         afar = contact_gradient == "distance" and model.sizes.nslot > 0
-        self._funcs = _funcs(
-            model.sizes, iterations, tolerance, contact == "smooth", distance if afar else 0.0
-        )
+        self._options = iterations, tolerance, contact == "smooth", distance if afar else 0.0
+        self._funcs = _funcs(model.sizes, False, *self._options)
         self.m = model.parameters(dtype, graded, worlds=worlds, per_world=of_each)
         sizes = model.sizes
         shapes = {
@@ -175,12 +174,12 @@ class Worlds:
             "act": sizes.na,
             "ctrl": sizes.nu,
             "qfrc_applied": sizes.nv,
-            "xfrc_applied": 6 * sizes.nbody,
             "qacc": sizes.nv,
         }
         made = {name: self._field(size) for name, size in shapes.items()}
         self.qpos, self.qvel, self.act = (made[name] for name in STATE)
-        self.ctrl, self.qfrc_applied, self.xfrc_applied = (made[name] for name in INPUTS)
+        self.ctrl, self.qfrc_applied = (made[name] for name in INPUTS)
+        self._xfrc = self._field(1, grad=False)  # until forces on bodies are asked for
         self.qacc = made["qacc"]
         self._smooth = self._field(sizes.nv)  # accelerations that the integrator takes
         self._outcome = self._field(2, grad=False)
@@ -206,6 +205,14 @@ class Worlds:
         kind = self.dtype if of is None else of
         return dt.field(kind, (size, self.worlds), grad=grad).transpose()
 
+    @property
+    def xfrc_applied(self) -> Any:
+        """Forces and torques on bodies. Steps count them from the first time they are asked for."""
+        if not self._funcs[0].pushed:
+            self._funcs = _funcs(self.model.sizes, True, *self._options)
+            self._xfrc = self._field(6 * self.model.sizes.nbody)
+        return self._xfrc
+
     def step(self, substeps: int = 1) -> None:
         """Go on by some time steps of the model.
 
@@ -218,7 +225,7 @@ class Worlds:
         if substeps < 0:
             raise ValueError(f"step(substeps={substeps}): a simulation goes forward alone.")
         state, inputs = (self.qpos, self.qvel), (self.ctrl, self.act)
-        pushed, out = (self.qfrc_applied, self.xfrc_applied), self._smooth
+        pushed, out = (self.qfrc_applied, self._xfrc), self._smooth
         if self._advice and RECORDING.get().recorder is not None:
             warnings.warn(self._advice, UserWarning, stacklevel=2)
             self._advice = ""

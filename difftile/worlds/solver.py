@@ -56,17 +56,16 @@ class Solver:
         self.stalled = tolerance**0.6  # a residual that steps must halve from here on
 
     @dt.func
-    def set_laws(self, m, h, qpos, qvel, geom_xpos, geom_xmat, tree, laws):
-        """Set the laws of all rows in a state."""
-        com, axis_r, axis_t = tree
+    def set_laws(self, m, h, qpos, qvel, motions, geoms, tree, laws):
+        """Set the laws of all rows in a state, in which bodies have the motions of qvel."""
+        com = tree[0]
         contacts, limits, dries = laws
         law_dim, law_point, law_frame, law_reference, law_weight, law_mu = contacts
         limit_jacobian, limit_reference, limit_weight = limits
         dry_reference, dry_weight = dries
-        motion_r, motion_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
-        self.rows.motions(m, axis_r, axis_t, qvel, motion_r, motion_t)
+        motion_r, motion_t = motions
         for s in range(self.nslot):
-            dist, point, frame, margin, near = self.rows.contact(m, s, geom_xpos, geom_xmat)
+            dist, point, frame, margin, near = self.rows.contact(m, s, geoms[0], geoms[1])
             law_weight[s] = 0.0
             if near:
                 speed = self.rows.apart(m, s, point, frame, com, motion_r, motion_t)
@@ -294,38 +293,36 @@ class Solver:
         return t
 
     @dt.func
-    def minimise(self, m, tree, laws, mass, tau, a):
+    def minimise(self, m, tree, laws, mass, tau, a, inertial):
         """Replace a, a start, by the acceleration.
 
         Args:
             mass: The mass matrix, packed.
             tau: All forces but those of constraints.
+            inertial: Result: M a.
 
         Returns:
             The residual: the gradient, relative to the forces that cancel in it, each measured by
-            the diagonal of the Hessian; and the number of steps.
+            the diagonal of the mass matrix; and the number of steps.
         """
         contact_z, contact_p = dt.local(self.slots, vec3), dt.local(self.slots, vec3)
         limit_z, limit_p = dt.local(self.limits), dt.local(self.limits)
         dry_z, dry_p = dt.local(self.dries), dt.local(self.dries)
         z, zp = (contact_z, limit_z, dry_z), (contact_p, limit_p, dry_p)
         hessian = dt.local(self.npacked)
-        inertial, force, p = dt.local(self.nv), dt.local(self.nv), dt.local(self.nv)
+        force, p = dt.local(self.nv), dt.local(self.nv)
         self.set_rows(m, a, tree, laws, z)
+        multiply(mass, a, inertial, self.nv)
         residual, last, steps = 1.0, 1.0, 0
         for _ in range(self.iterations + 1):
-            multiply(mass, a, inertial, self.nv)
             for i in range(self.nv):
                 force[i] = 0.0
             self.add_forces(m, tree, laws, z, force)
-            for e in range(self.npacked):
-                hessian[e] = mass[e]
-            self.add_curvature(m, tree, laws, z, hessian)
             over, under = 0.0, LEAST_FORCE
             for i in range(self.nv):
                 g = inertial[i] - tau[i] - force[i]
                 p[i] = -g
-                w = 1.0 / hessian[i * (i + 1) // 2 + i]
+                w = 1.0 / mass[i * (i + 1) // 2 + i]
                 over += w * g * g
                 under += w * (inertial[i] ** 2 + tau[i] ** 2 + force[i] ** 2)
             residual = ti.sqrt(over / under)
@@ -333,6 +330,9 @@ class Solver:
             if residual <= self.tolerance or stalls or steps == self.iterations:
                 break
             last = residual
+            for e in range(self.npacked):
+                hessian[e] = mass[e]
+            self.add_curvature(m, tree, laws, z, hessian)
             factor(hessian, self.nv)
             solve(hessian, p, self.nv)
             start, linear, quadratic = 0.0, 0.0, 0.0
@@ -346,6 +346,7 @@ class Solver:
             t = self.step_length(m, start, linear, quadratic, laws, z, zp)
             for i in range(self.nv):
                 a[i] += t * p[i]
+                inertial[i] += t * force[i]
             self.advance(t, zp, z)
             steps += 1
         return residual, steps

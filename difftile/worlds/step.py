@@ -35,7 +35,7 @@ class Step:
         self.nu, self.na = max(1, sizes.nu), max(1, sizes.na)
         self.nact = sizes.na  # fields of activations may be empty, local arrays may not
         self.npacked = sizes.nv * (sizes.nv + 1) // 2
-        self.alone = sizes.nalone > 0
+        self.alone, self.nalone = sizes.nalone > 0, sizes.nalone
         self.kinematics, self.inertia, self.bias = Kinematics(sizes), Inertia(sizes), Bias(sizes)
         self.forces, self.integrator = Forces(sizes), Integrator(sizes)
         self.solver = Solver(sizes, **options)
@@ -82,42 +82,70 @@ class Step:
 
         Returns:
             Positions and orientations of bodies, centres of mass; c and the motion axes; frames of
-            geoms; moments and rotational inertias about c; the inertia matrix.
+            geoms; moments and rotational inertias about c.
         """
         xpos, xquat = dt.local(self.nbody, vec3), dt.local(self.nbody, vec4)
         anchor, axis = dt.local(self.njnt, vec3), dt.local(self.njnt, vec3)
         xipos, com = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
-        subtree_com = dt.local(self.nbody, vec3)
         axis_r, axis_t = dt.local(self.nv, vec3), dt.local(self.nv, vec3)
         geom_xpos, geom_xmat = dt.local(self.ngeom, vec3), dt.local(self.ngeom, mat3)
         moment, rotational = dt.local(self.nbody, vec3), dt.local(self.nbody, mat3)
-        mass = dt.local(self.npacked)
         self.kinematics.frames(m, qpos, xpos, xquat, anchor, axis)
         self.kinematics.colliders(m, xpos, xquat, geom_xpos, geom_xmat)
-        self.kinematics.centres(m, xpos, xquat, xipos, subtree_com, com)
+        self.kinematics.roots(m, xpos, xquat, xipos, com)
         self.kinematics.axes(m, xquat, com, anchor, axis, axis_r, axis_t)
         self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
-        self.inertia.matrix(m, moment, rotational, axis_r, axis_t, mass)
         bodies, tree = (xpos, xquat, xipos), (com, axis_r, axis_t)
-        return bodies, tree, (geom_xpos, geom_xmat), (moment, rotational), mass
+        return bodies, tree, (geom_xpos, geom_xmat), (moment, rotational)
+
+    @dt.func
+    def mass(self, m, tree, inertias):
+        """Return the inertia matrix, packed; inertias become those of whole subtrees."""
+        mass = dt.local(self.npacked)
+        self.inertia.matrix(m, inertias[0], inertias[1], tree[1], tree[2], mass)
+        return mass
 
     @dt.func
     def integrated(
         self, m, h, qvel, slope, bodies, com, rotational, mass, push, b, transposed: ti.template()
     ):
-        """Set b to the solution of M̂ b = push, or with the transpose of M̂."""
-        implicit, factors = dt.local(self.npacked), dt.local(self.npacked)
-        self.integrator.matrix(m, h, mass, slope, implicit)
-        for k in range(self.npacked):
-            factors[k] = implicit[k]
-        for i in range(self.nv):
-            b[i] = push[i]
-        factor(factors, self.nv)
-        solve(factors, b, self.nv)
+        """Set b to the solution of M̂ b = push, or with the transpose of M̂.
+
+        Args:
+            m: The parameters of the model.
+            h: The time step [s].
+            qvel: Velocities.
+            slope: Derivatives of actuator forces by their velocities.
+            bodies, com: Frames of bodies, and c.
+            rotational: Of subtrees.
+            mass: The inertia matrix, which is lost.
+            push: The right-hand side, (nv,).
+            b: Result, (nv,).
+            transposed: Whether to solve with the transpose.
+        """
+        self.integrator.add_implicit(m, h, slope, mass)
         if ti.static(self.alone):
             self.integrator.solve_alone(
-                m, h, implicit, push, qvel, bodies[0], bodies[1], com, rotational, b, transposed
+                m, h, mass, push, qvel, bodies[0], bodies[1], com, rotational, b, transposed
             )
+            moving = dt.local(self.nv)
+            for k in range(self.nalone):
+                for i in range(m.alone_dofadr[k], m.alone_dofadr[k] + 6):
+                    moving[i] = b[i]
+            self.solved(mass, push, b)
+            for k in range(self.nalone):
+                for i in range(m.alone_dofadr[k], m.alone_dofadr[k] + 6):
+                    b[i] = moving[i]
+        else:
+            self.solved(mass, push, b)
+
+    @dt.func
+    def solved(self, matrix, push, b):
+        """Set b to the solution of a packed system, whose matrix becomes its factors."""
+        for i in range(self.nv):
+            b[i] = push[i]
+        factor(matrix, self.nv)
+        solve(matrix, b, self.nv)
 
     @dt.func
     def accelerate(self, m, qpos, qvel, ctrl, act, qfrc, xfrc, a, b):
@@ -135,7 +163,7 @@ class Step:
             The residual and the number of steps of the solver.
         """
         h = m.timestep[None]
-        bodies, tree, geoms, inertias, mass = self.frames(m, qpos)
+        bodies, tree, geoms, inertias = self.frames(m, qpos)
         tau, slope, act_next = dt.local(self.nv), dt.local(self.nu), dt.local(self.na)
         self.smooth_forces(m, h, qpos, qvel, ctrl, act, qfrc, tau, slope, act_next)
         self.forces.applied(m, xfrc, bodies[2], tree[0], tree[1], tree[2], tau, self.pushed)
@@ -145,13 +173,23 @@ class Step:
         self.bias.forces(m, qvel, tree[1], tree[2], vel_r, vel_t, inertias[0], inertias[1], bias)
         for i in range(self.nv):
             tau[i] -= bias[i]
+        mass = self.mass(m, tree, inertias)
         laws = self.laws()
-        self.solver.set_laws(m, h, qpos, qvel, geoms[0], geoms[1], tree, laws)
-        residual, steps = self.solver.minimise(m, tree, laws, mass, tau, a)
+        if ti.static(self.nnode == self.nbody):
+            self.solver.set_laws(m, h, qpos, qvel, (vel_r, vel_t), geoms, tree, laws)
+        else:
+            self.set_laws(m, h, qpos, qvel, geoms, tree, laws)
         push = dt.local(self.nv)
-        multiply(mass, a, push, self.nv)
+        residual, steps = self.solver.minimise(m, tree, laws, mass, tau, a, push)
         self.integrated(m, h, qvel, slope, bodies, tree[0], inertias[1], mass, push, b, False)
         return residual, steps
+
+    @dt.func
+    def set_laws(self, m, h, qpos, qvel, geoms, tree, laws):
+        """Set the laws of all rows in a state."""
+        motions = (dt.local(self.nbody, vec3), dt.local(self.nbody, vec3))
+        self.solver.rows.motions(m, tree[1], tree[2], qvel, motions[0], motions[1])
+        self.solver.set_laws(m, h, qpos, qvel, motions, geoms, tree, laws)
 
     @dt.func
     def multipliers(self, m, qpos, qvel, ctrl, act, a, b_bar, com, multiplier, beta):
@@ -166,13 +204,19 @@ class Step:
             multiplier, beta: Result, (nv,).
         """
         h = m.timestep[None]
-        bodies, tree, geoms, inertias, mass = self.frames(m, qpos)
+        bodies, tree, geoms, inertias = self.frames(m, qpos)
+        mass = self.mass(m, tree, inertias)
         force, drive = dt.local(self.nu), dt.local(self.nv)
         slope, act_next = dt.local(self.nu), dt.local(self.na)
         self.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
         laws = self.laws()
-        self.solver.set_laws(m, h, qpos, qvel, geoms[0], geoms[1], tree, laws)
-        self.integrated(m, h, qvel, slope, bodies, tree[0], inertias[1], mass, b_bar, beta, True)
+        self.set_laws(m, h, qpos, qvel, geoms, tree, laws)
+        implicit = dt.local(self.npacked)
+        for e in range(self.npacked):
+            implicit[e] = mass[e]
+        self.integrated(
+            m, h, qvel, slope, bodies, tree[0], inertias[1], implicit, b_bar, beta, True
+        )
         multiply(mass, beta, multiplier, self.nv)
         self.solver.adjoint(m, tree, laws, mass, a, multiplier)
         for n in range(self.nbody):

@@ -56,6 +56,8 @@ class Sizes:
     Args:
         nq: Coordinates; nv, nu, na, nbody and so on are the other sizes of `mjModel`.
         nnode: Nodes, the world included.
+        nentry: Entries of the inertia matrix, its lower triangle, that are not zero: the rows of
+            `entry_row` and `entry_column`.
         nlimit: Joints with limits, the rows of `limit_jntid`.
         nfriction: Degrees of freedom with frictionloss, the rows of `friction_dofid`.
         ncollider: Geoms whose frames are needed, the rows of `collider_geomid`.
@@ -84,6 +86,7 @@ class Sizes:
     nsensor: int
     nsensordata: int
     nnode: int
+    nentry: int
     nlimit: int
     nfriction: int
     ncollider: int
@@ -147,7 +150,8 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     the order of `COLLISIONS`, `collision_geom1`, `collision_geom2`, `collision_pair` (explicit, or
     -1), `collision_slot` (the first of its slots); of slots, the same of their collisions,
     `slot_geom1`, `slot_geom2`, `slot_pair`, and `slot_place`, the place among them;
-    `body_lastdofid`, the last degree of freedom that moves a body, or -1.
+    `body_lastdofid`, the last degree of freedom that moves a body, or -1; `entry_row` and
+    `entry_column`, for each degree of freedom itself and those above it.
 
     Raises:
         Misfit: Indices of the arrays do not form a tree.
@@ -162,6 +166,7 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     tables["friction_dofid"] = nothing if rows or off & NO_FRICTIONLOSS else losses
     counts = _collisions(arrays, tables)
     tables["body_lastdofid"] = _last_freedoms(arrays)
+    tables["entry_row"], tables["entry_column"] = _entries(arrays)
     alone = _alone(arrays) if arrays["integrator"] == IMPLICITFAST else []
     tables["alone_dofadr"] = np.array(alone, np.int32)
     kept = {name: sizes[name] for name in Sizes.__annotations__ if name in sizes}
@@ -169,6 +174,7 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     compiled = Sizes(
         **kept,
         nnode=len(tables["node_type"]),
+        nentry=len(tables["entry_row"]),
         nlimit=len(tables["limit_jntid"]),
         nfriction=len(tables["friction_dofid"]),
         ncollider=len(tables["collider_geomid"]),
@@ -278,6 +284,20 @@ def _last_freedoms(arrays: Arrays) -> Array:
     for b in range(1, len(parent)):
         last[b] = adr[b] + num[b] - 1 if num[b] else last[parent[b]]
     return last
+
+
+def _entries(arrays: Arrays) -> tuple[list[int], list[int]]:
+    """Return the rows and columns of the entries of the inertia matrix that are not zero."""
+    rows: list[int] = []
+    columns: list[int] = []
+    parents = arrays["dof_parentid"]
+    for i in range(len(parents)):
+        j = i
+        while j >= 0:
+            rows.append(i)
+            columns.append(j)
+            j = int(parents[j])
+    return rows, columns
 
 
 def _condim(arrays: Arrays, tables: Arrays) -> int:

@@ -74,9 +74,10 @@ class Watch:
     def run(self, m, qpos, qvel, ctrl, act, acc, info, zones, counts, failure, residual):
         """Look at a step from a state, and the accelerations that it found; see `watch`."""
         h = m.timestep[None]
-        _bodies, tree, geoms, _inertias, mass = self.step.frames(m, qpos)
+        _bodies, tree, geoms, inertias = self.step.frames(m, qpos)
+        mass = self.step.mass(m, tree, inertias)
         laws = self.step.laws()
-        self.step.solver.set_laws(m, h, qpos, qvel, geoms[0], geoms[1], tree, laws)
+        self.step.set_laws(m, h, qpos, qvel, geoms, tree, laws)
         z = (dt.local(self.slots, vec3), dt.local(self.limits), dt.local(self.dries))
         a = dt.local(self.nv)
         why = 0
@@ -109,12 +110,11 @@ class Watch:
             self.note(self.nslot + 2 * self.nlimit + k, zone, False, zones, counts)
         force, drive = dt.local(self.nu), dt.local(self.nv)
         slope, act_next = dt.local(self.nu), dt.local(self.na)
-        implicit = dt.local(self.npacked)
         self.step.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
-        self.step.integrator.matrix(m, h, mass, slope, implicit)
-        factor(implicit, self.nv)
+        self.step.integrator.add_implicit(m, h, slope, mass)
+        factor(mass, self.nv)
         for i in range(self.nv):
-            if implicit[i * (i + 1) // 2 + i] <= 0.0 and why == 0:
+            if mass[i * (i + 1) // 2 + i] <= 0.0 and why == 0:
                 why = INDEFINITE
         if info[1] >= self.iterations and info[0] > self.tolerance and why == 0:
             why = STOPPED

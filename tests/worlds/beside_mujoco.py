@@ -68,14 +68,17 @@ class World:
         ends = Local(limits, VEC3), Local(limits), Local(limits)
         self.laws = contacts, ends, (Local(dries), Local(dries))
         self.order: list[int] | None = None
-        geoms = self.geom_xpos, self.geom_xmat
-        self.solver.set_laws(self.m, self.h, self.qpos, self.qvel, *geoms, self.tree, self.laws)
+        geoms, count = (self.geom_xpos, self.geom_xmat), self.source.nbody
+        motions = Local(count, VEC3), Local(count, VEC3)
+        self.solver.rows.motions(self.m, *self.tree[1:], self.qvel, *motions)
+        given = self.m, self.h, self.qpos, self.qvel, motions, geoms
+        self.solver.set_laws(*given, self.tree, self.laws)
 
     def solve(self, start: Any = None) -> np.ndarray:
         """Compute the acceleration."""
         self.set_laws()
         self.a = filled(np.zeros(self.source.nv) if start is None else start)
-        given = self.tree, self.laws, self.mass, self.tau, self.a
+        given = self.tree, self.laws, self.mass, self.tau, self.a, Local(self.source.nv)
         self.residual, self.steps = self.solver.minimise(self.m, *given)
         return self.a.values.copy()
 

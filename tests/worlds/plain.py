@@ -63,7 +63,12 @@ def _func(function: Any) -> Any:
     return function
 
 
-DT = Namespace(**{**vars(DIFFTILE), "func": _func}, data_oriented=_identity, local=Local, ti=TAICHI)
+def _data_oriented(*, frozen: bool) -> Any:
+    return _identity
+
+
+OWN = {"func": _func, "data_oriented": _data_oriented, "local": Local, "ti": TAICHI}
+DT = Namespace(**{**vars(DIFFTILE), **OWN})
 
 
 @functools.cache

@@ -67,9 +67,9 @@ class Smooth:
         self.kinematics.centres(m, xpos, xquat, xipos, subtree_com, com)
         self.kinematics.axes(m, xquat, com, anchor, axis, axis_r, axis_t)
         self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
-        self.inertia.matrix(m, moment, rotational, axis_r, axis_t, M)
         self.bias.velocities(m, s.qvel, axis_r, axis_t, vel_r, vel_t)
         self.bias.forces(m, s.qvel, axis_r, axis_t, vel_r, vel_t, moment, rotational, bias)
+        self.inertia.matrix(m, moment, rotational, axis_r, axis_t, M)
         passive = dt.local(self.nv)
         self.forces.springs(m, s.qpos, passive)
         self.forces.damping(m, s.qvel, passive)
@@ -167,4 +167,5 @@ class Forms:
         self.integrator.solve_alone(
             m, h, M_hat, s.total, s.qvel, xpos, xquat, com, rotational, out.transposed, True
         )
+        self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
         return self.integrator.excess(m, h, slope, along, b, s.qvel, xpos, xquat, com, rotational)
