@@ -24,7 +24,9 @@ from difftile.substrate.family.operations import Operations
 from difftile.substrate.grids import Grids
 from difftile.substrate.parallel import Grid
 
-FEW = Grids(full=Grid(3), several=Grid(2, warp=1), few=Grid(2), private=Grid(3, 1), tiled=Grid(4))
+FEW = Grids(
+    full=Grid(3), several=Grid(2, warp=1), few=Grid(2), private=Grid(6, 2, least=3), tiled=Grid(4)
+)
 """So few threads that small loops take many strides; a warp is a thread."""
 
 

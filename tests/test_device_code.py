@@ -9,6 +9,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+import difftile as dt
 from difftile.ir.types import F32, F64
 from difftile.passes import by_warps
 from difftile.substrate import device_loops
@@ -62,6 +63,25 @@ def test_other_programs(one: harness.Program) -> None:
 def test_random_rows(tmp_path: Path) -> None:
     for seed in (5, 7):
         random_rows.check(random_rows.random_rows(seed, tmp_path))
+
+
+def test_blocks_share_iterations_with_large_arrays_evenly() -> None:
+    """Each iteration runs once, whatever their number is: of blocks of two, three at least."""
+
+    @dt.kernel
+    def tell(first: int, last: int, runs):
+        for i in range(first, last):
+            many = dt.local(80, int)
+            for k in range(80):
+                many[k] = i * k
+            runs[i] += 1 + many[79] - 79 * i
+
+    for first, last in ((0, 0), (5, 2), (0, 1), (3, 5), (0, 9), (1, 11), (0, 12), (2, 60)):
+        runs = dt.zeros(64, ti.i32)
+        tell(first, last, runs)
+        wanted = (np.arange(64) >= first) & (np.arange(64) < last)
+        np.testing.assert_array_equal(runs.to_numpy(), wanted.astype(int))
+    assert "share" in tell.source()
 
 
 @pytest.mark.parametrize("shape", [(5, 40), (3, 64), (2, 3, 33), (200,), (70, 3)])

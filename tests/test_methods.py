@@ -321,7 +321,9 @@ def test_a_frozen_object_is_looked_into_once() -> None:
         one.k = 5.0
     with pytest.raises(FrozenInstanceError, match="cannot change 'k'"):
         del one.k
-    groups = fill._launches.latest.captured.groups
+    launch = fill._launches.latest
+    assert launch is not None and launch.captured is not None
+    groups = launch.captured.groups
     paths = [capture.path.steps for group in groups for capture in group.captures]
     assert not any(("attribute", "k") in path for path in paths)
 

@@ -57,6 +57,7 @@ from difftile.substrate.parallel import (
     open_flat,
     open_nest,
     open_part,
+    open_shares,
     open_strides,
 )
 from difftile.substrate.parts import ahead_of, for_each_part, needed_by
@@ -787,7 +788,11 @@ class _Emitter:
             self.tiles(loop, thread)
         self.block(Block(tuple(ahead)))
         self.line_number = line
-        strides = open_strides(self.names, thread, grid.threads, loop.indices, self.axes(loop))
+        axes = self.axes(loop)
+        if grid.least and len(axes) == 1 and not _adds_by_warps(loop):
+            strides = open_shares(self.names, thread, grid, loop.indices[0], axes[0])
+        else:
+            strides = open_strides(self.names, thread, grid.threads, loop.indices, axes)
         lane = (thread, strides.place, strides.row)
         self.iterations(loop, strides.opened, stmts, lane, strides.onward)
         self.depth = depth
@@ -812,7 +817,7 @@ class _Emitter:
         line, depth = self.line_number, self.depth
         self.open(*opened)
         self.thread = lane[0] if lane else ""
-        if lane and any(isinstance(s, Accumulate) and s.aggregated for s in walk(loop.body)):
+        if lane and _adds_by_warps(loop):
             self.lane = self.names.new("lane")
             self.write(f"{self.lane} = warps.lane({', '.join(lane)})")
         self.depth -= 1
@@ -821,6 +826,10 @@ class _Emitter:
         self.line_number = line
         self.write(*onward)
         self.depth = depth
+
+
+def _adds_by_warps(loop: ParallelFor) -> bool:
+    return any(isinstance(s, Accumulate) and s.aggregated for s in walk(loop.body))
 
 
 def _sets_all_of(declared: Stmt, stmt: Stmt | None) -> bool:

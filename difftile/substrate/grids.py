@@ -36,6 +36,7 @@ _FITTING = 16  # floats of an iteration for which 32 registers are enough, two a
 _LIGHT = 32  # floats of an iteration of which two fit into more of them
 _FEW = 256  # threads of a multiprocessor, of which each has some lines in its cache
 _WARP = 32  # threads that run together
+_SIDE_BY_SIDE = 8  # neighbouring numbers of 32 bits that memory has in one piece
 _MANY = 64  # numbers in arrays of a thread, which its registers cannot hold
 _SHORT = 16  # turns of a loop that is written out
 
@@ -49,7 +50,8 @@ class Grids:
         several: Several times as many as it holds: it gives them out as others end.
         few: So few that the caches hold the rows that each of them is writing.
         private: The threads of loops with large arrays of their own, which want the most registers
-            and cache: single warps, so that few iterations spread over all multiprocessors.
+            and cache: single warps, among which iterations are divided evenly. With few iterations
+            all multiprocessors have some, and those of a warp take less different ways.
         tiled: The threads of loops whose warps copy rows together; None without warps.
     """
 
@@ -75,7 +77,7 @@ class Grids:
             several=Grid(4 * held),
             tiled=Grid(held, BLOCK) if warps else None,
             few=Grid(multiprocessors * _FEW),
-            private=Grid(multiprocessors * _FEW, _WARP),
+            private=Grid(multiprocessors * _FEW, _WARP, least=_SIDE_BY_SIDE),
         )
 
     def of(self, loop: ParallelFor) -> Grid:

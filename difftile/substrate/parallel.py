@@ -152,11 +152,14 @@ class Grid:
         threads: How many there are: a literal of the source, so that no task has to count them.
         block: How many the device starts together, on one of its multiprocessors.
         warp: How many threads a warp has.
+        least: Where iterations spread over all blocks, as few to each as there can be: the least
+            number that a block is given. 0 where threads take turns.
     """
 
     threads: int
     block: int = 0
     warp: int = 32
+    least: int = 0
 
     def opened(self, thread: str) -> list[str]:
         """Open a loop over the threads."""
@@ -245,6 +248,41 @@ def open_strides(
         onward += [f"    {places[k]} += {sizes[k]}", "else:", f"    {places[k - 1]} += 1"]
     onward.append(f"{places[0]} += {first}")
     return Strides(lines, onward, places[-1], sizes[-1])
+
+
+def open_shares(names: Names, thread: str, grid: Grid, index: Var, axis: Range) -> Strides:
+    """Open the iterations of one thread where each block has a share of neighbouring ones.
+
+    With fewer iterations than threads all blocks work, and some threads of each are idle.
+
+    Args:
+        names: Has the name of the index, and gives others to the variables that are needed.
+        thread: The number of the thread.
+        grid: The threads.
+        index: The index of the loop.
+        axis: Its iterations.
+    """
+    count, share, block, mine, steps, step = (
+        names.new(name) for name in (f"n_{index.name}", "share", "block", "mine", "steps", "step")
+    )
+    blocks, lane = grid.threads // grid.block, f"{thread} % {grid.block}"
+    place = f"{block} * {share} + {lane} + {step} * {grid.block}"
+    return Strides(
+        [
+            f"{count} = {axis.length}",
+            f"{share} = ti.max(({count} - 1) // {blocks} + 1, {grid.least})",
+            f"{block} = {thread} // {grid.block}",
+            # Of blocks without a share, the product may be too large for an integer.
+            f"{mine} = ti.select({block} <= ({count} - 1) // {share}, "
+            f"ti.min({share}, {count} - {block} * {share}), 0)",
+            f"{steps} = ({mine} - 1 - {lane}) // {grid.block} + 1",
+            Range("0", steps, "").opened(step),
+            f"{names[index]} = {place if axis.start == '0' else f'{axis.start} + {place}'}",
+        ],
+        [],
+        place,
+        count,
+    )
 
 
 def open_flat(

@@ -26,7 +26,7 @@ class Observation:
 
     Args:
         sizes: The sizes.
-        options: As for `Reactions`: smooth, width.
+        options: As for `Reactions`: pushed, smooth, width.
     """
 
     def __init__(self, sizes: Sizes, **options: Any) -> None:
@@ -115,9 +115,10 @@ def _(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc):
             depends = True
     if depends:  # as in `dynamics`
         h = m.timestep[None]
-        _bodies, tree, geoms, _inertias, mass = step.frames(m, qpos)
+        _bodies, tree, geoms, inertias = step.frames(m, qpos)
+        mass = step.mass(m, tree, inertias)
         laws = step.laws()
-        step.solver.set_laws(m, h, qpos, qvel, geoms[0], geoms[1], tree, laws)
+        step.set_laws(m, h, qpos, qvel, geoms, tree, laws)
         step.solver.adjoint(m, tree, laws, mass, a, multiplier)
         for n in range(step.nbody):
             com[n] = tree[0][n]

@@ -24,21 +24,24 @@ def back(q, v):
     return turned(ti.Vector([q[0], -q[1], -q[2], -q[3]]), v)
 
 
-@dt.data_oriented
+@dt.data_oriented(frozen=True)
 class Reactions:
     """Readings that need accelerations, for models of some sizes.
 
     Args:
         sizes: The sizes.
+        pushed: Whether there are forces on bodies.
         smooth, width: As for `Cones` and `Rows`.
     """
 
-    def __init__(self, sizes: Sizes, smooth: bool = False, width: float = WIDTH) -> None:
+    def __init__(
+        self, sizes: Sizes, pushed: bool = True, smooth: bool = False, width: float = WIDTH
+    ) -> None:
         self.rows, self.cones = Rows(sizes, smooth), Cones(sizes, smooth, width)
         self.sensors = Sensors(sizes)
         self.nbody, self.nnode, self.nv = sizes.nbody, sizes.nnode, sizes.nv
         self.nslot, self.nsensor = sizes.nslot, sizes.nsensor
-        self.touching, self.moving = sizes.touching, sizes.reacting
+        self.touching, self.moving, self.pushed = sizes.touching, sizes.reacting, pushed
 
     @dt.func
     def read(self, m, h, qvel, xfrc, a, bodies, com, axes, vel, inertias, geoms, sensordata):
@@ -59,7 +62,7 @@ class Reactions:
         """
         outer_r, outer_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
         felt = dt.local(max(1, self.nsensor))
-        if ti.static(self.moving):
+        if ti.static(self.moving and self.pushed):
             for b in range(1, self.nbody):
                 force = three_at(xfrc, 6 * b)
                 outer_r[b] += three_at(xfrc, 6 * b + 3) + (bodies[2][b] - com[b]).cross(force)

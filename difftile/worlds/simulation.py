@@ -64,8 +64,8 @@ def _funcs(
 
 
 @cache
-def _observation(sizes: Sizes, smooth: bool) -> Observation:
-    return Observation(sizes, smooth=smooth)
+def _observation(sizes: Sizes, pushed: bool, smooth: bool) -> Observation:
+    return Observation(sizes, pushed=pushed, smooth=smooth)
 
 
 @final
@@ -164,8 +164,9 @@ class Worlds:
             given = float(model.arrays["tolerance"])
             tolerance = max(given, 1e-6) if dtype == ti.f32 else min(given, 1e-12)
         afar = contact_gradient == "distance" and model.sizes.nslot > 0
-        self._options = iterations, tolerance, contact == "smooth", distance if afar else 0.0
-        self._funcs = _funcs(model.sizes, False, *self._options)
+        self._options = iterations, tolerance, contact == "smooth"
+        self._distance = distance if afar else 0.0
+        self._choose(pushed=False)
         self.m = model.parameters(dtype, graded, worlds=worlds, per_world=of_each)
         sizes = model.sizes
         shapes = {
@@ -179,7 +180,6 @@ class Worlds:
         made = {name: self._field(size) for name, size in shapes.items()}
         self.qpos, self.qvel, self.act = (made[name] for name in STATE)
         self.ctrl, self.qfrc_applied = (made[name] for name in INPUTS)
-        self._xfrc = self._field(1, grad=False)  # until forces on bodies are asked for
         self.qacc = made["qacc"]
         self._smooth = self._field(sizes.nv)  # accelerations that the integrator takes
         self._outcome = self._field(2, grad=False)
@@ -190,8 +190,6 @@ class Worlds:
         self._hold = dt.batch(resets.hold, worlds)
         self._observe = dt.batch(observe, worlds, shared="m", batched=(*_OBSERVE, *own))
         self._respond = dt.batch(respond, worlds, shared="m", batched=(*_RESPOND, *own))
-        self._observation = _observation(sizes, contact == "smooth")
-        self._exact = _funcs(sizes, iterations, tolerance, contact == "smooth", 0.0)
         self._acceleration = self._field(sizes.nv if self._observation.accelerated else 0)
         self._modes = contact, contact_gradient if afar else "exact"
         self._diagnosis = Diagnosis(self, self._funcs[0]) if diagnose else None
@@ -205,12 +203,19 @@ class Worlds:
         kind = self.dtype if of is None else of
         return dt.field(kind, (size, self.worlds), grad=grad).transpose()
 
+    def _choose(self, *, pushed: bool) -> None:
+        """Choose the funcs of steps and sensors, with or without forces on bodies."""
+        sizes = self.model.sizes
+        self._xfrc = self._field(6 * sizes.nbody) if pushed else self._field(1, grad=False)
+        self._funcs = _funcs(sizes, pushed, *self._options, self._distance)
+        self._exact = _funcs(sizes, pushed, *self._options, 0.0)
+        self._observation = _observation(sizes, pushed, self._options[-1])
+
     @property
     def xfrc_applied(self) -> Any:
-        """Forces and torques on bodies. Steps count them from the first time they are asked for."""
+        """Forces and torques on bodies. Steps read them from the first time they are asked for."""
         if not self._funcs[0].pushed:
-            self._funcs = _funcs(self.model.sizes, True, *self._options)
-            self._xfrc = self._field(6 * self.model.sizes.nbody)
+            self._choose(pushed=True)
         return self._xfrc
 
     def step(self, substeps: int = 1) -> None:
@@ -252,7 +257,7 @@ class Worlds:
         solves for them here, from `qacc`, which is left as it is. A step does not sense.
         """
         state, inputs = (self.qpos, self.qvel), (self.ctrl, self.act)
-        pushed = (self.qfrc_applied, self.xfrc_applied)
+        pushed = (self.qfrc_applied, self._xfrc)
         found = (self.sensordata, self.xpos, self.xquat)
         if self._observation.accelerated:
             self._respond(

@@ -63,8 +63,8 @@ def _func(function: Any) -> Any:
     return function
 
 
-def _data_oriented(*, frozen: bool) -> Any:
-    return _identity
+def _data_oriented(cls: Any = None, *, frozen: bool = False) -> Any:
+    return _identity if frozen else cls
 
 
 OWN = {"func": _func, "data_oriented": _data_oriented, "local": Local, "ti": TAICHI}

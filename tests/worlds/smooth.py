@@ -69,7 +69,6 @@ class Smooth:
         self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
         self.bias.velocities(m, s.qvel, axis_r, axis_t, vel_r, vel_t)
         self.bias.forces(m, s.qvel, axis_r, axis_t, vel_r, vel_t, moment, rotational, bias)
-        self.inertia.matrix(m, moment, rotational, axis_r, axis_t, M)
         passive = dt.local(self.nv)
         self.forces.springs(m, s.qpos, passive)
         self.forces.damping(m, s.qvel, passive)
@@ -79,8 +78,6 @@ class Smooth:
         self.sensors.read(
             m, s.qpos, s.qvel, xpos, xquat, subtree_com, com, vel_r, vel_t, force, out.sensordata
         )
-        M_hat = dt.local(self.nM)
-        self.integrator.matrix(m, h, M, slope, M_hat)
         if ti.static(self.accelerated):
             a = dt.local(self.nv)
             for i in range(self.nv):
@@ -92,6 +89,9 @@ class Smooth:
             self.reactions.read(
                 m, h, s.qvel, s.xfrc, a, frames, com, axes, vel, inertias, geoms, out.sensordata
             )
+        self.inertia.matrix(m, moment, rotational, axis_r, axis_t, M)
+        M_hat = dt.local(self.nM)
+        self.integrator.matrix(m, h, M, slope, M_hat)
         moving = dt.local(self.nv)
         self.integrator.solve_alone(
             m, h, M_hat, s.total, s.qvel, xpos, xquat, com, rotational, moving, False
