@@ -17,7 +17,7 @@ distance".
 from __future__ import annotations
 
 import difftile as dt
-from difftile.worlds.dynamics import forward
+from difftile.worlds.dynamics import advanced, forward
 from difftile.worlds.quaternions import vec3
 
 
@@ -44,6 +44,13 @@ def _(step, far, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info)
         dt.bwd_diff(solution.phi)(
             m, qpos, qvel, ctrl, act, qfrc, xfrc, com, a, b, multiplier, beta, 1.0
         )
+
+
+@dt.kernel
+def go_afar(step, far, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info):
+    """Replace the state of a world by that after a step; see `accelerate_afar`."""
+    accelerated_afar(step, far, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info)
+    advanced(step, m, qpos, qvel, ctrl, act, out)
 
 
 @dt.kernel

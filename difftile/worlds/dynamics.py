@@ -1,8 +1,9 @@
-"""The dynamics of one world as two kernels over fields, for `dt.batch`.
+"""The dynamics of one world as kernels over fields, for `dt.batch`.
 
-The first computes accelerations. Its derivative is a rule (`solution`), so that the iterations of
-the solver are neither kept nor run again: what the tape keeps are the state and the accelerations.
-The second advances the state.
+The first half of a step computes accelerations. Its derivative is a rule (`solution`), so that the
+iterations of the solver are neither kept nor run again: what the tape keeps are the state and the
+accelerations. The second half advances the state. Both are one kernel, and two where something is
+to be seen in between.
 """
 
 from __future__ import annotations
@@ -67,17 +68,30 @@ def accelerate(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, i
     accelerated(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info)
 
 
-@dt.kernel
-def advance(step, m, qpos, qvel, ctrl, act, out, qpos_next, qvel_next, act_next):
-    """Compute the state of a world after a step, from the accelerations of `accelerate`."""
+@dt.func
+def advanced(step, m, qpos, qvel, ctrl, act, out):
+    """Replace the state of a world by that after a step, from the accelerations `out`."""
     b, v = dt.local(step.nv), dt.local(step.nv)
     q, w = dt.local(step.nq), dt.local(step.na)
     for i in range(step.nv):
         b[i] = out[i]
     step.advance(m, qpos, qvel, ctrl, act, b, q, v, w)
     for i in range(step.nq):
-        qpos_next[i] = q[i]
+        qpos[i] = q[i]
     for i in range(step.nv):
-        qvel_next[i] = v[i]
+        qvel[i] = v[i]
     for i in range(step.nact):
-        act_next[i] = w[i]
+        act[i] = w[i]
+
+
+@dt.kernel
+def advance(step, m, qpos, qvel, ctrl, act, out):
+    """Replace the state of a world by that after a step; see `advanced`."""
+    advanced(step, m, qpos, qvel, ctrl, act, out)
+
+
+@dt.kernel
+def go(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info):
+    """Replace the state of a world by that after a step; arguments are those of `accelerate`."""
+    accelerated(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info)
+    advanced(step, m, qpos, qvel, ctrl, act, out)

@@ -16,7 +16,7 @@ from difftile.fields.recording import RECORDING
 from difftile.worlds import dynamics, resets
 from difftile.worlds.advice import abrupt_contact
 from difftile.worlds.collide import FAR
-from difftile.worlds.distance import accelerate_afar
+from difftile.worlds.distance import accelerate_afar, go_afar
 from difftile.worlds.model import Model
 from difftile.worlds.observe import Observation, observe, respond
 from difftile.worlds.solution import Solution
@@ -28,7 +28,7 @@ STATE = ("qpos", "qvel", "act")  # the fields that a step replaces
 INPUTS = ("ctrl", "qfrc_applied")
 # The fields of the kernels in `dynamics` and `observe` that have an axis of worlds.
 _ACCELERATE = ("qpos", "qvel", "ctrl", "act", "qfrc", "xfrc", "acc", "out", "info")
-_ADVANCE = ("qpos", "qvel", "ctrl", "act", "out", "qpos_next", "qvel_next", "act_next")
+_ADVANCE = ("qpos", "qvel", "ctrl", "act", "out")
 _RESPOND = ("qpos", "qvel", "ctrl", "act", "qfrc", "xfrc", "start", "acc")
 _OBSERVE = ("qpos", "qvel", "ctrl", "act", "xfrc", "acc", "sensordata", "xpos", "xquat")
 
@@ -185,6 +185,8 @@ class Worlds:
         self._outcome = self._field(2, grad=False)
         own = tuple(f"m.{name}" for name in of_each)
         accelerate = accelerate_afar if afar else dynamics.accelerate
+        go = go_afar if afar else dynamics.go
+        self._go = dt.batch(go, worlds, shared="m", batched=(*_ACCELERATE, *own))
         self._accelerate = dt.batch(accelerate, worlds, shared="m", batched=(*_ACCELERATE, *own))
         self._advance = dt.batch(dynamics.advance, worlds, shared="m", batched=(*_ADVANCE, *own))
         self._hold = dt.batch(resets.hold, worlds)
@@ -234,20 +236,14 @@ class Worlds:
         if self._advice and RECORDING.get().recorder is not None:
             warnings.warn(self._advice, UserWarning, stacklevel=2)
             self._advice = ""
+        given = (*self._funcs, self.m, *state, *inputs, *pushed, self.qacc, out, self._outcome)
         for _ in range(substeps):
-            self._accelerate(
-                *self._funcs,
-                self.m,
-                *state,
-                *inputs,
-                *pushed,
-                self.qacc,
-                out,
-                self._outcome,
-            )
-            if self._diagnosis is not None:
+            if self._diagnosis is None:
+                self._go(*given)
+            else:
+                self._accelerate(*given)
                 self._diagnosis.watch(self, self._outcome)
-            self._advance(self._funcs[0], self.m, *state, *inputs, out, *state, self.act)
+                self._advance(self._funcs[0], self.m, *state, *inputs, out)
 
     def sense(self) -> None:
         """Compute `sensordata`, `xpos` and `xquat` of the present state, under the present inputs.
