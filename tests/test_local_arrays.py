@@ -1,5 +1,6 @@
 """Arrays of a thread: `dt.local`."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import difftile as dt
 from difftile import ti
 from difftile.diagnostics import LaunchError
+from difftile.substrate import shared_storage
 from tests import harness
 from tests.local_programs import random_program
 
@@ -110,5 +112,47 @@ def test_arrays_of_rules_are_not_read_again() -> None:
 
 
 @pytest.mark.parametrize("seed", [3])
-def test_random_program_with_local_arrays(seed: int, tmp_path: Path) -> None:
+def test_random_program_with_local_arrays(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small arrays take turns in memory here as large ones do."""
+    monkeypatch.setattr(shared_storage, "_FEW", 0)
     harness.check(random_program(seed, tmp_path))
+
+
+def test_arrays_take_turns_in_memory() -> None:
+    """A value of an array that ends is read before another one takes its memory."""
+
+    @dt.kernel
+    def turns(x, y):
+        for i in x:
+            a = dt.local(100, ti.f64)
+            for k in range(100):
+                a[k] = x[i] * k
+            late = a[7]
+            for step in range(3):
+                b = dt.local(100, ti.f64)
+                for k in range(50, 100):
+                    b[k] = x[i] + k
+                y[i] += b[3] + b[60] * (step + 1) + late
+                c = dt.local(100, ti.f64)
+                c[step] = b[90]
+                y[i] += c[0] + c[1] + c[2]
+            d = dt.local(100, ti.f64)
+            d[5] = late
+            y[i] += d[5] * d[6] + d[5] + a[8]
+            e = dt.local(100, ti.f64)
+            e[5] += late
+            y[i] += e[5] + e[4]
+
+    x = dt.from_numpy(np.array([1.0, -2.0]), grad=True)
+    y = dt.zeros(2, ti.f64, grad=True)
+    with dt.Tape() as tape:
+        turns(x, y)
+    tape.backward({y: np.ones(2)})
+    values = x.to_numpy()
+    steps = (values + 60) * 6 + 3 * 7 * values + 3 * (values + 90)
+    np.testing.assert_allclose(y.to_numpy(), steps + 7 * values + 8 * values + 7 * values)
+    np.testing.assert_allclose(x.grad.to_numpy(), 6 + 21 + 3 + 7 + 8 + 7)
+    declared = re.findall(r"(\w+) = ti\.Vector\(\[.*\] \* 100\)", turns.source())
+    assert len(declared) == 5 and len(set(declared)) < 5, declared
