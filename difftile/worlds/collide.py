@@ -1,4 +1,4 @@
-"""Contacts of geoms: planes with spheres, capsules and boxes, spheres and capsules with each other.
+"""Contacts of geoms: of spheres and capsules with all, and of planes with boxes.
 
 Each pair of geoms that may collide has a fixed number of slots, one for each contact that it can
 make, and a slot is computed by itself: contacts are not moved together, and runs repeat bit for
@@ -11,11 +11,12 @@ from typing import Any
 
 import difftile as dt
 from difftile import ti
+from difftile.worlds.boxes import sphere_of, to_box
 from difftile.worlds.kinds import BOX, CAPSULE, PLANE
+from difftile.worlds.segments import PARALLEL, on_parallels, on_segments
 
 ZERO = ti.Vector([0.0, 0.0, 0.0])
 FAR = 1e10  # the distance in a slot without a contact [m]
-PARALLEL = 1e-15  # of segments, the determinant below which they are parallel
 LEAST_FRICTION = 1e-5
 LEAST_MIX = 1e-15
 
@@ -38,65 +39,6 @@ def frame_of(normal, hint):
     )
 
 
-@dt.func
-def on_segments(a1, a2, apart):
-    """Return where two segments -a1..a1 and -a2..a2, with centres apart, are nearest; not parallel.
-
-    The results are in -1..1 (Ericson, Real-Time Collision Detection, 5.1.9).
-    """
-    aa, ab, bb = a1.norm_sqr(), -a1.dot(a2), a2.norm_sqr()
-    u, v = -a1.dot(apart), a2.dot(apart)
-    x1, x2 = 0.0, 0.0
-    if aa > 0.0 and bb > 0.0:
-        det = aa * bb - ab * ab
-        x1 = (bb * u - ab * v) / det
-        x2 = (aa * v - ab * u) / det
-        if x1 > 1.0:
-            x1 = 1.0
-            x2 = (v - ab) / bb
-        elif x1 < -1.0:
-            x1 = -1.0
-            x2 = (v + ab) / bb
-        if x2 > 1.0:
-            x2 = 1.0
-            x1 = ti.math.clamp((u - ab) / aa, -1.0, 1.0)
-        elif x2 < -1.0:
-            x2 = -1.0
-            x1 = ti.math.clamp((u + ab) / aa, -1.0, 1.0)
-    elif aa > 0.0:
-        x1 = ti.math.clamp(u / aa, -1.0, 1.0)
-    elif bb > 0.0:
-        x2 = ti.math.clamp(v / bb, -1.0, 1.0)
-    return x1, x2
-
-
-@dt.func
-def on_parallels(a1, a2, apart, reach, place):
-    """Return the same for parallel segments: the ends, each with its nearest point, in turn.
-
-    Args:
-        reach: The distance of the axes within which an end counts [m].
-        place: 0 for the first end that counts, 1 for the second.
-
-    Returns:
-        The two positions, and whether there is such an end.
-    """
-    aa, ab, bb = a1.norm_sqr(), -a1.dot(a2), a2.norm_sqr()
-    u, v = -a1.dot(apart), a2.dot(apart)
-    x1, x2 = 0.0, 0.0
-    found = 0
-    for end in range(4):
-        sign = 1.0 - 2.0 * (end % 2)
-        y1, y2 = sign, ti.math.clamp((v - sign * ab) / bb, -1.0, 1.0)
-        if end > 1:
-            y1, y2 = ti.math.clamp((u - sign * ab) / aa, -1.0, 1.0), sign
-        if (apart + a1 * y1 - a2 * y2).norm() <= reach:
-            if found == place:
-                x1, x2 = y1, y2
-            found += 1
-    return x1, x2, found > place
-
-
 @dt.data_oriented(frozen=True)
 class Collision:
     """Contacts of the slots of a model, and the parameters of their pairs.
@@ -106,12 +48,13 @@ class Collision:
     """
 
     def __init__(self, sizes: Any) -> None:
-        spheres, capsules, boxes, *segments, parallels = sizes.collisions
+        spheres, capsules, boxes, *segments, parallels, balls, rods = sizes.collisions
         self.planes = spheres + capsules + boxes > 0
         self.rounds = spheres + capsules > 0
         self.boxes = boxes > 0
         self.segments = sum(segments) + parallels > 0
         self.parallels = parallels > 0
+        self.solids, self.rods = balls + rods > 0, rods > 0
         self.explicit_pairs = sizes.explicit
 
     @dt.func
@@ -129,7 +72,7 @@ class Collision:
             if m.geom_type[g1] == PLANE:
                 dist, point, hint = self.on_plane(m, s, reach, p1, z1, p2, geom_xmat[g2], size2)
         if ti.static(self.segments):
-            if m.geom_type[g1] != PLANE:
+            if m.geom_type[g1] != PLANE and m.geom_type[g2] != BOX:
                 a1, a2 = ZERO, ZERO
                 if m.geom_type[g1] == CAPSULE:
                     a1 = z1 * size1[1]
@@ -139,7 +82,33 @@ class Collision:
                 dist, point, normal = self.of_segments(
                     a1, a2, p1, p2, size1[0], size2[0], reach, place
                 )
+        if ti.static(self.solids):
+            if m.geom_type[g1] != PLANE and m.geom_type[g2] == BOX:
+                arm = ZERO
+                if m.geom_type[g1] == CAPSULE:
+                    arm = z1 * size1[1]
+                dist, point, normal = self.on_box(
+                    p1, arm, size1[0], p2, geom_xmat[g2], size2, m.slot_place[s]
+                )
         return dist, point, frame_of(normal, hint)
+
+    @dt.func
+    def on_box(self, p1, arm, radius, p2, axes, size, place):
+        """Return distance, point and normal of a contact of a sphere or a capsule with a box."""
+        local = axes.transpose() @ (p1 - p2)
+        there = place == 0
+        if ti.static(self.rods):
+            if arm.norm_sqr() > 0.0:
+                half = axes.transpose() @ arm
+                x, there_is = sphere_of(local, half, size, place)
+                local += half * x
+                there = there_is
+        height, way = to_box(local, size)
+        dist = FAR
+        if there:
+            dist = height - radius
+        normal = axes @ way
+        return dist, p2 + axes @ local + normal * (radius + 0.5 * (height - radius)), normal
 
     @dt.func
     def on_plane(self, m, s, reach, origin, normal, centre, axes, size):

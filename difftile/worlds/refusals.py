@@ -288,6 +288,6 @@ def refuse(source: Source) -> None:
 
 
 _INSTEAD = (
-    "use planes, spheres and capsules, and boxes on planes; or let the geoms not collide, by "
-    "contype, conaffinity or <exclude>."
+    "use planes, spheres, capsules, and boxes, which collide with all but each other; or let the "
+    "geoms not collide, by contype, conaffinity or <exclude>."
 )

@@ -42,6 +42,8 @@ COLLISIONS = {
     (SPHERE, SPHERE): 1,
     (SPHERE, CAPSULE): 1,
     (CAPSULE, CAPSULE): 2,
+    (SPHERE, BOX): 1,
+    (CAPSULE, BOX): 2,
 }
 # Coordinates and degrees of freedom of a joint, by its type.
 _COORDINATES, _FREEDOMS = (7, 4, 1, 1), (6, 3, 1, 1)

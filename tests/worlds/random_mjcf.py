@@ -12,8 +12,9 @@ import numpy as np
 from difftile import worlds
 
 JOINTS = ("hinge", "slide", "ball")
-# Boxes collide with planes alone; spheres and capsules with each other, too.
-AFFINITY = {"plane": (0, 3), "sphere": (1, 1), "capsule": (1, 1), "box": (2, 0)}
+# Boxes collide with planes, and in some models with all but each other.
+AFFINITY = {"plane": (0, 3), "sphere": (1, 5), "capsule": (1, 5), "box": (2, 0)}
+SOLID = 4  # of boxes in such models
 FRAMES = ("framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis")
 MOVING = ("framelinvel", "frameangvel")
 SHAPES = ("sphere", "capsule", "ellipsoid", "cylinder", "box")  # of zones of touch sensors
@@ -37,6 +38,7 @@ class _Text:
         self.sites: list[str] = []
         self.actuators: list[str] = []
         self.later = np.random.default_rng([seed, 1])  # of what was added later: seeds keep models
+        self.solid = bool(np.random.default_rng([seed, 2]).random() < 0.5)
         self.zones: list[str] = []
         self.simple = bool(self.rng.random() < 0.3)  # as models of robots are: at joints' origins
 
@@ -89,6 +91,8 @@ class _Text:
             self.number(0.05, 0.2) for _ in range({"sphere": 1, "capsule": 2}.get(kind, 3))
         )
         contype, conaffinity = AFFINITY[kind]
+        if self.solid and kind == "box":
+            contype += SOLID
         if self.chance(0.2):
             contype = conaffinity = 0
         place = f'pos="{self.vector(3, 0.1)}" quat="{self.vector(4, 1)}"'

@@ -71,6 +71,13 @@ PAIRS = {
     "box on its side": (PLANE, BOX, "0 0 0.29"),
     "box on a corner": (PLANE, f'{BOX} euler="40 30 0"', "0 0 0.29"),
     "box within the plane": (PLANE, f'{BOX} euler="40 30 0"', "0 0 -0.1"),
+    "sphere on a box": (BALL, BOX, "0.25 0.1 0.2"),
+    "sphere on an edge of a box": (BALL, BOX, "0.25 0.3 0.2"),
+    "sphere within a box": (BALL, BOX, "0.05 0.1 0.2"),
+    "rod on a box": (ROD, f'{BOX} euler="90 0 10"', "0 0.18 0.1"),
+    "rod across an edge of a box": (ROD, f'{BOX} euler="30 50 0"', "0.25 0.1 0.2"),
+    "rod on a corner of a box": (ROD, f'{BOX} euler="30 50 0"', "0.2 -0.3 0.5"),
+    "rod through a box": (ROD, f'{BOX} euler="10 5 0"', "0.05 0.1 0.2"),
     "margin and gap": (f'{BALL} margin="0.03" gap="0.1"', f'{SPHERE} margin="0.04"', "0 0 0.56"),
     "priority": (f'{BALL} priority="1" condim="1"', f'{SPHERE} solmix="0"', "0 0 0.4"),
 }

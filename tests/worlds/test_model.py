@@ -272,7 +272,6 @@ def test_features_are_refused_with_their_element(row: Refusal, mujoco: Any) -> N
 
 
 SOLIDS = {
-    "box": 'type="box" size=".1 .1 .1"',
     "cylinder": 'type="cylinder" size=".1 .1"',
     "ellipsoid": 'type="ellipsoid" size=".1 .1 .2"',
 }
@@ -288,8 +287,8 @@ def test_pairs_of_geoms_that_cannot_collide_yet_are_refused(solid: str, mujoco: 
         worlds.load(text)
     assert str(caught.value) == (
         f"Unsupported in worlds: contact of sphere with {solid}, of geom 'wall' and geom 'palm'.\n"
-        "  Hint: use planes, spheres and capsules, and boxes on planes; or let the geoms not "
-        "collide, by contype, conaffinity or <exclude>."
+        "  Hint: use planes, spheres, capsules, and boxes, which collide with all but each other; "
+        "or let the geoms not collide, by contype, conaffinity or <exclude>."
     )
     visual = text.replace('name="palm"', 'name="palm" contype="0" conaffinity="0"')
     one = worlds.load(visual)
