@@ -160,7 +160,7 @@ def view(learner: Learner, options: argparse.Namespace) -> dt.viewer.App:
     pairs = zip(fields_of(learner.policy).values(), fields_of(shown.policy).values(), strict=True)
     copied = list(pairs)
     robots = Robots(herd.model, SHOWN, floor=(-4.0, -3.0, 40.0, 9.0))
-    app.look(**LOOK)
+    app.look(**LOOK, at=(4.5, 0.75 * (SHOWN - 1), 0.4), distance=22.0)
     steps = 0
 
     @app.step
