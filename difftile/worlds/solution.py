@@ -90,10 +90,26 @@ class Solution:
         power = 0.0
         for i in range(self.nv):
             power += multiplier[i] * (tau[i] + drive[i] + qfrc[i])
-        power += self.inertial_power(m, tree, xpos, xquat, qvel, a, b, multiplier, beta)
-        power += self.constraint_power(m, h, qpos, qvel, geom_xpos, geom_xmat, tree, a, multiplier)
+        inertial, v, x = self.inertial_power(m, tree, xpos, xquat, qvel, a, b, multiplier, beta)
+        power += inertial
+        geoms, given = (geom_xpos, geom_xmat), (a, multiplier)
+        if ti.static(self.nnode == self.nbody):
+            power += self.constraint_power(m, h, qpos, qvel, geoms, tree, given, v, x)
+        else:
+            power += self.constraint_power(
+                m, h, qpos, qvel, geoms, tree, given, self.of_bodies(m, v), self.of_bodies(m, x)
+            )
         power -= self.implicit_power(m, h, qvel, slope, xpos, xquat, b, beta)
         return power
+
+    @dt.func
+    def of_bodies(self, m, motion):
+        """Return the motions of bodies, (nbody,), from those of nodes: rotations, translations."""
+        r, t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+        for n in range(self.nbody):
+            r[n] = motion[0][m.body_nodeid[n]]
+            t[n] = motion[1][m.body_nodeid[n]]
+        return r, t
 
     @dt.func
     def implicit_power(self, m, h, qvel, slope, xpos, xquat, b, beta):
@@ -108,7 +124,7 @@ class Solution:
 
     @dt.func
     def inertial_power(self, m, tree, xpos, xquat, qvel, a, b, x, beta):
-        """Return -x^T (M a + bias) + beta^T M (a - b), in one pass from the root outwards.
+        """Compute -x^T (M a + bias) + beta^T M (a - b), in one pass from the root outwards.
 
         Args:
             m: The parameters of the model.
@@ -116,6 +132,9 @@ class Solution:
             xpos, xquat: Frames of bodies.
             qvel: Velocities.
             a, b, x, beta: Vectors of degrees of freedom.
+
+        Returns:
+            The number; and the motions of nodes that qvel and x give them: rotations, translations.
         """
         com, axis_r, axis_t = tree
         v_r, v_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
@@ -178,21 +197,30 @@ class Solution:
             power += (m.body_inertia[n] * (axes @ cr)).dot(axes @ yr)
         for i in range(self.nv):
             power += m.dof_armature[i] * (beta[i] * (a[i] - b[i]) - a[i] * x[i])
-        return power
+        return power, (v_r, v_t), (x_r, x_t)
 
     @dt.func
-    def constraint_power(self, m, h, qpos, qvel, geom_xpos, geom_xmat, tree, a, x):
-        """Return x^T J^T f(J a + r, D) of all rows in a state."""
+    def constraint_power(self, m, h, qpos, qvel, geoms, tree, given, v_motion, x_motion):
+        """Return x^T J^T f(J a + r, D) of all rows in a state.
+
+        Args:
+            m: The parameters of the model.
+            h: The time step [s].
+            qpos, qvel: The state.
+            geoms: Positions and orientations of geoms.
+            tree: Centres of trees, and axes of motion, rotations and translations, about them.
+            given: The vectors a and x.
+            v_motion, x_motion: Motions of bodies that qvel and x give them.
+        """
         com, axis_r, axis_t = tree
-        v_r, v_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+        a, x = given
+        v_r, v_t = v_motion
+        x_r, x_t = x_motion
         a_r, a_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
-        x_r, x_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
-        self.rows.motions(m, axis_r, axis_t, qvel, v_r, v_t)
         self.rows.motions(m, axis_r, axis_t, a, a_r, a_t)
-        self.rows.motions(m, axis_r, axis_t, x, x_r, x_t)
         power = 0.0
         for s in range(self.nslot):
-            dist, point, frame, margin, near = self.rows.contact(m, s, geom_xpos, geom_xmat)
+            dist, point, frame, margin, near = self.rows.contact(m, s, geoms[0], geoms[1])
             if near:
                 speed = self.rows.apart(m, s, point, frame, com, v_r, v_t)
                 dim, r, weight, mu = self.rows.contact_law(m, s, dist, margin, speed, h)

@@ -93,12 +93,13 @@ class World:
         data, solution = self.data, self.solution
         bodies = filled(data.xpos, 3), filled(data.xquat, 4)
         both, zeros = (filled(a), filled(x)), filled(0 * x)
-        inertial = solution.inertial_power(
+        inertial, v, x_motion = solution.inertial_power(
             self.m, self.tree, *bodies, self.qvel, both[0], both[0], both[1], zeros
         )
+        motions = [solution.of_bodies(self.m, one) for one in (v, x_motion)]
         geoms = self.geom_xpos, self.geom_xmat
         pushed = solution.constraint_power(
-            self.m, self.h, self.qpos, self.qvel, *geoms, self.tree, *both
+            self.m, self.h, self.qpos, self.qvel, geoms, self.tree, both, *motions
         )
         return float(x @ (data.qfrc_smooth + data.qfrc_bias) + inertial + pushed)
 
