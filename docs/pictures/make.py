@@ -44,6 +44,7 @@ IMAGES: dict[str, tuple[str, Box]] = {
 }
 DRAWINGS: dict[str, tuple[str, Box]] = {
     "ant-policy": ("strip.png", (20, 50, 280, 250)),
+    "arm-throw": ("strip.png", (1000, 65, 1250, 275)),
     "billiards": ("billiards.gif", (24, 323, 484, 558)),
     "box-friction": ("strip.png", (190, 540, 400, 668)),
     "chain-drape": ("chain.png", (60, 30, 450, 400)),
