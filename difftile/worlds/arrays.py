@@ -32,7 +32,7 @@ class Row:
 
 SIZES = (
     *("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "nsensor", "nsensordata"),
-    *("npair", "nexclude", "nkey"),
+    *("npair", "nexclude", "neq", "nkey"),
 )
 
 
@@ -122,10 +122,18 @@ ARRAYS: dict[str, Row] = {
         pair_solimp=_IMP,
     ),
     **_rows("nexclude", "exclude_signature"),
+    **_rows(
+        "neq",
+        "eq_type eq_obj1id eq_obj2id eq_objtype eq_active0",
+        "",
+        eq_data=((11,),),
+        eq_solref=_REF,
+        eq_solimp=_IMP,
+    ),
 }
 # With a second axis that a size gives.
 KEYS = {"key_time": "", "key_qpos": "nq", "key_qvel": "nv", "key_act": "na", "key_ctrl": "nu"}
-NAMES = ("body", "jnt", "geom", "site", "actuator", "sensor", "pair", "exclude", "key")
+NAMES = ("body", "jnt", "geom", "site", "actuator", "sensor", "pair", "exclude", "eq", "key")
 COUNTS = {kind: "nu" if kind == "actuator" else f"n{kind}" for kind in NAMES}
 
 # Values of arrays that sets of an earlier origin lack; all others are required.
@@ -178,7 +186,7 @@ def completed(given: Mapping[str, Any]) -> tuple[Arrays, dict[str, int]]:
 
 def _size(given: Mapping[str, Any], name: str) -> int:
     if name not in given:
-        if name in ("npair", "nexclude", "nkey"):
+        if name in ("npair", "nexclude", "neq", "nkey"):
             return 0
         if name == "nsensor":
             return len(given.get("sensor_type", ()))

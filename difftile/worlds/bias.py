@@ -47,6 +47,35 @@ class Bias:
             vel_t[n] = t
 
     @dt.func
+    def accelerations(self, m, qvel, a, axes, vel, acc_r, acc_t):
+        """Compute the acceleration of each node, in the sense of spatial vectors.
+
+        Args:
+            m: The parameters of the model.
+            qvel, a: Velocities, and accelerations, (nv,).
+            axes, vel: Motion axes, and velocities of nodes: rotations and translations.
+            acc_r, acc_t: Result: rotation, and translation at c, (nnode,) of vec3; with that of the
+                world, node 0, set before.
+        """
+        axis_r, axis_t = axes
+        for n in range(1, self.nnode):
+            parent, first = ti.min(m.node_parentid[n], n - 1), m.node_dofadr[n]
+            v_r, v_t, a_r, a_t = vel[0][parent], vel[1][parent], acc_r[parent], acc_t[parent]
+            start = 0
+            if m.node_type[n] == FREE:  # translations come first, and their axes do not turn
+                v_t += three_at(qvel, first)
+                start = 3
+            for k in range(m.node_dofnum[n]):
+                i = first + k
+                a_r += axis_r[i] * a[i]
+                a_t += axis_t[i] * a[i]
+                if k >= start:
+                    a_r += v_r.cross(axis_r[i]) * qvel[i]
+                    a_t += (v_r.cross(axis_t[i]) + v_t.cross(axis_r[i])) * qvel[i]
+            acc_r[n] = a_r
+            acc_t[n] = a_t
+
+    @dt.func
     def forces(self, m, qvel, axis_r, axis_t, vel_r, vel_t, moment, rotational, tau):
         """Compute Coriolis, centrifugal and gravitational forces.
 

@@ -80,6 +80,8 @@ def arrays_of(model: Any) -> dict[str, Any]:
         value = source.get(name)
         if value is not None:
             found[name] = np.array(value)
+            if name == "eq_data":  # later releases have numbers for other types
+                found[name] = found[name][:, : ARRAYS[name].element[0]]
     for kind, count in COUNTS.items():
         names = [source.label(kind, k) for k in range(found[count])]
         found[f"{kind}_name"] = np.array(names, dtype=np.str_)

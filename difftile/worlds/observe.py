@@ -115,11 +115,11 @@ def _(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc):
             depends = True
     if depends:  # as in `dynamics`
         h = m.timestep[None]
-        _bodies, tree, geoms, inertias = step.frames(m, qpos)
+        bodies, tree, geoms, inertias = step.frames(m, qpos)
         mass = step.mass(m, tree, inertias)
         laws = step.laws()
         step.set_laws(m, h, qpos, qvel, geoms, tree, laws)
-        step.solver.adjoint(m, tree, laws, mass, a, multiplier)
+        step.adjoint(m, h, qpos, qvel, bodies, tree, laws, mass, a, multiplier)
         for n in range(step.nbody):
             com[n] = tree[0][n]
         dt.bwd_diff(solution.phi)(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import difftile as dt
 from difftile import ti
+from difftile.worlds.bias import Bias
 from difftile.worlds.cones import WIDTH, Cones
 from difftile.worlds.inertia import momentum
-from difftile.worlds.kinds import ACCELEROMETER, FORCE, FREE, TORQUE, TOUCH
+from difftile.worlds.kinds import ACCELEROMETER, FORCE, TORQUE, TOUCH
 from difftile.worlds.quaternions import product, three_at, turned, vec3
 from difftile.worlds.rows import Rows
 from difftile.worlds.sensors import Sensors
@@ -38,7 +39,7 @@ class Reactions:
         self, sizes: Sizes, pushed: bool = True, smooth: bool = False, width: float = WIDTH
     ) -> None:
         self.rows, self.cones = Rows(sizes, smooth), Cones(sizes, smooth, width)
-        self.sensors = Sensors(sizes)
+        self.sensors, self.bias = Sensors(sizes), Bias(sizes)
         self.nbody, self.nnode, self.nv = sizes.nbody, sizes.nnode, sizes.nv
         self.nslot, self.nsensor = sizes.nslot, sizes.nsensor
         self.touching, self.moving, self.pushed = sizes.touching, sizes.reacting, pushed
@@ -74,7 +75,8 @@ class Reactions:
                     self.sensors.scalar(m, s, felt[s], sensordata)
         if ti.static(self.moving):
             acc_r, acc_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
-            self.accelerations(m, qvel, a, axes, vel, acc_r, acc_t)
+            acc_t[0] = -m.gravity[None]
+            self.bias.accelerations(m, qvel, a, axes, vel, acc_r, acc_t)
             inner_r, inner_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
             self.inner(m, vel, acc_r, acc_t, inertias, outer_r, outer_t, inner_r, inner_t)
             for s in range(self.nsensor):
@@ -144,39 +146,12 @@ class Reactions:
                         felt[s] += push
 
     @dt.func
-    def accelerations(self, m, qvel, a, axes, vel, acc_r, acc_t):
-        """Compute the accelerations of nodes from which that of gravity is subtracted.
-
-        Args:
-            m, qvel, a, axes, vel: As for `read`.
-            acc_r, acc_t: Result: rotation, and translation at c, (nnode,) of vec3.
-        """
-        axis_r, axis_t = axes
-        acc_t[0] = -m.gravity[None]
-        for n in range(1, self.nnode):
-            parent, first = ti.min(m.node_parentid[n], n - 1), m.node_dofadr[n]
-            v_r, v_t, a_r, a_t = vel[0][parent], vel[1][parent], acc_r[parent], acc_t[parent]
-            start = 0
-            if m.node_type[n] == FREE:  # translations come first, and their axes do not turn
-                v_t += three_at(qvel, first)
-                start = 3
-            for k in range(m.node_dofnum[n]):
-                i = first + k
-                a_r += axis_r[i] * a[i]
-                a_t += axis_t[i] * a[i]
-                if k >= start:
-                    a_r += v_r.cross(axis_r[i]) * qvel[i]
-                    a_t += (v_r.cross(axis_t[i]) + v_t.cross(axis_r[i])) * qvel[i]
-            acc_r[n] = a_r
-            acc_t[n] = a_t
-
-    @dt.func
     def inner(self, m, vel, acc_r, acc_t, inertias, outer_r, outer_t, inner_r, inner_t):
         """Compute what the parent of each body exerts on it: torques about c, and forces.
 
         Args:
             m, vel, inertias: As for `read`.
-            acc_r, acc_t: From `accelerations`.
+            acc_r, acc_t: From `Bias.accelerations`.
             outer_r, outer_t: Forces on bodies from outside.
             inner_r, inner_t: Result, (nbody,) of vec3.
         """

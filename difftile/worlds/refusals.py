@@ -163,7 +163,19 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("a yielding spring", "jnt", _nonzero("jnt_springyield"), "use 'stiffness' alone."),
     Refusal("'actgravcomp'", "jnt", _nonzero("jnt_actgravcomp"), "use 'gravcomp' of bodies alone."),
     # constraints
-    Refusal("equality constraints", "eq", _all_of("neq"), "merge the bodies, or use a spring."),
+    Refusal(
+        "this type of equality",
+        "eq",
+        _other("eq_type", kinds.CONNECT, kinds.WELD, kinds.FOLLOWER),
+        "use <connect>, <weld> or <joint>.",
+    ),
+    Refusal("an equality of sites", "eq", _among("eq_objtype", kinds.SITE), "name the bodies."),
+    Refusal(
+        "a sensor of force or torque beside equalities",
+        "sensor",
+        lambda s: np.isin(s["sensor_type"], (kinds.FORCE, kinds.TORQUE)) & bool(len(s["eq_type"])),
+        "remove it; touch sensors and accelerometers are supported.",
+    ),
     Refusal("tendons", "tendon", _all_of("ntendon"), "use actuators and springs on joints."),
     # geoms
     Refusal("adhesion of geoms", "geom", _nonzero("geom_adhesion"), _REMOVE),
@@ -254,7 +266,6 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("the density of a fluid", "option", _nonzero("density"), _REMOVE),
     Refusal("the viscosity of a fluid", "option", _nonzero("viscosity"), _REMOVE),
     Refusal("wind", "option", _nonzero("wind"), _REMOVE),
-    Refusal("mocap bodies", "body", lambda s: s["body_mocapid"] >= 0, "set body_pos instead."),
     Refusal(
         "disabled actuation", "option", _bit("disableflags", kinds.NO_ACTUATION), "set ctrl to 0."
     ),

@@ -16,6 +16,7 @@ from __future__ import annotations
 import difftile as dt
 from difftile import ti
 from difftile.worlds.cones import WIDTH, Cones
+from difftile.worlds.equalities import Equalities
 from difftile.worlds.forces import Forces
 from difftile.worlds.inertia import Inertia
 from difftile.worlds.integrate import Integrator
@@ -46,6 +47,7 @@ class Solution:
     ) -> None:
         self.rows, self.cones = Rows(sizes, smooth, distance), Cones(sizes, smooth, width)
         self.kinematics, self.inertia = Kinematics(sizes), Inertia(sizes)
+        self.tied, self.equalities = sizes.nequality > 0, Equalities(sizes)
         self.forces, self.integrator = Forces(sizes), Integrator(sizes)
         self.nv, self.nbody, self.nnode = sizes.nv, sizes.nbody, sizes.nnode
         self.njnt, self.ngeom = max(1, sizes.njnt), max(1, sizes.ngeom)
@@ -99,6 +101,8 @@ class Solution:
             power += self.constraint_power(
                 m, h, qpos, qvel, geoms, tree, given, self.of_bodies(m, v), self.of_bodies(m, x)
             )
+        if ti.static(self.tied):
+            power += self.equalities.power(m, h, qpos, qvel, (xpos, xquat), tree, a, multiplier)
         power -= self.implicit_power(m, h, qvel, slope, xpos, xquat, b, beta)
         return power
 

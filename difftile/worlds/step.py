@@ -7,6 +7,7 @@ from typing import Any
 import difftile as dt
 from difftile import ti
 from difftile.worlds.bias import Bias
+from difftile.worlds.equalities import Equalities
 from difftile.worlds.forces import Forces
 from difftile.worlds.inertia import Inertia
 from difftile.worlds.integrate import Integrator
@@ -38,6 +39,7 @@ class Step:
         self.alone, self.nalone = sizes.nalone > 0, sizes.nalone
         self.kinematics, self.inertia, self.bias = Kinematics(sizes), Inertia(sizes), Bias(sizes)
         self.forces, self.integrator = Forces(sizes), Integrator(sizes)
+        self.tied, self.equalities = sizes.nequality > 0, Equalities(sizes)
         self.solver = Solver(sizes, **options)
         self.slots, self.limits = self.solver.slots, self.solver.limits
         self.dries = self.solver.dries
@@ -180,7 +182,12 @@ class Step:
         else:
             self.set_laws(m, h, qpos, qvel, geoms, tree, laws)
         push = dt.local(self.nv)
-        residual, steps = self.solver.minimise(m, tree, laws, mass, tau, a, push)
+        if ti.static(self.tied):
+            whole = self.with_equalities(m, h, qpos, qvel, bodies, tree, mass, tau)
+            residual, steps = self.solver.minimise(m, tree, laws, whole, tau, a, push)
+            multiply(mass, a, push, self.nv)
+        else:
+            residual, steps = self.solver.minimise(m, tree, laws, mass, tau, a, push)
         self.integrated(m, h, qvel, slope, bodies, tree[0], inertias[1], mass, push, b, False)
         return residual, steps
 
@@ -190,6 +197,25 @@ class Step:
         motions = (dt.local(self.nbody, vec3), dt.local(self.nbody, vec3))
         self.solver.rows.motions(m, tree[1], tree[2], qvel, motions[0], motions[1])
         self.solver.set_laws(m, h, qpos, qvel, motions, geoms, tree, laws)
+
+    @dt.func
+    def with_equalities(self, m, h, qpos, qvel, bodies, tree, mass, tau):
+        """Return the matrix of the problem, and add the references of equalities to its forces."""
+        whole = dt.local(self.npacked)
+        for e in range(self.npacked):
+            whole[e] = mass[e]
+        self.equalities.absorb(m, h, qpos, qvel, bodies, tree, whole, tau)
+        return whole
+
+    @dt.func
+    def adjoint(self, m, h, qpos, qvel, bodies, tree, laws, mass, a, a_bar):
+        """Replace a_bar by H^-1 a_bar."""
+        if ti.static(self.tied):
+            tau = dt.local(self.nv)
+            whole = self.with_equalities(m, h, qpos, qvel, bodies, tree, mass, tau)
+            self.solver.adjoint(m, tree, laws, whole, a, a_bar)
+        else:
+            self.solver.adjoint(m, tree, laws, mass, a, a_bar)
 
     @dt.func
     def multipliers(self, m, qpos, qvel, ctrl, act, a, b_bar, com, multiplier, beta):
@@ -218,7 +244,7 @@ class Step:
             m, h, qvel, slope, bodies, tree[0], inertias[1], implicit, b_bar, beta, True
         )
         multiply(mass, beta, multiplier, self.nv)
-        self.solver.adjoint(m, tree, laws, mass, a, multiplier)
+        self.adjoint(m, h, qpos, qvel, bodies, tree, laws, mass, a, multiplier)
         for n in range(self.nbody):
             com[n] = tree[0][n]
 

@@ -19,11 +19,13 @@ from difftile.worlds.kinds import (
     CAPSULE,
     EULER,
     FIXED,
+    FOLLOWER,
     FORCE,
     FREE,
     IMPLICITFAST,
     NO_CONSTRAINT,
     NO_CONTACT,
+    NO_EQUALITY,
     NO_EULERDAMP,
     NO_FILTERPARENT,
     NO_FRICTIONLOSS,
@@ -60,6 +62,7 @@ class Sizes:
         nnode: Nodes, the world included.
         nentry: Entries of the inertia matrix, its lower triangle, that are not zero: the rows of
             `entry_row` and `entry_column`.
+        nequality: Equality constraints that are active, the rows of `tie_eqid`.
         nlimit: Joints with limits, the rows of `limit_jntid`.
         nfriction: Degrees of freedom with frictionloss, the rows of `friction_dofid`.
         ncollider: Geoms whose frames are needed, the rows of `collider_geomid`.
@@ -89,6 +92,7 @@ class Sizes:
     nsensordata: int
     nnode: int
     nentry: int
+    nequality: int
     nlimit: int
     nfriction: int
     ncollider: int
@@ -148,9 +152,10 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
 
     Tables: `node_bodyid`, `node_parentid` (nodes), `node_type`, `node_jntid`, `node_first` (1 for
     the first of a body), `node_qposadr`, `node_dofadr`, `node_dofnum`; `body_nodeid`, the last node
-    of a body; `limit_jntid`, `friction_dofid`, `collider_geomid`, `alone_dofadr`; of collisions, in
-    the order of `COLLISIONS`, `collision_geom1`, `collision_geom2`, `collision_pair` (explicit, or
-    -1), `collision_slot` (the first of its slots); of slots, the same of their collisions,
+    of a body; `tie_eqid`, the active equalities; `limit_jntid`, `friction_dofid`,
+    `collider_geomid`, `alone_dofadr`; of collisions, in the order of `COLLISIONS`,
+    `collision_geom1`, `collision_geom2`, `collision_pair` (explicit, or -1), `collision_slot` (the
+    first of its slots); of slots, the same of their collisions,
     `slot_geom1`, `slot_geom2`, `slot_pair`, and `slot_place`, the place among them;
     `body_lastdofid`, the last degree of freedom that moves a body, or -1; `entry_row` and
     `entry_column`, for each degree of freedom itself and those above it.
@@ -162,6 +167,8 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     tables = _nodes(arrays, sizes)
     off = int(arrays["disableflags"])
     nothing, rows = np.zeros(0, np.int32), off & NO_CONSTRAINT
+    ties = arrays["eq_active0"].nonzero()[0]
+    tables["tie_eqid"] = nothing if rows or off & NO_EQUALITY else ties
     limits = arrays["jnt_limited"].nonzero()[0]
     tables["limit_jntid"] = nothing if rows or off & NO_LIMIT else limits
     losses = (arrays["dof_frictionloss"] > 0).nonzero()[0]
@@ -177,6 +184,7 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         **kept,
         nnode=len(tables["node_type"]),
         nentry=len(tables["entry_row"]),
+        nequality=len(tables["tie_eqid"]),
         nlimit=len(tables["limit_jntid"]),
         nfriction=len(tables["friction_dofid"]),
         ncollider=len(tables["collider_geomid"]),
@@ -224,11 +232,16 @@ def _check(arrays: Arrays, sizes: Mapping[str, int]) -> None:
     free = arrays["jnt_bodyid"][types == FREE]
     if (parents[free] != 0).any() or (num[free] != 1).any():
         raise Misfit("has a free joint within a tree", "one at its root, without others")
+    for kind, one, other in zip(*(arrays[f"eq_{name}"] for name in _TIED), strict=True):
+        count, least = sizes["njnt" if kind == FOLLOWER else "nbody"], -1 if kind == FOLLOWER else 0
+        if not (0 <= one < count and least <= other < count):
+            raise Misfit("has an equality of things out of range", f"0 to {count - 1}")
     for name, count in _INDICES.items():
         if ((arrays[name] < 0) | (arrays[name] >= sizes[count])).any():
             raise Misfit(f"has an index in '{name}' out of range", f"0 to {sizes[count] - 1}")
 
 
+_TIED = ("type", "obj1id", "obj2id")
 _INDICES = {
     "body_rootid": "nbody",
     "body_weldid": "nbody",

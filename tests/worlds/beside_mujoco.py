@@ -41,6 +41,7 @@ class World:
         self.model = worlds.load(source)
         self.m = parameters(self.model)
         self.solver = module("difftile.worlds.solver").Solver(self.model.sizes, **options)
+        self.equalities = module("difftile.worlds.equalities").Equalities(self.model.sizes)
         self.solution = module("difftile.worlds.solution").Solution(self.model.sizes, **options)
 
     def forward(self, qpos: Any, qvel: Any, act: Any = (), ctrl: Any = ()) -> None:
@@ -57,6 +58,7 @@ class World:
         axes = filled(data.cdof[:, :3], 3), filled(data.cdof[:, 3:], 3)
         self.tree = (filled(com, 3), *axes)
         self.qpos, self.qvel, self.h = filled(qpos), filled(qvel), source.opt.timestep
+        self.bodies = filled(data.xpos, 3), filled(data.xquat, 4)
         self.geom_xpos = filled(data.geom_xpos, 3)
         self.geom_xmat = filled(data.geom_xmat.reshape(-1, 3, 3), 3, 3)
 
@@ -78,15 +80,57 @@ class World:
         """Compute the acceleration."""
         self.set_laws()
         self.a = filled(np.zeros(self.source.nv) if start is None else start)
-        given = self.tree, self.laws, self.mass, self.tau, self.a, Local(self.source.nv)
+        mass, tau = self.with_equalities()
+        given = self.tree, self.laws, mass, tau, self.a, Local(self.source.nv)
         self.residual, self.steps = self.solver.minimise(self.m, *given)
         return self.a.values.copy()
 
     def multipliers(self, a_bar: np.ndarray) -> np.ndarray:
         """Return H^-1 a_bar at the acceleration that `solve` found."""
         x = filled(a_bar)
-        self.solver.adjoint(self.m, self.tree, self.laws, self.mass, self.a, x)
+        mass, _ = self.with_equalities()
+        self.solver.adjoint(self.m, self.tree, self.laws, mass, self.a, x)
         return x.values
+
+    def with_equalities(self) -> tuple[Local, Local]:
+        """Return the matrix and the forces of the problem, those of equalities included."""
+        mass, tau = filled(self.mass.values), filled(self.tau.values)
+        given = self.m, self.h, self.qpos, self.qvel, self.bodies, self.tree
+        self.equalities.absorb(*given, mass, tau)
+        return mass, tau
+
+    def ties(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return Jacobian, references r and weights D of the rows of equalities."""
+        nv, found = self.source.nv, [(np.zeros(self.source.nv), 0.0, 0.0)][:0]
+        motions = self.equalities.motions(self.m, self.qvel, self.tree)
+        for k in range(self.equalities.nequality):
+            e = self.m.tie_eqid[k]
+            tied = self.equalities.tie(self.m, e, self.qpos, *self.bodies)
+            freedom, moved, bent = Local(nv, int), Local(nv, VEC3), Local(nv, VEC3)
+            given = self.m, e, tied, self.tree, freedom, moved, bent
+            count = self.equalities.columns(*given)
+            jacobian = np.zeros((6, nv))
+            columns = np.hstack([moved.values[:count], bent.values[:count]]).T
+            jacobian[:, freedom.values[:count]] = columns
+            speeds = [filled([v], 3)[0] for v in np.split(jacobian @ self.qvel.values, 2)]
+            given = self.m, self.h, e, tied[3], tied[4], *speeds
+            r, s, weight, firm = self.equalities.law(*given)
+            given = self.m, e, tied, self.tree[0], self.bodies[1], *motions
+            moves, bends = self.equalities.drift(*given)
+            dim = (3, 6, 1)[int(self.m.eq_type[e])]
+            rows = zip(
+                jacobian, [*(r + moves), *(s + bends)], [weight] * 3 + [firm] * 3, strict=True
+            )
+            found += list(rows)[:dim]
+        return (
+            tuple(map(np.array, zip(*found, strict=True)))
+            if found
+            else (  # type: ignore
+                np.zeros((0, nv)),
+                np.zeros(0),
+                np.zeros(0),
+            )
+        )
 
     def phi(self, a: np.ndarray, x: np.ndarray) -> float:
         """Return -x^T g(a) in the state."""
@@ -101,14 +145,18 @@ class World:
         pushed = solution.constraint_power(
             self.m, self.h, self.qpos, self.qvel, geoms, self.tree, both, *motions
         )
+        given = self.m, self.h, self.qpos, self.qvel, bodies, self.tree
+        pushed += self.equalities.power(*given, *both)
         return float(x @ (data.qfrc_smooth + data.qfrc_bias) + inertial + pushed)
 
     def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return references, regularisations and forces of all rows, in MuJoCo's order."""
         z = self.products()
         contacts, ends, dries = self.laws
-        references = self.by_row((contacts[3], ends[1], dries[0]))
-        found: list[tuple[float, float]] = []
+        jacobian, r, weights = self.ties()
+        pulled = -weights * (jacobian @ self.a.values + r - jacobian @ self.rest)
+        references = np.append(r, self.by_row((contacts[3], ends[1], dries[0])))
+        found = [(1 / weight, force) for weight, force in zip(weights, pulled, strict=True)]
         for k in range(self.solver.nfriction):
             most = self.m.dof_frictionloss[self.m.friction_dofid[k]]
             found.append((1 / dries[1][k], self.solver.cones.rub(z[2][k], dries[1][k], most)[1]))
@@ -132,7 +180,7 @@ class World:
             products = self.none()
             self.solver.set_products(self.m, filled(e), self.tree, self.laws, products)
             columns.append(self.by_row(products))
-        return np.array(columns).T
+        return np.vstack([self.ties()[0], np.array(columns).T])
 
     def curvature(self) -> np.ndarray:
         """Return J^T S J at the acceleration that `solve` found."""
@@ -174,8 +222,10 @@ class World:
         solver.set_rows(self.m, self.a, self.tree, self.laws, z)
         pushed = filled(np.zeros(self.source.nv))
         solver.add_forces(self.m, self.tree, self.laws, z, pushed)
-        rest = full(self.mass.values) @ self.a.values - self.tau.values - pushed.values
-        solver.set_products(self.m, filled(self.multipliers(rest)), self.tree, self.laws, change)
+        mass, tau = self.with_equalities()
+        rest = full(mass.values) @ self.a.values - tau.values - pushed.values
+        self.rest = self.multipliers(rest)
+        solver.set_products(self.m, filled(self.rest), self.tree, self.laws, change)
         for one, less in zip(z, change, strict=True):
             one.values -= less.values
         return z

@@ -30,7 +30,7 @@ class _Text:
     """
 
     def __init__(self, seed: int, bodies: int | None = None) -> None:
-        self.rng = np.random.default_rng(seed)
+        self.rng, self.seed = np.random.default_rng(seed), seed
         self.count = bodies or int(self.rng.integers(3, 13))
         self.joints: list[tuple[str, str]] = []
         self.geoms: list[tuple[str, str]] = []
@@ -72,6 +72,7 @@ class _Text:
             for name in ("spring", "damper", "gravity", "clampctrl", "filterparent", "eulerdamp")
             if self.chance(0.06)
         )
+        equality = self.equality(np.random.default_rng([self.seed, 3]))
         world += self.zone("world")
         body = f"<worldbody>{world}</worldbody>"
         contact, actuator, sensor = self.contact(), self.actuator(), self.sensor() + self.felt()
@@ -81,7 +82,7 @@ class _Text:
             f'integrator="{integrator}" impratio="{self.number(0.5, 3)}" jacobian="dense" '
             f'solver="Newton" iterations="200" ls_iterations="100" tolerance="1e-15">'
             f'<flag energy="enable" {flags}/></option>'
-            f"{body}{contact}{actuator}{sensor}</mujoco>"
+            f"{body}{contact}{equality}{actuator}{sensor}</mujoco>"
         )
 
     def geom(self, kind: str, body: str) -> str:
@@ -193,12 +194,36 @@ class _Text:
         place = 'pos="{}" quat="{}"'.format(*numbers)
         return f'<site name="{self.zones[-1]}" type="{rng.choice(SHAPES)}" size="{size}" {place}/>'
 
+    def equality(self, rng: np.random.Generator) -> str:
+        """Return equality constraints, of some models."""
+        said = ""
+        free = [name for name, kind in self.joints if kind in ("hinge", "slide")]
+        for _ in range(int(rng.integers(1, 4)) if rng.random() < 0.4 else 0):
+            numbers = " ".join(f"{x:.4g}" for x in rng.normal(0, 0.3, 5))
+            at = " ".join(numbers.split()[:3])
+            solver = rng.choice(["", 'solref="0.03 0.9"', 'solref="-500 -20"'])
+            solver += rng.choice(["", ' solimp="0.5 0.9 0.3 0.4 2"', ' active="false"'])
+            one, other = rng.choice(["world", *self.bodies], 2, replace=False)
+            kind = rng.choice(["connect", "weld", "joint"])
+            if kind == "connect":
+                said += f'<connect body1="{one}" body2="{other}" anchor="{at}" {solver}/>'
+            elif kind == "weld":
+                scale = f'torquescale="{rng.uniform(0.5, 2):.3g}"'
+                said += f'<weld body1="{one}" body2="{other}" {scale} {solver}/>'
+            elif free:
+                said += f'<joint joint1="{rng.choice(free)}" polycoef="{numbers}" {solver}/>'
+                if len(free) > 1:
+                    one, other = rng.choice(free, 2, replace=False)
+                    said += f'<joint joint1="{one}" joint2="{other}" polycoef="{numbers}"/>'
+        self.tied = bool(said)
+        return f"<equality>{said}</equality>"
+
     def felt(self) -> str:
         """Return sensors on such sites."""
         said = ""
         for name in self.zones:
             for kind in FELT:
-                if self.later.random() < 0.5:
+                if self.later.random() < 0.5 and not (self.tied and kind in ("force", "torque")):
                     cut = 'cutoff="20"' if self.later.random() < 0.1 else ""
                     said += f'<{kind} site="{name}" {cut}/>'
         return said.join(("<sensor>", "</sensor>"))

@@ -171,7 +171,11 @@ SMOOTH = {"hopper": 1, "box_soft": 1, "chain": 0, "double_pendulum": 2, "ant": 2
 
 @pytest.mark.parametrize("name", SMOOTH)
 def test_phi_has_the_derivative_of_the_solution_by_the_state(name: str) -> None:
-    world = placed(name, SMOOTH[name])
+    check_phi(placed(name, SMOOTH[name]))
+
+
+def check_phi(world: World) -> None:
+    """Compare differences of the acceleration and of Phi, at the state of a world."""
     qpos, qvel = world.qpos.values.copy(), world.qvel.values.copy()
     act, ctrl = world.data.act.copy(), world.data.ctrl.copy()
     a, nv = world.solve(), world.source.nv

@@ -31,6 +31,7 @@ BASE = """<mujoco>
   <actuator><general name="motor" joint="wrist"/></actuator>
   <sensor><framepos name="where" objtype="site" objname="tip"/></sensor>
   <contact><pair name="touching" geom1="floor" geom2="pad"/></contact>
+  <equality><connect name="loop" body1="hand" body2="finger" anchor="0 0 0"/></equality>
 </mujoco>"""
 
 
@@ -187,7 +188,12 @@ USES: dict[tuple[str, str], tuple[str, int, float, str]] = {
     ("plasticity", "jnt"): ("jnt_plasticadr", 0, 0, "joint 'wrist'"),
     ("a yielding spring", "jnt"): ("jnt_springyield", 1, 1, "joint 'ball'"),
     ("'actgravcomp'", "jnt"): ("jnt_actgravcomp", 0, 1, "joint 'wrist'"),
-    ("equality constraints", "eq"): ("neq", 0, 1, "equality 0"),
+    ("this type of equality", "eq"): ("eq_type", 0, 3, "equality 'loop'"),
+    ("an equality of sites", "eq"): ("eq_objtype", 0, 6, "equality 'loop'"),
+    ("a sensor of force or torque beside equalities", "sensor"): (
+        *("sensor_type", 0, 4),
+        "sensor 'where'",
+    ),
     ("tendons", "tendon"): ("ntendon", 0, 1, "tendon 0"),
     ("adhesion of geoms", "geom"): ("geom_adhesion", 1, 1, "geom 'palm'"),
     ("adhesion of pairs", "pair"): ("pair_adhesion", 0, 1, "pair 'touching'"),
@@ -239,7 +245,6 @@ USES: dict[tuple[str, str], tuple[str, int, float, str]] = {
     ("the density of a fluid", "option"): ("density", 0, 1, "<option>"),
     ("the viscosity of a fluid", "option"): ("viscosity", 0, 1, "<option>"),
     ("wind", "option"): ("wind", 0, 1, "<option>"),
-    ("mocap bodies", "body"): ("body_mocapid", 1, 0, "body 'hand'"),
     ("disabled actuation", "option"): ("disableflags", 0, 2048, "<option>"),
     ("overrides of contact parameters", "option"): ("enableflags", 0, 1, "<option>"),
     ("sleeping", "option"): ("enableflags", 0, 16, "<option>"),
