@@ -176,7 +176,7 @@ class Learner:
 if __name__ == "__main__":
     arms = Arms(contact_gradient="distance")
     learner = Learner(arms)
-    for _ in range(12):
+    for _ in range(20):  # the first balls are hit after twelve
         learner.improve()
         print(f"loss {arms.loss[None]:.6g}")
     print(f"misses [m]: {arms.misses.to_numpy()}")
