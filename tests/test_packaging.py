@@ -59,7 +59,7 @@ def test_every_demo_has_a_picture_its_code_and_a_description_in_the_gallery() ->
         assert links in page
         assert name in described
     sizes = {path.stem: path.stat().st_size for path in (ROOT / "docs/pictures").glob("*.png")}
-    assert set(sizes) == {*demos, "ant-curves", "falling-sphere", "silhouettes"}
+    assert set(sizes) == {*demos, "ant-curves", "falling-sphere", "hopper-curves", "silhouettes"}
     assert max(sizes.values()) < 50_000
 
 

@@ -53,6 +53,7 @@ DRAWINGS: dict[str, tuple[str, Box]] = {
     "diffmpm": ("motion.gif", (150, 213, 390, 341)),
     "diffmpm3d": ("motion.gif", (190, 238, 470, 392)),
     "electric": ("chase.gif", (364, 25, 693, 354)),
+    "hopper-plan": ("strip.png", (600, 40, 900, 340)),
     "implicit-equilibrium": ("strip.png", (0, 10, 680, 700)),
     "implicit-fluid": ("smoke.gif", (5, 25, 392, 413)),
     "mass-spring": ("walk.gif", (450, 350, 690, 590)),
