@@ -32,7 +32,7 @@ class Row:
 
 SIZES = (
     *("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "nsensor", "nsensordata"),
-    *("npair", "nexclude", "neq", "nkey"),
+    *("npair", "nexclude", "neq", "ntendon", "nwrap", "nkey"),
 )
 
 
@@ -123,6 +123,13 @@ ARRAYS: dict[str, Row] = {
     ),
     **_rows("nexclude", "exclude_signature"),
     **_rows(
+        "ntendon",
+        "tendon_adr tendon_num",
+        "tendon_stiffness tendon_damping",
+        tendon_lengthspring=_RANGE,
+    ),
+    **_rows("nwrap", "wrap_type wrap_objid", "wrap_prm"),
+    **_rows(
         "neq",
         "eq_type eq_obj1id eq_obj2id eq_objtype eq_active0",
         "",
@@ -133,7 +140,19 @@ ARRAYS: dict[str, Row] = {
 }
 # With a second axis that a size gives.
 KEYS = {"key_time": "", "key_qpos": "nq", "key_qvel": "nv", "key_act": "na", "key_ctrl": "nu"}
-NAMES = ("body", "jnt", "geom", "site", "actuator", "sensor", "pair", "exclude", "eq", "key")
+NAMES = (
+    "body",
+    "jnt",
+    "geom",
+    "site",
+    "actuator",
+    "sensor",
+    "pair",
+    "exclude",
+    "eq",
+    "tendon",
+    "key",
+)
 COUNTS = {kind: "nu" if kind == "actuator" else f"n{kind}" for kind in NAMES}
 
 # Values of arrays that sets of an earlier origin lack; all others are required.
@@ -186,7 +205,7 @@ def completed(given: Mapping[str, Any]) -> tuple[Arrays, dict[str, int]]:
 
 def _size(given: Mapping[str, Any], name: str) -> int:
     if name not in given:
-        if name in ("npair", "nexclude", "neq", "nkey"):
+        if name in ("npair", "nexclude", "neq", "ntendon", "nwrap", "nkey"):
             return 0
         if name == "nsensor":
             return len(given.get("sensor_type", ()))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difftile as dt
+from difftile import ti
 from difftile.worlds.forces import rotation_between
 from difftile.worlds.kinds import FREE, HINGE, SLIDE
 from difftile.worlds.quaternions import three_at
 from difftile.worlds.topology import Sizes
+from difftile.worlds.transmission import Transmission
 
 
 @dt.data_oriented(frozen=True)
@@ -21,6 +23,7 @@ class Energy:
         self.nbody = sizes.nbody
         self.njnt = sizes.njnt
         self.nv = sizes.nv
+        self.transmission = Transmission(sizes)
 
     @dt.func
     def potential(self, m, qpos, xipos):
@@ -48,6 +51,11 @@ class Energy:
                 turn = rotation_between(qpos, m.qpos_spring, at)
                 square += turn.dot(turn)
             total += 0.5 * m.jnt_stiffness[j] * square
+        if ti.static(self.transmission.tendons):
+            for t in range(self.transmission.ntendon):
+                length, rest = self.transmission.tendon_length(m, t, qpos), m.tendon_lengthspring[t]
+                stretch = length - ti.math.clamp(length, rest[0], rest[1])
+                total += 0.5 * m.tendon_stiffness[t] * stretch * stretch
         return total
 
     @dt.func

@@ -9,7 +9,6 @@ import difftile as dt
 from difftile import ti
 from difftile.worlds.kinds import (
     AFFINE,
-    BALL,
     FILTER,
     FILTEREXACT,
     FREE,
@@ -19,6 +18,7 @@ from difftile.worlds.kinds import (
 )
 from difftile.worlds.quaternions import product, three_at, unit_at, vec3
 from difftile.worlds.topology import Sizes
+from difftile.worlds.transmission import Transmission
 
 _LEAST_TIME = 1e-15  # of a filter [s]
 
@@ -54,10 +54,11 @@ class Forces:
         self.rows = max(1, sizes.nu)
         self.na = sizes.na
         self.gravcomp = sizes.gravcomp
+        self.transmission = Transmission(sizes)
 
     @dt.func
     def springs(self, m, qpos, tau):
-        """Add the forces of springs of joints to tau, (nv,) [N, N m]."""
+        """Add the forces of springs of joints and tendons to tau, (nv,) [N, N m]."""
         for j in range(self.njnt):
             kind, stiffness = m.jnt_type[j], m.jnt_stiffness[j]
             at, i = m.jnt_qposadr[j], m.jnt_dofadr[j]
@@ -72,12 +73,21 @@ class Forces:
                 turn = rotation_between(qpos, m.qpos_spring, at)
                 for k in range(3):
                     tau[i + k] -= stiffness * turn[k]
+        if ti.static(self.transmission.tendons):
+            for t in range(self.transmission.ntendon):
+                length, rest = self.transmission.tendon_length(m, t, qpos), m.tendon_lengthspring[t]
+                stretch = length - ti.math.clamp(length, rest[0], rest[1])
+                self.transmission.tendon_pull(m, t, -m.tendon_stiffness[t] * stretch, tau)
 
     @dt.func
     def damping(self, m, qvel, tau):
-        """Add the forces of dampers of joints to tau, (nv,)."""
+        """Add the forces of dampers of joints and tendons to tau, (nv,)."""
         for i in range(self.nv):
             tau[i] -= m.dof_damping[i] * qvel[i]
+        if ti.static(self.transmission.tendons):
+            for t in range(self.transmission.ntendon):
+                speed = self.transmission.tendon_along(m, t, qvel)
+                self.transmission.tendon_pull(m, t, -m.tendon_damping[t] * speed, tau)
 
     @dt.func
     def applied(self, m, xfrc, xipos, com, axis_r, axis_t, tau, pushed: ti.template()):
@@ -129,21 +139,8 @@ class Forces:
         acting = dt.local(self.nv)
         steep = dt.local(self.rows)
         for u in range(self.nu):
-            j, gear = m.actuator_trnid[u][0], m.actuator_gear[u]
-            kind, i, at = m.jnt_type[j], m.jnt_dofadr[j], m.jnt_qposadr[j]
-            span = 1
-            length = 0.0
-            if kind == BALL:
-                span = 3
-                turn = dt.rotations.quat_log(unit_at(qpos, at))
-                length = gear[0] * turn[0] + gear[1] * turn[1] + gear[2] * turn[2]
-            elif kind == FREE:
-                span = 6
-            else:
-                length = gear[0] * qpos[at]
-            speed = 0.0
-            for k in range(span):
-                speed += gear[k] * qvel[i + k]
+            length = self.transmission.length(m, u, qpos)
+            speed = self.transmission.along(m, u, qvel)
             x = ctrl[u]
             if m.actuator_ctrllimited[u] == 1:
                 x = ti.math.clamp(x, m.actuator_ctrlrange[u][0], m.actuator_ctrlrange[u][1])
@@ -167,18 +164,19 @@ class Forces:
                 f = ti.math.clamp(f, low, high)
             force[u] = f
             steep[u] = f_slope
-            for k in range(span):
-                acting[i + k] += gear[k] * f
+            self.transmission.pull(m, u, f, acting)
         for i in range(self.nv):
             j, f = m.dof_jntid[i], acting[i]
             if m.jnt_actfrclimited[j] == 1:
                 f = ti.math.clamp(f, m.jnt_actfrcrange[j][0], m.jnt_actfrcrange[j][1])
             drive[i] = f
         for u in range(self.nu):
-            j = m.actuator_trnid[u][0]
-            f_slope, f, range_ = steep[u], acting[m.jnt_dofadr[j]], m.jnt_actfrcrange[j]
-            if m.jnt_actfrclimited[j] == 1 and (f <= range_[0] or f >= range_[1]):
-                f_slope = 0.0
+            f_slope = steep[u]
+            if not self.transmission.on_tendon(m, u):
+                j = m.actuator_trnid[u][0]
+                f, range_ = acting[m.jnt_dofadr[j]], m.jnt_actfrcrange[j]
+                if m.jnt_actfrclimited[j] == 1 and (f <= range_[0] or f >= range_[1]):
+                    f_slope = 0.0
             slope[u] = f_slope
 
     @dt.func

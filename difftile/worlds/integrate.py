@@ -12,6 +12,7 @@ from difftile import ti
 from difftile.worlds.kinds import BALL, FREE, IMPLICITFAST
 from difftile.worlds.quaternions import advanced, four_at, matrix, three_at
 from difftile.worlds.topology import Sizes
+from difftile.worlds.transmission import Transmission
 
 
 @dt.data_oriented(frozen=True)
@@ -30,6 +31,7 @@ class Integrator:
         self.nalone = sizes.nalone
         self.damped = sizes.damped
         self.implicit = sizes.integrator == IMPLICITFAST
+        self.transmission = Transmission(sizes)
 
     @dt.func
     def matrix(self, m, h, M, slope, M_hat):
@@ -57,22 +59,10 @@ class Integrator:
                 M_hat[i * (i + 1) // 2 + i] += h * m.dof_damping[i]
         if ti.static(self.implicit):
             for u in range(self.nu):
-                j, gear = m.actuator_trnid[u][0], m.actuator_gear[u]
-                i0, span = m.jnt_dofadr[j], self.span(m, j)
-                for k in range(span):
-                    i = i0 + k
-                    for n in range(k + 1):
-                        M_hat[i * (i + 1) // 2 + i0 + n] -= h * slope[u] * gear[k] * gear[n]
-
-    @dt.func
-    def span(self, m, j):
-        """Return the degrees of freedom of a joint: 6, 3 or 1."""
-        found = 1
-        if m.jnt_type[j] == FREE:
-            found = 6
-        elif m.jnt_type[j] == BALL:
-            found = 3
-        return found
+                self.transmission.square(m, u, -h * slope[u], M_hat)
+            if ti.static(self.transmission.tendons):
+                for t in range(self.transmission.ntendon):
+                    self.transmission.tendon_square(m, t, h * m.tendon_damping[t], M_hat)
 
     @dt.func
     def turning(self, m, k, qvel, xpos, xquat, com, inertia):
@@ -183,12 +173,11 @@ class Integrator:
                 total += h * m.dof_damping[i] * along[i] * b[i]
         if ti.static(self.implicit):
             for u in range(self.nu):
-                j, gear = m.actuator_trnid[u][0], m.actuator_gear[u]
-                one, other = 0.0, 0.0
-                for k in range(self.span(m, j)):
-                    one += gear[k] * along[m.jnt_dofadr[j] + k]
-                    other += gear[k] * b[m.jnt_dofadr[j] + k]
-                total -= h * slope[u] * one * other
+                total -= h * slope[u] * self.transmission.form(m, u, along, b)
+            if ti.static(self.transmission.tendons):
+                for t in range(self.transmission.ntendon):
+                    form = self.transmission.tendon_form(m, t, along, b)
+                    total += h * m.tendon_damping[t] * form
             for k in range(self.nalone):
                 i0 = m.alone_dofadr[k]
                 root = m.dof_bodyid[i0]

@@ -16,7 +16,8 @@ PYRAMIDAL, ELLIPTIC = 0, 1
 # actuator_dyntype, actuator_gaintype and actuator_biastype, actuator_trntype
 INTEGRATOR, FILTER, FILTEREXACT = 1, 2, 3
 AFFINE = 1
-JOINT, JOINTINPARENT = 0, 1
+JOINT, JOINTINPARENT, TENDON = 0, 1, 3
+ON_JOINT = 1  # wrap_type
 
 # eq_type: a connected point, a welded body, a joint that follows another
 CONNECT, WELD, FOLLOWER = 0, 1, 2

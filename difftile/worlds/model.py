@@ -102,6 +102,7 @@ class Model:
         one = self.sizes
         others = ("nq", "nv", "na", "nbody", "nsensordata")
         sizes |= {name: np.array(getattr(one, name)) for name in others}
+        sizes["nwrap"] = np.array(len(self.arrays["wrap_type"]))
         write_arrays(Path(path), {"format": np.array(_FORMAT), **sizes, **self.arrays})
 
     def parameters(
@@ -146,7 +147,7 @@ class Model:
     def effective(self) -> Arrays:
         """The arrays with the disabled effects of `opt.disableflags` set to zero."""
         off = int(self.arrays["disableflags"])
-        without = [name for bits, name in _WITHOUT.items() if off & bits == bits]
+        without = [name for bits, names in _WITHOUT.items() if off & bits == bits for name in names]
         return {
             name: np.zeros_like(array) if name in without else array
             for name, array in self.arrays.items()
@@ -200,11 +201,11 @@ def load_arrays(path: PathLike) -> Model:
 
 
 _WITHOUT = {
-    kinds.NO_SPRING: "jnt_stiffness",
-    kinds.NO_DAMPER: "dof_damping",
-    kinds.NO_SPRING | kinds.NO_DAMPER: "body_gravcomp",  # both: MuJoCo has no passive forces
-    kinds.NO_GRAVITY: "gravity",
-    kinds.NO_CLAMPCTRL: "actuator_ctrllimited",
+    kinds.NO_SPRING: ("jnt_stiffness", "tendon_stiffness"),
+    kinds.NO_DAMPER: ("dof_damping", "tendon_damping"),
+    kinds.NO_SPRING | kinds.NO_DAMPER: ("body_gravcomp",),  # both: MuJoCo has no passive forces
+    kinds.NO_GRAVITY: ("gravity",),
+    kinds.NO_CLAMPCTRL: ("actuator_ctrllimited",),
 }
 _INDEX = Row("", (), True)
 _UNREAD = {"geom_rgba", "integrator", "cone", "tolerance", "iterations"}

@@ -176,7 +176,30 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda s: np.isin(s["sensor_type"], (kinds.FORCE, kinds.TORQUE)) & bool(len(s["eq_type"])),
         "remove it; touch sensors and accelerometers are supported.",
     ),
-    Refusal("tendons", "tendon", _all_of("ntendon"), "use actuators and springs on joints."),
+    Refusal(
+        "a spatial tendon",
+        "tendon",
+        lambda s: s["wrap_type"][s["tendon_adr"].astype(int)] != kinds.ON_JOINT,
+        "use <fixed>.",
+    ),
+    *(
+        Refusal(feature, "tendon", _nonzero(f"tendon_{name}"), hint)
+        for feature, name, hint in (
+            ("a limit of a tendon", "limited", "limit its joints."),
+            ("frictionloss of a tendon", "frictionloss", "give it to the joints."),
+            ("armature of a tendon", "armature", "give it to the joints."),
+            ("a clamp of forces on a tendon", "actfrclimited", "use 'forcerange' of actuators."),
+            ("polynomial stiffness of a tendon", "stiffnesspoly", "use 'stiffness'."),
+            ("polynomial damping of a tendon", "dampingpoly", "use 'damping'."),
+            ("a yielding spring of a tendon", "springyield", "use 'stiffness' alone."),
+        )
+    ),
+    Refusal(
+        "plasticity of a tendon",
+        "tendon",
+        lambda s: s["tendon_plasticadr"] >= 0,
+        "use 'stiffness' alone.",
+    ),
     # geoms
     Refusal("adhesion of geoms", "geom", _nonzero("geom_adhesion"), _REMOVE),
     Refusal("adhesion of pairs", "pair", _nonzero("pair_adhesion"), _REMOVE),
@@ -189,10 +212,10 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("plugins", "plugin", _all_of("nplugin"), "use what MuJoCo has built in."),
     # actuators
     Refusal(
-        "a transmission other than to joints",
+        "a transmission other than to joints and tendons",
         "actuator",
-        _other("actuator_trntype", kinds.JOINT, kinds.JOINTINPARENT),
-        'use joint="...".',
+        _other("actuator_trntype", kinds.JOINT, kinds.JOINTINPARENT, kinds.TENDON),
+        'use joint="..." or tendon="...".',
     ),
     Refusal(
         "'jointinparent' on a free or ball joint",

@@ -90,6 +90,7 @@ class Sizes:
     nsite: int
     nsensor: int
     nsensordata: int
+    ntendon: int
     nnode: int
     nentry: int
     nequality: int
@@ -152,10 +153,10 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
 
     Tables: `node_bodyid`, `node_parentid` (nodes), `node_type`, `node_jntid`, `node_first` (1 for
     the first of a body), `node_qposadr`, `node_dofadr`, `node_dofnum`; `body_nodeid`, the last node
-    of a body; `tie_eqid`, the active equalities; `limit_jntid`, `friction_dofid`,
-    `collider_geomid`, `alone_dofadr`; of collisions, in the order of `COLLISIONS`,
-    `collision_geom1`, `collision_geom2`, `collision_pair` (explicit, or -1), `collision_slot` (the
-    first of its slots); of slots, the same of their collisions,
+    of a body; `wrap_qposadr`, `wrap_dofadr`; `tie_eqid`, the active equalities; `limit_jntid`,
+    `friction_dofid`, `collider_geomid`, `alone_dofadr`; of collisions, in the order of
+    `COLLISIONS`, `collision_geom1`, `collision_geom2`, `collision_pair` (explicit, or -1),
+    `collision_slot` (the first of its slots); of slots, the same of their collisions,
     `slot_geom1`, `slot_geom2`, `slot_pair`, and `slot_place`, the place among them;
     `body_lastdofid`, the last degree of freedom that moves a body, or -1; `entry_row` and
     `entry_column`, for each degree of freedom itself and those above it.
@@ -167,6 +168,9 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     tables = _nodes(arrays, sizes)
     off = int(arrays["disableflags"])
     nothing, rows = np.zeros(0, np.int32), off & NO_CONSTRAINT
+    joints = arrays["wrap_objid"]
+    for name in ("qposadr", "dofadr"):
+        tables[f"wrap_{name}"] = arrays[f"jnt_{name}"][joints]
     ties = arrays["eq_active0"].nonzero()[0]
     tables["tie_eqid"] = nothing if rows or off & NO_EQUALITY else ties
     limits = arrays["jnt_limited"].nonzero()[0]
@@ -247,6 +251,7 @@ _INDICES = {
     "body_weldid": "nbody",
     "geom_bodyid": "nbody",
     "site_bodyid": "nbody",
+    "wrap_objid": "njnt",
     "pair_geom1": "ngeom",
     "pair_geom2": "ngeom",
 }

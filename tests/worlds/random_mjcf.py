@@ -76,13 +76,15 @@ class _Text:
         world += self.zone("world")
         body = f"<worldbody>{world}</worldbody>"
         contact, actuator, sensor = self.contact(), self.actuator(), self.sensor() + self.felt()
+        tendon, pulled = self.tendon(np.random.default_rng([self.seed, 4]))
+        actuator = actuator.replace("</actuator>", f"{pulled}</actuator>")
         return (
             f'<mujoco><compiler angle="radian" autolimits="true"/>'
             f'<option timestep="{self.number(0.001, 0.01)}" gravity="{gravity}" cone="{cone}" '
             f'integrator="{integrator}" impratio="{self.number(0.5, 3)}" jacobian="dense" '
             f'solver="Newton" iterations="200" ls_iterations="100" tolerance="1e-15">'
             f'<flag energy="enable" {flags}/></option>'
-            f"{body}{contact}{equality}{actuator}{sensor}</mujoco>"
+            f"{body}{contact}{equality}{tendon}{actuator}{sensor}</mujoco>"
         )
 
     def geom(self, kind: str, body: str) -> str:
@@ -193,6 +195,26 @@ class _Text:
         size = " ".join(f"{x:.4g}" for x in rng.uniform(0.05, 0.4, 3))
         place = 'pos="{}" quat="{}"'.format(*numbers)
         return f'<site name="{self.zones[-1]}" type="{rng.choice(SHAPES)}" size="{size}" {place}/>'
+
+    def tendon(self, rng: np.random.Generator) -> tuple[str, str]:
+        """Return fixed tendons, of some models, and actuators that pull them."""
+        said, pulled = "", ""
+        free = [name for name, kind in self.joints if kind in ("hinge", "slide")]
+        for k in range(int(rng.integers(1, 3)) if free and rng.random() < 0.4 else 0):
+            joints = rng.choice(free, min(len(free), int(rng.integers(1, 4))), replace=False)
+            coefs = [f'<joint joint="{one}" coef="{rng.normal():.3g}"/>' for one in joints]
+            low = rng.normal(0, 0.3)
+            rest = rng.choice(["", f'springlength="{low:.3g} {low + rng.random():.3g}"'])
+            spring = f'stiffness="{rng.uniform(0, 3):.3g}" damping="{rng.uniform(0, 1):.3g}" {rest}'
+            said += f'<fixed name="tendon{k}" {spring}>{"".join(coefs)}</fixed>'
+            if rng.random() < 0.7:
+                more = (
+                    'gaintype="affine" gainprm="1 0.5 -0.3" biastype="affine" biasprm="0.1 -2 -1"'
+                )
+                more += rng.choice(["", ' forcerange="-1 1"', ' dyntype="filter" dynprm="0.05"'])
+                gear = f'gear="{rng.normal():.3g}"'
+                pulled += f'<general name="pull{k}" tendon="tendon{k}" {gear} {more}/>'
+        return f"<tendon>{said}</tendon>", pulled
 
     def equality(self, rng: np.random.Generator) -> str:
         """Return equality constraints, of some models."""

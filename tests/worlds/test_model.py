@@ -31,6 +31,7 @@ BASE = """<mujoco>
   <actuator><general name="motor" joint="wrist"/></actuator>
   <sensor><framepos name="where" objtype="site" objname="tip"/></sensor>
   <contact><pair name="touching" geom1="floor" geom2="pad"/></contact>
+  <tendon><fixed name="string"><joint joint="wrist" coef="2"/></fixed></tendon>
   <equality><connect name="loop" body1="hand" body2="finger" anchor="0 0 0"/></equality>
 </mujoco>"""
 
@@ -194,7 +195,24 @@ USES: dict[tuple[str, str], tuple[str, int, float, str]] = {
         *("sensor_type", 0, 4),
         "sensor 'where'",
     ),
-    ("tendons", "tendon"): ("ntendon", 0, 1, "tendon 0"),
+    ("a spatial tendon", "tendon"): ("wrap_type", 0, 3, "tendon 'string'"),
+    ("a limit of a tendon", "tendon"): ("tendon_limited", 0, 1, "tendon 'string'"),
+    ("frictionloss of a tendon", "tendon"): ("tendon_frictionloss", 0, 1, "tendon 'string'"),
+    ("armature of a tendon", "tendon"): ("tendon_armature", 0, 1, "tendon 'string'"),
+    ("a clamp of forces on a tendon", "tendon"): (
+        *("tendon_actfrclimited", 0, 1),
+        "tendon 'string'",
+    ),
+    ("polynomial stiffness of a tendon", "tendon"): (
+        *("tendon_stiffnesspoly", 0, 1),
+        "tendon 'string'",
+    ),
+    ("polynomial damping of a tendon", "tendon"): (
+        *("tendon_dampingpoly", 0, 1),
+        "tendon 'string'",
+    ),
+    ("a yielding spring of a tendon", "tendon"): ("tendon_springyield", 0, 1, "tendon 'string'"),
+    ("plasticity of a tendon", "tendon"): ("tendon_plasticadr", 0, 0, "tendon 'string'"),
     ("adhesion of geoms", "geom"): ("geom_adhesion", 1, 1, "geom 'palm'"),
     ("adhesion of pairs", "pair"): ("pair_adhesion", 0, 1, "pair 'touching'"),
     ("surface velocity", "geom"): ("geom_surfacevel", 0, 1, "geom 'floor'"),
@@ -202,7 +220,7 @@ USES: dict[tuple[str, str], tuple[str, int, float, str]] = {
     ("torsional or rolling friction", "pair"): ("pair_dim", 0, 6, "pair 'touching'"),
     ("flexible bodies", "flex"): ("nflex", 0, 1, "flex 0"),
     ("plugins", "plugin"): ("nplugin", 0, 1, "plugin 0"),
-    ("a transmission other than to joints", "actuator"): (
+    ("a transmission other than to joints and tendons", "actuator"): (
         *("actuator_trntype", 0, 4),
         "actuator 'motor'",
     ),
