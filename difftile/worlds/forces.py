@@ -141,9 +141,7 @@ class Forces:
         for u in range(self.nu):
             length = self.transmission.length(m, u, qpos)
             speed = self.transmission.along(m, u, qvel)
-            x = ctrl[u]
-            if m.actuator_ctrllimited[u] == 1:
-                x = ti.math.clamp(x, m.actuator_ctrlrange[u][0], m.actuator_ctrlrange[u][1])
+            x = self.control(m, u, ctrl)
             a = m.actuator_actadr[u]
             if a >= 0:
                 act_next[a] = self.activated(m, h, u, x, act[a])
@@ -178,6 +176,33 @@ class Forces:
                 if m.jnt_actfrclimited[j] == 1 and (f <= range_[0] or f >= range_[1]):
                     f_slope = 0.0
             slope[u] = f_slope
+
+    @dt.func
+    def control(self, m, u, ctrl):
+        """Return the control of an actuator, within its range."""
+        x = ctrl[u]
+        if m.actuator_ctrllimited[u] == 1:
+            x = ti.math.clamp(x, m.actuator_ctrlrange[u][0], m.actuator_ctrlrange[u][1])
+        return x
+
+    @dt.func
+    def activation_rate(self, m, u, ctrl, act):
+        """Return the derivative of an activation by time [1/s]."""
+        x = self.control(m, u, ctrl)
+        if m.actuator_dyntype[u] == FILTER or m.actuator_dyntype[u] == FILTEREXACT:
+            x = (x - act) / max(m.actuator_dynprm[u][0], _LEAST_TIME)
+        return x
+
+    @dt.func
+    def activated_at(self, m, h, u, rate, act):
+        """Return the activation of an actuator after a step, from its rate [1/s]."""
+        time = max(m.actuator_dynprm[u][0], _LEAST_TIME)
+        found = act + h * rate
+        if m.actuator_dyntype[u] == FILTEREXACT:
+            found = act - rate * time * dt.expm1(-h / time)
+        if m.actuator_actlimited[u] == 1:
+            found = ti.math.clamp(found, m.actuator_actrange[u][0], m.actuator_actrange[u][1])
+        return found
 
     @dt.func
     def activated(self, m, h, u, x, act):

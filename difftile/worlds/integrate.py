@@ -204,16 +204,21 @@ class Integrator:
         """
         for i in range(self.nv):
             qvel_next[i] = qvel[i] + h * b[i]
+        self.move(m, h, qpos, qvel_next, qpos_next)
+
+    @dt.func
+    def move(self, m, h, qpos, qvel, qpos_next):
+        """Compute coordinates after a time h [s] with the velocities qvel, (nv,)."""
         for j in range(self.njnt):
             kind, at, i = m.jnt_type[j], m.jnt_qposadr[j], m.jnt_dofadr[j]
             if kind == FREE or kind == BALL:
                 if kind == FREE:
                     for k in range(3):
-                        qpos_next[at + k] = qpos[at + k] + h * qvel_next[i + k]
+                        qpos_next[at + k] = qpos[at + k] + h * qvel[i + k]
                     at += 3
                     i += 3
-                q = advanced(four_at(qpos, at), h * three_at(qvel_next, i))
+                q = advanced(four_at(qpos, at), h * three_at(qvel, i))
                 for k in range(4):
                     qpos_next[at + k] = q[k]
             else:
-                qpos_next[at] = qpos[at] + h * qvel_next[i]
+                qpos_next[at] = qpos[at] + h * qvel[i]

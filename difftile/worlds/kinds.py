@@ -10,7 +10,7 @@ PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)
 GEOMS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
 
 # opt.integrator, opt.cone
-EULER, IMPLICITFAST = 0, 3
+EULER, RK4, IMPLICITFAST = 0, 1, 3
 PYRAMIDAL, ELLIPTIC = 0, 1
 
 # actuator_dyntype, actuator_gaintype and actuator_biastype, actuator_trntype

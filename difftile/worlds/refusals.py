@@ -282,8 +282,8 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "this integrator",
         "option",
-        _other("integrator", kinds.EULER, kinds.IMPLICITFAST),
-        'use integrator="Euler" or "implicitfast".',
+        _other("integrator", kinds.EULER, kinds.RK4, kinds.IMPLICITFAST),
+        'use integrator="Euler", "RK4" or "implicitfast".',
     ),
     Refusal("noslip iterations", "option", _nonzero("noslip_iterations"), _REMOVE),
     Refusal("the density of a fluid", "option", _nonzero("density"), _REMOVE),

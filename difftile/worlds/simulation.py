@@ -17,8 +17,10 @@ from difftile.worlds import dynamics, resets
 from difftile.worlds.advice import abrupt_contact
 from difftile.worlds.collide import FAR
 from difftile.worlds.distance import accelerate_afar, go_afar
+from difftile.worlds.kinds import RK4
 from difftile.worlds.model import Model
 from difftile.worlds.observe import Observation, observe, respond
+from difftile.worlds.runge_kutta import RungeKutta
 from difftile.worlds.solution import Solution
 from difftile.worlds.step import Step
 from difftile.worlds.summary import Diagnosis, Summary
@@ -189,6 +191,10 @@ class Worlds:
         self._go = dt.batch(go, worlds, shared="m", batched=(*_ACCELERATE, *own))
         self._accelerate = dt.batch(accelerate, worlds, shared="m", batched=(*_ACCELERATE, *own))
         self._advance = dt.batch(dynamics.advance, worlds, shared="m", batched=(*_ADVANCE, *own))
+        self._runge_kutta = None
+        if sizes.integrator == RK4:
+            counts = sizes.nq, sizes.nv, sizes.na
+            self._runge_kutta = RungeKutta(worlds, self._field, counts, own)
         self._hold = dt.batch(resets.hold, worlds)
         self._observe = dt.batch(observe, worlds, shared="m", batched=(*_OBSERVE, *own))
         self._respond = dt.batch(respond, worlds, shared="m", batched=(*_RESPOND, *own))
@@ -238,12 +244,24 @@ class Worlds:
             self._advice = ""
         given = (*self._funcs, self.m, *state, *inputs, *pushed, self.qacc, out, self._outcome)
         for _ in range(substeps):
-            if self._diagnosis is None:
+            if self._runge_kutta is not None:
+                step, whole = self._funcs[0], (*state, self.act)
+                self._runge_kutta.step(step, self.m, whole, self.ctrl, self._solve)
+            elif self._diagnosis is None:
                 self._go(*given)
             else:
                 self._accelerate(*given)
                 self._diagnosis.watch(self, self._outcome)
                 self._advance(self._funcs[0], self.m, *state, *inputs, out)
+
+    def _solve(self, state: tuple[Any, Any, Any], found: Any) -> None:
+        """Compute the accelerations of a state, into a field."""
+        qpos, qvel, act = state
+        pushed = (self.qfrc_applied, self._xfrc)
+        given = (self.m, qpos, qvel, self.ctrl, act, *pushed, self.qacc, found, self._outcome)
+        self._accelerate(*self._funcs, *given)
+        if self._diagnosis is not None and qpos is self.qpos:
+            self._diagnosis.watch(self, self._outcome)
 
     def sense(self) -> None:
         """Compute `sensordata`, `xpos` and `xquat` of the present state, under the present inputs.

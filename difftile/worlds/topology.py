@@ -72,7 +72,7 @@ class Sizes:
         condim: The largest number of dimensions that a contact has.
         nalone: Free bodies whose subtree has no other joints, the rows of `alone_dofadr`, under
             implicitfast.
-        integrator: Euler (0) or implicitfast (3).
+        integrator: Euler (0), RK4 (1) or implicitfast (3).
         cone: Pyramidal (0) or elliptic (1).
         gravcomp: Whether a body has gravity compensation.
         damped: Whether the integrator is implicit in the damping of joints.
@@ -200,7 +200,8 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         integrator=int(arrays["integrator"]),
         cone=int(arrays["cone"]),
         gravcomp=bool(arrays["body_gravcomp"].any()),
-        damped=bool(arrays["integrator"] != EULER or not off & NO_EULERDAMP),
+        damped=arrays["integrator"] == IMPLICITFAST
+        or bool(arrays["integrator"] == EULER and not off & NO_EULERDAMP),
         touching=bool((arrays["sensor_type"] == TOUCH).any()),
         reacting=bool(np.isin(arrays["sensor_type"], (ACCELEROMETER, FORCE, TORQUE)).any()),
     )

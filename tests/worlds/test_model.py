@@ -258,7 +258,7 @@ USES: dict[tuple[str, str], tuple[str, int, float, str]] = {
     ("a sensor of a camera", "sensor"): ("sensor_objtype", 0, 7, "sensor 'where'"),
     ("a delay", "sensor"): ("sensor_delay", 0, 1, "sensor 'where'"),
     ("an interval", "sensor"): ("sensor_interval", 0, 1, "sensor 'where'"),
-    ("this integrator", "option"): ("integrator", 0, 1, "<option>"),
+    ("this integrator", "option"): ("integrator", 0, 2, "<option>"),
     ("noslip iterations", "option"): ("noslip_iterations", 0, 1, "<option>"),
     ("the density of a fluid", "option"): ("density", 0, 1, "<option>"),
     ("the viscosity of a fluid", "option"): ("viscosity", 0, 1, "<option>"),
