@@ -129,7 +129,8 @@ def watch(learner: Learner) -> tuple[np.ndarray, np.ndarray]:
 def save_pictures(out: Path, herd: Herd, motion: np.ndarray) -> None:
     """Draw the best policy's ants side by side, as a strip and as an animation."""
     shown = motion[:, : min(SHOWN, motion.shape[1])]
-    robots = Robots(herd.model, shown.shape[1], 1.6, floor=(-3.0, -3.0, 25.0, 10.0))
+    ahead = float(np.nanmax(shown[..., 0])) + 12.0  # of the fastest, as far as the camera sees
+    robots = Robots(herd.model, shown.shape[1], 1.6, floor=(-3.0, -3.0, ahead, 10.0))
     middle = shown[:, :, 0].mean(axis=1)
 
     def picture(t: int) -> np.ndarray:

@@ -44,11 +44,12 @@ def load(path: Path) -> Any:
 def start(model: Any, worlds: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Return joints and speeds of each world, shapes (worlds, nq) and (worlds, nv)."""
     mujoco = import_module("mujoco")
-    draw = np.random.default_rng(seed)
+    # World by world, so that a side with fewer worlds begins with the same ones.
+    drawn = np.random.default_rng(seed).normal(size=(worlds, 2, model.nv))
     joints = np.tile(model.qpos0, (worlds, 1))
-    for one in joints:
-        mujoco.mj_integratePos(model, one, draw.normal(0, 0.05, model.nv), 1.0)
-    return joints, draw.normal(0, 0.1, (worlds, model.nv))
+    for one, shift in zip(joints, 0.05 * drawn[:, 0], strict=True):
+        mujoco.mj_integratePos(model, one, shift, 1.0)
+    return joints, 0.1 * drawn[:, 1]
 
 
 def controls(model: Any, steps: int, held: int = 1) -> np.ndarray:

@@ -43,7 +43,7 @@ IMAGES: dict[str, tuple[str, Box]] = {
     "wave": ("before_after.png", image(4)),
 }
 DRAWINGS: dict[str, tuple[str, Box]] = {
-    "ant-policy": ("strip.png", (20, 50, 280, 250)),
+    "ant-policy": ("strip.png", (505, 75, 755, 250)),
     "arm-throw": ("strip.png", (1000, 65, 1250, 275)),
     "billiards": ("billiards.gif", (24, 323, 484, 558)),
     "box-friction": ("strip.png", (190, 540, 400, 668)),
