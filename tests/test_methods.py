@@ -351,8 +351,9 @@ def test_a_frozen_class_lets_classes_that_inherit_it_change() -> None:
         assert x[0] == k + 2.0
 
 
-def test_frozen_structs_of_fields_are_opened_once() -> None:
-    @dataclass(frozen=True)
+@pytest.mark.parametrize("slots", [False, True])
+def test_frozen_structs_of_fields_are_opened_once(slots: bool) -> None:
+    @dataclass(frozen=True, slots=slots)
     class Pair:
         a: object
         b: object
@@ -371,6 +372,8 @@ def test_frozen_structs_of_fields_are_opened_once() -> None:
     one.a.fill(7.0)
     add(one, x)
     np.testing.assert_array_equal(x.to_numpy(), 9.0)
+    launch = add._launches.latest
+    assert launch is not None and launch.several[0].parts == [one.a, one.b]
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,8 @@ class OpenedArgument:
 
 def kept_parts(position: int, form: Form, value: object, parts: Parts) -> OpenedArgument:
     """Return an argument of several values, with its parts if these stay the same."""
-    if is_frozen(value) and all(isinstance(one, ArrayLike) for one in vars(value).values()):
+    members = _members(value, form.kind) if is_frozen(value) else None
+    if members is not None and all(isinstance(one, ArrayLike) for one in members[0].values()):
         return OpenedArgument(position, form, value, parts)
     return OpenedArgument(position, form)
 
