@@ -18,12 +18,6 @@ def _of(*shapes: tuple[int, ...]) -> worlds.Start:
     return worlds.Start(*(dt.zeros(shape) for shape in (*shapes, (0,))))
 
 
-def _moved(sim: Any, qvel: Any) -> Any:
-    sim.qvel.copy_from(qvel)
-    sim.step()
-    return sim.qpos
-
-
 REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "no world": (lambda _: worlds.Worlds(model("box"), 0), dt.FieldError, "one world at least"),
     "a path": (
@@ -82,11 +76,6 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
         lambda sim: sim.reset(dt.zeros(3, ti.i32)),
         dt.LaunchError,
         "'done' has 3 worlds along its first axis",
-    ),
-    "forward mode": (
-        lambda sim: dt.jvp(lambda v: _moved(sim, v), (dt.zeros((2, 2)),), (np.ones((2, 2)),)),
-        dt.DifftileError,
-        "take a gradient instead, by a tape, dt.grad or dt.vjp; along one direction, ",
     ),
     "no name": (lambda sim: sim.start("up"), KeyError, "the model has no key 'up'"),
     "no key": (lambda sim: sim.start(0), KeyError, "the model has no key 0; it has 0"),
