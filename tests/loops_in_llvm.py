@@ -138,7 +138,7 @@ def vectors_of(code: Any) -> tuple[list[LoopCode], int] | None:
 
     None if Taichi has compiled the same code before, under another name.
     """
-    made, _, _ = code._formed(code.program, ALONE)
+    made, *_ = code._formed(code.program, ALONE)
     options = {"serial": True, "outlined": True, "polynomials": made.polynomials}
     emitted = code._emitted(made.program, **options)
     before = set(Path().glob("*.ll"))

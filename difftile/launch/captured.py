@@ -191,7 +191,8 @@ def _is_constant(path: Path, arguments: Mapping[str, object]) -> bool:
                 return False
             value = getattr(value, key, MISSING)
         return bool(steps)
-    own = path.function.__module__.partition(".")[0] == __name__.partition(".")[0]
+    module = path.function.__module__ or ""  # of functions that are made from text
+    own = module.partition(".")[0] == __name__.partition(".")[0]
     return own and kind == "name" and name not in path.function.__code__.co_freevars
 
 
