@@ -46,6 +46,7 @@ DRAWINGS: dict[str, tuple[str, Box]] = {
     "ant-policy": ("strip.png", (505, 75, 755, 250)),
     "arm-throw": ("strip.png", (1000, 65, 1250, 275)),
     "billiards": ("billiards.gif", (24, 323, 484, 558)),
+    "biped-balance": ("strip.png", (735, 65, 985, 240)),
     "box-friction": ("strip.png", (190, 540, 400, 668)),
     "chain-drape": ("chain.png", (60, 30, 450, 400)),
     "cloth": ("cloth.gif", (665, 85, 855, 275)),
