@@ -357,9 +357,21 @@ class TorchEngine:
         """Do nothing: connections end with the process."""
 
     def stop(self) -> None:
-        """End the process group, if it was started here."""
-        if self._started and self._dist.is_initialized():
+        """End the groups that were made here, and with them the threads of gloo.
+
+        Such a thread lets go of the numbers of a request after it has told that it is done. Where
+        the interpreter has ended by then, that aborts the process.
+        """
+        aside, self._aside = self._aside, None
+        if aside is not None:
+            aside.stop()
+        group, self._group, self._gloo, self._devices = self._group, None, None, None
+        if not self._dist.is_initialized():
+            return
+        if self._started:
             self._dist.destroy_process_group()
+        elif group is not None:
+            self._dist.destroy_process_group(group)
 
 
 def _start(dist: Any, limit: timedelta) -> None:
