@@ -17,6 +17,7 @@ from difftile.frontend.lower import Lowered
 from difftile.ir.derived import Derived, Same
 from difftile.ir.nodes import Array, Program, Var
 from difftile.ir.types import BOOL, Type, is_float, shape_of
+from difftile.ir.walk import size_of
 from difftile.passes.conflicts import Doubt
 from difftile.passes.reach import Reach
 from difftile.passes.stages import split
@@ -104,6 +105,11 @@ class Specialisation:
         self.plans: dict[tuple[int, tuple[bool, ...], bool], AdjointPlan] = {}
         self._wanted: dict[tuple[bool, ...], frozenset[Array]] = {}
         self._passed: dict[tuple[int, frozenset[Array]], Ownership | None] = {}
+
+    @cached_property
+    def statements(self) -> int:
+        """The number of statements of all stages."""
+        return sum(size_of(stage.program) for stage in self.stages)
 
     @cached_property
     def loads(self) -> frozenset[int]:

@@ -16,7 +16,7 @@ from difftile.fields.derived import DerivedField
 from difftile.fields.field import GRADIENTS, Field, Storage
 from difftile.fields.tracked import TrackedFloat
 from difftile.ir.nodes import Accumulate, Combine, Store
-from difftile.ir.walk import size_of, walk
+from difftile.ir.walk import walk
 from difftile.launch.binding import Binding
 from difftile.launch.captured import Captured
 from difftile.launch.open_arguments import OpenedArgument, opened_again
@@ -153,7 +153,7 @@ class PreparedLaunch:
         self.derived = tuple([one for one in self.values if isinstance(one, DerivedField)])
         self.tracked = tuple([n.value for n in self.numbers if n.given is TrackedFloat])
         self.exclusive = bool(self.code.temps or self.derived or self.session.debug)
-        if sum(size_of(stage.program) for stage in self.code.stages) > _LARGE:
+        if self.code.statements > _LARGE:
             self.again = _NEVER
         if self.code.limits is not None or self.code.ownership is not None:
             self.suspect = _unchecked
