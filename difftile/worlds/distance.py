@@ -47,7 +47,7 @@ def _(step, far, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info)
 
 
 @dt.kernel
-def go_afar(step, far, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info):
+def take_step_afar(step, far, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info):
     """Replace the state of a world by that after a step; see `accelerate_afar`."""
     accelerated_afar(step, far, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info)
     advanced(step, m, qpos, qvel, ctrl, act, out)

@@ -2,8 +2,8 @@
 
 The first half of a step computes accelerations. Its derivative is a rule (`solution`), so that the
 iterations of the solver are neither kept nor run again: what the tape keeps are the state and the
-accelerations. The second half advances the state. Both are one kernel, and two where something is
-to be seen in between.
+accelerations. The second half advances the state. Both halves are one kernel, `take_step`; with
+`diagnose`, which looks at accelerations before the state advances, they are two.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def advance(step, m, qpos, qvel, ctrl, act, out):
 
 
 @dt.kernel
-def go(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info):
+def take_step(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info):
     """Replace the state of a world by that after a step; arguments are those of `accelerate`."""
     accelerated(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info)
     advanced(step, m, qpos, qvel, ctrl, act, out)

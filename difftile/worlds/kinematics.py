@@ -111,13 +111,11 @@ class Kinematics:
             subtree_com: Result: of each body with its descendants.
             com: Result: of the whole tree that a body belongs to.
         """
-        mass = dt.local(self.nbody)
-        moment = dt.local(self.nbody, vec3)
+        self.roots(m, xpos, xquat, xipos, com)
+        mass, moment = dt.local(self.nbody), dt.local(self.nbody, vec3)
         for b in range(self.nbody):
-            centre = xpos[b] + turned(xquat[b], m.body_ipos[b])
-            xipos[b] = centre
             mass[b] += m.body_mass[b]
-            moment[b] += m.body_mass[b] * centre
+            moment[b] += m.body_mass[b] * xipos[b]
         for k in range(self.nbody - 1):
             b = self.nbody - 1 - k
             p = m.body_parentid[b]
@@ -128,8 +126,6 @@ class Kinematics:
             if mass[b] > _NO_MASS:
                 c = moment[b] / mass[b]
             subtree_com[b] = c
-        for b in range(self.nbody):
-            com[b] = subtree_com[m.body_rootid[b]]
 
     @dt.func
     def roots(self, m, xpos, xquat, xipos, com):

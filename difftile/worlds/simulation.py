@@ -16,7 +16,7 @@ from difftile.fields.recording import RECORDING
 from difftile.worlds import dynamics, resets
 from difftile.worlds.advice import abrupt_contact
 from difftile.worlds.collide import FAR
-from difftile.worlds.distance import accelerate_afar, go_afar
+from difftile.worlds.distance import accelerate_afar, take_step_afar
 from difftile.worlds.kinds import RK4
 from difftile.worlds.model import Model
 from difftile.worlds.observe import Observation, observe, respond
@@ -187,8 +187,8 @@ class Worlds:
         self._outcome = self._field(2, grad=False)
         own = tuple(f"m.{name}" for name in of_each)
         accelerate = accelerate_afar if afar else dynamics.accelerate
-        go = go_afar if afar else dynamics.go
-        self._go = dt.batch(go, worlds, shared="m", batched=(*_ACCELERATE, *own))
+        take_step = take_step_afar if afar else dynamics.take_step
+        self._take_step = dt.batch(take_step, worlds, shared="m", batched=(*_ACCELERATE, *own))
         self._accelerate = dt.batch(accelerate, worlds, shared="m", batched=(*_ACCELERATE, *own))
         self._advance = dt.batch(dynamics.advance, worlds, shared="m", batched=(*_ADVANCE, *own))
         self._runge_kutta = None
@@ -248,7 +248,7 @@ class Worlds:
                 step, whole = self._funcs[0], (*state, self.act)
                 self._runge_kutta.step(step, self.m, whole, self.ctrl, self._solve)
             elif self._diagnosis is None:
-                self._go(*given)
+                self._take_step(*given)
             else:
                 self._accelerate(*given)
                 self._diagnosis.watch(self, self._outcome)

@@ -127,13 +127,10 @@ class Step:
         """
         self.integrator.add_implicit(m, h, slope, mass)
         if ti.static(self.alone):
-            self.integrator.solve_alone(
-                m, h, mass, push, qvel, bodies[0], bodies[1], com, rotational, b, transposed
-            )
             moving = dt.local(self.nv)
-            for k in range(self.nalone):
-                for i in range(m.alone_dofadr[k], m.alone_dofadr[k] + 6):
-                    moving[i] = b[i]
+            self.integrator.solve_alone(
+                m, h, mass, push, qvel, bodies[0], bodies[1], com, rotational, moving, transposed
+            )
             self.solved(mass, push, b)
             for k in range(self.nalone):
                 for i in range(m.alone_dofadr[k], m.alone_dofadr[k] + 6):
