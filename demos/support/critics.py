@@ -39,14 +39,26 @@ def look_back(rewards, fell, values, discount: float, trace: float, networks: in
             targets[t, n] = future
 
 
+@dt.func
+def decision(r, part, parts, steps, count):
+    """Return the network, time and world of a decision, counted in worlds of a remainder `part`.
+
+    Args:
+        r: The number of the decision: by network, then by time, then by world.
+        part, parts: Worlds take part whose number leaves the remainder `part` by `parts`.
+        steps, count: Decisions of a world, and worlds of a network.
+    """
+    few = count // parts
+    rest = r % (steps * few)
+    return r // (steps * few), rest // few, rest % few * parts + part
+
+
 @dt.kernel
 def choose(history, targets, part: int, parts: int, networks: int, x, wanted):
     """Copy the decisions of every world whose number leaves the remainder `part`."""
     for r in range(x.shape[0]):
         steps, count = targets.shape[0], targets.shape[1] // networks
-        few = count // parts
-        k, rest = r // (steps * few), r % (steps * few)
-        t, world = rest // few, rest % few * parts + part
+        k, t, world = decision(r, part, parts, steps, count)
         row = (k * (steps + 1) + t) * count + world
         for i in range(x.shape[1]):
             x[r, i] = history[row, i]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import difftile as dt
-from demos.support.critics import Critic, Lessons
+from demos.support.critics import Critic, Lessons, decision
 from demos.support.herds import Herd, Progress
 from demos.support.policies import Policy, Steps
 from difftile import ti, worlds
@@ -65,9 +65,7 @@ def pick(
     """Copy the decisions of every world whose number leaves the remainder `part`."""
     for r in range(x.shape[0]):
         count = old.shape[0] // (networks * steps)
-        few = count // parts
-        k, rest = r // (steps * few), r % (steps * few)
-        t, world = rest // few, rest % few * parts + part
+        k, t, world = decision(r, part, parts, steps, count)
         row = (k * steps + t) * count + world
         for i in range(x.shape[1]):
             x[r, i] = history[(k * (steps + 1) + t) * count + world, i]
