@@ -51,7 +51,7 @@ def as_on_a_device() -> Iterator[None]:
 
 @pytest.mark.parametrize("one", SOME, ids=lambda one: one.name)
 def test_some_programs(one: harness.Program) -> None:
-    harness.check(one)
+    harness.check(one, single=False)
 
 
 @pytest.mark.slow

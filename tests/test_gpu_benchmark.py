@@ -16,6 +16,7 @@ from benchmarks.gpu_rows.rows import ROWS, Target
 SMALL = ("--quick", "--arch", "cpu", "--turns", "1")
 
 
+@pytest.mark.slow
 @pytest.mark.taichi
 def test_rows_run_and_are_compared_with_an_earlier_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -537,7 +537,13 @@ def a_linear_system() -> Checked:
     return f, {"b", "y", "k"}
 
 
-@pytest.mark.parametrize("name", LIBRARY)
+_SLOW = {"splatter_with_dssim", "splats_in_the_plane", "similarity"}  # they compile for long
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=pytest.mark.slow) if one in _SLOW else one for one in LIBRARY],
+)
 def test_memory_of_the_library_is_no_subject(name: str) -> None:
     f, expected = LIBRARY[name]()
     for _ in range(2):

@@ -23,6 +23,7 @@ def test_rows_agree_with_their_peers(capsys: pytest.CaptureFixture[str]) -> None
     assert "of 10 targets met" in said  # three each, and one of n-body; the stencil's are torch's
 
 
+@pytest.mark.slow
 @pytest.mark.taichi
 def test_a_run_is_compared_with_an_earlier_one(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]

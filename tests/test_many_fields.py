@@ -28,7 +28,7 @@ def _weighted(path: Path, count: int) -> Any:
 
 
 def test_more_fields_than_64(tmp_path: Path) -> None:
-    count = 300
+    count = 90
     kernel = _weighted(tmp_path, count).weighted
     rng = np.random.default_rng(count)
     values = rng.normal(size=(count, 5))

@@ -1,4 +1,4 @@
-"""Every program of `tests/programs/` through every check; in single precision one in three.
+"""Every program of `tests/programs/` through every check; in single precision one in eight.
 
 Single precision compiles everything again. The others are slow tests, or the choice of
 `-m "slow or not slow"`.
@@ -11,7 +11,7 @@ import pytest
 from tests import harness, programs
 
 programs.load()
-ALSO_SINGLE = harness.PROGRAMS[::3]
+ALSO_SINGLE = harness.PROGRAMS[::8]
 
 
 @pytest.mark.parametrize("one", harness.PROGRAMS, ids=lambda one: one.name)

@@ -11,7 +11,7 @@ from tests.run_programs import SAME_PERIODS, draw, observe, run
 
 def test_fused_programs_show_what_unfused_ones_show() -> None:
     said: list[str] = []
-    numbers = [k + SAME_PERIODS * form for form in range(len(FORMS)) for k in range(8)]
+    numbers = [k + SAME_PERIODS * form for form in range(len(FORMS)) for k in range(4)]
     assert not run(numbers, said.append), "\n".join(said)
 
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 @pytest.mark.parametrize(
     ("scalar", "every"),
     [
-        ("f32", 24),
+        ("f32", 60),
         # All programs take minutes.
         pytest.param("f32", 1, marks=pytest.mark.slow),
     ],

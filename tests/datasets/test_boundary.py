@@ -326,6 +326,7 @@ def test_train_answers_broken_files_with_a_line(
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_train_reads_outside_with_a_flag(
     nerfstudio: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

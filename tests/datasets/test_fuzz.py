@@ -22,7 +22,7 @@ from tests.datasets import fuzz
 from tests.datasets.cases import Case
 
 ROOT = Path(__file__).parents[2]
-LOADS = os.environ.get("DIFFTILE_FUZZ_LOADS", "1000")
+LOADS = os.environ.get("DIFFTILE_FUZZ_LOADS", "500")
 
 
 def test_mutated_files_are_read_or_refused() -> None:

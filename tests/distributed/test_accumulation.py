@@ -20,7 +20,9 @@ CASES: dict[int, Sequence[tuple[Any, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4])
+@pytest.mark.parametrize(
+    "size", [1, 3, *(pytest.param(size, marks=pytest.mark.slow) for size in (2, 4))]
+)
 def test_accumulation_is_the_transpose_of_an_exchange(size: int) -> None:
     cases = CASES[size]
     found = (

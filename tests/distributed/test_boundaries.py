@@ -20,6 +20,7 @@ CASES: list[tuple[Callable[..., None], tuple[Any, ...]]] = [
     (problems.heat, ("discrete",)),
     (problems.heat, ("continuous",)),
 ]
+ALONE = [*CASES[:-1], pytest.param(CASES[-1], marks=pytest.mark.slow)]
 RUNS = [
     (3, "torch", CASES[0]),
     *(
@@ -53,7 +54,7 @@ def check(found: problems.Arrays, case: tuple[Callable[..., None], tuple[Any, ..
         np.testing.assert_allclose(found[name], values, rtol=0, atol=1e-12 * scale, err_msg=name)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join((case[0].__name__, *case[1])))
+@pytest.mark.parametrize("case", ALONE, ids=lambda case: "-".join((case[0].__name__, *case[1])))
 def test_one_rank(case: tuple[Callable[..., None], tuple[Any, ...]]) -> None:
     solve, options = case
     check(problems.derivatives(True, solve, *options, higher=has_second(solve)), case)

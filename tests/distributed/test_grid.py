@@ -16,7 +16,13 @@ from difftile.ranks import current
 from tests.distributed import grids
 from tests.ranks import ranks
 
-SIZES = [(1, "torch"), (2, "torch"), (3, "torch"), (4, "torch"), (3, "mpi")]
+SIZES = [
+    (1, "torch"),
+    pytest.param(2, "torch", marks=pytest.mark.slow),
+    (3, "torch"),
+    (4, "torch"),
+    (3, "mpi"),
+]
 
 
 def cases(size: int) -> list[tuple[Any, ...]]:

@@ -61,7 +61,7 @@ def close(found: list[Any], right: list[Any]) -> None:
         np.testing.assert_allclose(a, b, rtol=0.0, atol=1e-12 * size)
 
 
-@pytest.mark.parametrize("kind", ["staged", "direct"])
+@pytest.mark.parametrize("kind", [pytest.param("staged", marks=pytest.mark.slow), "direct"])
 def test_fake_device(kind: str) -> None:
     size = 2
     found = ranks(size).run(on_devices.run, kind, BOXES[size], patience=300.0)

@@ -59,11 +59,7 @@ def test_plane_with_walls(boxes: tuple[int, ...], engine: str) -> None:
 
 @pytest.mark.parametrize(
     "boxes",
-    [
-        (1, 3, 1),
-        pytest.param((2, 1, 1), marks=COMPILES),
-        pytest.param((2, 1, 2), marks=COMPILES),
-    ],
+    [pytest.param(boxes, marks=COMPILES) for boxes in [(1, 3, 1), (2, 1, 1), (2, 1, 2)]],
 )
 def test_ring_in_space(boxes: tuple[int, ...]) -> None:
     """Boxes are narrower than the halos of their neighbours, or just as wide."""

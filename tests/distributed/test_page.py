@@ -72,6 +72,7 @@ def undisturbed(folder: Path) -> np.ndarray:
     return names["initial"].to_numpy()[1:-1, 1:-1]
 
 
+@pytest.mark.slow  # checkpoints that other ranks read, and ends of ranks, have tests of their own
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torchrun is not installed")
 def test_a_run_whose_rank_was_killed_goes_on_with_other_ranks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

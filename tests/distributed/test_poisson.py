@@ -38,13 +38,14 @@ def test_one_rank() -> None:
 @pytest.mark.parametrize(
     ("size", "engine", "tapes"),
     [
-        (3, "torch", TAPES[:1]),
-        pytest.param(2, "torch", TAPES, marks=pytest.mark.slow),
-        pytest.param(4, "torch", TAPES, marks=pytest.mark.slow),
-        pytest.param(3, "mpi", TAPES, marks=pytest.mark.slow),
-        pytest.param(4, "mpi", TAPES, marks=pytest.mark.slow),
+        (3, "torch", TAPES),
+        (2, "torch", TAPES),
+        (4, "torch", TAPES),
+        (3, "mpi", TAPES),
+        (4, "mpi", TAPES),
     ],
 )
+@pytest.mark.slow  # smoke solves its equations on ranks, too
 def test_ranks(size: int, engine: str, tapes: tuple[dict[str, Any], ...]) -> None:
     for found in ranks(size, engine).run(poisson.derivatives, True, tapes):
         check(found)

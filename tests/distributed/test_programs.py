@@ -9,10 +9,7 @@ from tests.distributed.programs import run
 
 @pytest.mark.parametrize(
     ("size", "first", "stop"),
-    [
-        (2, 0, 100),
-        (4, 100, 300),
-    ],
+    [(3, 0, 100), pytest.param(4, 100, 300, marks=pytest.mark.slow)],
 )
 def test_random_programs_have_the_gradients_of_one_process(
     size: int, first: int, stop: int

@@ -169,7 +169,7 @@ def test_an_error_ends_all_ranks_without_a_launcher(tmp_path: Path) -> None:
     assert "is done" not in text
 
 
-@pytest.mark.parametrize("engine", ["torchrun", "mpi"])
+@pytest.mark.parametrize("engine", [pytest.param("torchrun", marks=pytest.mark.slow), "mpi"])
 def test_an_error_ends_all_ranks_of_a_launcher(engine: str, tmp_path: Path) -> None:
     started = Started(engine, 2, "raise", 60.0, tmp_path)
     started.connected()

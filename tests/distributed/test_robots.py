@@ -54,6 +54,7 @@ def test_robot(boxes: tuple[int, int], engine: str, type_: str) -> None:
     check(found, 2, type_)
 
 
+@COMPILES
 def test_robot_within_memory() -> None:
     given = 2, STEPS[2], "f64", (3, 1)
     found = ranks(3).run(robots.on_ranks, *given, LIMIT, patience=300.0)

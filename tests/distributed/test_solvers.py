@@ -40,7 +40,7 @@ STEPS: list[tuple[Callable[..., None], tuple[Any, ...], int, float]] = [
     (steps.heat, ("dopri5", "discrete"), 4, 75),
     (steps.heat, ("dopri5", "continuous"), 12, 22),
 ]
-QUICK = {"linear-cg", "fixed_point-algorithm", "heat-rk4-discrete"}
+QUICK = {"linear-cg", "heat-rk4-discrete"}
 OTHERS = [(2, "torch"), (4, "torch"), (2, "mpi"), (3, "mpi"), (4, "mpi")]
 
 
@@ -119,13 +119,11 @@ def reduced() -> problems.Arrays:
 @pytest.mark.parametrize(
     ("size", "memory"),
     [
-        (1, None),
         (3, None),
-        (2, 7_000),
-        (4, 7_000),
+        (3, 7_000),
         *(
             pytest.param(*one, marks=pytest.mark.slow)
-            for one in [(2, None), (4, None), (1, 7_000), (3, 7_000)]
+            for one in [(k, memory) for k in (1, 2, 4) for memory in (None, 7_000)]
         ),
     ],
 )

@@ -65,6 +65,7 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str, list[str]]:
     return process.returncode, out, own
 
 
+@pytest.mark.slow  # tests/distributed/test_training.py compares all that is trained
 def test_ranks_write_the_splats_of_one(balls: Path, tmp_path: Path) -> None:
     code, out, err = ended(
         launched(2, "-m", "difftile", "train", balls, "--out", tmp_path / "two", *OPTIONS)

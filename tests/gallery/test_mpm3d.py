@@ -82,6 +82,7 @@ def test_full_horizon(name: str) -> None:
     compare(Mpm3d(scene, controller, 512, ti.f64), controller, [(3, 1)])
 
 
+@pytest.mark.slow
 def test_demo_draws_and_checks_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     short = ["--steps", "8", "--iterations", "1", "--grid", "16", "--out", str(tmp_path)]
     assert main(short) == 0

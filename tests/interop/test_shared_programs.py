@@ -9,7 +9,7 @@ from tests.tape_programs import run
 
 def test_random_programs_with_shared_memory_have_the_gradients_of_the_reference() -> None:
     said: list[str] = []
-    assert not run(range(250), said.append, shared=True), "\n".join(said)
+    assert not run(range(80), said.append, shared=True), "\n".join(said)
 
 
 @pytest.mark.slow

@@ -559,6 +559,7 @@ def test_steps_refuse_modules() -> None:
             drive(x, u)
 
 
+@pytest.mark.slow
 def test_memory_is_flat_over_many_tapes() -> None:
     net = network()
     w = dt.torch.wrap(net)

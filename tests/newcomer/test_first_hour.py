@@ -86,6 +86,7 @@ for cell in notebook.cells:
 """
 
 
+@pytest.mark.slow  # what notebooks show has tests of its own
 def test_a_notebook(user: Installed) -> None:
     page = (ROOT / "docs" / "notebooks.md").read_text("utf-8")
     cells = re.findall(r"^```python[^\n]*\n(.*?)^```", page, re.MULTILINE | re.DOTALL)

@@ -142,6 +142,7 @@ def _sum_of_squares(x: Any, d: Any) -> Any:
     return total
 
 
+@pytest.mark.slow
 def test_single_precision_and_a_matrix_of_64_rows() -> None:
     """The same loops: the program has as many statements as for six rows."""
     n = 64

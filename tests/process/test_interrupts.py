@@ -12,8 +12,8 @@ from tests.process.running import run
 @pytest.mark.parametrize(
     ("words", "places"),
     [
-        ((), "60"),
-        (("fused",), "30"),
+        ((), "30"),
+        (("fused",), "12"),
         pytest.param((), "400", marks=pytest.mark.slow),
         pytest.param(("fused",), "150", marks=pytest.mark.slow),
     ],

@@ -115,7 +115,10 @@ KINDS: dict[str, tuple[dict[str, Any], bool]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    ["classic", *(pytest.param(k, marks=pytest.mark.slow) for k in ("antialiased", "features"))],
+)
 def test_images_and_gradients(kind: str) -> None:
     given, features = KINDS[kind]
     values, poses = scene(features)

@@ -191,6 +191,7 @@ def test_an_exposure_is_fitted() -> None:
     np.testing.assert_allclose(fitted_exposure(black[:, :0], black[:, :0]), np.eye(3, 4))
 
 
+@pytest.mark.slow
 def test_corrections_go_on_exactly(tmp_path: Path) -> None:
     data = scene(tmp_path / "balls")
     options = Options(steps=8, strategy="none", sh_degree=0, optimise_poses=True, exposure=True)

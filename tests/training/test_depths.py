@@ -59,6 +59,7 @@ def trained(data: dt.datasets.Dataset, steps: int, weight: float) -> tuple[float
     return float(np.mean([one.psnr for one in scores])), float(np.mean(errors))
 
 
+@pytest.mark.slow
 def test_depth_maps_give_few_views_their_geometry(tmp_path: Path) -> None:
     data = wall(tmp_path / "wall")
     _, without = trained(data, 100, UNSEEN)

@@ -241,6 +241,7 @@ def test_a_binding_that_breaks_is_an_error_of_the_next_picture() -> None:
     page.show(frame)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(missing_browser()), reason=missing_browser())
 def test_someone_drags_the_goal_of_what_learns(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

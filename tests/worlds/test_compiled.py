@@ -81,7 +81,7 @@ def test_compiled_terms_are_those_of_plain_python(name: str, dtype: Any) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["double_pendulum", "box_soft", pytest.param("chain", marks=_SLOW)]
+    "name", ["box_soft", *(pytest.param(one, marks=_SLOW) for one in ("double_pendulum", "chain"))]
 )
 def test_gradients_of_terms_are_those_of_differences(name: str) -> None:
     one, state, rng = model(name), drawn(name), np.random.default_rng(4)

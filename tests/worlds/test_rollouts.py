@@ -194,6 +194,7 @@ def test_one_step_passes_the_check_of_gradients(rollout: Rollout) -> None:
     assert dt.gradcheck(step, [first.qpos, first.qvel, rollout.controls, mass], atol=1e-9)
 
 
+@pytest.mark.slow  # tests/worlds/test_single.py has forward mode
 def test_forward_mode_and_second_derivatives_are_refused(rollout: Rollout) -> None:
     sim, first = rollout.sim, rollout.first
 
