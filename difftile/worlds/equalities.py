@@ -322,3 +322,34 @@ class Equalities:
             total -= weight * push.dot(moved + moves + r)
             total -= firm * twist.dot(bent + bends + s)
         return total
+
+    @dt.func
+    def push(self, m, h, qpos, qvel, bodies, tree, a, outer_r, outer_t):
+        """Add the forces of connections and welds to those on bodies.
+
+        Args:
+            m, h, qpos, qvel, bodies, tree: As for `absorb`.
+            a: Accelerations, (nv,).
+            outer_r, outer_t: Torques about c, and forces, (nbody,) of vec3.
+        """
+        com, axis_r, axis_t = tree
+        vel, acc = self.motions(m, qvel, tree)
+        v = (dt.local(self.nbody, vec3), dt.local(self.nbody, vec3))
+        w = (dt.local(self.nbody, vec3), dt.local(self.nbody, vec3))
+        self.rows.motions(m, axis_r, axis_t, qvel, v[0], v[1])
+        self.rows.motions(m, axis_r, axis_t, a, w[0], w[1])
+        for k in range(self.nequality):
+            e = m.tie_eqid[k]
+            if m.eq_type[e] != FOLLOWER:
+                tied = self.tie(m, e, qpos, bodies[0], bodies[1])
+                speed, turning = self.along(m, e, tied, com, v, qvel)
+                r, s, weight, firm = self.law(m, h, e, tied[3], tied[4], speed, turning)
+                moves, bends = self.drift(m, e, tied, com, bodies[1], vel, acc)
+                moved, bent = self.along(m, e, tied, com, w, a)
+                force = -weight * (moved + moves + r)
+                torque = -firm * (tied[2].transpose() @ (bent + bends + s))
+                one, other = m.eq_obj1id[e], m.eq_obj2id[e]
+                outer_t[one] += force
+                outer_r[one] += torque + (tied[0] - com[one]).cross(force)
+                outer_t[other] -= force
+                outer_r[other] -= torque + (tied[1] - com[other]).cross(force)

@@ -68,9 +68,8 @@ class Observation:
             self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
             frames, axes, vel = (xpos, xquat, xipos), (axis_r, axis_t), (vel_r, vel_t)
             inertias, geoms = (moment, rotational), (geom_xpos, geom_xmat)
-            self.reactions.read(
-                m, h, qvel, xfrc, a, frames, com, axes, vel, inertias, geoms, sensordata
-            )
+            state = (qpos, qvel, xfrc)
+            self.reactions.read(m, h, state, a, frames, com, axes, vel, inertias, geoms, sensordata)
         for b in range(self.nbody):
             bodies[b] = xpos[b]
             turns[b] = xquat[b]

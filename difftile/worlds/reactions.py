@@ -10,6 +10,7 @@ import difftile as dt
 from difftile import ti
 from difftile.worlds.bias import Bias
 from difftile.worlds.cones import WIDTH, Cones
+from difftile.worlds.equalities import Equalities
 from difftile.worlds.inertia import momentum
 from difftile.worlds.kinds import ACCELEROMETER, FORCE, TORQUE, TOUCH
 from difftile.worlds.quaternions import product, three_at, turned, vec3
@@ -40,19 +41,19 @@ class Reactions:
     ) -> None:
         self.rows, self.cones = Rows(sizes, smooth), Cones(sizes, smooth, width)
         self.sensors, self.bias = Sensors(sizes), Bias(sizes)
+        self.tied, self.equalities = sizes.nequality > 0, Equalities(sizes)
         self.nbody, self.nnode, self.nv = sizes.nbody, sizes.nnode, sizes.nv
         self.nslot, self.nsensor = sizes.nslot, sizes.nsensor
         self.touching, self.moving, self.pushed = sizes.touching, sizes.reacting, pushed
 
     @dt.func
-    def read(self, m, h, qvel, xfrc, a, bodies, com, axes, vel, inertias, geoms, sensordata):
+    def read(self, m, h, state, a, bodies, com, axes, vel, inertias, geoms, sensordata):
         """Compute the readings of touch sensors, accelerometers, and sensors of force and torque.
 
         Args:
             m: The parameters of the model.
             h: The time step [s], on which the reference of contacts depends.
-            qvel: Velocities.
-            xfrc: Forces on bodies, as for `Forces.applied`.
+            state: Coordinates, velocities, and forces on bodies, as for `Forces.applied`.
             a: Accelerations, (nv,).
             bodies: Positions, orientations and centres of mass of bodies.
             com: The centres of trees, about which motions are written.
@@ -61,6 +62,7 @@ class Reactions:
             geoms: Positions and matrices of geoms that can collide.
             sensordata: Result, (nsensordata,); other sensors are left as they are.
         """
+        qpos, qvel, xfrc = state
         outer_r, outer_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
         felt = dt.local(max(1, self.nsensor))
         if ti.static(self.moving and self.pushed):
@@ -69,6 +71,9 @@ class Reactions:
                 outer_r[b] += three_at(xfrc, 6 * b + 3) + (bodies[2][b] - com[b]).cross(force)
                 outer_t[b] += force
         self.contacts(m, h, qvel, a, bodies, com, axes, geoms, outer_r, outer_t, felt)
+        if ti.static(self.moving and self.tied):
+            tree = (com, axes[0], axes[1])
+            self.equalities.push(m, h, qpos, qvel, bodies, tree, a, outer_r, outer_t)
         if ti.static(self.touching):
             for s in range(self.nsensor):
                 if m.sensor_type[s] == TOUCH:

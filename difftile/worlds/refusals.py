@@ -171,12 +171,6 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal("an equality of sites", "eq", _among("eq_objtype", kinds.SITE), "name the bodies."),
     Refusal(
-        "a sensor of force or torque beside equalities",
-        "sensor",
-        lambda s: np.isin(s["sensor_type"], (kinds.FORCE, kinds.TORQUE)) & bool(len(s["eq_type"])),
-        "remove it; touch sensors and accelerometers are supported.",
-    ),
-    Refusal(
         "a spatial tendon",
         "tendon",
         lambda s: s["wrap_type"][s["tendon_adr"].astype(int)] != kinds.ON_JOINT,

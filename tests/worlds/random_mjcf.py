@@ -237,7 +237,6 @@ class _Text:
                 if len(free) > 1:
                     one, other = rng.choice(free, 2, replace=False)
                     said += f'<joint joint1="{one}" joint2="{other}" polycoef="{numbers}"/>'
-        self.tied = bool(said)
         return f"<equality>{said}</equality>"
 
     def felt(self) -> str:
@@ -245,7 +244,7 @@ class _Text:
         said = ""
         for name in self.zones:
             for kind in FELT:
-                if self.later.random() < 0.5 and not (self.tied and kind in ("force", "torque")):
+                if self.later.random() < 0.5:
                     cut = 'cutoff="20"' if self.later.random() < 0.1 else ""
                     said += f'<{kind} site="{name}" {cut}/>'
         return said.join(("<sensor>", "</sensor>"))

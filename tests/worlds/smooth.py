@@ -86,8 +86,9 @@ class Smooth:
             self.kinematics.colliders(m, xpos, xquat, geom_xpos, geom_xmat)
             frames, axes, vel = (xpos, xquat, xipos), (axis_r, axis_t), (vel_r, vel_t)
             inertias, geoms = (moment, rotational), (geom_xpos, geom_xmat)
+            state = (s.qpos, s.qvel, s.xfrc)
             self.reactions.read(
-                m, h, s.qvel, s.xfrc, a, frames, com, axes, vel, inertias, geoms, out.sensordata
+                m, h, state, a, frames, com, axes, vel, inertias, geoms, out.sensordata
             )
         self.inertia.matrix(m, moment, rotational, axis_r, axis_t, M)
         M_hat = dt.local(self.nM)

@@ -23,8 +23,10 @@ LINKAGE = """<mujoco><option jacobian="dense" tolerance="1e-15" timestep="0.004"
     <body><joint name="crank" axis="0 1 0" damping="0.1"/><geom fromto="0 0 0 0 0 0.3"/>
       <body name="rod" pos="0 0 0.3"><joint axis="0 1 0"/><geom fromto="0 0 0 0.5 0 0"/></body>
     </body>
-    <body name="rocker" pos="0.6 0 0"><joint axis="0 1 0"/><geom fromto="0 0 0 -0.1 0 0.3"/></body>
+    <body name="rocker" pos="0.6 0 0"><joint axis="0 1 0"/><geom fromto="0 0 0 -0.1 0 0.3"/>
+      <site name="foot"/></body>
     <body pos="0 0.4 0"><joint name="dial" axis="1 0 0"/><geom fromto="0 0 0 0 0.2 0"/>
+      <site name="wrist" pos="0 0.1 0"/>
       <body name="hand" pos="0 0.2 0"><joint axis="0 0 1"/><geom fromto="0 0 0 0 0.2 0"/></body>
     </body>
     <body name="box" pos="0 1 0"><freejoint/><geom type="box" size="0.1 0.05 0.02"/></body>
@@ -35,7 +37,9 @@ LINKAGE = """<mujoco><option jacobian="dense" tolerance="1e-15" timestep="0.004"
     <weld body1="hand" body2="box" torquescale="1.5" solimp="0.8 0.95 0.05"/>
     <connect body1="box" body2="rod" anchor="0 0 0" active="false"/>
   </equality>
-  <actuator><motor joint="crank"/></actuator></mujoco>"""
+  <actuator><motor joint="crank"/></actuator>
+  <sensor><force site="foot"/><torque site="wrist"/><accelerometer site="wrist"/></sensor>
+  </mujoco>"""
 
 
 def state() -> tuple[np.ndarray, np.ndarray]:
@@ -73,6 +77,7 @@ def test_rollouts_and_gradients() -> None:
         sim.qvel.from_numpy(qvel[None])
         for _ in range(steps):
             sim.step()
+        sim.sense()
 
     sim.ctrl.fill(0.3)
     run(50)
@@ -81,17 +86,20 @@ def test_rollouts_and_gradients() -> None:
         mujoco.mj_step(source, data)
     assert error(sim.qpos.to_numpy()[0], data.qpos) < 1e-8
     assert error(sim.qvel.to_numpy()[0], data.qvel) < 1e-7
+    mujoco.mj_forward(source, data)
+    assert error(sim.sensordata.to_numpy()[0], data.sensordata) < 1e-7
     with dt.Tape() as tape:
         run(10)
-    seed = rng.normal(size=sim.qvel.shape)
-    tape.backward({sim.qvel: seed})
+    seed, read = (rng.normal(size=field.shape) for field in (sim.qvel, sim.sensordata))
+    tape.backward({sim.qvel: seed, sim.sensordata: read})
     for field in (sim.ctrl, sim.m.body_mass, sim.m.eq_data):
         first, found = field.to_numpy(), []
         along = rng.normal(size=first.shape)
         for t in (1e-5, -1e-5, 2e-5, -2e-5):
             field.from_numpy(first + t * along)
             run(10)
-            found.append(float((sim.qvel.to_numpy() * seed).sum()))
+            seen = sim.qvel.to_numpy() * seed, sim.sensordata.to_numpy() * read
+            found.append(float(seen[0].sum() + seen[1].sum()))
         field.from_numpy(first)
         wanted = (8 * (found[0] - found[1]) - (found[2] - found[3])) / 12e-5
         ours = float((field.grad.to_numpy() * along).sum())

@@ -191,10 +191,6 @@ USES: dict[tuple[str, str], tuple[str, int, float, str]] = {
     ("'actgravcomp'", "jnt"): ("jnt_actgravcomp", 0, 1, "joint 'wrist'"),
     ("this type of equality", "eq"): ("eq_type", 0, 3, "equality 'loop'"),
     ("an equality of sites", "eq"): ("eq_objtype", 0, 6, "equality 'loop'"),
-    ("a sensor of force or torque beside equalities", "sensor"): (
-        *("sensor_type", 0, 4),
-        "sensor 'where'",
-    ),
     ("a spatial tendon", "tendon"): ("wrap_type", 0, 3, "tendon 'string'"),
     ("a limit of a tendon", "tendon"): ("tendon_limited", 0, 1, "tendon 'string'"),
     ("frictionloss of a tendon", "tendon"): ("tendon_frictionloss", 0, 1, "tendon 'string'"),
