@@ -56,6 +56,7 @@ class Collision:
         self.parallels = parallels > 0
         self.solids, self.rods = balls + rods > 0, rods > 0
         self.explicit_pairs = sizes.explicit
+        self.nrow = sizes.nrow
 
     @dt.func
     def contact(self, m, s, reach, geom_xpos, geom_xmat):
@@ -189,22 +190,23 @@ class Collision:
 
     @dt.func
     def surface(self, m, s):
-        """Return the parameters of slot s: number of directions, the two frictions, solref, solimp.
+        """Return the parameters of slot s: number of dimensions, frictions, solref, solimp.
 
-        Those of the geom of higher priority; at a tie, directions and friction are the larger, and
-        solref and solimp mixed by `solmix`.
+        Those of the geom of higher priority; at a tie, dimensions and frictions are the larger, and
+        solref and solimp mixed by `solmix`. There is a friction for each row but the first: two
+        along the tangents, one about the normal, two about the tangents.
         """
         g1, g2 = m.slot_geom1[s], m.slot_geom2[s]
         d1, d2 = m.geom_condim[g1], m.geom_condim[g2]
-        f1, f2 = m.geom_friction[g1][0], m.geom_friction[g2][0]
+        f1, f2 = m.geom_friction[g1], m.geom_friction[g2]
         ref1, ref2 = m.geom_solref[g1], m.geom_solref[g2]
         imp1, imp2 = m.geom_solimp[g1], m.geom_solimp[g2]
-        dim, slide, ref, imp = max(d1, d2), max(f1, f2), ti.min(ref1, ref2), imp1
+        dim, rub, ref, imp = max(d1, d2), ti.max(f1, f2), ti.min(ref1, ref2), imp1
         rank1, rank2 = m.geom_priority[g1], m.geom_priority[g2]
         if rank1 > rank2:
-            dim, slide, ref, imp = d1, f1, ref1, imp1
+            dim, rub, ref, imp = d1, f1, ref1, imp1
         elif rank2 > rank1:
-            dim, slide, ref, imp = d2, f2, ref2, imp2
+            dim, rub, ref, imp = d2, f2, ref2, imp2
         else:
             mix1, mix2 = m.geom_solmix[g1], m.geom_solmix[g2]
             part = 0.5
@@ -217,12 +219,15 @@ class Collision:
             imp = part * imp1 + (1.0 - part) * imp2
             if ref1[0] > 0.0 and ref2[0] > 0.0:
                 ref = part * ref1 + (1.0 - part) * ref2
-        friction = ti.Vector([slide, slide])
+        five = ti.Vector([rub[0], rub[0], rub[1], rub[2], rub[2]])
         if ti.static(self.explicit_pairs):
             pair = m.slot_pair[s]
             if pair >= 0:
                 dim = m.pair_dim[pair]
-                friction = ti.Vector([m.pair_friction[pair][0], m.pair_friction[pair][1]])
+                five = m.pair_friction[pair]
                 ref = m.pair_solref[pair]
                 imp = m.pair_solimp[pair]
-        return dim, ti.max(friction, LEAST_FRICTION), ref, imp
+        friction = ti.Vector.zero(float, self.nrow - 1)
+        for k in ti.static(range(self.nrow - 1)):
+            friction[k] = ti.max(five[k], LEAST_FRICTION)
+        return dim, friction, ref, imp

@@ -13,6 +13,7 @@ import difftile as dt
 from difftile import ti
 from difftile.worlds.kinds import ELLIPTIC
 
+ZERO = ti.Vector([0.0, 0.0])
 WIDTH = 1.0  # of smooth limits, in units of their rows [m/s² or rad/s²]
 
 
@@ -57,7 +58,7 @@ def soft_dry(z, weight, most):
 
 @dt.data_oriented(frozen=True)
 class Cones:
-    """The penalty of contacts: z is the vector of the normal and of the two tangential rows.
+    """The penalty of contacts: z is the vector of the normal row and of those with friction.
 
     Args:
         sizes: The cone of the model.
@@ -69,7 +70,7 @@ class Cones:
     def __init__(self, sizes: Any, smooth: bool = False, width: float = WIDTH) -> None:
         self.smooth, self.width = smooth, width
         self.elliptic = sizes.cone == ELLIPTIC
-        self.frictional = sizes.condim > 1
+        self.frictional, self.nrow = sizes.condim > 1, sizes.nrow
 
     @dt.func
     def push(self, z, weight):
@@ -94,68 +95,84 @@ class Cones:
         """Return value, force and curvature of a contact.
 
         Args:
-            dim: 1 without friction, or 3.
+            dim: 1 without friction, 3, 4 or 6.
             z: The rows J a + r.
             weight: D, as `Rows.contact_law` has it; mu too.
         """
         value, normal_force, normal_curvature = self.push(z[0], weight)
-        force = ti.Vector([normal_force, 0.0, 0.0])
-        s = ti.Matrix([[normal_curvature, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+        force = ti.Vector.zero(float, self.nrow)
+        s = ti.Matrix.zero(float, self.nrow, self.nrow)
+        force[0] = normal_force
+        s[0, 0] = normal_curvature
         if ti.static(self.frictional):
             if dim > 1:
                 if ti.static(self.elliptic):
                     value, force, s = self.elliptic_penalty(z, weight, mu)
                 else:
-                    value, force, s = self.pyramid_penalty(z, weight, mu)
+                    value, force, s = self.pyramid_penalty(dim, z, weight, mu)
         return value, force, s
 
     @dt.func
-    def pyramid_penalty(self, z, weight, mu):
-        """Return the same of a pyramid: of its four edges z_n + mu_k z_k, z_n - mu_k z_k."""
-        v1, f1, c1 = self.push(z[0] + mu[1] * z[1], weight)
-        v2, f2, c2 = self.push(z[0] - mu[1] * z[1], weight)
-        v3, f3, c3 = self.push(z[0] + mu[2] * z[2], weight)
-        v4, f4, c4 = self.push(z[0] - mu[2] * z[2], weight)
-        force = ti.Vector([f1 + f2 + f3 + f4, mu[1] * (f1 - f2), mu[2] * (f3 - f4)])
-        a, b = mu[1] * (c1 - c2), mu[2] * (c3 - c4)
-        s = ti.Matrix(
-            [
-                [c1 + c2 + c3 + c4, a, b],
-                [a, mu[1] * mu[1] * (c1 + c2), 0.0],
-                [b, 0.0, mu[2] * mu[2] * (c3 + c4)],
-            ]
-        )
-        return v1 + v2 + v3 + v4, force, s
+    def pyramid_penalty(self, dim, z, weight, mu):
+        """Return the same of a pyramid: of its edges z_n + mu_k z_k and z_n - mu_k z_k."""
+        value = 0.0
+        force = ti.Vector.zero(float, self.nrow)
+        s = ti.Matrix.zero(float, self.nrow, self.nrow)
+        for k in ti.static(range(1, self.nrow)):
+            v, f, c = ZERO, ZERO, ZERO
+            if ti.static(k < 3) or k < dim:
+                v, f, c = self.edges(z[0], mu[k] * z[k], weight)
+            value += v[0] + v[1]
+            force[0] += f[0] + f[1]
+            force[k] = mu[k] * (f[0] - f[1])
+            s[0, 0] += c[0] + c[1]
+            s[0, k] = mu[k] * (c[0] - c[1])
+            s[k, 0] = s[0, k]
+            s[k, k] = mu[k] * mu[k] * (c[0] + c[1])
+        return value, force, s
+
+    @dt.func
+    def edges(self, z, rub, weight):
+        """Return values, forces and curvatures of the two edges z + rub and z - rub."""
+        v1, f1, c1 = self.push(z + rub, weight)
+        v2, f2, c2 = self.push(z - rub, weight)
+        return ti.Vector([v1, v2]), ti.Vector([f1, f2]), ti.Vector([c1, c2])
 
     @dt.func
     def elliptic_penalty(self, z, weight, mu):
-        """Return the same of an elliptic cone: sticking, sliding on its surface, or free."""
-        u1, u2 = mu[1] * z[1], mu[2] * z[2]
-        n = mu[0] * z[0]
-        t = ti.sqrt(u1 * u1 + u2 * u2)
+        """Return the same of an elliptic cone: sticking, sliding on its surface, or free.
+
+        Rows that the contact does not have are no part of it, since their friction is 0.
+        """
+        n, square = mu[0] * z[0], 0.0
+        for k in ti.static(range(1, self.nrow)):
+            square += (mu[k] * z[k]) ** 2
+        t = ti.sqrt(square)
         value = 0.0
-        force = ti.Vector([0.0, 0.0, 0.0])
-        s = ti.Matrix([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+        force = ti.Vector.zero(float, self.nrow)
+        s = ti.Matrix.zero(float, self.nrow, self.nrow)
         if mu[0] * n + t <= 0.0:
-            # D_1 = impratio D, D_2 = D_1 mu_2² / mu_1²; and mu_1² / mu² is impratio.
-            w1 = weight * mu[1] * mu[1] / (mu[0] * mu[0])
-            w2 = weight * mu[2] * mu[2] / (mu[0] * mu[0])
-            force = -ti.Vector([weight * z[0], w1 * z[1], w2 * z[2]])
+            # D_1 = impratio D, D_k = D_1 mu_k² / mu_1²; and mu_1² / mu² is impratio.
+            force[0] = -weight * z[0]
+            s[0, 0] = weight
+            for k in ti.static(range(1, self.nrow)):
+                w = weight * mu[k] * mu[k] / (mu[0] * mu[0])
+                force[k] = -w * z[k]
+                s[k, k] = w
             value = -0.5 * force.dot(z)
-            s = ti.Matrix([[weight, 0.0, 0.0], [0.0, w1, 0.0], [0.0, 0.0, w2]])
         elif n < mu[0] * t:
             w = weight / (mu[0] * mu[0] * (1.0 + mu[0] * mu[0]))
             depth = n - mu[0] * t  # below 0
-            d1, d2 = mu[1] * u1 / t, mu[2] * u2 / t  # of t by z
-            slope = ti.Vector([mu[0], -mu[0] * d1, -mu[0] * d2])
+            slope = ti.Vector.zero(float, self.nrow)  # of the depth by z
+            slope[0] = mu[0]
+            along = ti.Vector.zero(float, self.nrow)  # of t by z
+            for k in ti.static(range(1, self.nrow)):
+                along[k] = mu[k] * mu[k] * z[k] / t
+                slope[k] = -mu[0] * along[k]
             value = 0.5 * w * depth * depth
             force = -w * depth * slope
             bend = -w * depth * mu[0] / t
-            s = w * slope.outer_product(slope) + bend * ti.Matrix(
-                [
-                    [0.0, 0.0, 0.0],
-                    [0.0, mu[1] * mu[1] - d1 * d1, -d1 * d2],
-                    [0.0, -d1 * d2, mu[2] * mu[2] - d2 * d2],
-                ]
-            )
+            s = w * slope.outer_product(slope) - bend * along.outer_product(along)
+            for k in ti.static(range(1, self.nrow)):
+                s[k, k] += bend * mu[k] * mu[k]
         return value, force, s

@@ -109,7 +109,7 @@ class Kinematics:
             xpos, xquat: Frames of bodies.
             xipos: Result: the centre of each body.
             subtree_com: Result: of each body with its descendants.
-            com: Result: of the whole tree that a body belongs to.
+            com: Result: of the whole tree that a body belongs to; for the world, of everything.
         """
         self.roots(m, xpos, xquat, xipos, com)
         mass, moment = dt.local(self.nbody), dt.local(self.nbody, vec3)
@@ -126,10 +126,11 @@ class Kinematics:
             if mass[b] > _NO_MASS:
                 c = moment[b] / mass[b]
             subtree_com[b] = c
+        com[0] = subtree_com[0]
 
     @dt.func
     def roots(self, m, xpos, xquat, xipos, com):
-        """Compute the centres of mass of bodies and of their whole trees, as `centres` does."""
+        """Compute the centres of mass of bodies and of their whole trees, but not the world's."""
         mass, moment = dt.local(self.nbody), dt.local(self.nbody, vec3)
         for b in range(self.nbody):
             centre = xpos[b] + turned(xquat[b], m.body_ipos[b])

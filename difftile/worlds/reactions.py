@@ -122,11 +122,11 @@ class Reactions:
                 push = self.cones.penalty(dim, z, weight, mu)[1]
                 b1, b2 = m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
                 if ti.static(self.moving):
-                    force = frame.transpose() @ push
+                    force, turn = self.rows.wrench(frame, push)
                     outer_t[b1] -= force
-                    outer_r[b1] -= (point - com[b1]).cross(force)
+                    outer_r[b1] -= (point - com[b1]).cross(force) + turn
                     outer_t[b2] += force
-                    outer_r[b2] += (point - com[b2]).cross(force)
+                    outer_r[b2] += (point - com[b2]).cross(force) + turn
                 if ti.static(self.touching):
                     normal = ti.Vector([frame[0, 0], frame[0, 1], frame[0, 2]])
                     self.touch(m, b1, b2, point, normal, push[0], bodies, felt)

@@ -108,6 +108,11 @@ def _bit(name: str, bit: int) -> Callable[[Source], Any]:
     return lambda source: (np.atleast_1d(source[name]).astype(np.int64) & bit) != 0
 
 
+def _mixed(name: str) -> Callable[[Source], Any]:
+    """Return the test for a pair of numbers of which only one is above 0."""
+    return lambda source: (source[name] > 0.0).sum(axis=1) == 1
+
+
 def _all_of(count: str) -> Callable[[Source], Any]:
     return lambda source: np.ones(int(source[count] if source[count].ndim == 0 else 0), bool)
 
@@ -125,15 +130,6 @@ def _on_joints(*types: int) -> Callable[[Source], Any]:
     return used
 
 
-def _condim(source: Source) -> Any:
-    """Return the geoms with rolling or torsional friction that can collide."""
-    found = np.zeros(len(source["geom_type"]), bool)
-    for one, other, pair in _pairs(source):
-        if pair < 0 and max(source["geom_condim"][[one, other]]) > _MOST:
-            found[one if source["geom_condim"][one] > _MOST else other] = True
-    return found
-
-
 def _pairs(source: Source) -> Iterable[tuple[int, int, int]]:
     names = ("geom_type", "geom_bodyid", "geom_contype", "geom_conaffinity", "body_weldid")
     given = {name: source[name] for name in (*names, "body_parentid", "exclude_signature")}
@@ -144,7 +140,6 @@ def _pairs(source: Source) -> Iterable[tuple[int, int, int]]:
     return pairs_of(given)
 
 
-_MOST = 3  # dimensions of a contact
 _FREEJOINTS = (kinds.FREE, kinds.BALL)
 _SENSORS = (
     *(kinds.TOUCH, kinds.ACCELEROMETER, kinds.FORCE, kinds.TORQUE),
@@ -154,6 +149,7 @@ _SENSORS = (
 )
 _FRAMES = (kinds.BODY, kinds.XBODY, kinds.GEOM, kinds.SITE)
 _REMOVE = "remove it, or set it to 0."
+_SIGNS = "write a time and a damping ratio, or a negative stiffness and damping."
 
 REFUSALS: tuple[Refusal, ...] = (
     # joints
@@ -195,13 +191,16 @@ REFUSALS: tuple[Refusal, ...] = (
         "use 'stiffness' alone.",
     ),
     # geoms
+    *(
+        Refusal(f"a sign of its own for each number of '{name}'", kind, _mixed(name), _SIGNS)
+        for kind, name in (
+            *(("jnt", "jnt_solref"), ("dof", "dof_solref"), ("geom", "geom_solref")),
+            *(("pair", "pair_solref"), ("pair", "pair_solreffriction"), ("eq", "eq_solref")),
+        )
+    ),
     Refusal("adhesion of geoms", "geom", _nonzero("geom_adhesion"), _REMOVE),
     Refusal("adhesion of pairs", "pair", _nonzero("pair_adhesion"), _REMOVE),
     Refusal("surface velocity", "geom", _nonzero("geom_surfacevel"), _REMOVE),
-    Refusal("torsional or rolling friction", "geom", _condim, "use condim 1 or 3."),
-    Refusal(
-        "torsional or rolling friction", "pair", _at_least("pair_dim", 4), "use condim 1 or 3."
-    ),
     Refusal("flexible bodies", "flex", _all_of("nflex"), "use rigid bodies."),
     Refusal("plugins", "plugin", _all_of("nplugin"), "use what MuJoCo has built in."),
     # actuators

@@ -1,8 +1,10 @@
 """Rows of constraints: what contacts, limits and frictionloss ask of the acceleration.
 
 A contact has three rows whatever its cone: the acceleration J a of its point along the normal and
-the two tangents, less a reference. How pyramids and elliptic cones punish these three numbers is in
-`cones`. Jacobians are not stored: the motions of bodies give J a, and chains of joints its columns.
+the two tangents, less a reference. With torsional friction there is one more, about the normal, and
+with rolling friction three, about all three axes. How pyramids and elliptic cones punish these
+numbers is in `cones`. Jacobians are not stored: the motions of bodies give J a, and chains of
+joints its columns.
 """
 
 from __future__ import annotations
@@ -58,6 +60,7 @@ class Rows:
         self.elliptic = sizes.cone == ELLIPTIC
         self.nv, self.nbody, self.nslot = sizes.nv, sizes.nbody, sizes.nslot
         self.nlimit, self.nfriction = sizes.nlimit, sizes.nfriction
+        self.nrow = sizes.nrow
 
     @dt.func
     def motions(self, m, axis_r, axis_t, x, motion_r, motion_t):
@@ -74,11 +77,36 @@ class Rows:
 
     @dt.func
     def apart(self, m, s, point, frame, com, motion_r, motion_t):
-        """Return the motion of the second body of slot s from the first, in the contact's frame."""
+        """Return the rows of slot s of the motion of its second body from the first."""
         b1, b2 = m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
         v = motion_t[b2] + motion_r[b2].cross(point - com[b2])
         v -= motion_t[b1] + motion_r[b1].cross(point - com[b1])
-        return frame @ v
+        return self.row(frame, v, motion_r[b2] - motion_r[b1])
+
+    @dt.func
+    def row(self, frame, moving, turning):
+        """Return the rows of a velocity and a rotation at a contact: in its frame."""
+        v = frame @ moving
+        if ti.static(self.nrow == 6):
+            w = frame @ turning
+            found = ti.Vector([v[0], v[1], v[2], w[0], w[1], w[2]])
+        elif ti.static(self.nrow == 4):
+            w = frame @ turning
+            found = ti.Vector([v[0], v[1], v[2], w[0]])
+        else:
+            found = v
+        return found
+
+    @dt.func
+    def wrench(self, frame, push):
+        """Return the force and the torque at a contact of forces along its rows."""
+        force = frame.transpose() @ ti.Vector([push[0], push[1], push[2]])
+        torque = ti.Vector([0.0, 0.0, 0.0])
+        if ti.static(self.nrow == 6):
+            torque = frame.transpose() @ ti.Vector([push[3], push[4], push[5]])
+        elif ti.static(self.nrow == 4):
+            torque = frame.transpose() @ ti.Vector([push[3], 0.0, 0.0])
+        return force, torque
 
     @dt.func
     def start(self, solimp):
@@ -103,12 +131,12 @@ class Rows:
         """Return the law of a contact: dim, reference, D, and frictions.
 
         Args:
-            speed: The velocity of the second body from the first, in the frame of the contact.
+            speed: The rows of the velocity of the second body from the first.
 
         Returns:
             The number of dimensions; the vector r such that the rows are J a + r; the weight D of
-            the rows, for an elliptic cone the normal one; mu, mu_1, mu_2, with mu = mu_1 /
-            sqrt(impratio).
+            the rows, for an elliptic cone the normal one; mu, mu_1, mu_2 and so on, with mu = mu_1
+            / sqrt(impratio), and 0 for rows that the contact does not have.
         """
         dim, friction, solref, solimp = self.collision.surface(m, s)
         b1, b2 = m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
@@ -126,8 +154,20 @@ class Rows:
         if ti.static(not self.elliptic):
             if dim > 1:
                 r = 2.0 * mu * mu * regularisation(d, a * (1.0 + friction[0] * friction[0]))
-        reference = b * speed + ti.Vector([k * d * rho, 0.0, 0.0])
-        return dim, reference, 1.0 / r, ti.Vector([mu, friction[0], friction[1]])
+        reference = b * speed
+        if ti.static(self.elliptic and self.collision.explicit_pairs):
+            pair = m.slot_pair[s]
+            if pair >= 0 and m.pair_solreffriction[pair].norm_sqr() > 0.0:
+                damping = spring(m.pair_solreffriction[pair], solimp, h)[1]
+                for n in ti.static(range(1, self.nrow)):
+                    reference[n] = damping * speed[n]
+        reference[0] += k * d * rho
+        frictions = ti.Vector.zero(float, self.nrow)
+        frictions[0] = mu
+        for n in ti.static(range(1, self.nrow)):
+            if ti.static(n < 3) or n < dim:
+                frictions[n] = friction[n - 1]
+        return dim, reference, 1.0 / r, frictions
 
     @dt.func
     def limit(self, m, k, side, qpos):

@@ -16,10 +16,8 @@ from difftile import ti
 from difftile.worlds.cones import WIDTH, Cones
 from difftile.worlds.kinds import BALL
 from difftile.worlds.packed import factor, multiply, solve
+from difftile.worlds.quaternions import vec3
 from difftile.worlds.rows import Rows
-
-vec3 = ti.types.vector(3, float)
-mat3 = ti.types.matrix(3, 3, float)
 
 SEARCHES = 50
 CLOSE = 0.01  # the part of the slope at which a search along a direction ends
@@ -49,6 +47,7 @@ class Solver:
         self.nv, self.nbody, self.nslot = sizes.nv, sizes.nbody, sizes.nslot
         self.nlimit, self.nfriction = sizes.nlimit, sizes.nfriction
         self.npacked = sizes.nv * (sizes.nv + 1) // 2
+        self.row = ti.types.vector(sizes.nrow, float)  # the rows of a contact
         # Arrays have at least one element.
         self.slots, self.limits = max(self.nslot, 1), max(2 * self.nlimit, 1)
         self.dries = max(self.nfriction, 1)
@@ -150,12 +149,12 @@ class Solver:
         for s in range(self.nslot):
             if law_weight[s] > 0.0:
                 pushed = self.cones.penalty(law_dim[s], contact_z[s], law_weight[s], law_mu[s])[1]
-                f = law_frame[s].transpose() @ pushed
+                f, turn = self.rows.wrench(law_frame[s], pushed)
                 b1, b2 = m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
                 force_t[b1] -= f
-                force_r[b1] -= (law_point[s] - com[b1]).cross(f)
+                force_r[b1] -= (law_point[s] - com[b1]).cross(f) + turn
                 force_t[b2] += f
-                force_r[b2] += (law_point[s] - com[b2]).cross(f)
+                force_r[b2] += (law_point[s] - com[b2]).cross(f) + turn
         for back in range(self.nbody - 1):
             b = self.nbody - 1 - back
             for k in range(m.body_dofnum[b]):
@@ -192,7 +191,7 @@ class Solver:
         law_weight, law_mu = contacts[4], contacts[5]
         limit_jacobian, limit_weight, dry_weight = limits[0], limits[2], dries[1]
         contact_z, limit_z, dry_z = z
-        column = dt.local(self.nv, vec3)
+        column = dt.local(self.nv, self.row)
         freedom = dt.local(self.nv, int)
         for s in range(self.nslot):
             if law_weight[s] > 0.0:
@@ -209,10 +208,14 @@ class Solver:
                             break
                         i = max(i1, i2)
                         if i2 > i1:
-                            column[count] = law_frame[s] @ (axis_t[i] + axis_r[i].cross(arm2))
+                            column[count] = self.rows.row(
+                                law_frame[s], axis_t[i] + axis_r[i].cross(arm2), axis_r[i]
+                            )
                             i2 = m.dof_parentid[i]
                         else:
-                            column[count] = -(law_frame[s] @ (axis_t[i] + axis_r[i].cross(arm1)))
+                            column[count] = -self.rows.row(
+                                law_frame[s], axis_t[i] + axis_r[i].cross(arm1), axis_r[i]
+                            )
                             i1 = m.dof_parentid[i]
                         freedom[count] = i
                         count += 1
@@ -305,7 +308,7 @@ class Solver:
             The residual: the gradient, relative to the forces that cancel in it, each measured by
             the diagonal of the mass matrix; and the number of steps.
         """
-        contact_z, contact_p = dt.local(self.slots, vec3), dt.local(self.slots, vec3)
+        contact_z, contact_p = dt.local(self.slots, self.row), dt.local(self.slots, self.row)
         limit_z, limit_p = dt.local(self.limits), dt.local(self.limits)
         dry_z, dry_p = dt.local(self.dries), dt.local(self.dries)
         z, zp = (contact_z, limit_z, dry_z), (contact_p, limit_p, dry_p)
@@ -354,7 +357,7 @@ class Solver:
     @dt.func
     def adjoint(self, m, tree, laws, mass, a, a_bar):
         """Replace a_bar, the gradient by the acceleration a, by H^-1 a_bar."""
-        z = (dt.local(self.slots, vec3), dt.local(self.limits), dt.local(self.dries))
+        z = (dt.local(self.slots, self.row), dt.local(self.limits), dt.local(self.dries))
         self.set_rows(m, a, tree, laws, z)
         hessian, factors = dt.local(self.npacked), dt.local(self.npacked)
         rest, x = dt.local(self.nv), dt.local(self.nv)

@@ -51,9 +51,9 @@ class Step:
             dt.local(self.slots, int),
             dt.local(self.slots, vec3),
             dt.local(self.slots, mat3),
-            dt.local(self.slots, vec3),
+            dt.local(self.slots, self.solver.row),
             dt.local(self.slots),
-            dt.local(self.slots, vec3),
+            dt.local(self.slots, self.solver.row),
         )
         ends = (dt.local(self.limits, vec3), dt.local(self.limits), dt.local(self.limits))
         return contacts, ends, (dt.local(self.dries), dt.local(self.dries))

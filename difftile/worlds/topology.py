@@ -70,6 +70,7 @@ class Sizes:
         explicit: Whether pairs have parameters of their own.
         nslot: Contact slots of all pairs.
         condim: The largest number of dimensions that a contact has.
+        nrow: The rows that each contact is given: as many, but 3 at least.
         nalone: Free bodies whose subtree has no other joints, the rows of `alone_dofadr`, under
             implicitfast.
         integrator: Euler (0), RK4 (1) or implicitfast (3).
@@ -101,6 +102,7 @@ class Sizes:
     explicit: bool
     nslot: int
     condim: int
+    nrow: int
     nalone: int
     integrator: int
     cone: int
@@ -183,6 +185,7 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     alone = _alone(arrays) if arrays["integrator"] == IMPLICITFAST else []
     tables["alone_dofadr"] = np.array(alone, np.int32)
     kept = {name: sizes[name] for name in Sizes.__annotations__ if name in sizes}
+    condim = _condim(arrays, tables)
     slots = sum(n * each for n, each in zip(counts, COLLISIONS.values(), strict=True))
     compiled = Sizes(
         **kept,
@@ -195,7 +198,8 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         collisions=counts,
         explicit=sizes["npair"] > 0,
         nslot=slots,
-        condim=_condim(arrays, tables),
+        condim=condim,
+        nrow=max(condim, 3),
         nalone=len(alone),
         integrator=int(arrays["integrator"]),
         cone=int(arrays["cone"]),

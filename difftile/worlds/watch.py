@@ -6,7 +6,6 @@ import difftile as dt
 from difftile import ti
 from difftile.worlds.kinds import ELLIPTIC
 from difftile.worlds.packed import factor
-from difftile.worlds.quaternions import vec3
 from difftile.worlds.step import Step
 from difftile.worlds.topology import Sizes
 
@@ -31,7 +30,7 @@ class Watch:
         self.nrow = max(1, sizes.nslot + 2 * sizes.nlimit + sizes.nfriction)
         self.nv, self.npacked = sizes.nv, step.npacked
         self.nu, self.na = step.nu, step.na
-        self.elliptic = sizes.cone == ELLIPTIC
+        self.elliptic, self.contact_rows = sizes.cone == ELLIPTIC, sizes.nrow
 
     @dt.func
     def zone(self, dim, z, weight, mu):
@@ -41,8 +40,10 @@ class Watch:
             found = 2
         if dim > 1:
             if ti.static(self.elliptic):
-                u1, u2 = mu[1] * z[1], mu[2] * z[2]
-                n, t = mu[0] * z[0], ti.sqrt(u1 * u1 + u2 * u2)
+                n, square = mu[0] * z[0], 0.0
+                for k in ti.static(range(1, self.contact_rows)):
+                    square += (mu[k] * z[k]) ** 2
+                t = ti.sqrt(square)
                 found = 1
                 if mu[0] * n + t <= 0.0:
                     found = 2
@@ -50,12 +51,12 @@ class Watch:
                     found = 3
             else:
                 found = 1
-                for k in range(4):
-                    sign, one = 1.0 - 2.0 * (k % 2), mu[1] * z[1]
-                    if k > 1:
-                        one = mu[2] * z[2]
-                    if z[0] + sign * one < 0.0:
-                        found += 1 << k
+                for k in ti.static(range(1, self.contact_rows)):
+                    if k < dim:
+                        if z[0] + mu[k] * z[k] < 0.0:
+                            found += 1 << (2 * k - 2)
+                        if z[0] - mu[k] * z[k] < 0.0:
+                            found += 1 << (2 * k - 1)
         return found
 
     @dt.func
@@ -78,7 +79,11 @@ class Watch:
         mass = self.step.mass(m, tree, inertias)
         laws = self.step.laws()
         self.step.set_laws(m, h, qpos, qvel, geoms, tree, laws)
-        z = (dt.local(self.slots, vec3), dt.local(self.limits), dt.local(self.dries))
+        z = (
+            dt.local(self.slots, self.step.solver.row),
+            dt.local(self.limits),
+            dt.local(self.dries),
+        )
         a = dt.local(self.nv)
         why = 0
         for i in range(self.nv):

@@ -66,7 +66,7 @@ class World:
         """Compute the laws of all rows."""
         slots, limits, dries = self.solver.slots, self.solver.limits, self.solver.dries
         contacts = Local(slots, int), Local(slots, VEC3), Local(slots, MAT3)
-        contacts += Local(slots, VEC3), Local(slots), Local(slots, VEC3)
+        contacts += Local(slots, self.solver.row), Local(slots), Local(slots, self.solver.row)
         ends = Local(limits, VEC3), Local(limits), Local(limits)
         self.laws = contacts, ends, (Local(dries), Local(dries))
         self.order: list[int] | None = None
@@ -167,7 +167,7 @@ class World:
             if dim > 1 and self.solver.cones.elliptic:
                 _, force, _ = self.solver.cones.penalty(dim, z[0][s], weight, mu)
                 inverse = mu[0] ** 2 / (weight * np.maximum(mu, 1e-5) ** 2)
-                found += [(inverse[k], force[k]) for k in range(3)]
+                found += [(inverse[k], force[k]) for k in range(dim)]
             else:
                 found += [(1 / weight, -weight * min(e @ z[0][s], 0)) for e in self.edges(s)]
         regularisations, forces = np.array(found).reshape(-1, 2).T
@@ -200,15 +200,13 @@ class World:
         return [k for k in range(2 * self.solver.nlimit) if self.laws[1][2][k] > 0]
 
     def edges(self, s: int) -> np.ndarray:
-        """Return what the rows of slot s have of its normal and its two tangents."""
-        mu = self.laws[0][5][s]
-        if self.laws[0][0][s] == 1:
-            return np.eye(3)[:1]
-        if self.solver.cones.elliptic:
-            return np.eye(3)
-        return np.array(
-            [(1.0, mu[1], 0.0), (1.0, -mu[1], 0.0), (1.0, 0.0, mu[2]), (1.0, 0.0, -mu[2])]
-        )
+        """Return what MuJoCo's rows of slot s have of the rows here."""
+        dim, mu = int(self.laws[0][0][s]), self.laws[0][5][s]
+        axes = np.eye(self.model.sizes.nrow)
+        if dim == 1 or self.solver.cones.elliptic:
+            return axes[:dim]
+        signs = [(k, sign) for k in range(1, dim) for sign in (1, -1)]
+        return np.array([axes[0] + sign * mu[k] * axes[k] for k, sign in signs])
 
     def products(self) -> tuple[Local, Local, Local]:
         """Return z = J a + r of all rows.
@@ -233,7 +231,7 @@ class World:
     def none(self) -> tuple[Local, Local, Local]:
         """Return zeros for all rows: of contacts, limits and dry joints."""
         solver = self.solver
-        return Local(solver.slots, VEC3), Local(solver.limits), Local(solver.dries)
+        return Local(solver.slots, solver.row), Local(solver.limits), Local(solver.dries)
 
     def touching(self) -> list[int]:
         """Return the slots with rows in the order of MuJoCo's contacts, which are compared."""
@@ -250,7 +248,10 @@ class World:
             point, frame = self.exact(contact)
             np.testing.assert_allclose(self.laws[0][1][s], point, 0, 1e-12)
             np.testing.assert_allclose(self.laws[0][2][s].ravel(), frame, 0, 1e-12)
-            np.testing.assert_allclose(self.laws[0][5][s][1:], contact.friction[:2], 1e-14)
+            frictions = self.laws[0][5][s][1:]
+            wanted = contact.friction[: len(frictions)].copy()
+            wanted[max(contact.dim - 1, 2) :] = 0.0
+            np.testing.assert_allclose(frictions, wanted, 1e-14)
             assert self.laws[0][0][s] == contact.dim
             slots.remove(s)
             found.append(s)

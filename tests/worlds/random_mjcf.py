@@ -39,6 +39,7 @@ class _Text:
         self.actuators: list[str] = []
         self.later = np.random.default_rng([seed, 1])  # of what was added later: seeds keep models
         self.solid = bool(np.random.default_rng([seed, 2]).random() < 0.5)
+        self.rough = np.random.default_rng([seed, 3])  # of torsional and rolling friction
         self.zones: list[str] = []
         self.simple = bool(self.rng.random() < 0.3)  # as models of robots are: at joints' origins
 
@@ -59,6 +60,13 @@ class _Text:
     def impedance(self) -> str:
         rest = f"{self.number(0.9, 0.99)} {self.number(0.001, 0.05)} {self.number(0.2, 0.8)}"
         return f"{self.pick('0', '0.5', '0.9')} {rest} {self.pick('1', '2', '3.5')}"
+
+    def condim(self, *given: str) -> tuple[str, str]:
+        """Return one of some dimensions, or a larger one, and frictions about the axes."""
+        dim, (torsion, rolling) = self.pick(*given), self.rough.uniform(0.0, 0.4, 2)
+        if dim == "3" and self.rough.random() < 0.4:
+            dim = str(self.rough.choice(["4", "6"]))
+        return f'condim="{dim}"', f"{torsion:.4g} {rolling:.4g}"
 
     # Elements
 
@@ -108,10 +116,11 @@ class _Text:
             )
         if self.chance(0.4):
             solver += f' solimp="{self.impedance()}"'
+        density, (condim, turning) = self.number(200, 2000), self.condim("1", "3", "3")
         return (
             f'<geom name="{name}" type="{kind}" size="{size}" {place} contype="{contype}" '
-            f'conaffinity="{conaffinity}" density="{self.number(200, 2000)}" '
-            f'condim="{self.pick("1", "3", "3")}" friction="{self.number(0, 1.5)} 0.01 0.001" '
+            f'conaffinity="{conaffinity}" density="{density}" '
+            f'{condim} friction="{self.number(0, 1.5)} {turning}" '
             f'margin="{self.pick("0", "0.01")}" gap="{self.pick("0", "0.004")}" {solver}/>'
         )
 
@@ -269,9 +278,12 @@ class _Text:
         round_ = [name for name, kind in self.geoms if kind in ("sphere", "capsule")]
         if len(round_) > 1 and self.chance(0.3):
             one, other = self.rng.choice(round_, 2, replace=False)
+            condim, turning = self.condim("1", "3")
+            if self.rough.random() < 0.3:
+                condim += ' solreffriction="-20 -30"'
             said += (
-                f'<pair name="pair" geom1="{one}" geom2="{other}" condim="{self.pick("1", "3")}" '
-                f'friction="{self.number(0, 1)} {self.number(0, 1)} 0.01 0 0" margin="0.005"/>'
+                f'<pair name="pair" geom1="{one}" geom2="{other}" {condim} margin="0.005" '
+                f'friction="{self.number(0, 1)} {self.number(0, 1)} {turning} 0.1"/>'
             )
         if len(self.bodies) > 1 and self.chance(0.3):
             one, other = self.rng.choice(self.bodies, 2, replace=False)

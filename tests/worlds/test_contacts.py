@@ -80,13 +80,21 @@ PAIRS = {
     "rod through a box": (ROD, f'{BOX} euler="10 5 0"', "0.05 0.1 0.2"),
     "margin and gap": (f'{BALL} margin="0.03" gap="0.1"', f'{SPHERE} margin="0.04"', "0 0 0.56"),
     "priority": (f'{BALL} priority="1" condim="1"', f'{SPHERE} solmix="0"', "0 0 0.4"),
+    "torsion": (f'{BALL} condim="4"', f'{ROD} friction="0.5 0.3 0.2"', "0.2 0 0.1"),
+    "rolling": (f'{BALL} friction="0.4 0.2 0.1"', f'{SPHERE} condim="6"', "0 0 0.4"),
+    "rolling on two points": (f'{PLANE} condim="6"', f'{ROD} euler="90 0 10"', "0 0 0.09"),
+    "torsion and priority": (
+        *(f'{BALL} condim="4" priority="1" friction="0.9 0.1 0.3"', f'{SPHERE} condim="6"'),
+        "0 0 0.4",
+    ),
 }
 
 
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 @pytest.mark.parametrize("case", PAIRS)
-def test_pairs_of_geoms(case: str) -> None:
+def test_pairs_of_geoms(case: str, cone: str) -> None:
     first, second, at = PAIRS[case]
-    text = f"""<mujoco><option jacobian="dense" tolerance="1e-15"/><worldbody>
+    text = f"""<mujoco><option jacobian="dense" tolerance="1e-15" cone="{cone}"/><worldbody>
       <geom {first}/><body pos="{at}"><freejoint/><geom {second}/></body></worldbody></mujoco>"""
     world = World(mujoco, mujoco.MjModel.from_xml_string(text))
     world.forward(world.source.qpos0, [0.1, -0.2, 0.3, 0.5, 0.1, -0.4])
@@ -97,19 +105,20 @@ def test_pairs_of_geoms(case: str) -> None:
     assert error(forces, world.data.efc_force) < 1e-8
 
 
-def test_explicit_pairs_and_excludes() -> None:
-    text = """<mujoco><option jacobian="dense" cone="elliptic" impratio="2" tolerance="1e-15"/>
+@pytest.mark.parametrize("given", ['condim="3"', 'condim="6" solreffriction="-5 -40"'])
+def test_explicit_pairs_and_excludes(given: str) -> None:
+    text = f"""<mujoco><option jacobian="dense" cone="elliptic" impratio="2" tolerance="1e-15"/>
       <worldbody><geom name="floor" type="plane" size="1 1 1"/>
       <body name="a" pos="0 0 0.19"><freejoint/><geom name="a" size="0.2" contype="0"/></body>
       <body name="b" pos="0.3 0 0.19"><freejoint/><geom name="b" size="0.2"/></body></worldbody>
-      <contact><pair geom1="a" geom2="floor" condim="3" friction="0.9 0.4" margin="0.01"
+      <contact><pair geom1="a" geom2="floor" {given} friction="0.9 0.4 0.3 0.2 0.1" margin="0.01"
         solref="0.03 0.7" solimp="0.1 0.8 0.02"/><exclude body1="a" body2="b"/></contact>
       </mujoco>"""
     world = World(mujoco, mujoco.MjModel.from_xml_string(text))
     world.forward(world.source.qpos0, np.linspace(-1, 1, 12))
     a = world.solve()
     references, regularisations, forces = world.rows()
-    assert len(forces) == 6 and forces[0] > 0 and abs(forces[1]) > 0
+    assert len(forces) == len(world.data.efc_force) and forces[0] > 0 and abs(forces[1]) > 0
     assert error(references, world.data.efc_aref) < 1e-12
     assert error(regularisations, world.data.efc_R) < 1e-12
     assert error(forces, world.data.efc_force) < 1e-8
@@ -122,8 +131,8 @@ def test_explicit_pairs_and_excludes() -> None:
 class Cones:
     """The sizes that penalties depend on."""
 
-    def __init__(self, elliptic: bool) -> None:
-        self.cone, self.condim = int(elliptic), 3
+    def __init__(self, elliptic: bool, condim: int = 3) -> None:
+        self.cone, self.condim, self.nrow = int(elliptic), condim, max(condim, 3)
 
 
 def check_derivatives(penalty: Any, z: np.ndarray) -> tuple[float, np.ndarray]:
@@ -139,15 +148,19 @@ def check_derivatives(penalty: Any, z: np.ndarray) -> tuple[float, np.ndarray]:
 
 @pytest.mark.parametrize("smooth", [False, True])
 @pytest.mark.parametrize("elliptic", [False, True])
-@pytest.mark.parametrize("dim", [1, 3])
-def test_forces_and_curvatures_of_contacts(dim: int, elliptic: bool, smooth: bool) -> None:
-    cones = module("difftile.worlds.cones").Cones(Cones(elliptic), smooth, 0.7)
-    mu, rng, zones = filled([[0.6, 0.8, 0.5]], 3)[0], np.random.default_rng(1), set()
+@pytest.mark.parametrize(("dim", "most"), [(1, 3), (3, 3), (4, 4), (6, 6), (1, 6), (3, 6), (4, 6)])
+def test_forces_and_curvatures_of_contacts(
+    dim: int, most: int, elliptic: bool, smooth: bool
+) -> None:
+    cones = module("difftile.worlds.cones").Cones(Cones(elliptic, most), smooth, 0.7)
+    frictions = np.where(np.arange(most) < max(dim, 3), [0.6, 0.8, 0.5, 0.3, 0.7, 0.4][:most], 0.0)
+    mu, rng, zones = filled([frictions], most)[0], np.random.default_rng(1), set()
     for _ in range(40):
         value, s = check_derivatives(
-            lambda z: cones.penalty(dim, filled([z], 3)[0], 3.0, mu), rng.standard_normal(3)
+            lambda z: cones.penalty(dim, filled([z], most)[0], 3.0, mu), rng.standard_normal(most)
         )
-        zones.add((value > 0, bool(np.linalg.matrix_rank(s) == 3)))
+        zones.add((value > 0, bool(np.linalg.matrix_rank(s) == dim)))
+        assert not np.asarray(s)[dim:].any()
         assert np.linalg.eigvalsh(s).min() > -1e-12  # convex
     assert len(zones) >= 2 - smooth
 

@@ -183,7 +183,7 @@ def test_stiff_impedances_are_reported_in_single_precision() -> None:
 
 
 # For each row an array of the model above, a value that uses the feature, and the element named.
-USES: dict[tuple[str, str], tuple[str, int, float, str]] = {
+USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
     ("polynomial stiffness", "jnt"): ("jnt_stiffnesspoly", 0, 1, "joint 'wrist'"),
     ("polynomial damping", "dof"): ("dof_dampingpoly", 1, 1, "joint 'ball'"),
     ("plasticity", "jnt"): ("jnt_plasticadr", 0, 0, "joint 'wrist'"),
@@ -212,8 +212,17 @@ USES: dict[tuple[str, str], tuple[str, int, float, str]] = {
     ("adhesion of geoms", "geom"): ("geom_adhesion", 1, 1, "geom 'palm'"),
     ("adhesion of pairs", "pair"): ("pair_adhesion", 0, 1, "pair 'touching'"),
     ("surface velocity", "geom"): ("geom_surfacevel", 0, 1, "geom 'floor'"),
-    ("torsional or rolling friction", "geom"): ("geom_condim", 1, 4, "geom 'palm'"),
-    ("torsional or rolling friction", "pair"): ("pair_dim", 0, 6, "pair 'touching'"),
+    **{
+        (f"a sign of its own for each number of '{name}'", kind): (name, (0, 0), sign, where)
+        for kind, name, where, sign in (
+            ("jnt", "jnt_solref", "joint 'wrist'", -1),
+            ("dof", "dof_solref", "joint 'wrist'", -1),
+            ("geom", "geom_solref", "geom 'floor'", -1),
+            ("pair", "pair_solref", "pair 'touching'", -1),
+            ("pair", "pair_solreffriction", "pair 'touching'", 1),
+            ("eq", "eq_solref", "equality 'loop'", -1),
+        )
+    },
     ("flexible bodies", "flex"): ("nflex", 0, 1, "flex 0"),
     ("plugins", "plugin"): ("nplugin", 0, 1, "plugin 0"),
     ("a transmission other than to joints and tendons", "actuator"): (
