@@ -147,6 +147,14 @@ class Step:
         solve(matrix, b, self.nv)
 
     @dt.func
+    def exactly(self, h):
+        """Return the time step, and have the kernel compiled without fast math.
+
+        In single precision sums in another order cost half of the digits that a step has to have.
+        """
+        return dt.exact(h)
+
+    @dt.func
     def accelerate(self, m, qpos, qvel, ctrl, act, qfrc, xfrc, a, b):
         """Compute accelerations.
 
@@ -161,7 +169,7 @@ class Step:
         Returns:
             The residual and the number of steps of the solver.
         """
-        h = m.timestep[None]
+        h = self.exactly(m.timestep[None])
         bodies, tree, geoms, inertias = self.frames(m, qpos)
         tau, slope, act_next = dt.local(self.nv), dt.local(self.nu), dt.local(self.na)
         self.smooth_forces(m, h, qpos, qvel, ctrl, act, qfrc, tau, slope, act_next)
@@ -226,7 +234,7 @@ class Step:
             com: Result: the centres of trees.
             multiplier, beta: Result, (nv,).
         """
-        h = m.timestep[None]
+        h = self.exactly(m.timestep[None])
         bodies, tree, geoms, inertias = self.frames(m, qpos)
         mass = self.mass(m, tree, inertias)
         force, drive = dt.local(self.nu), dt.local(self.nv)
