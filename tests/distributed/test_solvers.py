@@ -41,6 +41,7 @@ STEPS: list[tuple[Callable[..., None], tuple[Any, ...], int, float]] = [
     (steps.heat, ("dopri5", "continuous"), 12, 22),
 ]
 QUICK = {"linear-cg", "heat-rk4-discrete"}
+EACH = {"linear-cg", "fixed_point-solution", "root", "heat-dopri5-discrete"}  # kind of solver
 OTHERS = [(2, "torch"), (4, "torch"), (2, "mpi"), (3, "mpi"), (4, "mpi")]
 
 
@@ -68,7 +69,11 @@ def test_halos_alone_change_nothing(case: tuple[Callable[..., Any], tuple[Any, .
     compare(run(False, *options), found, found)
 
 
-@pytest.mark.parametrize("case", CASES, ids=names)
+@pytest.mark.parametrize(
+    "case",
+    [c if names(c) in EACH else pytest.param(c, marks=pytest.mark.slow) for c in CASES],
+    ids=names,
+)
 def test_three_ranks(case: tuple[Callable[..., Any], tuple[Any, ...]]) -> None:
     run, options = case
     results = ranks(3).run(run, True, *options)

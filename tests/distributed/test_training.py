@@ -93,8 +93,8 @@ def check_same(found: dict[str, np.ndarray], wanted: dict[str, np.ndarray]) -> N
             np.testing.assert_allclose(array, wanted[name], rtol=0, atol=most, err_msg=name)
 
 
-# Two cases, and the others where there is time.
-_FIRST = [("mcmc", 3), ("few", 4)]
+# One case, and the others where there is time.
+_FIRST = [("few", 4)]
 _SLOW = [(case, size) for case in CASES for size in (2, 3, 4) if (case, size) not in _FIRST]
 
 

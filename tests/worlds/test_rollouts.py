@@ -173,6 +173,7 @@ def test_budgets_give_the_same_gradient(rollout: Rollout) -> None:
             same(found[name], values)
 
 
+@pytest.mark.slow  # worlds with parameters of their own are compiled
 def test_the_gradient_of_a_shared_parameter_is_the_sum_over_worlds(rollout: Rollout) -> None:
     shared, own = rollout.gradient(), Rollout(per_world=True).gradient()
     assert own["mass"].shape == (WORLDS, 3) and np.abs(own["mass"][:, 1:]).min() > 1e-6
