@@ -47,8 +47,6 @@ from difftile.viewer.backends.page import Page  # noqa: E402
 from difftile.viewer.frame import Frame, Layer  # noqa: E402
 from difftile.viewer.screen import Area, Pixels  # noqa: E402
 
-# Filters of the page itself last only as long as the test that has made it.
-pytestmark = pytest.mark.filterwarnings(r"ignore:Queued a \w+ on a closed connection")
 _COUNT = int(os.environ.get("DIFFTILE_MESSAGES", "3000"))
 _PATIENCE = 30.0  # [s]
 CONTROLS = {

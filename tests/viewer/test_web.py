@@ -74,6 +74,7 @@ def test_a_missing_library_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+@pytest.mark.filterwarnings("always")  # but for the filter of the pictures themselves
 def test_a_browser_that_is_left_while_a_picture_is_encoded_is_no_warning(
     recwarn: pytest.WarningsRecorder,
 ) -> None:
