@@ -17,6 +17,7 @@ from difftile import ti
 from tests.modules import imported
 
 SIZE = 3  # of fields
+_INDICES = {"several": "[1]", "x": "[i]"}  # which element of an attribute kernels read
 _ORIENTED = {
     "plain": "@dt.data_oriented\nclass",
     "frozen": "@dt.data_oriented(frozen=True)\nclass",
@@ -55,15 +56,14 @@ class _Class:
         is_struct = kinds is _STRUCTS
         known = ["a", "n", "x"] if is_struct else ["a", "n", "x", "several"]
         self.names = [name for name in known if rng.random() < 0.7] or ["a"]
-        members = [*self.names, *(["inner"] if inner else [])]
+        self.members = members = [*self.names, *(["inner"] if inner else [])]
         lines = [f"{kinds[self.kind]} {name}:"]
         if "dataclass" in kinds[self.kind]:
             lines += [f"    {one}: object" for one in members]
         else:
             lines += [f"    def __init__(self, {', '.join(members)}):"]
             lines += [f"        self.{one} = {one}" for one in members]
-        self.leaves = [{"several": "{}.several[1]", "x": "{}.x[i]"}.get(one, f"{{}}.{one}")
-                       for one in self.names]  # fmt: skip
+        self.leaves = [f"{{}}.{one}{_INDICES.get(one, '')}" for one in self.names]
         if not is_struct:
             lines += ["    constant = 1.5"]
             self.leaves.append("{}.constant")
@@ -97,16 +97,14 @@ class _Class:
 
     def made(self, module: Any) -> Any:
         """Return a new object."""
-        names = [*self.names, *(["inner"] if self.inner else [])]
-        return getattr(module, self.name)(**{one: self.member(module, one) for one in names})
+        return getattr(module, self.name)(**{one: self.member(module, one) for one in self.members})
 
     def change(self, module: Any, value: Any) -> None:
         """Change something in an object, if anything can be changed there."""
         rng = self.rng
         if self.inner is not None and rng.random() < 0.5:
             return self.inner.change(module, value.inner)
-        names = [*self.names, *(["inner"] if self.inner else []), "constant"]
-        match name := str(rng.choice(names)):
+        match name := str(rng.choice([*self.members, "constant"])):
             case "constant" if hasattr(value, name):
                 setattr(type(value), name, self.number())
             case "several" if rng.random() < 0.6:
@@ -133,10 +131,8 @@ class ObjectProgram:
         texts = [_HEADER]
         for depth in range(int(rng.integers(1, 4))):
             # A struct holds structs, and an object of a class of its own holds either.
-            own = (
-                {**_STRUCTS} if kinds is _ORIENTED and depth == 0 and rng.random() < 0.3 else kinds
-            )
-            made = _Class(rng, f"Class{depth}", made, _STRUCTS if own is not _ORIENTED else own)
+            mixed = kinds is _ORIENTED and depth == 0 and rng.random() < 0.3
+            made = _Class(rng, f"Class{depth}", made, _STRUCTS if mixed else kinds)
             texts.append(made.text)
         assert made is not None
         self.top = made

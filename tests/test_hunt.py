@@ -23,7 +23,7 @@ from tests.hunt.report import examine
 
 PROGRAMS = int(os.environ.get("HUNT", "600"))
 COMPILED = int(os.environ.get("HUNT_COMPILED", "20"))
-PARTS = 4  # of which one is no slow test
+PARTS = 4  # the first one runs by default
 
 
 FIRST_AND_SLOW = [
