@@ -94,8 +94,8 @@ def kernel_of(emitted: Emitted) -> Any:
 
     def body(kernel: Any) -> None:
         with private.building(kernel):
-            made = source.read(kernel, emitted.name)
-        if made > _LARGEST_SEARCHED:
+            source.read(kernel, emitted.name)
+        if source.made > _LARGEST_SEARCHED:
             program.config().opt_level = 0
 
     return private.create_kernel(program, f"{emitted.name}_c{next(_kernels)}_0", body)
@@ -128,9 +128,13 @@ class _Source:
     Args:
         emitted: The source.
         debug: Statements have their place, for messages about accesses out of range.
+
+    Attributes:
+        made: How many expressions there are so far, those of outlined functions included.
     """
 
     def __init__(self, emitted: Emitted, debug: bool) -> None:
+        self.made = 0
         self._emitted = emitted
         self._lines = emitted.text.splitlines()
         self._debug = debug
@@ -147,8 +151,8 @@ class _Source:
                 outside[found.name] = Inlined(found, outside)
         self._outside = outside
 
-    def read(self, kernel: Any, name: str) -> int:
-        """Append the statements of a kernel or function; return how many expressions there are."""
+    def read(self, kernel: Any, name: str) -> None:
+        """Append the statements of a kernel or function."""
         to = Operations(kernel.ast_builder())
         kernel.finalize_rets()
         names = {p.name: p.declared(kernel, to) for p in self._parameters(name)}
@@ -160,7 +164,7 @@ class _Source:
             raise
         except Exception as error:
             raise UnreadSource(reader.line, error) from error
-        return to.made
+        self.made += to.made
 
     def _parameters(self, name: str) -> list[_Parameter]:
         return [
