@@ -16,20 +16,23 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint style types suite sample format docs pages dist clean
+.PHONY: help demo test test-all lint style types suite sample format docs pages dist clean
 
 help: ## print this help
 	@echo "usage: make TARGET [PYTHON=python3.12] [SUBSTRATE=quadrants] [DEMO=name] [ARGS='for the demo or pytest']"
 	@echo
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-8s  %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-9s %s\n", $$1, $$2 }'
 
 demo: $(VENV)/installed ## run a demo: mass-spring, or the one that DEMO names
 	@$(BIN)/difftile demo $(DEMO) $(ARGS)
 
 # Types are checked beside the tests, since pyright uses one core. The tests come first, which may
 # read from the terminal.
-test: style ## run the checks of `lint` and the tests; the slow ones with ARGS="-m slow"
+test: style ## run the checks of `lint` and tiers 0 to 3 of the tests; BASE=main leaves out what has not changed
 	@$(MAKE) --no-print-directory --jobs=2 suite types
+
+test-all: style ## run the checks of `lint` and all tests, the slow ones too, and compile all programs
+	@$(MAKE) --no-print-directory --jobs=2 suite types ARGS="--tier 0-4 --no-record $(ARGS)"
 
 suite: $(VENV)/installed-dev
 	@$(BIN)/python -m pytest $(ARGS)

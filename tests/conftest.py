@@ -14,9 +14,10 @@ import difftile as dt
 from difftile.fields.pending import set_fusing
 from difftile.fields.recording import RECORDING
 from difftile.ir.types import F32
-from difftile.substrate import calibration, chosen, current_session
+from difftile.substrate import calibration, current_session
 from difftile.substrate import compile as compiling
 from tests.taichi_names import name_taichi
+from tests.tier_plugin import Run
 
 # A failing test shows where the library raised; tests/test_tracebacks.py has tests of the default.
 os.environ.setdefault("DIFFTILE_TRACEBACK", "full")
@@ -27,6 +28,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden texts anew")
     parser.addoption("--fuse", action="store_true", help="run all launches that repeat together")
     parser.addoption(
+        "--tier", default="0-3", metavar="N", help="run these tiers, as in 0 or 0-2; 4 is slow"
+    )
+    parser.addoption(
+        "--no-record", action="store_true", help="compile all programs, the recorded ones too"
+    )
+    parser.addoption(
+        "--record", action="store_true", help="compile all programs, and record those that pass"
+    )
+    parser.addoption(
         "--sample",
         type=int,
         default=1,
@@ -35,24 +45,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-@pytest.hookimpl(trylast=True)  # after tests have been left out by their marks
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests of Taichi itself on another substrate, and those that no sample has."""
-    if chosen() != "taichi":
-        reason = f"is about Taichi itself, and kernels run on {chosen()}"
-        for item in items:
-            if item.get_closest_marker("taichi"):
-                item.add_marker(pytest.mark.skip(reason=reason))
-    n = config.getoption("--sample")
-    kept = [item for item in items if not item.get_closest_marker("skip")] if n > 1 else items
-    files: dict[Path, list[pytest.Item]] = {}
-    for item in kept:
-        files.setdefault(item.path, []).append(item)
-    sample = [item for of_file in files.values() for item in of_file[::n]]
-    if n > 1:
-        left_out = {*items} - {*sample}
-        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
-        items[:] = sample
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the tests of a run."""
+    config.pluginmanager.register(Run(config), "tiers")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:

@@ -1,0 +1,119 @@
+"""The parts of the library, and which may import which."""
+
+from __future__ import annotations
+
+_COMPILER = {"diagnostics", "habits", "ir", "ops"}
+_SHOWN = {"markup", "tracebacks"}
+_LOWERED = _COMPILER | _SHOWN | {"lang"}
+_RUNNING = _LOWERED | {"frontend", "passes", "ad", "interp", "substrate", "fields"}
+
+_RECORDED = _RUNNING | {"compile", "launch", "fusion", "recording"}
+_LANGUAGE = _RECORDED | {"linearization", "diagnosis", "runtime"}
+
+# Every package and module of `difftile`, and the others that it may import.
+ALLOWED: dict[str, set[str]] = {
+    "diagnostics": set(),
+    "habits": {"diagnostics"},
+    "files": {"diagnostics"},
+    "ir": {"diagnostics"},
+    "ops": {"diagnostics", "ir"},
+    "lang": _COMPILER,
+    "frontend": _COMPILER,
+    "passes": _COMPILER,
+    "ad": _COMPILER | {"passes"},
+    "interp": _COMPILER,
+    "uncollected": set(),
+    "ranks": {"diagnostics"},
+    "substrate": _COMPILER | {"lang", "passes", "ranks", "releases", "uncollected"},
+    "keywords": {"diagnostics", "habits"},
+    "tracebacks": {"diagnostics", "keywords"},
+    "markup": set(),
+    "fields": _LOWERED | {"files", "substrate"},
+    "compile": _RUNNING,
+    "launch": _RUNNING | {"compile"},
+    "fusion": _RUNNING | {"compile", "launch"},
+    "recording": _RUNNING | {"compile", "launch", "fusion", "ranks"},
+    "linearization": _RECORDED,
+    "diagnosis": _RECORDED,
+    "runtime": _RECORDED | {"linearization", "diagnosis"},
+    "solvers": _LANGUAGE | {"ranks"},
+    "optim": _LANGUAGE | {"files", "ranks", "solvers"},
+    "transforms": _LANGUAGE,
+    "jax": _LANGUAGE | {"interop", "optim", "transforms"},
+    "torch": _LANGUAGE | {"interop", "optim", "transforms"},
+    "testing": _LANGUAGE | {"ranks"},
+    "interop": _LANGUAGE | {"transforms"},
+    "textures": _LANGUAGE,
+    "rotations": _LANGUAGE | {"textures"},
+    "packed": _LANGUAGE,
+    "prefix_sums": _LANGUAGE,
+    "render": _LANGUAGE | {"prefix_sums", "rotations", "textures"},
+    "distributed": _LANGUAGE
+    | {"files", "markup", "optim", "prefix_sums", "progress", "ranks", "solvers", "transforms"},
+    "datasets": {"diagnostics", "files", "progress", "tracebacks"},
+    "training": _LANGUAGE
+    | {
+        "arguments",
+        "datasets",
+        "distributed",
+        "files",
+        "optim",
+        "prefix_sums",
+        "progress",
+        "ranks",
+        "render",
+        "rotations",
+    },
+    # Over the public surface, as a user could have written it.
+    "worlds": {"__init__", "fields", "files"},
+    # Apps show fields, regardless of their origin.
+    "viewer": _RUNNING | {"ranks"},
+    "__init__": {
+        "datasets",
+        "diagnostics",
+        "distributed",
+        "fields",
+        "habits",
+        "jax",
+        "compile",
+        "lang",
+        "launch",
+        "ops",
+        "runtime",
+        "solvers",
+        "optim",
+        "packed",
+        "render",
+        "rotations",
+        "testing",
+        "textures",
+        "torch",
+        "training",
+        "transforms",
+        "uncollected",
+        "viewer",
+    },
+    # The command line stands apart: it answers without starting Taichi.
+    "arguments": set(),
+    "progress": {"ranks"},
+    "releases": set(),
+    "cli": {"arguments"},
+    "commands": _LANGUAGE | {"arguments", "files", "ranks", "releases"},
+    "__main__": {"cli"},
+}
+# The folders next to the library. `difftile` stands for its public API.
+ALLOWED_OUTSIDE: dict[str, set[str]] = {
+    "scenes": {"difftile"},  # and no other scene: each file is there to be copied
+    "demos": {"difftile", "difftile.arguments", "difftile.progress", "scenes", "demos"},
+    "benchmarks": {"difftile", "difftile.arguments", "scenes", "demos", "benchmarks", "tests"},
+}
+
+
+def below(part: str) -> frozenset[str]:
+    """Return all that a part depends on, itself included."""
+    found, pending = {part}, [part]
+    while pending:
+        for one in ALLOWED[pending.pop()] - found:
+            found.add(one)
+            pending.append(one)
+    return frozenset(found)

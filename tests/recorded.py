@@ -1,0 +1,160 @@
+"""The record of emitted texts whose machine code has passed, so that few are compiled again.
+
+While tests run, programs go to a `Recorded` compile. A text that is in the record runs by the
+meaning of its program; any other is compiled. So a change of the library compiles what it changes.
+One text in twelve is compiled all the same, drawn by the hash of HEAD, and so are launches that
+would take long in Python, programs that print or report, and tests marked `compiled`.
+
+`pytest --record` compiles everything and writes the record anew from the tests that pass. There is
+one file for each compiler and version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from difftile import interp
+from difftile.ir.nodes import Array, Fail, Print, Program, Var
+from difftile.ir.walk import walk
+from difftile.substrate import current_session
+from difftile.substrate.backend import Launcher
+from difftile.substrate.emit import Emitted
+from difftile.substrate.memory import Buffer
+from difftile.substrate.steps import Speed
+from difftile.substrate.work import Work, work_of
+
+FOLDER = Path(__file__).parent / "record"
+ONE_IN = 12  # of the recorded texts is compiled in a run
+
+# The elementary steps that take Python about as long as a compiler takes for a usual kernel.
+_LONG = 100_000
+
+_WIDTH = 10  # hexadecimal digits of a text in the record: 40 bits for some ten thousand texts
+
+
+def key_of(emitted: Emitted, *, as_written: bool) -> str:
+    """Return the entry of a text, with all else that its machine code depends on."""
+    session = current_session()
+    types = sorted((name, str(type_)) for name, type_ in emitted.annotations.items())
+    whole = (emitted.text, types, emitted.least_ndim, as_written, session.fast_math, session.debug)
+    return hashlib.blake2b(repr(whole).encode(), digest_size=_WIDTH // 2).hexdigest()
+
+
+def read(name: str) -> frozenset[str]:
+    """Return the record of a compiler, which is empty if nobody has made it."""
+    file = FOLDER / f"{name}.txt"
+    return frozenset(file.read_text().split()) if file.exists() else frozenset()
+
+
+def write(name: str, keys: Iterable[str]) -> None:
+    """Write the record of a compiler."""
+    FOLDER.mkdir(exist_ok=True)
+    lines = sorted(set(keys))
+    (FOLDER / f"{name}.txt").write_text("\n".join(lines) + "\n")
+
+
+@dataclass
+class Counts:
+    """How the programs of a run were run: by machine code, or by their meaning."""
+
+    compiled: int = 0
+    recorded: int = 0
+
+
+@dataclass
+class Recorded:
+    """A compile that leaves out the texts of the record.
+
+    Args:
+        compile: The compile of a backend.
+        known: The record.
+        drawn: Draws one text in `ONE_IN`.
+        active: Whether texts may be left out; else all are compiled.
+    """
+
+    compile: Callable[..., Launcher]
+    known: frozenset[str]
+    drawn: str
+    active: bool = True
+    counts: Counts = field(default_factory=Counts)
+    noted: set[str] = field(default_factory=set)
+
+    def __call__(
+        self, emitted: Emitted, of: Program, params: tuple[Array | Var, ...], **given: Any
+    ) -> Launcher:
+        """Return a launcher, compiled or not; the arguments are those of `backend.Compile`."""
+        key = key_of(emitted, as_written=given["as_written"])
+
+        def compiled() -> Launcher:
+            self.counts.compiled += 1
+            self.noted.add(key)
+            return self.compile(emitted, of, params, **given)
+
+        if not self.active or key not in self.known or self._is_drawn(key) or _speaks(of):
+            return compiled()
+        return ByMeaning(of, params, tuple(given["written"]), compiled, self.counts)
+
+    def _is_drawn(self, key: str) -> bool:
+        digest = hashlib.blake2b(f"{self.drawn}{key}".encode(), digest_size=4).digest()
+        return int.from_bytes(digest, "little") % ONE_IN == 0
+
+
+def _speaks(program: Program) -> bool:
+    """Tell whether a program prints, or reports failures to the session."""
+    return current_session().debug or any(
+        isinstance(stmt, (Print, Fail)) for stmt in walk(program.body)
+    )
+
+
+class ByMeaning:
+    """A launcher that runs the meaning of a program, and compiles it once it has run for long."""
+
+    def __init__(
+        self,
+        program: Program,
+        params: tuple[Array | Var, ...],
+        written: tuple[int, ...],
+        compiled: Callable[[], Launcher],
+        counts: Counts,
+    ) -> None:
+        counts.recorded += 1
+        self._program = program
+        self._params = params
+        self._written = written
+        self._compiled = compiled
+        self._code: Launcher | None = None
+        self._work: Work = work_of(program, Speed(False, False, ()), [])
+        self._amounts: dict[tuple[Any, ...], float] = {}
+        self._done = 0.0  # steps
+
+    def launch(self, args: Sequence[Any]) -> None:
+        """Run on buffers and numbers, one for each parameter."""
+        if self._code is None:
+            self._done += self._amount(args)
+            if self._done > _LONG:
+                self._code = self._compiled()
+        if self._code is not None:
+            self._code.launch(args)
+            return
+        for position in self._written:
+            args[position].contents.known = None
+        arrays: dict[Array, Any] = {}
+        numbers: dict[Var, Any] = {}
+        own = {*self._program.params, *self._program.temps}
+        for param, arg in zip(self._params, args, strict=True):
+            if isinstance(param, Var):
+                numbers[param] = arg
+            elif param in own:  # and not memory that only a form of its loops uses
+                assert isinstance(arg, Buffer)
+                arrays[param] = arg.array()
+        interp.run(self._program, arrays, numbers)
+
+    def _amount(self, args: Sequence[Any]) -> float:
+        key = self._work.key(args)
+        if key not in self._amounts:
+            self._amounts[key] = self._work.amount(key)
+        return self._amounts[key]

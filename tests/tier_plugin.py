@@ -1,0 +1,143 @@
+"""What a run has of the suite, and which of its programs are compiled: hooks of pytest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from dataclasses import asdict, replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difftile.substrate import chosen, compiler
+from tests import recorded, tiers
+
+
+class Run:
+    """The tiers of a run, its record, and what it says of both in the end.
+
+    Raises:
+        UsageError: An option names no tier, or BASE no revision.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        for number, title in enumerate(tiers.TITLES):
+            config.addinivalue_line("markers", f"tier{number}: {title}")
+        try:
+            self.wanted = tiers.parsed(config.getoption("--tier"))
+            base = os.environ.get("BASE")
+            self.skipped = tiers.untouched(tiers.touched_since(base)) if base else frozenset[str]()
+        except tiers.TierError as error:
+            raise pytest.UsageError(str(error)) from None
+        self.sample: int = config.getoption("--sample")
+        self.left_out: dict[str, int] = {}
+        self.failed: set[str] = set()
+        self.passed: set[str] = set()  # texts
+        self.others: list[dict[str, Any]] = []  # counts of workers
+        self.records: bool = config.getoption("--record")
+        self.compiler = f"{chosen()}-{metadata.version(chosen())}"
+        compiles_all = self.records or config.getoption("--no-record")
+        known = frozenset[str]() if compiles_all else recorded.read(self.compiler)
+        backend: Any = compiler.backend()
+        self.recorded = recorded.Recorded(backend.compile, known, tiers.draw())
+        compiler._loaded["backend"].BACKEND = replace(backend, compile=self.recorded)
+
+    # Which tests
+
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Leave out files of other tiers, and folders that are as they were, unimported."""
+        path = collection_path.relative_to(tiers.ROOT).as_posix()
+        if not path.startswith("tests/") or collection_path.suffix not in ("", ".py"):
+            return None
+        if path in self.skipped:
+            self.left_out[f"{path}, unchanged since BASE"] = 0
+            return True
+        wanted = tiers.LAST in self.wanted or tiers.tiers_under(path) & self.wanted
+        return None if wanted else True
+
+    @pytest.hookimpl(trylast=True)  # after tests have been left out by their marks
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        """Leave out tests of other tiers, those of Taichi elsewhere, and those no sample has."""
+        kept: list[pytest.Item] = []
+        for item in items:
+            marks = {mark.name for mark in item.iter_markers()}
+            path = item.path.relative_to(tiers.ROOT).as_posix()
+            tier = tiers.tier_of_test(path, marks)
+            item.add_marker(f"tier{tier}")
+            if chosen() != "taichi" and "taichi" in marks:
+                reason = f"is about Taichi itself, and kernels run on {chosen()}"
+                item.add_marker(pytest.mark.skip(reason=reason))
+            if tier in self.wanted:
+                kept.append(item)
+            else:
+                title = f"tier {tier} ({tiers.TITLES[tier]})"
+                self.left_out[title] = self.left_out.get(title, 0) + 1
+        if self.sample > 1:
+            files: dict[Path, list[pytest.Item]] = {}
+            for item in kept:
+                if not item.get_closest_marker("skip"):
+                    files.setdefault(item.path, []).append(item)
+            kept = [item for of_file in files.values() for item in of_file[:: self.sample]]
+        if len(kept) < len(items):
+            stays = {*kept}
+            config.hook.pytest_deselected(items=[item for item in items if item not in stays])
+            items[:] = kept
+
+    # Which programs
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Compile all that a test marked `compiled` launches; keep the texts of those that pass."""
+        self.recorded.active = not item.get_closest_marker("compiled")
+        self.recorded.noted.clear()
+        result = yield
+        if item.nodeid not in self.failed:
+            self.passed |= self.recorded.noted
+        return result
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note which tests have failed."""
+        if report.failed:
+            self.failed.add(report.nodeid)
+
+    # What it says
+
+    def _counts(self) -> dict[str, Any]:
+        passed = sorted(self.passed) if self.records else []
+        return {"left_out": self.left_out, "passed": passed, **asdict(self.recorded.counts)}
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Hand the counts of a worker to the process that has started it."""
+        output = getattr(session.config, "workeroutput", None)
+        if output is not None:
+            output["counts"] = self._counts()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take the counts of a worker, unless it has crashed."""
+        counts = getattr(node, "workeroutput", {}).get("counts")
+        if counts is not None:
+            self.others.append(counts)
+
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter, exitstatus: int
+    ) -> None:
+        """Say what was left out, a line for each, and write the record if that is wanted."""
+        say = terminalreporter.write_line
+        all_counts = self.others or [self._counts()]
+        for title, count in sorted(all_counts[0]["left_out"].items()):
+            say(f"left out: {title}" + (f": {count} tests" if count else ""))
+        compiled, by_meaning = (sum(one[n] for one in all_counts) for n in ("compiled", "recorded"))
+        say(
+            f"compiled {compiled} texts; left out {by_meaning} of the record, which ran by their "
+            f"meaning; 1 in {recorded.ONE_IN} is compiled, by DRAW={self.recorded.drawn[:12]}"
+        )
+        if self.records:
+            passed = {key for one in all_counts for key in one["passed"]}
+            before = frozenset[str]() if exitstatus == 0 else recorded.read(self.compiler)
+            recorded.write(self.compiler, before | passed)
+            say(f"recorded {len(passed)} texts of {self.compiler}")

@@ -1,0 +1,209 @@
+"""The tiers of the suite: which tests a run has, from the table in CONTRIBUTING.md.
+
+A file belongs to the tier of the longest path in `PATHS` that it is under. Tests that are marked
+`slow` or `gpu` belong to tier 4 wherever they are.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Collection
+from functools import cache
+from pathlib import Path
+
+from tests.layers import below
+
+ROOT = Path(__file__).parent.parent
+USUAL = frozenset(range(4))
+LAST = 4
+
+MEANING, CODE, RUNTIME, VILLAGE = range(4)
+TITLES = ("meaning", "code", "runtime", "village", "slow, gpu")
+
+PATHS: dict[str, int] = {
+    "tests": RUNTIME,
+    # No compiler is needed.
+    "tests/faults": MEANING,
+    "tests/lang": MEANING,
+    "tests/passes": MEANING,
+    "tests/test_code_lines.py": MEANING,
+    "tests/test_dataflow.py": MEANING,
+    "tests/test_derived.py": MEANING,
+    "tests/test_diagnostics.py": MEANING,
+    "tests/test_layers.py": MEANING,
+    "tests/test_lowering.py": MEANING,
+    "tests/test_op_builder.py": MEANING,
+    "tests/test_ops.py": MEANING,
+    "tests/test_parse.py": MEANING,
+    "tests/test_reach.py": MEANING,
+    "tests/test_revolve.py": MEANING,
+    "tests/test_special.py": MEANING,
+    "tests/test_split_index_sets.py": MEANING,
+    # Each op, statement and form as machine code.
+    "tests/golden": CODE,
+    "tests/test_accuracy.py": CODE,
+    "tests/test_constructs.py": CODE,
+    "tests/test_dense.py": CODE,
+    "tests/test_device_code.py": CODE,
+    "tests/test_golden.py": CODE,
+    "tests/test_golden_device.py": CODE,
+    "tests/test_hunt.py": CODE,
+    "tests/test_ops_in_taichi.py": CODE,
+    "tests/test_programs.py": CODE,
+    "tests/test_vector_additions.py": CODE,
+    "tests/test_vector_loops.py": CODE,
+    "tests/test_vector_math.py": CODE,
+    # What stands on the language, and whole processes.
+    "tests/test_cli.py": VILLAGE,
+    "tests/test_cli_bench.py": VILLAGE,
+    "tests/test_cli_docs.py": VILLAGE,
+    "tests/test_cli_doctor.py": VILLAGE,
+    "tests/test_cli_explain.py": VILLAGE,
+    "tests/test_demo_ant_policy.py": VILLAGE,
+    "tests/test_demo_cloth_newton.py": VILLAGE,
+    "tests/test_demo_implicit_equilibrium.py": VILLAGE,
+    "tests/test_demo_mass_spring.py": VILLAGE,
+    "tests/test_demo_newton_spring.py": VILLAGE,
+    "tests/test_distributed_benchmark.py": VILLAGE,
+    "tests/test_docs.py": VILLAGE,
+    "tests/test_fused_benchmark.py": VILLAGE,
+    "tests/test_gpu_benchmark.py": VILLAGE,
+    "tests/test_kernels_benchmark.py": VILLAGE,
+    "tests/test_notebooks.py": VILLAGE,
+    "tests/test_packaging.py": VILLAGE,
+    "tests/test_rendering_benchmark.py": VILLAGE,
+    "tests/test_substrates_benchmark.py": VILLAGE,
+    "tests/datasets": VILLAGE,
+    "tests/distributed": VILLAGE,
+    "tests/files": VILLAGE,
+    "tests/gallery": VILLAGE,
+    "tests/interop": VILLAGE,
+    "tests/newcomer": VILLAGE,
+    "tests/process": VILLAGE,
+    "tests/training": VILLAGE,
+    "tests/viewer": VILLAGE,
+    "tests/worlds": VILLAGE,
+}
+
+# The parts of the library that the tests of a folder are about; they depend on all below these.
+# Files that no folder has run always.
+ABOUT: dict[str, tuple[str, ...]] = {
+    "tests/datasets": ("datasets",),
+    "tests/distributed": ("distributed", "training"),
+    "tests/files": ("files",),
+    "tests/gallery": ("__init__", "cli"),
+    "tests/interop": ("torch", "jax"),
+    "tests/newcomer": ("__init__", "commands"),
+    "tests/process": ("__init__", "commands"),
+    "tests/training": ("training",),
+    "tests/viewer": ("viewer",),
+    "tests/worlds": ("worlds",),
+}
+
+
+class TierError(Exception):
+    """An option that names no tier or no revision, in one line."""
+
+
+def parsed(text: str) -> frozenset[int]:
+    """Return the tiers that an option names: '2', '0,1' or '0-3'.
+
+    Raises:
+        TierError: There is no such tier.
+    """
+    found: set[int] = set()
+    for part in text.split(","):
+        numbers = part.split("-")[:2]
+        if not all(n.isdecimal() and int(n) <= LAST for n in numbers):
+            raise TierError(f"--tier {text}: there are tiers 0 to {LAST}, as in --tier 0-2")
+        found.update(range(int(numbers[0]), int(numbers[-1]) + 1))
+    if not found:
+        raise TierError(f"--tier {text}: the last tier comes before the first")
+    return frozenset(found)
+
+
+@cache
+def tier_of(path: str) -> int:
+    """Return the tier of a file or folder, by its path from the root of the checkout."""
+    while path not in PATHS:
+        path = path.rpartition("/")[0] or "tests"
+    return PATHS[path]
+
+
+def tier_of_test(path: str, marks: Collection[str]) -> int:
+    """Return the tier of a test, by its file and its marks."""
+    return LAST if {"slow", "gpu"} & {*marks} else tier_of(path)
+
+
+def tiers_under(path: str) -> set[int]:
+    """Return the tiers of all that a folder has."""
+    return {tier_of(path), *(tier for one, tier in PATHS.items() if one.startswith(path + "/"))}
+
+
+def touched_since(base: str) -> frozenset[str]:
+    """Return the files that differ from a revision, those that are not committed included.
+
+    Raises:
+        TierError: The revision is unknown, or the checkout has no history.
+    """
+    try:
+        subprocess.run(
+            ["git", "merge-base", "--is-ancestor", base, "HEAD"],
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        raise TierError(f"BASE={base}: no revision that HEAD descends from") from None
+    changed = _git("diff", "--name-only", base).splitlines()
+    return frozenset(changed + _git("ls-files", "--others", "--exclude-standard").splitlines())
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(
+        ["git", *words], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def draw() -> str:
+    """Return what draws the tests that are compiled: DRAW, or the hash of HEAD."""
+    if given := os.environ.get("DRAW"):
+        return given
+    try:
+        return _git("rev-parse", "HEAD").strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "0"  # a source distribution
+
+
+def untouched(touched: Collection[str]) -> frozenset[str]:
+    """Return the folders of tier 3 that need not run, since all that they are about is as it was.
+
+    Args:
+        touched: The files that have changed.
+    """
+    found: set[str] = set()
+    for folder, parts in ABOUT.items():
+        needed = frozenset[str]().union(*map(below, parts))
+        if not any(_matters(path, folder, needed) for path in touched):
+            found.add(folder)
+    return frozenset(found)
+
+
+def _matters(path: str, folder: str, needed: Collection[str]) -> bool:
+    """Tell whether a file that has changed matters to the tests of a folder."""
+    first, _, rest = path.partition("/")
+    match first:
+        case "difftile":
+            return rest.partition("/")[0].rpartition(".py")[0] in needed or (
+                rest.partition("/")[0] in needed
+            )
+        case "docs" | "benchmarks":
+            return False
+        case "demos" | "scenes":
+            return folder in ("tests/gallery", "tests/newcomer")
+        case "tests":
+            other = any(path.startswith(f"{one}/") for one in PATHS if one != "tests")
+            return path.startswith(f"{folder}/") or (not other and "/test_" not in path)
+        case _:
+            return not path.endswith(".md")
