@@ -35,6 +35,7 @@ from difftile.ranks import choice, start
 from difftile.substrate import calibration
 from difftile.substrate import compile as compiling
 from difftile.tracebacks import set_traceback
+from tests.recorded import install_as_handed_on
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 120.0  # for a function, compiling included [s]
@@ -262,6 +263,7 @@ def main() -> None:
     tasks: SimpleQueue[Any] = SimpleQueue()
     threading.Thread(target=_hear, args=(connection, tasks), daemon=True).start()
     compiling.costs_on = lambda *_: calibration.DEFAULT
+    install_as_handed_on()
     dt.init(default_fp="f64", cpu_max_num_threads=1)
     set_traceback("full")
     world = start(timeout=_TIMEOUT)

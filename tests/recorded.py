@@ -6,21 +6,24 @@ One text in twelve is compiled all the same, drawn by the hash of HEAD, and so a
 would take long in Python, programs that print or report, and tests marked `compiled`.
 
 `pytest --record` compiles everything and writes the record anew from the tests that pass. There is
-one file for each compiler and version.
+one file for each compiler and version. Processes that tests start find their part in `VARIABLE`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from difftile import interp
 from difftile.ir.nodes import Array, Fail, Print, Program, Var
 from difftile.ir.walk import walk
-from difftile.substrate import current_session
+from difftile.substrate import chosen, compiler, current_session
 from difftile.substrate.backend import Launcher
 from difftile.substrate.emit import Emitted
 from difftile.substrate.memory import Buffer
@@ -28,6 +31,7 @@ from difftile.substrate.steps import Speed
 from difftile.substrate.work import Work, work_of
 
 FOLDER = Path(__file__).parent / "record"
+VARIABLE = "DIFFTILE_TEST_RECORD"
 ONE_IN = 12  # of the recorded texts is compiled in a run
 
 # The elementary steps that take Python about as long as a compiler takes for a usual kernel.
@@ -42,6 +46,11 @@ def key_of(emitted: Emitted, *, as_written: bool) -> str:
     types = sorted((name, str(type_)) for name, type_ in emitted.annotations.items())
     whole = (emitted.text, types, emitted.least_ndim, as_written, session.fast_math, session.debug)
     return hashlib.blake2b(repr(whole).encode(), digest_size=_WIDTH // 2).hexdigest()
+
+
+def compiler_name() -> str:
+    """Return the name and version of the compiler, which name the record."""
+    return f"{chosen()}-{metadata.version(chosen())}"
 
 
 def read(name: str) -> frozenset[str]:
@@ -73,12 +82,14 @@ class Recorded:
         compile: The compile of a backend.
         known: The record.
         drawn: Draws one text in `ONE_IN`.
+        sink: Where a process that a test has started writes the texts that it compiles.
         active: Whether texts may be left out; else all are compiled.
     """
 
     compile: Callable[..., Launcher]
     known: frozenset[str]
     drawn: str
+    sink: Path | None = None
     active: bool = True
     counts: Counts = field(default_factory=Counts)
     noted: set[str] = field(default_factory=set)
@@ -92,6 +103,8 @@ class Recorded:
         def compiled() -> Launcher:
             self.counts.compiled += 1
             self.noted.add(key)
+            if self.sink is not None:
+                (self.sink / key).touch()
             return self.compile(emitted, of, params, **given)
 
         if not self.active or key not in self.known or self._is_drawn(key) or _speaks(of):
@@ -101,6 +114,28 @@ class Recorded:
     def _is_drawn(self, key: str) -> bool:
         digest = hashlib.blake2b(f"{self.drawn}{key}".encode(), digest_size=4).digest()
         return int.from_bytes(digest, "little") % ONE_IN == 0
+
+
+def install(known: frozenset[str], drawn: str, sink: Path | None = None) -> Recorded:
+    """Let the programs of this process go through a record, and return that."""
+    backend: Any = compiler.backend()
+    made = Recorded(backend.compile, known, drawn, sink)
+    compiler._loaded["backend"].BACKEND = replace(backend, compile=made)
+    return made
+
+
+def hand_on(known: frozenset[str], drawn: str, sink: Path | None) -> None:
+    """Let processes that are started later call `install_as_handed_on`."""
+    given = {"known": bool(known), "drawn": drawn, "sink": None if sink is None else str(sink)}
+    os.environ[VARIABLE] = json.dumps(given)
+
+
+def install_as_handed_on() -> None:
+    """Let the programs of this process go through the record of the one that has started it."""
+    given = json.loads(os.environ.get(VARIABLE, "null"))
+    if given is not None:
+        known = read(compiler_name()) if given["known"] else frozenset[str]()
+        install(known, given["drawn"], None if given["sink"] is None else Path(given["sink"]))
 
 
 def _speaks(program: Program) -> bool:

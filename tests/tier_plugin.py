@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Generator
-from dataclasses import asdict, replace
-from importlib import metadata
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from difftile.substrate import chosen, compiler
+from difftile.substrate import chosen
 from tests import recorded, tiers
 
 
@@ -37,12 +37,16 @@ class Run:
         self.passed: set[str] = set()  # texts
         self.others: list[dict[str, Any]] = []  # counts of workers
         self.records: bool = config.getoption("--record")
-        self.compiler = f"{chosen()}-{metadata.version(chosen())}"
+        self.compiler = recorded.compiler_name()
         compiles_all = self.records or config.getoption("--no-record")
         known = frozenset[str]() if compiles_all else recorded.read(self.compiler)
-        backend: Any = compiler.backend()
-        self.recorded = recorded.Recorded(backend.compile, known, tiers.draw())
-        compiler._loaded["backend"].BACKEND = replace(backend, compile=self.recorded)
+        # The texts that processes compile, which tests start: those of all workers in one folder.
+        self.sink = tiers.ROOT / "build" / "recorded" if self.records else None
+        if self.sink is not None and not hasattr(config, "workerinput"):
+            shutil.rmtree(self.sink, ignore_errors=True)
+            self.sink.mkdir(parents=True)
+        self.recorded = recorded.install(known, tiers.draw())
+        recorded.hand_on(known, tiers.draw(), self.sink)
 
     # Which tests
 
@@ -138,6 +142,8 @@ class Run:
         )
         if self.records:
             passed = {key for one in all_counts for key in one["passed"]}
+            assert self.sink is not None
+            passed |= {file.name for file in self.sink.iterdir()}
             before = frozenset[str]() if exitstatus == 0 else recorded.read(self.compiler)
             recorded.write(self.compiler, before | passed)
             say(f"recorded {len(passed)} texts of {self.compiler}")
