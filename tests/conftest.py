@@ -34,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--no-record", action="store_true", help="compile all programs, the recorded ones too"
     )
     parser.addoption(
-        "--record", action="store_true", help="compile all programs, and record those that pass"
+        "--record", action="store_true", help="add the texts that tests have compiled and passed"
     )
     parser.addoption(
         "--sample",

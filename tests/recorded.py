@@ -5,8 +5,8 @@ meaning of its program; any other is compiled. So a change of the library compil
 One text in twelve is compiled all the same, drawn by the hash of HEAD, and so are launches that
 would take long in Python, programs that print or report, and tests marked `compiled`.
 
-`pytest --record` compiles everything and writes the record anew from the tests that pass. There is
-one file for each compiler and version. Processes that tests start find their part in `VARIABLE`.
+`pytest --record` adds the texts that tests compile and pass; with `--no-record` as well it compiles
+all and writes the record anew. There is one file for each compiler and version. Processes that tests start find their part in `VARIABLE`.
 """
 
 from __future__ import annotations

@@ -38,15 +38,15 @@ class Run:
         self.others: list[dict[str, Any]] = []  # counts of workers
         self.records: bool = config.getoption("--record")
         self.compiler = recorded.compiler_name()
-        compiles_all = self.records or config.getoption("--no-record")
-        known = frozenset[str]() if compiles_all else recorded.read(self.compiler)
+        compiles_all = config.getoption("--no-record")
+        self.known = frozenset[str]() if compiles_all else recorded.read(self.compiler)
         # The texts that processes compile, which tests start: those of all workers in one folder.
         self.sink = tiers.ROOT / "build" / "recorded" if self.records else None
         if self.sink is not None and not hasattr(config, "workerinput"):
             shutil.rmtree(self.sink, ignore_errors=True)
             self.sink.mkdir(parents=True)
-        self.recorded = recorded.install(known, tiers.draw())
-        recorded.hand_on(known, tiers.draw(), self.sink)
+        self.recorded = recorded.install(self.known, tiers.draw())
+        recorded.hand_on(self.known, tiers.draw(), self.sink)
 
     # Which tests
 
@@ -144,6 +144,7 @@ class Run:
             passed = {key for one in all_counts for key in one["passed"]}
             assert self.sink is not None
             passed |= {file.name for file in self.sink.iterdir()}
-            before = frozenset[str]() if exitstatus == 0 else recorded.read(self.compiler)
-            recorded.write(self.compiler, before | passed)
+            # What an earlier version has emitted goes where all tests have compiled all programs.
+            kept = self.known if exitstatus == 0 else recorded.read(self.compiler)
+            recorded.write(self.compiler, kept | passed)
             say(f"recorded {len(passed)} texts of {self.compiler}")
