@@ -2,11 +2,13 @@
 
 While tests run, programs go to a `Recorded` compile. A text that is in the record runs by the
 meaning of its program; any other is compiled. So a change of the library compiles what it changes.
-One text in twelve is compiled all the same, drawn by the hash of HEAD, and so are launches that
-would take long in Python, programs that print or report, and tests marked `compiled`.
+Compiled all the same are one text in twelve, drawn by the hash of HEAD; in tests of tier 1 the
+first text with each op and statement; launches that would take long in Python; programs that print
+or report; and all that tests marked `compiled` launch.
 
-`pytest --record` adds the texts that tests compile and pass; with `--no-record` as well it compiles
-all and writes the record anew. There is one file for each compiler and version. Processes that tests start find their part in `VARIABLE`.
+`pytest --record` adds the texts that tests compile and pass; with `--no-record` as well it
+compiles all and writes the record anew. There is one file for each compiler and version.
+Processes that tests start find their part in `VARIABLE`.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
@@ -36,6 +39,13 @@ ONE_IN = 12  # of the recorded texts is compiled in a run
 
 # The elementary steps that take Python about as long as a compiler takes for a usual kernel.
 _LONG = 100_000
+
+# What a text has of the language: ops, types, statements, and how loops run.
+_PARTS = re.compile(
+    r"\b(?:ti|accurate|dense|linalg|predicates|vector_math|warps)\.[\w.]+"
+    r"|\b(?:while|for|if|else|break|continue|return|and|or|not)\b"
+    r"|@\S+|[-+*/%&|^<>=~]+"
+)
 
 _WIDTH = 10  # hexadecimal digits of a text in the record: 40 bits for some ten thousand texts
 
@@ -84,6 +94,7 @@ class Recorded:
         drawn: Draws one text in `ONE_IN`.
         sink: Where a process that a test has started writes the texts that it compiles.
         active: Whether texts may be left out; else all are compiled.
+        each: Whether the first text with each part of the language is compiled.
     """
 
     compile: Callable[..., Launcher]
@@ -91,6 +102,8 @@ class Recorded:
     drawn: str
     sink: Path | None = None
     active: bool = True
+    each: bool = False
+    seen: set[str] = field(default_factory=set)
     counts: Counts = field(default_factory=Counts)
     noted: set[str] = field(default_factory=set)
 
@@ -103,11 +116,14 @@ class Recorded:
         def compiled() -> Launcher:
             self.counts.compiled += 1
             self.noted.add(key)
+            self.seen.update(_PARTS.findall(emitted.text))
             if self.sink is not None:
                 (self.sink / key).touch()
             return self.compile(emitted, of, params, **given)
 
-        if not self.active or key not in self.known or self._is_drawn(key) or _speaks(of):
+        is_new = self.each and not self.seen.issuperset(_PARTS.findall(emitted.text))
+        may_leave_out = self.active and key in self.known and not is_new
+        if not may_leave_out or self._is_drawn(key) or _speaks(of):
             return compiled()
         return ByMeaning(of, params, tuple(given["written"]), compiled, self.counts)
 

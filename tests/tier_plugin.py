@@ -95,8 +95,9 @@ class Run:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """Compile all that a test marked `compiled` launches; keep the texts of those that pass."""
+        """Say what a test needs compiled, and keep the texts of those that pass."""
         self.recorded.active = not item.get_closest_marker("compiled")
+        self.recorded.each = item.get_closest_marker(f"tier{tiers.CODE}") is not None
         self.recorded.noted.clear()
         result = yield
         if item.nodeid not in self.failed:

@@ -1,0 +1,112 @@
+"""Programs whose text is in the record run by their meaning, and all others are compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+import taichi as ti
+
+import difftile as dt
+from tests import recorded
+from tests.recorded import Recorded
+
+
+@pytest.fixture
+def one(request: pytest.FixtureRequest) -> Generator[Recorded]:
+    """The record of this process, which knows and draws nothing for a while."""
+    plugin: Any = request.config.pluginmanager.getplugin("tiers")
+    used: Recorded = plugin.recorded
+    fresh = dict(known=frozenset(), active=True, each=False, noted=set())
+    with mock.patch.multiple(used, counts=recorded.Counts(), **fresh):
+        with mock.patch.object(Recorded, "_is_drawn", lambda *_: False):
+            yield used
+
+
+def _kernel() -> Any:
+    @dt.kernel
+    def cubes(x, y):
+        for i in x:
+            y[i] += ti.sin(x[i]) ** 3
+
+    return cubes
+
+
+def _run(kernel: Any, n: int = 5) -> np.ndarray:
+    x, y = dt.from_numpy(np.linspace(0.1, 1.0, n)), dt.zeros(n, dtype=ti.f64)
+    kernel(x, y)
+    return y.to_numpy()
+
+
+def test_a_recorded_text_runs_without_a_compiler_to_the_same_numbers(one: Recorded) -> None:
+    first = _run(_kernel())
+    assert one.counts == recorded.Counts(1, 0) and len(one.noted) == 1
+    one.known = frozenset(one.noted)
+    np.testing.assert_allclose(_run(_kernel()), first, rtol=1e-15)
+    assert one.counts == recorded.Counts(1, 1)
+
+
+def test_another_text_is_compiled(one: Recorded) -> None:
+    _run(_kernel())
+    one.known = frozenset(one.noted)
+
+    @dt.kernel
+    def squares(x, y):
+        for i in x:
+            y[i] += ti.sin(x[i]) ** 2
+
+    _run(squares)
+    assert one.counts == recorded.Counts(2, 0)
+
+
+def test_long_launches_are_compiled_once_they_have_taken_long(one: Recorded) -> None:
+    _run(_kernel(), 3000)
+    one.known, kernel = frozenset(one.noted), _kernel()
+    for _ in range(10):
+        result = _run(kernel, 3000)
+    assert one.counts == recorded.Counts(2, 1)
+    np.testing.assert_allclose(result, np.sin(np.linspace(0.1, 1.0, 3000)) ** 3, rtol=1e-12)
+
+
+@pytest.mark.parametrize("reason", ["drawn", "marked", "a part of the language"])
+def test_what_a_run_compiles_of_the_record(one: Recorded, reason: str) -> None:
+    _run(_kernel())
+    one.known = frozenset(one.noted)
+    one.active = reason != "marked"
+    one.each = reason == "a part of the language"
+    if one.each:
+        one.seen.discard("ti.sin")
+    with mock.patch.object(Recorded, "_is_drawn", lambda *_: reason == "drawn"):
+        _run(_kernel())
+    assert one.counts == recorded.Counts(2, 0)
+
+
+def test_one_text_in_twelve_is_drawn() -> None:
+    draws = [Recorded(pytest.fail, frozenset(), f"hash {k}") for k in range(5)]
+    counts = [sum(draw._is_drawn(f"{k:010x}") for k in range(2400)) for draw in draws]
+    assert all(150 < count < 250 for count in counts) and len({*counts}) > 1
+
+
+def test_programs_that_print_are_compiled(one: Recorded) -> None:
+    @dt.kernel
+    def speaks(x):
+        for i in range(1):
+            print("x is", x[0])
+
+    x = dt.ones(1)
+    speaks(x)
+    one.known = frozenset(one.noted)
+    dt.kernel(speaks.__wrapped__)(x)
+    assert one.counts == recorded.Counts(2, 0)
+
+
+def test_a_record_is_one_sorted_entry_a_line(tmp_path: Path) -> None:
+    with mock.patch.object(recorded, "FOLDER", tmp_path):
+        assert recorded.read("taichi-9") == frozenset()
+        recorded.write("taichi-9", ["b", "a", "b"])
+        assert (tmp_path / "taichi-9.txt").read_text() == "a\nb\n"
+        assert recorded.read("taichi-9") == {"a", "b"}
