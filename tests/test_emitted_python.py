@@ -299,13 +299,9 @@ STATEMENTS = {
   m = shape(z, 1)
   parallel for i in 0:i32..n:
     a: f64 = y[i]
+    for j in 0:i32..m:
+      z[i, j] += a
     y[i] = s
-    for j in 0:i32..m, b <- c = 0.0:f64:
-      d: f64 = z[i, j]
-      e: f64 = mul(d, a)
-      g: f64 = add(c, e)
-      yield g
-    x[i] = b
 """,
     "a read before a store": "  for i in 0:i32..n:\n" + WAITING.format("    y[i] = a\n"),
     "a read before an atomic": "  parallel for i in 0:i32..n:\n"

@@ -31,6 +31,7 @@ PATHS: dict[str, int] = {
     "tests/test_dataflow.py": MEANING,
     "tests/test_derived.py": MEANING,
     "tests/test_diagnostics.py": MEANING,
+    "tests/test_emitted_python.py": MEANING,
     "tests/test_layers.py": MEANING,
     "tests/test_lowering.py": MEANING,
     "tests/test_op_builder.py": MEANING,
@@ -40,6 +41,9 @@ PATHS: dict[str, int] = {
     "tests/test_revolve.py": MEANING,
     "tests/test_special.py": MEANING,
     "tests/test_split_index_sets.py": MEANING,
+    "tests/test_strides.py": MEANING,
+    "tests/test_strips.py": MEANING,
+    "tests/test_whole_writes.py": MEANING,
     # Each op, statement and form as machine code.
     "tests/golden": CODE,
     "tests/test_accuracy.py": CODE,
