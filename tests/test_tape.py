@@ -244,6 +244,17 @@ def test_two_tapes_recorded_before_either_is_replayed() -> None:
     npt.assert_array_equal(x.grad.to_numpy(), [2, 4])
 
 
+def test_tapes_that_update_one_field_in_place_take_no_gradient_of_each_other_for_a_seed() -> None:
+    x = field([3, 1])
+    with dt.Tape() as one:
+        square_in_place(x)
+    with dt.Tape() as other:
+        square_in_place(x)
+    one.backward({x: 1.0})
+    other.backward({x: 1.0})
+    npt.assert_array_equal(x.grad.to_numpy(), [2 * 3 + 2 * 9, 2 + 2])
+
+
 def test_a_second_tape_passes_its_gradient_to_the_first() -> None:
     """The gradient by the contents between two tapes is the seed of the earlier one."""
     x, y = field([1.0, 2.0]), field([0, 0])
@@ -501,12 +512,12 @@ def test_a_gradient_read_by_a_launch_is_an_old_value_like_any_other() -> None:
     x, y, h = field([1, 1]), field([0, 0]), scalar(1.0)
     x.grad.fill(5.0)
     with dt.Tape(accumulate=True) as tape:
-        add_scaled(x.grad, h, y)
         square(x, y)
+        add_scaled(x.grad, h, y)
         add_scaled(x, h, y)
         add_scaled(x.grad, h, y)
     tape.backward({y: 1.0})
-    assert h.grad[None] == 12
+    assert h.grad[None] == 22
     npt.assert_array_equal(x.grad.to_numpy(), [8, 8])
 
 
@@ -546,6 +557,22 @@ def test_elements_that_no_launch_wrote_pass_their_gradient_on() -> None:
     npt.assert_array_equal(before.to_numpy(), [10, 4, 6])
 
 
+@dt.kernel
+def add_one(x):
+    for i in x:
+        x[i] += 1.0
+
+
+def test_a_gradient_passes_launches_that_have_no_adjoint() -> None:
+    after, before = field([0, 0]), field([0, 0])
+    d = field([1, 2]).with_grads(grad_in=after, grad_out=before)
+    with dt.Tape() as tape:
+        add_one(d)
+    after.from_numpy(np.array([10.0, 1.0]))
+    tape.backward({})
+    npt.assert_array_equal(before.to_numpy(), [10, 1])
+
+
 def test_grad_in_alone_is_a_seed_and_grad_out_alone_a_result() -> None:
     seed, result = field([0, 0]), field([0, 0])
     x, y = field([1, 2]).with_grads(grad_out=result), field([0, 0]).with_grads(grad_in=seed)
@@ -563,8 +590,20 @@ def test_assigned_gradients() -> None:  # DT11
         square(x, y)
     y.grad_in = field([1, 10])
     x.grad_out = result = field([100, 100])
-    tape.backward({})
+    tape.backward({}, keep=True)
     npt.assert_array_equal(result.to_numpy(), [102, 140])
+    tape.backward({y: 1.0})  # a seed adds to the gradient that comes in
+    npt.assert_array_equal(result.to_numpy(), [106, 184])
+
+
+def test_a_field_that_is_given_a_gradient_between_launches_is_met_again() -> None:
+    x, y = field([1, 2], grad=False), field([0, 0])
+    with dt.Tape() as tape:
+        square(x, y)
+        x.grad_in = x.grad_out = field([100, 100])
+        square(x, y)
+    tape.backward({y: 1.0})
+    npt.assert_array_equal(x.grad.to_numpy(), [2, 4])
 
 
 # Memory
