@@ -107,6 +107,16 @@ def spoil_under_another_shape(x: dt.Field) -> None:
     x.grad.view(3, 1)[1, 0] = 10.0
 
 
+def spoil_beside_another(x: dt.Field) -> None:
+    @dt.kernel
+    def add_ten(other, g):
+        for i in g:
+            other[i] += 1.0
+            g[i] += 10.0
+
+    add_ten(dt.zeros(3, ti.f64), x.grad)
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -119,6 +129,7 @@ def spoil_under_another_shape(x: dt.Field) -> None:
         spoil_part,
         spoil_part_by_kernel,
         spoil_under_another_shape,
+        pytest.param(spoil_beside_another, marks=pytest.mark.compiled),
     ],
 )
 def test_what_was_written_is_added_to(spoil: Callable[[dt.Field], None]) -> None:
@@ -132,6 +143,18 @@ def test_what_was_written_is_added_to(spoil: Callable[[dt.Field], None]) -> None
     npt.assert_array_equal(x.grad.to_numpy(), before + slope)
     run(x)
     npt.assert_array_equal(x.grad.to_numpy(), before + 2.0 * slope)
+
+
+def test_a_field_that_leaves_zeros_to_a_tape_is_cleared_where_it_goes() -> None:
+    x, y = dt.zeros(3, ti.f64, grad=True), field(0.0, 0.0, 0.0)
+    with dt.Tape() as tape:
+        squares(x, y)
+        sevens = [dt.from_numpy(np.full(3, 7.0)) for _ in range(3)]
+        del sevens  # into the pool
+        x.fill(0.0)
+    npt.assert_array_equal(x.to_numpy(), 0.0)
+    tape.backward({y: np.ones(3)})
+    npt.assert_array_equal(x.grad.to_numpy(), 0.0)
 
 
 def test_the_same_kernel_twice_on_a_tape_adds() -> None:

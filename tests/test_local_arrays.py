@@ -156,3 +156,23 @@ def test_arrays_take_turns_in_memory() -> None:
     np.testing.assert_allclose(x.grad.to_numpy(), 6 + 21 + 3 + 7 + 8 + 7)
     declared = re.findall(r"(\w+) = ti\.Vector\(\[.*\] \* 100\)", turns.source())
     assert len(declared) == 5 and len(set(declared)) < 5, declared
+
+
+def test_arrays_of_one_type_take_turns() -> None:
+    @dt.kernel
+    def turns(x, y):
+        for i in x:
+            a = dt.local(300, ti.f64)
+            for k in range(300):
+                a[k] = x[i] + k
+            late = a[7]
+            b = dt.local(300, int)
+            for k in range(300):
+                b[k] = k + i
+            y[i] = late + (b[5] & 6)
+
+    x, y = dt.from_numpy(np.array([0.5, 1.5])), dt.zeros(2, ti.f64)
+    turns(x, y)
+    np.testing.assert_array_equal(y.to_numpy(), [7.5 + 4, 8.5 + 6])
+    declared = re.findall(r"(\w+) = ti\.Vector\(\[.*\] \* 300\)", turns.source())
+    assert len(set(declared)) == 2, declared

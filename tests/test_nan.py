@@ -120,6 +120,29 @@ def test_comparisons_are_those_of_python(mode: str, dtype: Any, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_only_nan_differs_from_itself(dtype: Any) -> None:
+    """In a kernel as small as this one, the compiler finds that both sides are the same."""
+
+    @dt.kernel
+    def compared(x, y):
+        for i in x:
+            a, b = x[i], x[i]
+            y[i] = 0
+            if a == b:
+                y[i] += 1
+            if a <= b:
+                y[i] += 2
+            if a != b:
+                y[i] += 4
+            if a >= b:
+                y[i] += 8
+
+    x, y = dt.from_numpy(np.array([1.0, math.inf, math.nan], dtype)), dt.zeros(3, ti.i32)
+    compared(x, y)
+    assert y.to_numpy().tolist() == [11, 11, 4]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_comparisons_as_spelled_for_cuda(
     dtype: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -154,6 +154,7 @@ BOXES = {
     "parallel for i in 0:i32..n:\n    j: i32 = mul(i, 2:i32)\n    y[j] = 0.0:f32\n": None,
     "parallel for i in 0:i32..n:\n    j: i32 = mul(i, i)\n    y[j] = 0.0:f32\n": None,
     "parallel for i in 0:i32..n:\n    y[k] = 0.0:f32\n": None,
+    "parallel for i in 0:i32..n, j in 0:i32..k:\n    y[i] = 0.0:f32\n": None,
 }
 
 

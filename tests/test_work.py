@@ -164,6 +164,21 @@ def test_work_is_estimated_once_for_a_shape(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @dt.kernel
+def counts(x, n: int):
+    for _ in range(n):
+        x[0] += 1.0
+
+
+def test_iterations_of_a_launch_that_is_prepared_are_counted() -> None:
+    x = dt.zeros(4, ti.f64)
+    for n in (10, 20):
+        counts(x, n)
+    with pytest.raises(KernelError, match="iterations in one launch"):
+        counts(x, 2**31 - 1)
+    assert x[0] == 30.0
+
+
+@dt.kernel
 def pairs(x, n: int):
     for i, j in ti.ndrange(n, n):
         x[(i + j) % 4] += 1.0

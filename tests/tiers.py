@@ -27,6 +27,7 @@ PATHS: dict[str, int] = {
     "tests/faults": MEANING,
     "tests/lang": MEANING,
     "tests/passes": MEANING,
+    "tests/test_batches.py": MEANING,
     "tests/test_code_lines.py": MEANING,
     "tests/test_dataflow.py": MEANING,
     "tests/test_derived.py": MEANING,

@@ -12,6 +12,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.fields.derived import DerivedField
 from difftile.fields.foreign import field_over, point_at
 from difftile.substrate import Terms
 
@@ -238,6 +239,19 @@ def test_a_part_of_a_tensor_is_shared():
         dt.from_dlpack(t.bfloat16())
     with pytest.raises(dt.FieldError, match="requires grad"):
         dt.from_dlpack(t.requires_grad_())
+
+
+def test_a_field_that_follows_from_memory_of_others_is_up_to_date():
+    array = np.array([1.0, 2.0])
+    x = dt.from_dlpack(array)
+
+    def square(y):
+        y.from_numpy(x.to_numpy() ** 2)
+
+    y = DerivedField(x.element, (2,), [x], square)
+    assert y[1] == 4.0
+    array[1] = 3.0
+    assert y[1] == 9.0
 
 
 def test_arrays_of_jax_are_read_only():
