@@ -681,3 +681,36 @@ def test_zeros_written_over_zeros_are_written() -> None:
         measure(y, loss)
     assert x.grad.to_numpy().tolist() == [1.0, 2.0, 3.0]
     assert y.grad.to_numpy().tolist() == [0.0, 0.0, 0.0]
+
+
+def test_parts_of_one_field_that_are_read_and_written() -> None:
+    @dt.custom_op
+    def moved(src: dt.In, dst: dt.Out, also: int = 0):
+        dst.from_numpy(src.to_numpy())
+        if also:
+            src.fill(0.0)
+
+    x = made(START, grad=False)
+    with dt.Tape():
+        moved(x[:3], x[3:6])
+        with pytest.raises(dt.LaunchError, match=r"'src' is written by .* declared dt.In"):
+            moved(x[:3], x[3:6], 1)
+        with pytest.raises(dt.LaunchError, match="have elements in common"):
+            moved(x[:3], x[2:5])
+
+
+def test_a_detached_argument_takes_no_gradient() -> None:
+    @dt.custom_op
+    def multiplied(x: dt.In, y: dt.In, out: dt.Out):
+        out.from_numpy(x.to_numpy() * y.to_numpy())
+
+    @multiplied.backward
+    def _(x, y, out):
+        x.grad_out.add_numpy(y.to_numpy() * out.grad_in.to_numpy())
+        y.grad_out.add_numpy(x.to_numpy() * out.grad_in.to_numpy())
+
+    x, out = made(START), made(np.zeros(N))
+    with dt.Tape() as tape:
+        multiplied(x, x.detach(), out)
+    tape.backward({out: 1.0})
+    np.testing.assert_array_equal(x.grad.to_numpy(), START)

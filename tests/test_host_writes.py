@@ -119,6 +119,18 @@ def test_a_result_is_not_replaced_by_a_plain_number(plain: Any) -> None:
 # Not refused
 
 
+def test_what_a_launch_has_replaced_since_may_be_overwritten() -> None:
+    x, loss = field([1, 2]), field(0.0)
+    with dt.Tape(loss):
+        energy(x, loss)
+        print(float(loss[None]))
+        loss.fill(0.0)
+        energy(x, loss)
+        loss[None] = 3.0
+        energy(x, loss)
+    np.testing.assert_allclose(x.grad.to_numpy(), [2, 4])
+
+
 def test_sums_start_anew_after_they_were_read() -> None:
     x, loss = field([1, 2]), field(0.0)
     with dt.Tape(loss):

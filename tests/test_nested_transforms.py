@@ -201,3 +201,25 @@ def test_in_single_precision() -> None:
 
     found = dt.grad(f)(X.astype(np.float32))
     np.testing.assert_allclose(found, dt.grad(in_double)(X), rtol=2e-5)
+
+
+def test_a_value_in_a_field_from_outside() -> None:
+    """It is both what the function returns and what it writes; gradients come in by either."""
+    x, total = dt.from_numpy(X, grad=True), dt.zeros((), ti.f64, grad=True)
+    outside = dt.zeros((), ti.f64, grad=True)
+
+    @dt.kernel
+    def squares(x, total):
+        total[None] = 0.0
+        for i in x:
+            total[None] += x[i] ** 2
+
+    def f(x: Any) -> Any:
+        squares(x, outside)
+        return outside
+
+    with dt.Tape(total):
+        value, _ = dt.value_and_grad(f)(x)
+        total += value
+        total += 10.0 * outside
+    np.testing.assert_allclose(x.grad.to_numpy(), 11 * 2 * X, rtol=1e-14)

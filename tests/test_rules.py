@@ -853,3 +853,40 @@ def test_the_rule_of_a_func_stands_for_those_of_the_funcs_that_it_calls() -> Non
     tape.backward({y: np.ones(4)})
     np.testing.assert_array_equal(x.grad.to_numpy(), [3.0, 3.0])  # y is stored anew
     assert not y.grad.to_numpy().any()
+
+
+def test_a_rule_that_adds_to_the_gradient_of_a_field_that_its_kernel_overwrites() -> None:
+    @dt.kernel
+    def move(x, z):
+        for i in x:
+            z[i] = 3.0 * x[i]
+            x[i] = 0.0
+
+    @move.backward
+    def _(x, z):
+        for i in x:
+            x.grad_out[i] += 3.0 * z.grad_in[i]
+
+    x, z = floats(1, 2), outs(2)
+    (found,) = gradients(lambda: move(x, z), z, x, seed=2.0)
+    np.testing.assert_array_equal(found, [6, 6])
+
+
+def test_a_rule_reads_the_field_that_a_name_stands_for_at_the_launch() -> None:
+    weights = floats(0, 0)
+
+    @dt.kernel
+    def same(x, y):
+        for i in x:
+            y[i] = x[i]
+
+    @same.backward
+    def _(x, y):
+        for i in x:
+            x.grad_out[i] += weights[i] * y.grad_in[i]
+
+    x, y = floats(1, 2), outs(2)
+    for numbers in ((1, 2), (10, 20)):
+        weights = floats(*numbers)
+        (found,) = gradients(lambda: same(x, y), y, x)
+        np.testing.assert_array_equal(found, numbers)

@@ -473,3 +473,39 @@ def test_numbers_copies_fills_and_arithmetic_of_fields() -> None:
         return loss / 3.0 + 0.5 * part**2
 
     check(f)
+
+
+def test_a_field_that_a_step_overwrites_after_it_was_read() -> None:
+    """Tangents of what a launch has read are kept while a step writes others in their place."""
+
+    @dt.kernel
+    def twice(x, y):
+        for i in x:
+            y[i] = 2 * x[i]
+
+    @dt.custom_op
+    def doubled(x: dt.In, y: dt.Out):
+        y.from_numpy(2 * x.to_numpy())
+
+    @doubled.backward
+    def _(x, y):
+        twice(y.grad_in, x.grad_out)
+
+    @doubled.forward
+    def _(x, y):
+        twice(x.grad_out, y.grad_in)
+
+    @dt.kernel
+    def square(x, y):
+        for i in x:
+            y[i] = x[i] ** 2
+
+    def f(x: Any) -> Any:
+        y, out = dt.zeros_like(x), dt.zeros((), ti.f64)
+        square(x, y)
+        energy(x, y, out)
+        doubled(x, y)
+        energy(x, y, out)
+        return out
+
+    check(f)

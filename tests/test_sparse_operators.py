@@ -291,6 +291,28 @@ def test_patterns_that_are_none() -> None:
         dt.sparse_jacobian(stencil, (np.array([30]), np.array([0])))(SQUARE)
 
 
+def test_a_pattern_meets_arguments_of_several_sizes() -> None:
+    diagonal = dt.sparse_jacobian(squares, (np.arange(4), np.arange(4)))
+    for n in (4, 6):
+        x = np.arange(1.0, n + 1)
+        x[4:] = 0.0
+        np.testing.assert_array_equal(diagonal(x), 2 * x[:4])
+    with pytest.raises(dt.LaunchError, match=r"shape \(3, 3\)"):
+        diagonal(np.ones(3))
+
+
+@dt.kernel
+def square(x, y):
+    for i in x:
+        y[i] = x[i] * x[i]
+
+
+def squares(x: Any) -> Any:
+    y = dt.zeros_like(x)
+    square(x, y)
+    return y
+
+
 @pytest.mark.parametrize("name", ["linear_operator", "hessian_operator", "sparse_jacobian"])
 def test_without_scipy_operators_say_what_to_install(
     monkeypatch: pytest.MonkeyPatch, name: str

@@ -17,6 +17,13 @@ def square(x, y):
 
 
 @dt.kernel
+def square_and_one(x, y, loss):
+    for i in x:
+        y[i] = x[i] * x[i]
+    loss[None] = 1.0
+
+
+@dt.kernel
 def double(x):
     for i in x:
         x[i] *= 2.0
@@ -76,7 +83,11 @@ def test_a_loss_that_depends_on_nothing_is_reported(limits: dict[str, Any]) -> N
             total(x, loss)
             loss.copy_from(dt.full((), 2.0))
 
-    for run in (lambda: count(x, loss), lambda: total(plain, loss), constant, without_gradient):
+    def beside() -> None:
+        square_and_one(x, dt.zeros(3, grad=True), loss)
+
+    several = lambda: count(x, loss), lambda: total(plain, loss), constant, without_gradient, beside
+    for run in several:
         for after in (False, True):
             with pytest.warns(
                 dt.GradientCut, match="depends smoothly on no field with a gradient"
@@ -131,5 +142,6 @@ def test_a_copy_that_cuts_the_gradient_is_reported() -> None:
         with pytest.warns(dt.GradientCut, match="field 'x' has none and is read again"):
             square(between, y)
         between.copy_from(x)
+        between[:1].copy_from(dt.zeros(1))  # the copy is there but for an element
         with pytest.warns(dt.GradientCut, match="field 'source' has none"):
             y.copy_from(between)

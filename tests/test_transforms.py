@@ -200,6 +200,44 @@ def test_in_place_programs_leave_their_arguments_alone() -> None:
     np.testing.assert_allclose(tangent[None], found["x"][0], rtol=1e-12)
 
 
+def test_tangents_of_copies_between_parts_that_overlap() -> None:
+    def shifted(x: Any) -> Any:
+        x[1:].copy_from(x[:-1])
+        return x
+
+    primal, tangent = np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0])
+    np.testing.assert_array_equal(dt.jvp(shifted, primal, tangent)[1], [4, 4, 5])
+    np.testing.assert_array_equal(dt.jacfwd(shifted)(primal), [[1, 0, 0], [1, 0, 0], [0, 1, 0]])
+    np.testing.assert_array_equal(dt.jacrev(shifted)(primal), [[1, 0, 0], [1, 0, 0], [0, 1, 0]])
+
+
+def test_no_tangent_passes_a_detached_argument_of_an_operation() -> None:
+    @dt.custom_op
+    def add(x: dt.In, z: dt.In, y: dt.Out) -> None:
+        y.from_numpy(x.to_numpy() + z.to_numpy())
+
+    @add.forward
+    def _(x: Any, z: Any, y: Any) -> None:
+        y.grad_in.from_numpy(x.grad_out.to_numpy() + z.grad_out.to_numpy())
+
+    @add.backward
+    def _(x: Any, z: Any, y: Any) -> None:
+        for one in (x, z):
+            one.grad_out.add_numpy(y.grad_in.to_numpy())
+
+    def f(x: Any) -> Any:
+        y, z = dt.zeros_like(x), dt.zeros_like(x)
+        z.copy_from(x)
+        add(x.detach(), z, y)
+        return y
+
+    x = dt.from_numpy(np.array([1.0, 2.0]), grad=True)
+    with dt.Tape():
+        value, tangent = dt.jvp(f, x, np.ones(2))
+    np.testing.assert_array_equal(value.to_numpy(), [2, 4])
+    np.testing.assert_array_equal(tangent.to_numpy(), [1, 1])
+
+
 def test_what_has_no_derivative() -> None:
     with pytest.raises(dt.LaunchError, match="argument 0 is an array of int64"):
         dt.grad(cubed)(np.arange(3))
@@ -446,3 +484,87 @@ def test_tangents_keep_nothing_of_launches() -> None:
     before = current_session().pool.kept
     dt.jvp(run, np.ones(100), np.ones(100))
     assert set(held) == {before}
+
+
+@dt.kernel
+def scaled_into(a, b):
+    for i in a:
+        b[i] = 1.5 * a[i]
+
+
+def test_a_launch_on_the_same_fields_that_vary_by_then() -> None:
+    def f(x: Any) -> Any:
+        a, b = dt.ones(2, dtype=ti.f64), dt.zeros(2, dtype=ti.f64)
+        scaled_into(a, b)  # constants so far
+        a.copy_from(x)
+        scaled_into(a, b)
+        return _summed(b, 1.0)
+
+    np.testing.assert_array_equal(dt.grad(f)(np.array([1.0, 2.0])), [1.5, 1.5])
+
+
+def test_what_varies_late_in_a_run() -> None:
+    """A value moves on by a field in each step, against the order of the launches."""
+
+    def f(x: Any, loop: Any) -> Any:
+        way = [x, *(dt.zeros(2, dtype=ti.f64) for _ in range(8))]
+        for _ in loop:
+            for k in reversed(range(8)):
+                scaled_into(way[k], way[k + 1])
+        return _summed(way[-1], 1.0)
+
+    for loop in (range(20), dt.steps(20)):
+        found = dt.grad(f)(np.array([1.0, 2.0]), loop)
+        np.testing.assert_allclose(found, [1.5**8, 1.5**8], rtol=1e-14)
+
+
+def test_numbers_of_constants_pass_by_python() -> None:
+    """What is computed under no_grad, or written by Python, is read as a constant."""
+
+    @dt.custom_op
+    def double(x: dt.In, y: dt.Out) -> None:
+        y.from_numpy(2 * x.to_numpy())
+
+    def by_operation(x: Any) -> Any:
+        y, z = dt.zeros_like(x), dt.zeros_like(x)
+        with dt.no_grad():
+            double(x, y)
+        z.from_numpy(np.sin(y.to_numpy()))
+        return _weighed(x, z)
+
+    def by_write(x: Any) -> Any:
+        z = dt.zeros_like(x)
+        with dt.no_grad():
+            z.from_numpy(2 * x.to_numpy())
+        return _weighed(x, z)
+
+    x = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(dt.grad(by_operation)(x), np.sin(2 * x))
+    np.testing.assert_array_equal(dt.grad(by_write)(x), 2 * x)
+    np.testing.assert_array_equal(dt.linearize(by_write, x)[1](np.ones(2)), 6.0)
+    np.testing.assert_array_equal(dt.linearize(by_operation, x)[1](np.ones(2)), np.sin(2 * x).sum())
+
+
+def test_a_part_of_constants_leaves_the_rest_varying() -> None:
+    def f(x: Any) -> Any:
+        y, z = dt.zeros_like(x), dt.zeros_like(x)
+        scaled_into(x, y)
+        y[1] = 5.0
+        z.from_numpy(np.sin(y.to_numpy()))
+        return _weighed(x, z)
+
+    for run in (dt.grad(f), lambda x: dt.linearize(f, x)[1](x), dt.hessian(f)):
+        with pytest.raises(dt.TapeError, match="The gradient would be cut"):
+            run(np.array([1.0, 2.0]))
+
+
+@dt.kernel
+def _add_products(x, z, out):
+    for i in x:
+        out[None] += x[i] * z[i]
+
+
+def _weighed(x: Any, z: Any) -> Any:
+    out = scalar()
+    _add_products(x, z, out)
+    return out

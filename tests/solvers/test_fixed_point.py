@@ -432,3 +432,16 @@ def test_wrong_arguments_are_refused() -> None:
     with dt.Tape() as tape, pytest.raises(dt.LaunchError, match="the function changes the unknown"):
         dt.fixed_point(lambda y, out: cosine(y, y, x), y, diff="solution")
     tape.release()
+
+
+def test_a_field_that_only_later_calls_use_is_refused() -> None:
+    x, later, y, loss = number(0.3), number(0.3), number(0.0), number(0.0)
+    calls: list[int] = []
+
+    def g(y: dt.Field, out: dt.Field) -> None:
+        calls.append(1)
+        cosine(y, out, x if len(calls) < 4 else later)
+
+    with pytest.raises(dt.LaunchError, match="did not at its first call"), dt.Tape(loss):
+        dt.fixed_point(g, y, diff="solution")
+        take(y, loss)

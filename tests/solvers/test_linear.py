@@ -240,3 +240,17 @@ def test_nothing_comes_of_nothing() -> None:
     assert not f["x"].to_numpy().any()
     expected = reference(f)["b"]
     np.testing.assert_allclose(f["b"].grad.to_numpy(), expected, rtol=1e-8, atol=1e-9)
+
+
+def test_a_cycle_on_which_gmres_stalls_is_solved() -> None:
+    """From one end of it to the other it takes as many vectors as there are numbers."""
+
+    @dt.kernel
+    def shift(v, out):
+        for i in v:
+            out[(i + 1) % v.shape[0]] = v[i]
+
+    n = 60
+    b, x = dt.from_numpy(np.eye(n)[0]), dt.zeros(n, dtype=ti.f64)
+    assert dt.linear_solve(shift, b, x, method="gmres").converged
+    np.testing.assert_allclose(x.to_numpy(), np.eye(n)[n - 1], atol=1e-9)

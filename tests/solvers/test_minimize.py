@@ -159,3 +159,23 @@ def test_what_does_not_converge_says_so() -> None:
         with dt.Tape(loss):  # the curvature of x^4 is zero at the minimum
             assert dt.minimize_implicit(quartic, x, args=(p,)).converged
             take(x, loss)
+
+
+def test_what_the_energy_leaves_elsewhere_has_a_gradient() -> None:
+    p, x, side = number(1.5), number(0.0), number(0.0)
+
+    @dt.kernel
+    def aside(x, side, p):
+        side[None] = x[None] ** 2 * p[None]
+
+    @dt.kernel
+    def bowl(x, e, p):
+        e[None] += 0.5 * (x[None] - p[None]) ** 2
+
+    def energy(x: dt.Field, e: dt.Field) -> None:
+        aside(x, side, p)
+        bowl(x, e, p)
+
+    with dt.Tape(side):
+        dt.minimize_implicit(energy, x)
+    assert p.grad[None] == pytest.approx(3 * 1.5**2, rel=1e-9)
