@@ -14,14 +14,16 @@ import difftile as dt
 
 
 @dt.kernel
-def add_points(alphas, means, factors, x, terms, y):
+def add_points(alphas, means, factors, x, diagonals, terms, y):
     """Add the log-likelihood of the points; `terms` has a row for each and its components."""
     n, d, components = x.shape[0], x.shape[1], means.shape[0]
+    for k, a in diagonals:
+        diagonals[k, a] = ti.exp(factors[k, a])
     for i, k in ti.ndrange(n, components):
         log_det, square = 0.0, 0.0
         for a in range(d):
             log_det += factors[k, a]
-            z = ti.exp(factors[k, a]) * (x[i, a] - means[k, a])
+            z = diagonals[k, a] * (x[i, a] - means[k, a])
             for b in range(a):  # entry (a, b), after the columns before b
                 entry = factors[k, d + b * (2 * d - b - 1) // 2 + a - b - 1]
                 z += entry * (x[i, b] - means[k, b])
@@ -65,8 +67,8 @@ def log_likelihood(
     """
     (components, d), n = means.shape, x.shape[0]
     y = dt.full((), constant(n, d, components, gamma, m), dtype=ti.f64)
-    terms = dt.zeros((n, components), dtype=ti.f64)
-    add_points(alphas, means, factors, x, terms, y)
+    diagonals, terms = dt.zeros_like(means), dt.zeros((n, components), dtype=ti.f64)
+    add_points(alphas, means, factors, x, diagonals, terms, y)
     add_prior(alphas, factors, d, n, gamma, m, y)
     return y
 
