@@ -1,0 +1,1 @@
+"""The programs that `benchmarks.outside` times, and what it prints of them."""
