@@ -164,6 +164,18 @@ def test_a_template_is_known_while_compiling() -> None:
     assert compiled(fill) == 2
 
 
+def test_a_template_of_another_type_is_another_one() -> None:
+    @dt.kernel
+    def marked(x, n: ti.template()):
+        x[n] = 5.0
+
+    x = dt.zeros(3)
+    marked(x, 1)
+    with pytest.raises(dt.KernelError):
+        marked(x, 1.0)
+    assert x.to_numpy().tolist() == [0, 5, 0]
+
+
 def test_a_template_parameter_takes_fields() -> None:
     @dt.kernel
     def double(x: ti.template()):

@@ -255,6 +255,20 @@ def test_fields_without_derivatives_are_left_alone() -> None:
     np.testing.assert_allclose(z.grad.to_numpy(), [2, 4, 6, 8])
 
 
+def test_fields_that_are_given_derivatives_later_are_checked() -> None:
+    @dt.kernel
+    def halved(x, z, y):
+        for i in z:
+            x[i // 2] = z[i]
+            y[i] = z[i] * z[i]
+
+    z, y, plain = _z(), _zeros(4), dt.zeros(4, ti.f64)
+    with dt.Tape():
+        halved(plain, z, y)
+    with pytest.raises(Race), dt.Tape():
+        halved(plain.with_grads(), z, y)
+
+
 def test_constants_cut_the_gradient_of_what_they_meet_in() -> None:
     @dt.kernel
     def cleared(x):

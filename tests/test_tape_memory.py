@@ -468,6 +468,57 @@ def test_small_writes_keep_what_they_overwrite(keep: bool) -> None:
     assert current_session().pool.kept == 0
 
 
+@dt.kernel
+def first_then_all(x, y):
+    for i in range(1):
+        x[i] = ti.sin(x[i])
+    for i in x:
+        y[i] = x[i] * x[i]
+
+
+def test_a_small_write_of_what_is_read_before_and_after_it() -> None:
+    values = np.linspace(0.1, 1.0, 100)
+    x, y, loss = dt.from_numpy(values, grad=True), dt.zeros(100, ti.f64, grad=True), Run().loss
+    with dt.Tape() as tape:
+        energy(x, loss)  # pins the contents of x
+        first_then_all(x, y)
+    tape.backward({y: np.ones(100), loss: 1.0})
+    wanted = 4 * values
+    wanted[0] = 2 * values[0] + 2 * np.sin(values[0]) * np.cos(values[0])
+    np.testing.assert_allclose(x.grad.to_numpy(), wanted, rtol=1e-14)
+
+
+@dt.kernel
+def scaled_and_shifted(x, y, z):
+    for i in x:
+        x[i] = 2.0 * x[i]
+    for i in y:
+        y[i] = 3.0 * y[i]
+    for i in z:
+        z[i] = x[(i + 1) % 4] + y[i]
+
+
+def test_each_field_that_is_kept_is_written_elsewhere() -> None:
+    """The launch overwrites both fields whole, and reads what it has written."""
+    start = np.arange(1.0, 5.0)
+    x, y, z = (dt.from_numpy(start, grad=True) for _ in range(3))
+    loss = dt.field(ti.f64, (), grad=True)
+    for kept in ([x], [y], [x, y]):
+        x.from_numpy(start)
+        y.from_numpy(start)
+        with dt.Tape() as tape:
+            for one in kept:
+                energy(one, loss)
+            scaled_and_shifted(x, y, z)
+        for one, factor in ((x, 2.0), (y, 3.0)):
+            assert one.to_numpy().tolist() == (factor * start).tolist()
+        assert z.to_numpy().tolist() == (2.0 * np.roll(start, -1) + 3.0 * start).tolist()
+        tape.backward({loss: 1.0})
+        for one in (x, y):
+            wanted = 2 * start if one in kept else np.zeros(4)
+            assert one.grad.to_numpy().tolist() == wanted.tolist()
+
+
 def test_the_last_of_several_small_writes_stays() -> None:
     x, y = (dt.from_numpy(np.arange(1.0, 65.0), grad=True) for _ in range(2))
     loss = dt.field(ti.f64, (), grad=True)

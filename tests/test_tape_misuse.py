@@ -131,6 +131,32 @@ def test_reading_through_a_detached_twin_cuts_the_gradient() -> None:
     np.testing.assert_array_equal(x.grad.to_numpy(), [0, 0, 0])
 
 
+@dt.kernel
+def through(x, between, y):
+    for i in x:
+        between[i] = 2.0 * x[i]
+    for i in y:
+        y[i] = between[i] * x[i]
+
+
+@dt.kernel
+def into_and_out(x, between, y):
+    for i in y:
+        y[i] = between[i] * between[i]
+    for i in x:
+        between[i] = 2.0 * x[i]
+
+
+def test_a_gradient_that_one_launch_cuts_is_reported() -> None:
+    x, y, between = dt.ones(3, grad=True), dt.zeros(3, grad=True), dt.zeros(3)
+    with dt.Tape(), pytest.warns(dt.GradientCut, match="field 'between' has none"):
+        through(x, between, y)
+    with dt.Tape():
+        into_and_out(x, between, y)  # which reads what was there before
+        with pytest.warns(dt.GradientCut, match="field 'between' has none"):
+            into_and_out(x, between, y)
+
+
 def test_a_copy_that_cuts_the_gradient_is_reported() -> None:
     x, y = dt.full(3, 3.0, grad=True), dt.zeros(3, grad=True)
     between = dt.zeros(3)

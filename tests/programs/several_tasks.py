@@ -127,3 +127,19 @@ def vectors_between_tasks(x, centre, y):
     d = c * c
     for i in x:
         y[i] = (x[i] - c).dot(d)
+
+
+@program(x=floats(4), y=floats(4))
+def a_local_that_follows_from_a_local_of_an_earlier_stage(x, y):
+    for i in x:
+        x[i] = x[i] * 2.0
+    total = 0.0
+    for i in x:
+        total += x[i]
+    for i in x:
+        x[i] = 1.0
+    turned = ti.sin(total)
+    for i in x:
+        y[i] = x[i]
+    for i in x:
+        x[i] = turned
