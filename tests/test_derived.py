@@ -60,6 +60,19 @@ def test_it_is_filled_before_it_is_read_and_only_if_a_source_changed():
     assert s.y[0] == 0
 
 
+def test_it_follows_each_of_its_sources():
+    one, two = dt.from_numpy(VALUES), dt.from_numpy(VALUES)
+
+    def add(y):
+        y.from_numpy(one.to_numpy() + two.to_numpy())
+
+    y = DerivedField(one.element, (3,), [one, two], add)
+    assert y[0] == 2
+    for source in (one, two):
+        source[0] = 5.0
+        assert y[0] == one[0] + two[0]
+
+
 def test_each_tape_passes_the_gradient_on():
     s = Squares()
     for _ in range(2):  # nothing changed before the second

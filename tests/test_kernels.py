@@ -592,6 +592,22 @@ def test_a_captured_field_may_be_the_argument() -> None:
     npt.assert_array_equal(source.to_numpy(), [9, 9])
 
 
+def test_a_captured_field_may_become_the_argument_on_a_tape() -> None:
+    factor = dt.from_numpy(np.array([2.0, 3.0]), grad=True)
+
+    @dt.kernel
+    def times(x):
+        for i in x:
+            x[i] = factor[i] * x[i]
+
+    times(dt.from_numpy(np.array([5.0, 7.0]), grad=True))
+    with dt.Tape() as tape:
+        times(factor)
+    assert factor.to_numpy().tolist() == [4.0, 9.0]
+    tape.backward({factor: np.ones(2)})
+    assert factor.grad.to_numpy().tolist() == [4.0, 6.0]
+
+
 def test_one_captured_field_under_two_names() -> None:
     first = ones(2)
     second = first

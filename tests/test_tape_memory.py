@@ -468,6 +468,17 @@ def test_small_writes_keep_what_they_overwrite(keep: bool) -> None:
     assert current_session().pool.kept == 0
 
 
+def test_a_launch_between_a_tape_and_its_replay_leaves_what_is_kept() -> None:
+    x, y = (dt.from_numpy(np.array([1.0, 2.0, 3.0]), grad=True) for _ in range(2))
+    with dt.Tape() as tape:
+        energy(x, Run().loss)
+        product(x, y, loss := dt.field(ti.f64, (), grad=True))
+    square_in_place(x)  # which no tape records
+    tape.backward(loss)
+    assert y.grad.to_numpy().tolist() == [1.0, 2.0, 3.0]
+    assert x.to_numpy().tolist() == [1.0, 4.0, 9.0]
+
+
 @dt.kernel
 def first_then_all(x, y):
     for i in range(1):

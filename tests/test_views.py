@@ -12,6 +12,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.diagnostics import Race
 from difftile.fields.window import whole
 
 S = np.s_
@@ -193,6 +194,53 @@ def test_parts_that_share_elements() -> None:
             a, b = (whole(shapes[ndim]).sliced(ids, index) for index in (one, two))
             common = set(ids[one].ravel()) & set(ids[two].ravel())
             assert a.shares(b) == bool(common)
+
+
+@dt.kernel
+def in_turn(a, b, c):
+    for i in a:
+        a[i] *= 2.0
+    for i in b:
+        b[i] *= 3.0
+    for i in c:
+        c[i] = c[i] * c[i]
+
+
+def test_a_part_that_joins_two_others() -> None:
+    x = dt.from_numpy(np.array([1.0, 2.0, 3.0, 4.0]), grad=True)
+    with dt.Tape() as tape:
+        in_turn(x[:2], x[2:], x[1:3])
+    np.testing.assert_array_equal(x.to_numpy(), [2, 16, 81, 12])
+    tape.backward({x: np.ones(4)})
+    np.testing.assert_array_equal(x.grad.to_numpy(), [2, 4 * 4, 6 * 9, 3])
+
+
+@dt.kernel
+def beside(a, b, c, y):
+    for i in y:
+        b[i] = a[i]
+        y[i] = c[i]
+
+
+def test_a_part_that_joins_two_others_meets_both() -> None:
+    x, y = dt.ones(6, dtype=ti.f64), dt.zeros(2, ti.f64)
+    beside(x[:2], x[2:4], x[4:], y)
+    with pytest.raises(Race):
+        beside(x[:2], x[2:4], x[1:3], y)
+
+
+@dt.kernel
+def product_of(a, b, y):
+    for i in y:
+        y[i] = a[i] * b[i]
+
+
+def test_parts_that_share_elements_in_other_steps_are_other_arguments() -> None:
+    values = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    x, y = dt.from_numpy(values, grad=True), dt.zeros(3, ti.f64)
+    for pick in (S[1:4], S[3:0:-1], S[::2]):
+        product_of(x[:3], x[pick], y)
+        np.testing.assert_array_equal(y.to_numpy(), values[:3] * values[pick])
 
 
 # Gradients

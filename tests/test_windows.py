@@ -66,6 +66,23 @@ def gradients(kernel: Any, n: int, **options: Any) -> tuple[list[np.ndarray], dt
     return [x.grad.to_numpy(), b.grad.to_numpy()], tape
 
 
+def test_a_log_is_as_long_as_each_launch_asks_for() -> None:
+    rng = np.random.default_rng(3)
+    start, weights = rng.uniform(0.1, 0.9, 9), rng.uniform(0.5, 1.5, 9)
+    x, b = dt.from_numpy(start, grad=True), dt.from_numpy(rng.uniform(0.1, 0.9, 9), grad=True)
+    found: list[np.ndarray] = []
+    for n in (3, 12, 3):
+        for one in (x, dt.from_numpy(start, grad=True)):  # launches of one field go on
+            one.from_numpy(start)
+            with dt.Tape() as tape:
+                sweeps(one, b, n)
+            tape.backward({one: weights})
+            found.append(one.grad.to_numpy())
+    for again, anew in zip(found[::2], found[1::2], strict=True):
+        np.testing.assert_allclose(again, anew, rtol=1e-14)
+    np.testing.assert_array_equal(found[0], found[4])
+
+
 @pytest.mark.parametrize(("kernel", "n"), CASES, ids=lambda one: getattr(one, "__name__", ""))
 @pytest.mark.parametrize("share", [0.9, 0.4, 0.1])
 def test_windows_change_nothing(
