@@ -189,6 +189,7 @@ def test_another_version_is_named_and_not_tested(
         (1, "", "Traceback ...\nImportError: no taichi\n",
          "ended with exit code 1: ImportError: no taichi"),
         (-11, "", "", "crashed with SIGSEGV: nothing on stderr"),
+        (-6, '{"first": 1.25, "launch": 3e-6, "cache": "/c"}\n', "", "crashed with SIGABRT: nothing on stderr"),
         (-99, "", "bang", "crashed with signal 99: bang"),
         (0, "", "", "ended with exit code 0: nothing on stderr"),
     ],

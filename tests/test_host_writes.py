@@ -131,6 +131,22 @@ def test_what_a_launch_has_replaced_since_may_be_overwritten() -> None:
     np.testing.assert_allclose(x.grad.to_numpy(), [2, 4])
 
 
+def test_what_an_operation_has_written_since_is_no_constant() -> None:
+    @dt.custom_op
+    def double(x: dt.In, y: dt.Out) -> None:
+        y.from_numpy(2 * x.to_numpy())
+
+    @double.backward
+    def _(x: Any, y: Any) -> None:
+        x.grad_out.add_numpy(2 * y.grad_in.to_numpy())
+
+    x, y, loss = field([1, 2]), field([0, 0]), field(0.0)
+    with pytest.raises(dt.TapeError, match="The gradient would be cut"), dt.Tape(loss):
+        y.fill(1.0)
+        double(x, y)
+        x.from_numpy(np.sin(y.to_numpy()))
+
+
 def test_sums_start_anew_after_they_were_read() -> None:
     x, loss = field([1, 2]), field(0.0)
     with dt.Tape(loss):

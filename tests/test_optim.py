@@ -498,3 +498,13 @@ def test_steps_under_debug_are_the_same() -> None:
         np.testing.assert_allclose(x.to_numpy().ravel(), TORCH["rmsprop_all"][1], rtol=1e-9)
     finally:
         dt.init(arch="cpu")
+
+
+def test_a_gradient_that_never_changes_has_no_deviation() -> None:
+    """Its square and the square of its mean differ by rounding, in either direction."""
+    x = dt.full(64, 1.0, grad=True)
+    optimiser = dt.optim.RMSProp(x, lr=1e-6, alpha=0.5, centered=True)
+    for _ in range(40):
+        x.grad.from_numpy(np.linspace(0.1, 0.9, 64, dtype=np.float32))
+        optimiser.step()
+    assert np.isfinite(x.to_numpy()).all()

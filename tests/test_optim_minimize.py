@@ -15,7 +15,8 @@ import taichi as ti
 
 import difftile as dt
 from difftile.optim import line_search
-from difftile.optim.objective import Point
+from difftile.optim.objective import Objective, Point
+from difftile.optim.parameters import parameters_of
 
 
 @dt.kernel
@@ -290,3 +291,45 @@ def test_without_scipy_the_error_says_what_to_install(monkeypatch: pytest.Monkey
     problem = valley(2)
     with pytest.raises(ImportError, match=r"pip install difftile\[scipy\]"):
         dt.optim.scipy_minimize(problem, problem.fields)
+
+
+def test_what_bends_down_is_not_remembered() -> None:
+    """So a state that is saved there can be loaded."""
+    x, loss = dt.from_numpy(np.array([0.1, 0.2]), grad=True), dt.zeros((), ti.f64, grad=True)
+
+    @dt.kernel
+    def hill(x, loss):
+        for i in x:
+            loss[None] -= x[i] ** 2
+
+    def f() -> Any:
+        loss.fill(0.0)
+        with dt.Tape(loss):
+            hill(x, loss)
+        return loss
+
+    optimiser = dt.optim.LBFGS(x, iterations=1)
+    optimiser.step(f)
+    assert optimiser.steps == 1
+    optimiser.load_state_dict(optimiser.state_dict())
+
+
+def test_a_point_whose_array_changes_is_another_point() -> None:
+    x, loss = dt.from_numpy(np.array([1.0, 2.0]), grad=True), dt.zeros((), ti.f64, grad=True)
+
+    @dt.kernel
+    def bowl(x, loss):
+        for i in x:
+            loss[None] += x[i] ** 2
+
+    def f() -> Any:
+        loss.fill(0.0)
+        with dt.Tape(loss):
+            bowl(x, loss)
+        return loss
+
+    objective = Objective(f, parameters_of(x, "test"), "test")
+    place = np.array([1.0, 2.0])
+    assert objective.at(place).value == 5.0
+    place += 1.0
+    assert objective.at(place).value == 13.0

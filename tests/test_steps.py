@@ -14,6 +14,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.fields.derived import DerivedField
 from difftile.fields.recording import RECORDING
 from difftile.fields.step_expression import STEP
 from difftile.fields.step_number import Moment, StepNumber
@@ -256,6 +257,54 @@ def test_numbers_that_python_draws_unseen_are_no_repetition():
 def whirl(x, side: float):
     for i in x:
         x[i] = 0.9 * x[i] + i * ti.atan2(side, -1.0)
+
+
+@dt.kernel
+def twice(x):
+    for i in x:
+        x[i] *= 2.0
+
+
+def test_launches_that_wait_are_told_apart():
+    """By whether they are constants for the tape, by what they cut, and by the signs of zeros."""
+    x, y = fields(2)
+    between = dt.zeros(3, dtype=ti.f64)
+    with fusing("always"):
+        with dt.Tape() as tape:
+            for _ in range(12):
+                twice(x)
+            with dt.no_grad():
+                for _ in range(12):
+                    twice(x)
+        tape.backward({x: 1.0})
+        assert not x.grad.to_numpy().any()
+        with dt.Tape():
+            for _ in range(2):
+                between.fill(0.0)
+                for _ in range(12):
+                    squared(x, between)
+            with pytest.warns(dt.GradientCut, match="is read again"):
+                squared(between, y)
+        found = []
+        for mode in ("always", False):
+            with fusing(mode):
+                x = fields(1)[0]
+                for k in range(24):
+                    whirl(x, -0.0 if k % 2 else 0.0)
+                found.append([x.to_numpy()])
+        assert_close(*found)
+
+
+def test_a_field_that_follows_from_others_is_filled_in_each_step():
+    found = []
+    for loop in (dt.steps(12), range(12)):
+        x, y = fields(2)
+        levels = DerivedField(x.element, x.shape, [x], lambda out: squared(x, out))
+        for _ in loop:
+            turned(x, y)
+            squared(levels, y)
+        found.append([x.to_numpy(), y.to_numpy()])
+    assert_close(*found)
 
 
 def test_a_copy_between_parts_that_overlap_is_no_launch():

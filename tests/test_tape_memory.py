@@ -221,7 +221,7 @@ def test_a_checkpointed_function_keeps_what_enters_it() -> None:
     assert tape.recomputed == 20
 
 
-@pytest.mark.parametrize("limits", [{}, {"memory": 9 * BYTES}])
+@pytest.mark.parametrize("limits", [{}, {"memory": 9 * BYTES}, {"memory": 6 * BYTES}])
 def test_backward_runs_twice_when_asked_to_keep(limits: dict[str, Any]) -> None:
     run = Run()
     once = run.gradient(30, **limits)

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image as Pillow
 
 from difftile.datasets import Points, load
-from difftile.datasets.colmap import MODELS, rotation_of
+from difftile.datasets.colmap import MODELS, PosedImage, pose_of, rotation_of
 from difftile.datasets.images import read_picture
 from difftile.diagnostics import DatasetError
 from scenes.balls import photograph, shots
@@ -206,6 +206,9 @@ def test_quaternions_of_all_rotations() -> None:
         unit = quaternion / np.linalg.norm(quaternion)
         again = quaternion_of(rotation_of(unit))
         np.testing.assert_allclose(np.abs(again @ unit), 1.0, atol=1e-12)
+        posed = PosedImage(1, tuple(quaternion.tolist()), (1.0, 2.0, 3.0), 1, "a.png")
+        pose = pose_of(posed, Path("images.txt"))  # its length does not matter
+        np.testing.assert_allclose(pose[:3, :3], rotation_of(unit), atol=1e-12)
 
 
 def camera_line(folder: Path, line: str) -> None:

@@ -96,3 +96,21 @@ def count_differently(memory: int) -> str:
 def test_a_tape_with_a_limit_refuses_different_counts_before_it_runs_anything_again() -> None:
     for text in ranks(2).run(count_differently, 10_000):
         assert "(3 on one rank and 4 on another)" in text
+
+
+def swap_steps(memory: int) -> str:
+    """Return the error of a limited tape with the same joint steps in another order on rank 1."""
+    fields = [dt.zeros(shape, dtype=ti.f64, grad=True) for shape in (4, (2, 2))]
+    with dt.Tape(memory=memory) as tape:
+        for x in fields[:: 1 - 2 * current().rank]:
+            perform(Together("step", [Use(x, True, True)]))
+    try:
+        tape.backward({fields[0]: 1.0})
+    except RankError as error:
+        return str(error)
+    return ""
+
+
+def test_a_tape_with_a_limit_refuses_another_order() -> None:
+    for text in ranks(2).run(swap_steps, 10_000):
+        assert "The ranks have recorded different exchanges and sums (2)." in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -554,6 +555,26 @@ def test_too_many_steps_are_said() -> None:
     assert y[0] == pytest.approx(np.exp(-3.0 * result.t), rel=1e-5)
     tape.backward({y: 1.0})
     assert k.grad[None] == pytest.approx(-result.t * y[0], rel=1e-5)
+    y.fill(1.0)
+    end = scalar(9.0)
+    with pytest.warns(dt.NotConverged, match="stopped at t = "):
+        with dt.Tape() as tape:
+            dt.odeint(decay, y, 0.0, end, args=(k,), max_steps=5, adjoint="continuous")
+    tape.backward({y: 1.0})
+    assert end.grad[None] == 0.0  # it was not reached, and a little later makes no difference
+    assert k.grad[None] == pytest.approx(-result.t * y[0], rel=1e-4)
+
+
+def test_a_state_may_be_solved_without_a_tape_before() -> None:
+    """The fields that a solution works in are found again, and have gradients on a tape only."""
+    y, k = dt.ones(1, ti.f64, grad=True), scalar(1.5)
+    for taped in (False, True):
+        y.fill(1.0)
+        with dt.Tape() if taped else contextlib.nullcontext() as tape:
+            dt.odeint(decay, y, 0.0, 1.0, args=(k,), method="rk4", steps=8)
+    assert tape is not None
+    tape.backward({y: 1.0})
+    assert k.grad[None] == pytest.approx(-y[0], rel=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -97,3 +97,7 @@ def test_plots_and_keys_come_when_they_are_new() -> None:
     assert plot.said == "**loss 0.01** (0.01 … 1, log)"
     assert (plot.x.tolist(), plot.y.tolist(), plot.log) == ([0, 2], [1.0, 0.01], True)
     assert diff.plots() == {}
+    loss.clear()
+    for value in (3.0, 2.0, 4.0):  # as many as before
+        loss.add(value)
+    assert diff.plots()["loss"].y.tolist() == [3.0, 2.0, 4.0]

@@ -9,7 +9,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.viewer.orbit import Orbit, cut_segments
+from difftile.viewer.orbit import Orbit, cut_segments, cut_triangles
 
 WIDTH, HEIGHT = 320, 200
 POINTS = np.random.default_rng(0).uniform(-1.0, 1.0, (50, 3))
@@ -140,3 +140,16 @@ def test_segments_are_cut_at_the_near_plane() -> None:
     np.testing.assert_array_equal(cut[1], segments[1])
     np.testing.assert_allclose(cut[2], [[1.0, 1.0, 3.0], [1.0, 1.0, 0.5]])
     assert (cut[:, :, 2] >= 0.5).all()
+
+
+@pytest.mark.parametrize("behind", [0, 1, 2])
+def test_what_is_left_of_a_triangle_has_its_area(behind: int) -> None:
+    """In a plane across the near one: a corner of 4 x 4 that loses its tip, or keeps it."""
+    corners = np.array([[0.0, 0.0, 0.0], [4.0, 0.0, 2.0], [0.0, 4.0, 4.0]])
+    for flip, wanted in ((1.0, 8.0 - 1.0), (-1.0, 1.0)):
+        triangle = np.roll(corners * [1.0, 1.0, flip], behind, axis=0)
+        parts, kept = cut_triangles(triangle[None], flip * 1.0)
+        assert set(kept.tolist()) == {0}
+        sides = parts[:, 1:, :2] - parts[:, :1, :2]
+        assert np.abs(np.linalg.det(sides)).sum() / 2 == pytest.approx(wanted)
+        assert len({np.sign(np.linalg.det(one)) for one in sides}) == 1
