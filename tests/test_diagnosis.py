@@ -167,6 +167,62 @@ def test_values_that_were_infinite_before_are_no_finding() -> None:
     assert not tape.report().findings
 
 
+def test_values_that_an_operation_leaves_as_they_were_are_no_finding() -> None:
+    @dt.custom_op
+    def touch(x: dt.InOut) -> None:
+        x[0] = 2.0
+
+    @touch.backward
+    def _(x: Any) -> None:
+        x.grad_out[0] = 0.0
+
+    x = dt.from_numpy(np.array([1.0, np.inf, 2.0], np.float32)).with_grads()
+    with dt.Tape(diagnose=True) as tape:
+        touch(x)
+    report = reported(tape, {x: np.array([1.0, 0.0, 1.0])})
+    assert not [one for one in report.findings if one.kind == "value"]
+
+
+def test_a_gradient_that_others_have_made_large_is_no_growth() -> None:
+    @dt.kernel
+    def weigh(x, factor: float, y):
+        for i in x:
+            y[i] += factor * x[i]
+
+    x, y, loss = (dt.ones(3, grad=True) for _ in range(3))
+    with dt.Tape(diagnose=True) as tape:
+        weigh(x, 0.01, y)
+        weigh(y, 1e-3, loss)
+        weigh(x, 1e7, loss)
+    assert not reported(tape, {loss: 1.0}).findings
+
+
+def test_a_field_that_a_launch_writes_before_it_reads_it_is_no_input() -> None:
+    @dt.kernel
+    def through(x, y, z):
+        for i in x:
+            y[i] = x[i] * x[i]
+        for i in x:
+            z[i] = y[i] * y[(i + 1) % 3]
+
+    x, y, z = (dt.ones(3, grad=True) for _ in range(3))
+    with dt.Tape(diagnose=True) as tape:
+        through(x, y, z)
+    report = reported(tape, {z: 1.0})
+    assert not report.findings
+    assert [one.name for one in report.fields] == ["x"]
+
+
+def test_a_part_that_is_copied_over_is_no_reason() -> None:
+    x, y, z = (dt.ones(3, grad=True) for _ in range(3))
+    with dt.Tape(diagnose=True) as tape:
+        twice(x, y)
+        y[1:].copy_from(dt.zeros(2))
+        cut_by_floor(y, z)
+    zero = only(reported(tape, {z: 1.0}), "zero")
+    assert "overwritten" not in zero.text and "ti.floor" in zero.text
+
+
 def test_value_that_was_nan_before() -> None:
     x = dt.from_numpy(np.array([1.0, np.nan, 2.0], np.float32)).with_grads()
     y = dt.zeros(3, grad=True)
@@ -323,6 +379,17 @@ def test_intermediate_fields_are_no_finding() -> None:
 
 
 # The rest of the report
+
+
+def test_ties_count_where_derivatives_pass() -> None:
+    values = np.array([0.0, 1.0], np.float32)
+    v, y = dt.field(ti.math.vec2, 2), dt.zeros(2, grad=True)
+    v.fill(1.0)
+    with dt.Tape(diagnose=True) as tape:
+        for grad in (False, True, False):
+            kinks(dt.from_numpy(values, grad=grad), v, y)
+    hits = [tie.hits for tie in reported(tape, {y: 1.0}).ties if tie.op == "abs"]
+    assert hits == [1]
 
 
 def test_ties_are_counted() -> None:

@@ -221,6 +221,16 @@ def test_views_and_other_shapes() -> None:
     assert [p.place for p in report.probes if p.field] == ["a[0]", "a[1]", "a[2]"]
     report = dt.gradcheck(square, (x.view(6)[::2], y))
     assert report
+
+    @dt.kernel
+    def multiply(a, b, c):
+        for i in a:
+            c[None] += a[i] * b[i] * b[i]
+
+    total = dt.zeros((), grad=True)
+    report = dt.gradcheck(multiply, (x[0, :2], x[0, 1:], total))  # they share an element
+    assert report
+    assert [p.place for p in report.probes if p.field] == ["a[0]", "a[1]", "b[1]"]
     report = dt.gradcheck(square, (x[0, :1].broadcast_to(3), y))
     assert [p.place for p in report.probes if p.field] == ["a[0]"]
 

@@ -448,3 +448,59 @@ def test_under_debug(rng: Any) -> None:
             hessian(x, edges, rest, 1.0, energy)
     finally:
         dt.init()
+
+
+def test_places_that_follow_from_a_number() -> None:
+    @dt.kernel
+    def coupled(x, energy, apart: int):
+        for i in range(x.shape[0]):
+            energy[None] += x[i] ** 2 * x[(i + apart) % x.shape[0]] ** 2
+
+    def f(x: Any, apart: Any = 1) -> Any:
+        energy = number()
+        coupled(x, energy, apart)
+        return energy
+
+    x = dt.from_numpy(np.linspace(0.5, 1.5, 6))
+    hessian = dt.sparse_hessian(f)
+    for apart in (1, 2, 1):
+        agree(hessian(x, apart), dense(lambda x, a=apart: f(x, a), x))
+
+
+def test_a_sum_that_is_copied_over_another() -> None:
+    @dt.kernel
+    def powers(x, k: int, energy):
+        for i in x:
+            energy[None] += x[i] ** k
+
+    def f(x: Any) -> Any:
+        one, other = number(), number()
+        powers(x, 4, other)  # which the copy replaces
+        powers(x, 3, one)
+        other.copy_from(one)
+        return other
+
+    x = dt.from_numpy(np.linspace(0.5, 1.5, 4))
+    agree(dt.sparse_hessian(f)(x), dense(f, x))
+
+
+def test_a_block_and_its_mirror_are_equal_to_the_last_digit() -> None:
+    """Terms that meet a pair of points from either side add up in one order."""
+    rng = np.random.default_rng(4)
+
+    @dt.kernel
+    def pulled(x, edges, weights, energy):
+        for e in weights:
+            a, b = x[edges[e, 0]], x[edges[e, 1]]
+            energy[None] += weights[e] * ti.sin(a.dot(b)) * (a - 2.0 * b).norm()
+
+    edges = integers(rng.permuted(np.repeat([[0, 1], [1, 2], [2, 0]], 20, axis=0), axis=1))
+    weights = dt.from_numpy(rng.uniform(0.1, 1.0, 60))
+
+    def f(x: Any) -> Any:
+        energy = number()
+        pulled(x, edges, weights, energy)
+        return energy
+
+    found = dt.sparse_hessian(f)(vectors(rng.uniform(0.5, 1.5, (3, 2)))).toarray()
+    np.testing.assert_array_equal(found, found.T)

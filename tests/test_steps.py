@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import itertools
 import math
@@ -285,6 +286,14 @@ def test_launches_that_wait_are_told_apart():
                     squared(x, between)
             with pytest.warns(dt.GradientCut, match="is read again"):
                 squared(between, y)
+        array = np.ones(3)
+        for _ in range(12):
+            twice(dt.from_dlpack(array))
+        assert (array == 2.0**12).all()  # whoever has it sees each launch
+        shared = dt.from_dlpack(array)
+        for _ in range(12):
+            twice(shared)
+        assert (array == 2.0**24).all()
         found = []
         for mode in ("always", False):
             with fusing(mode):
@@ -299,7 +308,7 @@ def test_a_field_that_follows_from_others_is_filled_in_each_step():
     found = []
     for loop in (dt.steps(12), range(12)):
         x, y = fields(2)
-        levels = DerivedField(x.element, x.shape, [x], lambda out: squared(x, out))
+        levels = DerivedField(x.element, x.shape, [x], functools.partial(squared, x))
         for _ in loop:
             turned(x, y)
             squared(levels, y)

@@ -120,3 +120,13 @@ def test_a_fused_run_is_drawn_as_its_launches() -> None:
     assert (fused.name, fused.reads, fused.writes) == (plain.name, plain.reads, plain.writes)
     assert fused.kept == plain.kept
     assert len(fused.launches) == len(plain.launches) == 8
+
+
+def test_what_two_launches_keep_is_counted_once() -> None:
+    x, y = dt.ones(4, grad=True), dt.zeros((), grad=True)
+    with dt.Tape() as tape:
+        energy(x, y)
+        energy(x, y)
+        x.fill(2.0)
+    items = trace_of(tape).items
+    assert sum(item.nbytes for item in items) == tape.nbytes > 0

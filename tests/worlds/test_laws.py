@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from difftile import worlds
+from difftile.worlds.impedance import spring
 from tests.worlds import plain
 from tests.worlds.conformance import model, numbers
 from tests.worlds.plain import Local
@@ -123,3 +124,11 @@ def test_forms_for_adjoints_are_those_of_the_terms(name: str) -> None:
         np.testing.assert_allclose(M_hat @ solved, total, rtol=1e-9)
         np.testing.assert_allclose(M_hat.T @ back, total, rtol=1e-9)
     np.testing.assert_allclose(excess, along @ ((M_hat - M) @ b), rtol=1e-8, atol=1e-12)
+
+
+def test_a_spring_takes_two_steps_at_least() -> None:
+    solref, solimp = np.array([0.001, 0.8]), np.array([0.9, 0.95, 0.001, 0.5, 2.0])
+    for h, time in ((0.005, 0.01), (0.0001, 0.001)):
+        k, b = spring.function(solref, solimp, h)
+        assert b == pytest.approx(2 / (0.95 * time))
+        assert k == pytest.approx(1 / (0.95 * time * 0.8) ** 2)
