@@ -699,6 +699,56 @@ def test_parts_of_one_field_that_are_read_and_written() -> None:
             moved(x[:3], x[2:5])
 
 
+@pytest.mark.parametrize("limits", [{}, {"snapshots": 3}])
+def test_a_part_that_is_overwritten_again_and_again(limits: dict[str, Any]) -> None:
+    @dt.custom_op
+    def moved(src: dt.In, dst: dt.Out):
+        dst.from_numpy(src.to_numpy())
+
+    @moved.backward
+    def _(src, dst):
+        src.grad_out.add_numpy(dst.grad_in.to_numpy())
+
+    @dt.kernel
+    def bend(y):
+        for i in y:
+            y[i] += 0.1 * ti.sin(y[i])
+
+    def run(start: Any, **limits: Any) -> Any:
+        x, y = made(start[:2]), made(start)
+        with dt.Tape(**limits) as tape:
+            for _ in range(30):
+                moved(x, y[:2])
+                bend(y)
+        tape.backward({y: 1.0})
+        return np.concatenate([x.grad.to_numpy(), y.grad.to_numpy()])
+
+    np.testing.assert_allclose(run(START, **limits), run(START), rtol=1e-13)
+
+
+def test_a_tape_inside_is_no_pass_between_a_tape_and_its_own() -> None:
+    """What is put into a gradient after the block is a seed, whatever ran inside."""
+
+    @dt.custom_op
+    def looked(x: dt.In):
+        own, e = made(START), made(np.zeros(N))
+        with dt.Tape() as inner:
+            square(own, e)
+        inner.backward({e: 1.0})
+
+    @looked.backward
+    def _(x):
+        pass
+
+    x, y = made(START), made(np.zeros(N))
+    with dt.Tape() as tape:
+        looked(x)
+        square(x, y)
+    y.grad.fill(2.0)
+    tape.backward({y: 1.0})
+    np.testing.assert_allclose(x.grad.to_numpy(), 3 * 2 * START)
+
+
 def test_a_detached_argument_takes_no_gradient() -> None:
     @dt.custom_op
     def multiplied(x: dt.In, y: dt.In, out: dt.Out):
