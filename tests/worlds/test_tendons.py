@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,10 @@ import pytest
 
 import difftile as dt
 from difftile import ti, worlds
+from tests.worlds import plain
+from tests.worlds.plain import Local
 from tests.worlds.test_steps import error
+from tests.worlds.test_terms import full, state_of
 
 mujoco: Any = pytest.importorskip("mujoco", reason="needs MuJoCo")
 
@@ -70,3 +74,21 @@ def test_rollouts_and_gradients() -> None:
         wanted = (8 * (found[0] - found[1]) - (found[2] - found[3])) / 12e-4
         ours = float((field.grad.to_numpy() * along).sum())
         assert wanted and abs(ours - wanted) < 1e-8 * (1 + abs(wanted)), field.shape
+
+
+def test_the_implicit_part_is_the_same_in_both_directions() -> None:
+    """Of the string: links on different branches are not coupled, neither in a step nor back."""
+    one = worlds.load(FINGER)
+    rng, nv = np.random.default_rng(1), one.sizes.nv
+    state = state_of(one, {"qpos": rng.normal(size=nv), "qvel": rng.normal(size=nv)})
+    state["total"][:] = 0.0
+    found = plain.terms(one, state)
+    across = full(found["M_hat"])[2, :2]
+    np.testing.assert_array_equal(across, full(found["M"])[2, :2])
+    forms = plain.module("tests.worlds.smooth").Forms(one.sizes)
+    along, b = rng.normal(size=(2, nv))
+    out = SimpleNamespace(solved=Local(nv), transposed=Local(nv))
+    excess = forms.forms(plain.parameters(one), SimpleNamespace(**state), along, b, out)
+    wanted = along @ ((full(found["M_hat"]) - full(found["M"])) @ b)
+    assert abs(wanted) > 1e-5
+    np.testing.assert_allclose(excess, wanted, rtol=1e-10)
