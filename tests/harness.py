@@ -1,7 +1,7 @@
 """Programs that are put through every check, and the checks.
 
-A program is a kernel and example arguments. `check` compares the interpreter with Taichi, the
-gradient of the tape with the complex step of the interpreter (the dot-product test), both with
+A program is a kernel and example arguments. `check` compares its meaning in Python with Taichi,
+the gradient of the tape with the complex step of the meaning (the dot-product test), both with
 numbers known by hand where there are some, and single with double precision.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 import difftile as dt
-from difftile import interp
+from difftile import meaning
 from difftile.ad import checkpoints
 from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
@@ -413,14 +413,14 @@ def _interpret(
     direction: Values | None,
     run: Callable[[Any, Any, Any], None] | None = None,
 ) -> Values:
-    """Run the kernel's stages in the interpreter, with a complex step along a direction if given.
+    """Run the kernel's stages as Python, with a complex step along a direction if given.
 
     Args:
         one: The program.
         kernel: Its kernel, compiled.
         values: Contents of the fields before.
         direction: For each field with a gradient the direction of the step.
-        run: Runs one stage, given its program, fields and numbers; `interp.run` by default.
+        run: Runs one stage, given its program, fields and numbers; `meaning.run` by default.
     """
     code, passed = kernel._latest, kernel._launches.latest.values
     arrays = {p.name: p for p in code.params if isinstance(p, Array)}
@@ -452,7 +452,7 @@ def _interpret(
             if run is not None:
                 run(stage.program, fields, numbers)
                 continue
-            interp.run(stage.program, fields, numbers, complex_step=direction is not None)
+            meaning.run(stage.program, fields, numbers, complex_step=direction is not None)
     return result
 
 
@@ -513,7 +513,7 @@ def _check_gradient(
 
 
 def _push(one: Program, kernel: Any, values: Values, direction: Values) -> Values:
-    """Return the tangents after the launches, by forward mode in the interpreter."""
+    """Return the tangents after the launches, by forward mode, run as Python."""
     code = kernel._latest
     pushed = {name: dot.astype(np.float64) for name, dot in direction.items()}
     owners: dict[Array, str] = {}  # parts of one field share its tangent
@@ -536,7 +536,7 @@ def _push(one: Program, kernel: Any, values: Values, direction: Values) -> Value
             else dots[array]
             for array, dot in tangents.of(Dot).items()
         }
-        interp.run(tangents.program, {**fields, **moving}, numbers)
+        meaning.run(tangents.program, {**fields, **moving}, numbers)
 
     _interpret(one, kernel, values, None, stage)
     return pushed

@@ -5,7 +5,7 @@ from __future__ import annotations
 _COMPILER = {"diagnostics", "habits", "ir", "ops"}
 _SHOWN = {"markup", "tracebacks"}
 _LOWERED = _COMPILER | _SHOWN | {"lang"}
-_RUNNING = _LOWERED | {"frontend", "passes", "ad", "interp", "substrate", "fields"}
+_RUNNING = _LOWERED | {"frontend", "passes", "ad", "meaning", "substrate", "fields"}
 
 _RECORDED = _RUNNING | {"compile", "launch", "fusion", "recording"}
 _LANGUAGE = _RECORDED | {"linearization", "diagnosis", "runtime"}
@@ -21,7 +21,7 @@ ALLOWED: dict[str, set[str]] = {
     "frontend": _COMPILER,
     "passes": _COMPILER,
     "ad": _COMPILER | {"passes"},
-    "interp": _COMPILER,
+    "meaning": _COMPILER,
     "uncollected": set(),
     "ranks": {"diagnostics"},
     "substrate": _COMPILER | {"lang", "passes", "ranks", "releases", "uncollected"},

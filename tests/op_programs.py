@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from difftile import interp
+from difftile import meaning
 from difftile.ad.forward import forward as push
 from difftile.ad.reverse import reverse
 from difftile.ir.build import Builder
@@ -142,7 +142,7 @@ def evaluate(case: Case, values: Values) -> npt.NDArray[Any]:
     dtype = complex if is_complex and is_float(case.result) else numpy_dtype(scalar_of(case.result))
     result = np.zeros(shape_of(case.result), dtype)
     contents = dict(zip(fields, (v.copy() for v in values), strict=True))
-    interp.run(program, {**contents, out: result}, complex_step=is_complex)
+    meaning.run(program, {**contents, out: result}, complex_step=is_complex)
     return result
 
 
@@ -161,7 +161,7 @@ def row_adjoints(case: Case, values: Values, z_bar: npt.NDArray[Any]) -> list[An
     program = check(Program(f"{case.op.name}_adjoint", (*fields, seed, *bars), b.block()))
     results = [np.zeros(shape_of(type_)) for type_ in case.types]
     contents = dict(zip((*fields, seed, *bars), (*values, z_bar, *results), strict=True))
-    interp.run(program, contents)
+    meaning.run(program, contents)
     return [None if part is None else r for part, r in zip(parts, results, strict=True)]
 
 
@@ -177,7 +177,7 @@ def row_tangent(case: Case, values: Values, dots: list[Any]) -> npt.NDArray[Any]
         if f in dot_of
     }
     result = np.zeros(shape_of(case.result))
-    interp.run(tangents.program, {**contents, out: result.copy(), dot_of[out]: result})
+    meaning.run(tangents.program, {**contents, out: result.copy(), dot_of[out]: result})
     return result
 
 
@@ -197,7 +197,7 @@ class Composite:
         shape = shape_of(self.out.type.element)
         result = np.zeros(shape, complex if is_complex else float)
         contents = dict(zip((*self.fields, self.out), (*values, result), strict=True))
-        interp.run(self.program, contents, complex_step=is_complex)
+        meaning.run(self.program, contents, complex_step=is_complex)
         return result
 
     def adjoints(self, values: Values, z_bar: npt.NDArray[Any]) -> Values:
@@ -206,7 +206,7 @@ class Composite:
         contents = dict(zip((*self.fields, self.out), (*values, z_bar), strict=True))
         bar = adjoint.of(Bar)
         bars = {bar[f]: r for f, r in zip(self.fields, results, strict=True)}
-        interp.run(adjoint.program, {**contents, **bars, bar[self.out]: z_bar.copy()})
+        meaning.run(adjoint.program, {**contents, **bars, bar[self.out]: z_bar.copy()})
         return results
 
 

@@ -2,7 +2,7 @@
 
 A few loops over the same or different boxes read and write fields at their own index, at those of
 neighbours, at indices from a field, in rows that belong to the step, and in 0-D sums; with branches
-and serial loops. The interpreter runs iterations in order, so that programs with races have a
+and serial loops. As Python, iterations run in order, so that programs with races have a
 meaning as well: no pass may change it but by the order of sums.
 """
 

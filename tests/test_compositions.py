@@ -2,7 +2,7 @@
 
 Alone, a row that Taichi computes in single precision may look right: a sign is 1 in either. Here
 its arguments are results of other rows, and its result goes through `exp`, products and a loop.
-Values, tangents and adjoints are compared with the interpreter.
+Values, tangents and adjoints are compared with their meaning in Python.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pytest
 
 import difftile as dt
-from difftile import interp
+from difftile import meaning
 from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
 from difftile.ir.derived import Bar, Dot, primal
@@ -164,9 +164,9 @@ class _Composed:
 def _compared(
     program: Program, contents: dict[Array, npt.NDArray[np.float64]], *of: Array
 ) -> list[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
-    """Return the contents of some arrays after the compiled program and the interpreter."""
+    """Return the contents of some arrays after the compiled program and its meaning."""
     wanted = {array: values.copy() for array, values in contents.items()}
-    interp.run(program, wanted)
+    meaning.run(program, wanted)
     fields = {array: dt.from_numpy(values) for array, values in contents.items()}
     finished = finish(program, 16)
     compiled = CompiledProgram(finished)

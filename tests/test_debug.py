@@ -11,7 +11,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile import interp
+from difftile import meaning
 from difftile.diagnostics import AssertionFailure, IndexOutOfRange
 from difftile.ir.nodes import Array
 from difftile.substrate import current_session
@@ -96,13 +96,13 @@ def test_print_shows_texts_and_values(capfd: pytest.CaptureFixture[str]) -> None
     assert printed(capfd) == SAID
 
 
-def test_interpreter_prints_the_same(capfd: pytest.CaptureFixture[str]) -> None:
+def test_python_prints_the_same(capfd: pytest.CaptureFixture[str]) -> None:
     x, y = two_fields()
     speaking(x, y, 3)
     printed(capfd)
     code: Any = speaking._latest
     fields = {p: np.array([1.25, 0.25], np.float32) for p in code.params if isinstance(p, Array)}
-    interp.run(code.stages[0].program, fields, {code.params[2]: 3})
+    meaning.run(code.stages[0].program, fields, {code.params[2]: 3})
     assert capfd.readouterr().out == SAID
 
 

@@ -398,7 +398,7 @@ def test_ties_are_counted() -> None:
     v = dt.field(ti.math.vec2, 5, grad=True)
     v[1] = (1.0, 0.0)
     y = dt.zeros(5, grad=True)
-    for launches in (1, 400):  # interpreted, and compiled after some time
+    for launches in (1, 400):  # as Python, and compiled after some time
         with dt.Tape(diagnose=True) as tape:
             for _ in range(launches):
                 kinks(x, v, y)

@@ -1,6 +1,6 @@
 """Loops of any length, many launches and large sums, compared with closed forms.
 
-These are too long for the interpreter that `tests/programs/` are compared with.
+These are too long for Python, which `tests/programs/` are compared with.
 """
 
 from __future__ import annotations

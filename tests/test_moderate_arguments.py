@@ -13,7 +13,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile import interp
+from difftile import meaning
 from difftile.ir.nodes import Block, Const, Let, Program
 from difftile.ir.parse import parse
 from difftile.ir.types import F32, F64
@@ -374,7 +374,7 @@ def test_loops_with_a_copy_for_moderate_arguments(
         x, y = np.random.default_rng(2).uniform(-2.0, 2.0, (2, 200)).astype(np.float32)
         x[77] = special
         with np.errstate(invalid="ignore"):
-            interp.run(program, dict(zip(program.params, (x, y), strict=True)))
+            meaning.run(program, dict(zip(program.params, (x, y), strict=True)))
         results.append(np.stack([x, y]))
     np.testing.assert_array_equal(results[0], results[1])
     np.testing.assert_array_equal(results[0], results[2])
@@ -386,7 +386,7 @@ def test_loops_of_few_iterations_call_the_library() -> None:
     results: list[npt.NDArray[Any]] = []
     for program in (parse(text), _of_nothing(made)):
         x, y = np.random.default_rng(2).uniform(-2.0, 2.0, (2, 15)).astype(np.float32)
-        interp.run(program, dict(zip(program.params, (x, y), strict=True)))
+        meaning.run(program, dict(zip(program.params, (x, y), strict=True)))
         results.append(y)
     np.testing.assert_array_equal(*results)
 

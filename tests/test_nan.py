@@ -15,7 +15,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile import interp
+from difftile import meaning
 from difftile.ir.build import Builder
 from difftile.ir.nodes import Array, Block, Const, ParallelFor, Program, Value, Var
 from difftile.ir.types import BOOL, F64, I32, FieldType, scalar_of
@@ -191,7 +191,7 @@ def test_rows_at_infinities_and_nan(mode: str) -> None:
     program = check(Program("rows", (x, y), b.block()))
     wanted = np.zeros((len(pairs), len(cases)))
     with np.errstate(all="ignore"):
-        interp.run(program, {x: pairs, y: wanted})
+        meaning.run(program, {x: pairs, y: wanted})
     given, found = dt.from_numpy(pairs), dt.from_numpy(np.zeros_like(wanted))
     CompiledProgram(program).launch([given.buffer, found.buffer])
     for k, case in enumerate(cases):

@@ -10,7 +10,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile import interp
+from difftile import meaning
 from difftile.ir.build import Builder
 from difftile.ir.nodes import Array, Block, Const, ParallelFor, Program, Var
 from difftile.ir.types import (
@@ -216,7 +216,7 @@ def _is_defined(number: Any, scalar: Scalar) -> bool:
     return bool(number <= np.iinfo(numpy_dtype(scalar)).max)
 
 
-def test_casts_of_casts_are_those_of_the_interpreter() -> None:
+def test_casts_of_casts_are_those_of_numpy() -> None:
     """Taichi leaves out some of two casts in a row, whatever the one in the middle does."""
     triples = [t for t in itertools.product(_SCALARS, repeat=3) if not t[0] == t[1] == t[2]]
     for first in _SCALARS:
@@ -236,7 +236,7 @@ def test_casts_of_casts_are_those_of_the_interpreter() -> None:
         program = check(Program("casts", (x, y), b.block()))
         wanted = np.zeros((len(given), len(chains)))
         with np.errstate(invalid="ignore"):
-            interp.run(program, {x: given, y: wanted})
+            meaning.run(program, {x: given, y: wanted})
         fields = dt.from_numpy(given), dt.from_numpy(np.zeros_like(wanted))
         CompiledProgram(program).launch([field.buffer for field in fields])
         found = fields[1].to_numpy()

@@ -12,7 +12,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile import interp
+from difftile import meaning
 from difftile.ir.build import Builder
 from difftile.ir.nodes import Array, Block, Const, ParallelFor, Program, Value, Var
 from difftile.ir.types import (
@@ -205,7 +205,7 @@ def test_taichi_agrees_with_the_meaning(cases: list[Case]) -> None:
         owners += [f"{case} of {values}" for values in examples for _ in range(cells)]
     program = packed.program()
     expected = np.zeros(packed.results)
-    interp.run(program, {packed.source: np.array(packed.given), packed.target: expected})
+    meaning.run(program, {packed.source: np.array(packed.given), packed.target: expected})
     source = dt.from_numpy(np.array(packed.given))
     target = dt.from_numpy(np.zeros(packed.results))
     CompiledProgram(fold(program)).launch([source.buffer, target.buffer])

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from difftile import interp
+from difftile import meaning
 from difftile.ir.nodes import Array, Const, ParallelFor, Program, Var
 from difftile.ir.printer import print_program
 from difftile.ir.types import I32
@@ -58,7 +58,7 @@ FORMS: dict[str, Form] = {
 
 def _run(program: Program, fields: Contents, numbers: dict[Var, float]) -> Contents:
     found = {array: values.copy() for array, values in fields.items()}
-    interp.run(program, found, {v: n for v, n in numbers.items() if v in program.params})
+    meaning.run(program, found, {v: n for v, n in numbers.items() if v in program.params})
     return found
 
 

@@ -1,6 +1,6 @@
 """A kernel means what the same text means in Python.
 
-Without Taichi: the interpreter runs, with which `test_programs.py` compares Taichi.
+Without Taichi: the meaning of programs, with which `test_programs.py` compares Taichi.
 """
 
 from __future__ import annotations

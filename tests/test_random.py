@@ -12,7 +12,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile import interp
+from difftile import meaning
 from difftile.launch import prepared_launch as launches
 from difftile.launch.streams import Streams
 from difftile.ops.random import random_bits
@@ -151,14 +151,14 @@ def test_a_range_of_all_integers_is_even() -> None:
 
 
 @pytest.mark.parametrize("kernel", [uniform, dice])
-def test_interpreter_draws_the_same_bits(kernel: Any) -> None:
+def test_python_draws_the_same_bits(kernel: Any) -> None:
     for dtype in (ti.f32, ti.f64) if kernel is uniform else (ti.i32,):
         with mock.patch.object(launches, "STREAMS", Streams()):
             y = drawn(kernel, dtype, (20, 7))
         (stage,) = kernel._latest.stages
         params = kernel._latest.params
         fields, numbers = {params[0]: np.zeros_like(y)}, {params[1]: 0, params[2]: 0}
-        interp.run(stage.program, fields, numbers)
+        meaning.run(stage.program, fields, numbers)
         assert np.array_equal(fields[params[0]], y)
 
 

@@ -1,6 +1,6 @@
 """Random local energies: the Hessians of their terms against the complex step of a gradient.
 
-All programs run in the interpreter, so that no kernel is compiled; the blocks are added up here.
+All programs run as Python, so that no kernel is compiled; the blocks are added up here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile import interp
+from difftile import meaning
 from difftile.ad.local_hessian import LocalHessian, local_hessian
 from difftile.ad.reverse import reverse
 from difftile.ir.derived import After, Bar, Before, Derived
@@ -53,7 +53,7 @@ class Energy:
             if isinstance(param, Array):
                 of = role.array if isinstance(role, (Before, After)) else param
                 fields[param] = memory[param] if param in memory else self.contents[of.name]
-        interp.run(derived.program, fields, numbers, complex_step=True)
+        meaning.run(derived.program, fields, numbers, complex_step=True)
 
     def product(self, direction: Any) -> Any:
         """Return the Hessian times a vector, by the complex step of the gradient."""
@@ -139,7 +139,7 @@ def compare(number: int) -> str:
         check(one.program)
     dense = added_up(energy, found)
     np.testing.assert_allclose(dense, wanted, rtol=0, atol=1e-9 * scale, err_msg=draw(number))
-    if number % 8 == 0:  # eigenvalues take the interpreter long
+    if number % 8 == 0:  # eigenvalues take Python long
         check_positive(energy, dense, scale)
     return "local"
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from difftile import interp
+from difftile import meaning
 from difftile.ir.build import Builder
 from difftile.ir.nodes import Array, Const, Program, Value, Var
 from difftile.ir.types import (
@@ -126,7 +126,7 @@ def _run_random(
     results = [
         np.zeros(shape_of(o.type.element), numpy_dtype(scalar_of(o.type.element))) for o in outs
     ]
-    interp.run(program, {**contents, **dict(zip(outs, results, strict=True))})
+    meaning.run(program, {**contents, **dict(zip(outs, results, strict=True))})
     return results
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from difftile import interp
+from difftile import meaning
 from difftile.ir.nodes import Array, For
 from difftile.ir.parse import parse
 from difftile.ir.walk import walk
@@ -80,7 +80,7 @@ def test_loops_compute_the_same_in_parts(seed: int) -> None:
                 x, y = (p for p in one.params if isinstance(p, Array))
                 numbers = dict(zip(one.params[2:], (low, high, m), strict=True))
                 fields = {x: np.arange(1.0, n + 1), y: np.zeros(4)}
-                interp.run(one, fields, numbers)
+                meaning.run(one, fields, numbers)
                 results.append(fields[y])
             np.testing.assert_allclose(results[1], results[0], rtol=1e-12, err_msg=text)
     assert parts >= 10

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from difftile import interp
+from difftile import meaning
 from difftile.ir.nodes import Alloc, Program
 from difftile.ir.parse import parse
 from difftile.ir.walk import walk
@@ -237,7 +237,7 @@ def _results(program: Program, n: int) -> list[npt.NDArray[Any]]:
         rng.integers(0, n, n, np.int32),
         rng.uniform(-2.0, 2.0, (3, n)).astype(np.float32),
     ]
-    interp.run(program, dict(zip(program.params, fields, strict=True)))
+    meaning.run(program, dict(zip(program.params, fields, strict=True)))
     return fields
 
 

@@ -1,4 +1,4 @@
-"""The adjoint of `while`: programs that the interpreter runs both ways, and kernels."""
+"""The adjoint of `while`: programs that run as Python both ways, and kernels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile import interp
+from difftile import meaning
 from difftile.ad.reverse import reverse
 from difftile.ir.derived import Bar
 from difftile.ir.nodes import Array, Block, Const, ParallelFor, Program, Var, While
@@ -47,14 +47,14 @@ def test_gradient_agrees_with_the_complex_step(threshold: float) -> None:
     check(program)
     values = np.array([0.3, 0.9, 2.0, 0.011])
     fields = {x: values + 1e-30j, out: np.zeros(4, complex)}
-    interp.run(program, fields, complex_step=True)
+    meaning.run(program, fields, complex_step=True)
     slopes = fields[out].imag / 1e-30
     adjoint = reverse(program, frozenset((x, out)))
     code = finish(simplify(adjoint.program, checked=True), 8, checked=True)
     arrays = {x: values, out: np.zeros(4)}
     bars = adjoint.of(Bar)
     arrays |= {bars[x]: np.zeros(4), bars[out]: np.ones(4)}
-    interp.run(code, {p: arrays[p] for p in code.params if isinstance(p, Array)})
+    meaning.run(code, {p: arrays[p] for p in code.params if isinstance(p, Array)})
     np.testing.assert_allclose(arrays[bars[x]], slopes, rtol=1e-12)
 
 

@@ -1,6 +1,6 @@
 """The origins of numbers that are not finite: statements and their operands.
 
-The interpreter runs a program, and each value that is NaN or infinite carries the place along where
+A program runs as Python, and each value that is NaN or infinite carries the place along where
 it became so. Only the side of a selection that was taken counts.
 """
 
@@ -15,7 +15,6 @@ import numpy as np
 from difftile.ad.activity import active_values
 from difftile.diagnosis.sandbox import Contents
 from difftile.diagnostics import Span
-from difftile.interp import Machine
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -30,6 +29,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.walk import definitions, walk
+from difftile.meaning import Machine
 from difftile.substrate import op_text
 
 
@@ -84,7 +84,7 @@ class OriginTracker:
         """Note the origin of a value that a statement has computed."""
         match stmt:
             case Let(out) | Load(out):
-                value = machine.values[out]
+                value = machine.value(out)
                 if np.isfinite(value).all():
                     return
                 if isinstance(stmt, Let):
@@ -128,7 +128,7 @@ class OriginTracker:
     def _write(self, stmt: Store | Accumulate | Combine, machine: Machine) -> None:
         array, value = stmt.array, machine.value(stmt.value)
         element = machine.index(array, stmt.index)[: array.type.ndim]
-        key, now = (array, element), machine.arrays[array][element]
+        key, now = (array, element), machine.contents(array)[element]
         if np.isfinite(now).all():
             self.found.pop(key, None)
         elif not np.isfinite(value).all():

@@ -9,21 +9,21 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from difftile.interp import Machine, memory_of
-from difftile.interp import run as run_plainly
 from difftile.ir.nodes import Array, Program, Stmt, Var
 from difftile.ir.walk import arrays_written, silent, walk
+from difftile.meaning import Machine, memory_of
+from difftile.meaning import run as run_plainly
 from difftile.substrate import CompiledProgram, current_session, silence, work_of
 
 Contents: TypeAlias = "dict[Array | Var, Any]"
 """A NumPy array or a number for each parameter of a program."""
 
-# A step takes the interpreter some microseconds; compiling takes about half a second.
+# A step takes Python about a microsecond; compiling takes about half a second.
 FEW_STEPS = 100_000
 
 
 class Sandbox:
-    """Runs programs on arrays: in the interpreter, until compiling them would have been faster."""
+    """Runs programs on arrays: as Python, until compiling them would have been faster."""
 
     def __init__(self) -> None:
         self._steps: dict[int, tuple[Program, float]] = {}

@@ -18,13 +18,13 @@ from difftile.diagnosis.sandbox import (
     work,
 )
 from difftile.diagnostics import CompileError, Span
-from difftile.interp import Machine
 from difftile.ir.nodes import Array, For, Program, Stmt, While
+from difftile.meaning import Machine
 from difftile.passes.instrument import LAST, beginning, iteration, marked
 
 
 class FaultSearch:
-    """Runs programs again in the interpreter: in whole, or only the iteration at fault.
+    """Runs programs again as Python: in whole, or only the iteration at fault.
 
     Args:
         sandbox: Runs the instrumented programs that find this iteration.
@@ -83,7 +83,7 @@ class FaultSearch:
     def _part_at_fault(
         self, program: Program, contents: Contents, arrays: set[Array], limit: float
     ) -> tuple[Program, Contents] | None:
-        """Return the part of a program to interpret, and the contents before it.
+        """Return the part of a program to run as Python, and the contents before it.
 
         A short program is returned in whole; of others the first iteration that writes a number
         beyond the limit into one of the arrays.

@@ -70,7 +70,7 @@ CHOICE = (
 )
 
 # The target of a cast is the type of the variable it defines; spelling and meaning therefore live
-# with the emitter and the interpreter. A cast between floats passes the adjoint on, others cut it.
+# with the printers of source. A cast between floats passes the adjoint on, others cut it.
 CAST = Op(
     "cast",
     meaning.identity,

@@ -1,6 +1,6 @@
 """The results of a program in difftile, compared with dual numbers.
 
-The programs of the stages, of their tangents and of their adjoints run in the interpreter, so that
+The programs of the stages, of their tangents and of their adjoints run as Python, so that
 no kernel is compiled. The contents and tangents of every field are compared, and <w, J v>, by
 dual numbers, with <J^T w, v>.
 """
@@ -17,7 +17,7 @@ import numpy as np
 import taichi as ti
 
 import difftile as dt
-from difftile import interp
+from difftile import meaning
 from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
 from difftile.compile import stage
@@ -161,7 +161,7 @@ class _Stage:
 
 
 class Runner:
-    """Runs a program in the interpreter, forwards with tangents and backwards."""
+    """Runs a program as Python, forwards with tangents and backwards."""
 
     def __init__(self, program: Program, made: Made, directions: Arrays, thorough: bool) -> None:
         self.program, self.made, self.thorough = program, made, thorough
@@ -214,9 +214,9 @@ class Runner:
                 check_code(tangents.program)
                 finished = {key: self.held[key].copy() for key in mine.values()}
                 again = {p: finished[key] for p, key in mine.items()}
-                interp.run(finish(inline_primals(program), BLOCKS), again, numbers)
+                meaning.run(finish(inline_primals(program), BLOCKS), again, numbers)
             fields |= {dot: self.dots[mine[p]] for p, dot in tangents.of(Dot).items()}
-            interp.run(tangents.program, fields, numbers)
+            meaning.run(tangents.program, fields, numbers)
             for p, key in mine.items() if self.thorough else ():
                 compare(f"{p.name} after all passes", finished[key], fields[p])
             for (
@@ -256,7 +256,7 @@ class Runner:
             fields = {p: ran.before[key] for p, key in ran.of.items()}
             fields |= {new: ran.after[ran.of[p]] for p, new in adjoint.of(After).items()}
             fields |= {bar: bars[ran.of[p]] for p, bar in adjoint.of(Bar).items()}
-            interp.run(code, fields, ran.numbers)
+            meaning.run(code, fields, ran.numbers)
         return {name: bars[name] for name in weights}
 
 

@@ -40,7 +40,7 @@ def examine(number: int, *, compiled: bool = False) -> tuple[str, Finding | None
 
     Args:
         number: The number of the program.
-        compiled: Whether to compile it; otherwise it runs in the interpreter.
+        compiled: Whether to compile it; otherwise it runs as Python.
     """
 
     def verdict(program: Program) -> Verdict:

@@ -1,4 +1,4 @@
-"""What programs compute before and after a pass, compared by the interpreter.
+"""What programs compute before and after a pass, compared by running them as Python.
 
 Floats are complex numbers, in double precision whatever their type: sums may be taken in another
 order, and the complex step gives derivatives.
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from difftile import interp
+from difftile import meaning
 from difftile.ir.nodes import Array, Program, Var
 from difftile.ir.types import BOOL, FLOATS, is_float, numpy_dtype, scalar_of, shape_of
 from tests.passes.cases import Options
@@ -87,13 +87,14 @@ def run(
         if left < 0:
             raise TooLong
 
+    watch = None if limit == np.inf else count
     for program in programs:
         for array in (*program.params, *program.temps):
             if isinstance(array, Array) and array not in fields:
-                fields[array] = interp.memory_of(array, fields, complex_step=True)
+                fields[array] = meaning.memory_of(array, fields, complex_step=True)
         known = {p: numbers[p] for p in program.params if isinstance(p, Var) and p in numbers}
         with contextlib.redirect_stdout(printed):
-            interp.run(program, fields, known, complex_step=True, watch=count)
+            meaning.run(program, fields, known, complex_step=True, watch=watch)
     return printed.getvalue()
 
 
@@ -234,12 +235,12 @@ def check_batch(
         if array in shared:
             fields[new] = np.stack([contents[array] for contents, _ in runs])
         else:
-            memory = interp.memory_of(array, shared, complex_step=True)
+            memory = meaning.memory_of(array, shared, complex_step=True)
             is_plain = isinstance(memory, np.ndarray)
             fields[new] = (
                 np.stack([memory] * count)
                 if is_plain
-                else interp.memory_of(new, shared, complex_step=True)
+                else meaning.memory_of(new, shared, complex_step=True)
             )
     for new, array in of.items():
         if array is None:

@@ -25,7 +25,7 @@ from tests.passes.cases import Options
 from tests.passes.table import all_by_warps, all_flat
 
 programs.load()
-_STEPS = 3_000  # of the interpreter
+_STEPS = 3_000  # statements that run as Python
 _SEED = 5
 
 
