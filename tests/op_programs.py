@@ -159,7 +159,7 @@ def row_adjoints(case: Case, values: Values, z_bar: npt.NDArray[Any]) -> list[An
         if part is not None:
             b.store(bar, (), part)
     program = check(Program(f"{case.op.name}_adjoint", (*fields, seed, *bars), b.block()))
-    results = [np.zeros(shape_of(type_)) for type_ in case.types]
+    results = [np.zeros(shape_of(type_), numpy_dtype(scalar_of(type_))) for type_ in case.types]
     contents = dict(zip((*fields, seed, *bars), (*values, z_bar, *results), strict=True))
     meaning.run(program, contents)
     return [None if part is None else r for part, r in zip(parts, results, strict=True)]

@@ -23,9 +23,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from difftile import interp
 from difftile.ir.nodes import Array, Fail, Print, Program, Var
 from difftile.ir.walk import walk
+from difftile.meaning import run
 from difftile.substrate import chosen, compiler, current_session
 from difftile.substrate.backend import Launcher
 from difftile.substrate.emit import Emitted
@@ -202,7 +202,7 @@ class ByMeaning:
             elif param in own:  # and not memory that only a form of its loops uses
                 assert isinstance(arg, Buffer)
                 arrays[param] = arg.array()
-        interp.run(self._program, arrays, numbers)
+        run(self._program, arrays, numbers)
 
     def _amount(self, args: Sequence[Any]) -> float:
         key = self._work.key(args)

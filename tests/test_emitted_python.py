@@ -14,7 +14,6 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from difftile import interp
 from difftile.ad.derive import derive
 from difftile.ad.reverse import reverse
 from difftile.diagnostics import NotDifferentiable
@@ -22,6 +21,7 @@ from difftile.ir.nodes import Accumulate, Array, Program
 from difftile.ir.parse import parse
 from difftile.ir.types import F32, F64, is_float, shape_of
 from difftile.ir.walk import walk
+from difftile.meaning import memory_of, run
 from difftile.ops.check import check
 from difftile.ops.table import OPS
 from difftile.passes import by_warps, interleave, split_index_sets, unroll_and_jam
@@ -131,7 +131,7 @@ def _inputs(program: Program, seed: int) -> meaning.Inputs:
     for array, values in fields.items():
         fields[array] = np.array(np.real(values))
     for temp in program.temps:
-        fields[temp] = np.asarray(interp.memory_of(temp, fields, complex_step=False))
+        fields[temp] = np.asarray(memory_of(temp, fields, complex_step=False))
     return fields, numbers
 
 
@@ -151,7 +151,7 @@ def _interpreted(program: Program, inputs: meaning.Inputs) -> tuple[meaning.Cont
             raise meaning.TooLong
 
     with contextlib.redirect_stdout(printed), np.errstate(all="ignore"):
-        interp.run(program, fields, inputs[1], watch=count)
+        run(program, fields, inputs[1], watch=count)
     return fields, printed.getvalue()
 
 
