@@ -172,7 +172,7 @@ def row_tangent(case: Case, values: Values, dots: list[Any]) -> npt.NDArray[Any]
     dot_of = tangents.of(Dot)
     contents = dict(zip(fields, values, strict=True))
     contents |= {
-        dot_of[f]: np.zeros(v.shape) if dot is None else dot
+        dot_of[f]: np.zeros_like(v) if dot is None else dot
         for f, v, dot in zip(fields, values, dots, strict=True)
         if f in dot_of
     }
