@@ -404,6 +404,7 @@ def test_types_convert_as_in_kernels() -> None:
     assert ti.i32(-2.7) == -2
     assert ti.u8(300) == 44
     assert ti.i8(200) == -56
+    assert (ti.Vector([200, 1], ti.u8) * 2).to_list() == [400, 2]  # as beside literals
     assert ti.i32(1 << 40) == 0
     assert ti.u64(-1) == 2**64 - 1
     assert ti.f32(0.1) == np.float32(0.1)
@@ -459,6 +460,7 @@ WRONG: list[tuple[Any, type[Exception], str]] = [
     (lambda: ti.math.vec3(1, 2), LaunchError, "built from 3 numbers, not 2"),
     (lambda: ti.math.vec3("a"), LaunchError, "expected numbers"),
     (lambda: ti.i32(float("nan")), LaunchError, "not an integer"),
+    (lambda: ti.i32(float("inf")), LaunchError, "not an integer"),
     (lambda: ti.sin("a"), LaunchError, "expected numbers"),
     (lambda: ti.sin(None), LaunchError, "expected numbers"),
     (lambda: ti.math.cross(X, [1, 2]), LaunchError, "two vectors|length"),
