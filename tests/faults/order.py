@@ -1,0 +1,121 @@
+"""Which tests may notice a fault, most likely first."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import itertools
+import re
+from collections.abc import Iterable, Mapping
+
+from tests.faults.entries import Fault
+from tests.faults.reach import COLLECTION, Block, Known, Map, blocks_of
+
+_COMMON = {"the", "and", "not", "for", "are", "that", "its", "with", "from", "self", "return"}
+
+
+def changed_blocks(before: str, after: str, path: str) -> set[Block]:
+    """Return the blocks of a source that another one changes, or none if it changes the module."""
+    blocks = blocks_of(before, path)
+    owner: dict[int, Block] = {}
+    spans = _spans(before)
+    current: Block | None = None
+    starts = {block.line: block for block in blocks}
+    found: set[Block] = set()
+    for line in range(1, before.count("\n") + 2):
+        # A block goes to the next one of its function.
+        current = starts.get(line, current if line in spans else None)
+        if current is not None:
+            owner[line] = current
+    lines, others = before.splitlines(), after.splitlines()
+    for tag, i, j, _, _ in difflib.SequenceMatcher(None, lines, others, False).get_opcodes():
+        if tag == "equal":
+            continue
+        # What is inserted belongs to the lines on both sides.
+        for line in range(i + 1, j + 1) if j > i else (i, i + 1):
+            if line in owner:
+                found.add(owner[line])
+            elif j > i:
+                return set()
+    return found
+
+
+def _spans(source: str) -> set[int]:
+    """Return the lines of the bodies of functions and lambdas."""
+    lines: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines |= {*range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)}
+        elif isinstance(node, ast.Lambda):
+            lines |= {*range(node.body.lineno, (node.body.end_lineno or node.lineno) + 1)}
+    return lines
+
+
+def reaching(before: Mapping[str, str], after: Mapping[str, str], known: Map) -> set[str]:
+    """Return the tests that reach a change, with `COLLECTION` if imports do.
+
+    A change outside of functions is reached by imports, and by the tests that reach anything else
+    in the file. A function that is read rather than run is reached by the first test that needs
+    it, and by the later ones of the same process: by those of the same file.
+    """
+    found: set[str] = set()
+    for path, text in after.items():
+        blocks = changed_blocks(before[path], text, path)
+        found |= known.reaching(blocks) if blocks else {COLLECTION}
+        if COLLECTION in found:
+            found |= known.near(path)
+        if any(_is_read(before[path], block) for block in blocks):
+            files = {name.partition("::")[0] for name in found}
+            found |= {name for name in known.tests if name.partition("::")[0] in files}
+    return found
+
+
+def _is_read(source: str, block: Block) -> bool:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef) and node.lineno <= block.line <= (
+            node.end_lineno or 0
+        ):
+            words = {ast.unparse(decorator).partition("(")[0] for decorator in node.decorator_list}
+            if words & {"func", "kernel", "dt.func", "dt.kernel", "rule", "dt.rule"}:
+                return True
+    return False
+
+
+def ordered(fault: Fault, names: Iterable[str], tests: Mapping[str, Known]) -> list[str]:
+    """Return tests in the order in which they are to be run.
+
+    Short ones that reach little come first, and those whose name has words of the fault. The first
+    of each function come before the second of any, since they are the most different.
+    """
+    words = _words(fault)
+
+    def cost(name: str) -> float:
+        test = tests[name]
+        likeness = len(words & _words_of(name))
+        return (test.seconds + 0.05) * (test.size + 200) / (1 + likeness) ** 2
+
+    def function(name: str) -> str:
+        return name.partition("[")[0]
+
+    by_cost = sorted(names, key=lambda name: (cost(name), name))
+    seen: dict[str, int] = {}
+    rounds: list[tuple[int, float, str]] = []
+    for name in by_cost:
+        turn = seen.get(function(name), 0)
+        seen[function(name)] = turn + 1
+        rounds.append((turn.bit_length(), cost(name), name))
+    return [name for _, _, name in sorted(rounds)]
+
+
+def _words(fault: Fault) -> set[str]:
+    changed = itertools.chain.from_iterable(
+        set(hunk.before.splitlines()) ^ set(hunk.after.splitlines()) for hunk in fault.hunks
+    )
+    places = [path.removeprefix("difftile/").removesuffix(".py") for path in fault.paths]
+    return _words_of(" ".join([fault.name, *places, *changed]))
+
+
+def _words_of(text: str) -> set[str]:
+    """Return the words of a text, without endings, as far as they say something."""
+    words = re.findall(r"[a-z]{3,}", re.sub(r"([a-z])([A-Z])", r"\1 \2", text).lower())
+    return {word.rstrip("s") for word in words} - _COMMON
