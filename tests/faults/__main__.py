@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from difftile.arguments import Parser, positive_float, positive_int
+from tests import tiers
 from tests.faults import results
 from tests.faults.children import share
 from tests.faults.decide import Judge, Limits, copy_tree
@@ -37,6 +38,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     parser = _parser()
     options = parser.parse_args(argv)
+    try:
+        wanted = tiers.parsed(options.tier)
+    except tiers.TierError as error:
+        parser.error(str(error))
     for path in options.tests:
         if not (ROOT / path.partition("::")[0]).exists():
             parser.error(f"there are no tests in {path}")
@@ -46,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             changed(fault)
     except FaultError as error:
         parser.error(str(error))
-    file = Path(options.results or _BUILD / f"{_tier(options)}.json")
+    file = Path(options.results or _BUILD / f"tiers-{options.tier}.json")
     if options.list:
         _list(faults)
     elif options.check:
@@ -59,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     elif options.old:
         return _run_old(parser, options.old, file, argv)
     else:
-        return _run(faults, options, file)
+        return _run(faults, options, wanted, file)
     return 0
 
 
@@ -67,7 +72,7 @@ def _parser() -> Parser:
     parser = Parser("python -m tests.faults", __doc__)
     add = parser.add_argument
     add("names", metavar="NAME", nargs="*", help="a fault or a package; all of them by default")
-    add("--tier", type=int, choices=range(5), help="run the tests of a tier; all by default")
+    add("--tier", metavar="N", default="0-3", help="run the tests of these tiers (%(default)s)")
     add("--tests", metavar="PATH", nargs="+", default=["tests"], help="run only these tests")
     add("--jobs", type=positive_int, default=os.cpu_count(), help="faults at a time")
     add("--budget", type=positive_float, default=120.0, help="seconds for a fault (%(default)s)")
@@ -86,10 +91,6 @@ def _parser() -> Parser:
     return parser
 
 
-def _tier(options: Any) -> str:
-    return "all" if options.tier is None else f"tier{options.tier}"
-
-
 def _list(faults: list[Fault]) -> None:
     for fault in faults:
         print(f"{fault.package:15} {fault.name}")
@@ -103,21 +104,24 @@ def _list(faults: list[Fault]) -> None:
     print(f"{'all':15} {counted.total():6} {sum(lines.values()):6}   and {equivalent} equivalent")
 
 
-def _run(faults: list[Fault], options: Any, file: Path) -> int:
+def _run(faults: list[Fault], options: Any, wanted: frozenset[int], file: Path) -> int:
     # Kernels are compiled once for all runs, and apart from those of the user: a fault may be one
     # of what is kept. Sources are compiled once as well.
     os.environ["XDG_CACHE_HOME"] = str(_BUILD / "cache")
+    os.environ["DRAW"] = tiers.draw()  # which a copy without git cannot tell
+    os.environ.pop("BASE", None)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
-    selected = [] if options.tier is None else ["--tier", str(options.tier)]
-    missing = [path for path in _files(options.tests) if not is_mapped(_tier(options), path)]
+    selected = ["--tier", options.tier]
+    name = "slow" if tiers.LAST in wanted else "usual"
+    missing = [path for path in _files(options.tests, wanted) if not is_mapped(name, path)]
     if missing:
-        command = [sys.executable, "-m", "tests.faults.map", "--tier", _tier(options)]
-        command += ["--jobs", str(options.jobs), *(f"--option={word}" for word in selected)]
-        subprocess.run([*command, "--tests", *missing], cwd=ROOT, check=False)
+        command = [sys.executable, "-m", "tests.faults.map", "--name", name]
+        command += ["--jobs", str(options.jobs), "--tests", *missing]
+        subprocess.run(command, cwd=ROOT, check=False)
     if options.map:
         return 0
-    known = Map(_tier(options))
+    known = Map(name)
     needed: set[str] = set()
     for fault in faults:
         after = changed(fault)
@@ -148,12 +152,13 @@ def _run(faults: list[Fault], options: Any, file: Path) -> int:
     return code or len(verdicts) != len(faults)
 
 
-def _files(paths: Sequence[str]) -> list[str]:
-    """Return the files of tests that are named, or in folders that are."""
+def _files(paths: Sequence[str], wanted: frozenset[int]) -> list[str]:
+    """Return the files of tests that are named or in named folders, and may be of some tiers."""
     found: set[Path] = set()
     for path in (ROOT / one.partition("::")[0] for one in paths):
         found |= {*path.rglob("test_*.py")} if path.is_dir() else {path}
-    return sorted(path.relative_to(ROOT).as_posix() for path in found)
+    names = sorted(path.relative_to(ROOT).as_posix() for path in found)
+    return [name for name in names if tiers.LAST in wanted or tiers.tier_of(name) in wanted]
 
 
 def _is_below(path: str, tests: Sequence[str]) -> bool:

@@ -46,7 +46,7 @@ def _child(
     run_items(session, plugin, names, connection, stop=False, extra=extra)
 
 
-def _make(session: pytest.Session, plugin: Plugin, tier: str, jobs: int) -> None:
+def _make(session: pytest.Session, plugin: Plugin, name: str, jobs: int) -> None:
     at_import = reach.row(probes.take())
     only = reach.Known(0.0, True, False, int(np.unpackbits(at_import).sum()))
     folder = Path(tempfile.mkdtemp(prefix="faults-"))
@@ -55,7 +55,7 @@ def _make(session: pytest.Session, plugin: Plugin, tier: str, jobs: int) -> None
         files.setdefault(item.nodeid.partition("::")[0], []).append(item.nodeid)
     # Other tests have other imports.
     part = f"{reach.COLLECTION}-{reach.tree()}-{len(files)}"
-    reach.write_part(tier, part, {reach.COLLECTION: only}, [at_import])
+    reach.write_part(name, part, {reach.COLLECTION: only}, [at_import])
     print(f"{len(files)} files of tests are in no map yet", flush=True)
 
     def work(file: str) -> str:
@@ -67,16 +67,16 @@ def _make(session: pytest.Session, plugin: Plugin, tier: str, jobs: int) -> None
             pid, connection = fork(functools.partial(_child, session, plugin, left, place), place)
             outcome = watch(pid, connection, limit=lambda _: _LIMIT, budget=3600.0)
             shutil.rmtree(place, ignore_errors=True)
-            told = {name: (seconds, extra) for name, seconds, extra in outcome.ran}
-            for name in {**told, **outcome.failed}:
+            told = {test: (seconds, extra) for test, seconds, extra in outcome.ran}
+            for test in {**told, **outcome.failed}:
                 # A test that ended the process told nothing.
-                seconds, (bits, apart) = told.get(name, (_LIMIT, (bytes(len(at_import)), False)))
+                seconds, (bits, apart) = told.get(test, (_LIMIT, (bytes(len(at_import)), False)))
                 rows.append(np.frombuffer(bits, np.uint8))
                 size = int(np.unpackbits(rows[-1]).sum())
-                tests[name] = reach.Known(seconds, name not in outcome.failed, apart, size)
-            bad += "".join(f"\n    {name}: {why}" for name, why in outcome.failed.items())
-            left = [] if outcome.complete else [name for name in left if name not in tests]
-        reach.write_part(tier, file, tests, rows)
+                tests[test] = reach.Known(seconds, test not in outcome.failed, apart, size)
+            bad += "".join(f"\n    {test}: {why}" for test, why in outcome.failed.items())
+            left = [] if outcome.complete else [test for test in left if test not in tests]
+        reach.write_part(name, file, tests, rows)
         return f"{len(tests)} tests{bad}"
 
     started = time.monotonic()
@@ -87,13 +87,12 @@ def _make(session: pytest.Session, plugin: Plugin, tier: str, jobs: int) -> None
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m tests.faults.map", description=__doc__)
-    parser.add_argument("--tier", default="all")
+    parser.add_argument("--name", choices=["usual", "slow"], default="usual")
     parser.add_argument("--tests", nargs="+", default=["tests"])
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--option", action="append", default=[])
     options = parser.parse_args(argv)
-    plugin = Plugin(lambda session: _make(session, plugin, options.tier, options.jobs))
-    return collect(options.tests, options.option, plugin)
+    plugin = Plugin(lambda session: _make(session, plugin, options.name, options.jobs))
+    return collect(options.tests, ["--tier", "0-3" if options.name == "usual" else "0-4"], plugin)
 
 
 if __name__ == "__main__":

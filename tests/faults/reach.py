@@ -141,8 +141,8 @@ def row(reached: Mapping[str, bytes | bytearray]) -> np.ndarray:
     return np.packbits(bits)
 
 
-def _part(tier: str, file: str) -> Path:
-    return FOLDER / tier / (file.replace("/", "--") + ".npz")
+def _part(name: str, file: str) -> Path:
+    return FOLDER / name / (file.replace("/", "--") + ".npz")
 
 
 def _digest_of_file(file: str) -> str:
@@ -152,10 +152,10 @@ def _digest_of_file(file: str) -> str:
 
 
 def write_part(
-    tier: str, file: str, tests: Mapping[str, Known], bits: Iterable[np.ndarray]
+    name: str, file: str, tests: Mapping[str, Known], bits: Iterable[np.ndarray]
 ) -> None:
     """Write what the tests of a file reach."""
-    part = _part(tier, file)
+    part = _part(name, file)
     part.parent.mkdir(parents=True, exist_ok=True)
     facts = [[name, t.seconds, t.passes, t.apart, t.size] for name, t in tests.items()]
     about = {"columns": tree(), "file": _digest_of_file(file), "tests": facts}
@@ -163,27 +163,27 @@ def write_part(
     np.savez_compressed(part, about=np.array(json.dumps(about)), bits=rows)
 
 
-def is_mapped(tier: str, file: str) -> bool:
+def is_mapped(name: str, file: str) -> bool:
     """Tell whether the map has the tests of a file as they are now."""
     try:
-        with np.load(_part(tier, file)) as part:
+        with np.load(_part(name, file)) as part:
             return json.loads(str(part["about"]))["file"] == _digest_of_file(file)
     except (OSError, ValueError, KeyError):
         return False
 
 
 class Map:
-    """All parts of a tier.
+    """All parts of a map.
 
     Args:
-        tier: The tier.
+        name: Its name.
     """
 
-    def __init__(self, tier: str) -> None:
+    def __init__(self, name: str) -> None:
         self.tests: dict[str, Known] = {}
         self._parts: list[tuple[str, list[str], np.ndarray]] = []
         self._tables: dict[str, list[Block]] = {}
-        for file in sorted((FOLDER / tier).glob("*.npz")):
+        for file in sorted((FOLDER / name).glob("*.npz")):
             with np.load(file) as part:
                 about, bits = json.loads(str(part["about"])), part["bits"]
             names = [fact[0] for fact in about["tests"]]

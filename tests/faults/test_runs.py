@@ -194,7 +194,7 @@ def test_a_test_that_hangs_or_ends_its_process_has_failed(tmp_path: Path) -> Non
 
     def grow(connection: Any) -> None:
         connection.send(("start", "a"))
-        held = bytearray(2**27)
+        held = bytearray(b"1") * 2**27  # written, so that it is there
         time.sleep(60 + len(held))
 
     assert _ends(hang, tmp_path, limit=lambda _: 0.3) == {"a": "took too long"}
