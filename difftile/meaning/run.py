@@ -65,7 +65,11 @@ def run(
             names[printed.function](*[given.get(param) for param in params])
             return
         machine = Machine(printed, names, complex_step)
-        names["watch"] = lambda number: watch(printed.stmts[number], machine)
+
+        def watched(number: int) -> None:
+            watch(printed.stmts[number], machine)
+
+        names["watch"] = watched
         names.update((printed.names[param], given.get(param)) for param in params)
         exec(code, names)
 
