@@ -195,14 +195,14 @@ def test_a_test_that_hangs_or_ends_its_process_has_failed(tmp_path: Path) -> Non
 
     def grow(connection: Any) -> None:
         connection.send(("start", "a"))
-        held = bytearray(b"1") * 2**27  # written, so that it is there
+        held = bytearray(b"1") * 2**29  # written, so that it is there
         time.sleep(60 + len(held))
 
     assert _ends(hang, tmp_path, limit=lambda _: 0.3) == {"a": "took too long"}
     assert _ends(leave, tmp_path) == {"a": "ended its process"}
     assert _ends(hang, tmp_path, budget=0.3) == {}
     if (statm := Path("/proc/self/statm")).exists():
-        # A fork begins with the memory of the process that runs the tests.
+        # A fork begins with less than what the process has that runs the tests.
         own = int(statm.read_text().split()[1]) * resource.getpagesize()
         assert _ends(grow, tmp_path, memory=own + 2**26) == {"a": "took too much memory"}
 
