@@ -245,6 +245,22 @@ class ReadOnlyMemory(KernelError):
 Ends: TypeAlias = tuple[int, int]
 
 
+class IndexRefused(KernelError, IndexError):
+    """An access outside a shape, in a kernel that runs as Python without debug checks.
+
+    Args:
+        span: The access.
+        message: What NumPy says.
+    """
+
+    def __init__(self, span: Span | None, message: str) -> None:
+        super().__init__(
+            f"Index out of range: {message}.",
+            span,
+            hint="dt.init(debug=True) names the field and its shape.",
+        )
+
+
 class IndexOutOfRange(KernelError, IndexError):
     """An access outside a shape.
 

@@ -17,6 +17,9 @@ from importlib.util import find_spec
 VARIABLE = "DIFFTILE_SUBSTRATE"
 """The environment variable that names the substrate of a process."""
 
+ARCH_VARIABLE = "DIFFTILE_ARCH"
+"""The environment variable by which programs that ask for the CPU run as Python."""
+
 
 @dataclass(frozen=True, slots=True)
 class Release:
@@ -128,7 +131,8 @@ def refusal(name: str) -> str:
     if not name and not any(one.is_installed for one in RELEASES.values()):
         ways = [one.advice for one in RELEASES.values() if one.has_wheels]
         return (
-            f"difftile needs Taichi or Quadrants, and neither is installed: {', or '.join(ways)}."
+            f"difftile needs Taichi or Quadrants, and neither is installed: {', or '.join(ways)}. "
+            "Without one, dt.init(arch='python') runs kernels as Python, slowly."
         )
     if name not in RELEASES:
         return f"Unknown substrate '{name}'. Choose one of: {', '.join(RELEASES)}."

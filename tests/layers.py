@@ -24,7 +24,7 @@ ALLOWED: dict[str, set[str]] = {
     "meaning": _COMPILER,
     "uncollected": set(),
     "ranks": {"diagnostics"},
-    "substrate": _COMPILER | {"lang", "passes", "ranks", "releases", "uncollected"},
+    "substrate": _COMPILER | {"lang", "meaning", "passes", "ranks", "releases", "uncollected"},
     "keywords": {"diagnostics", "habits"},
     "tracebacks": {"diagnostics", "keywords"},
     "markup": set(),

@@ -83,6 +83,7 @@ def test_a_machine_with_a_cpu_is_well(
 Substrates
   taichi     1.7.4, used unless a program names another
   quadrants  {quadrants}
+  python     needs no compiler: dt.init(arch='python')
 
 Devices, each with a gradient that is known
   substrate  device  first launch      launch  result

@@ -98,7 +98,10 @@ def test_without_a_compiler(
 ) -> None:
     installed()
     with_wheels(monkeypatch, has_wheels)
-    assert refusal("") == f"difftile needs Taichi or Quadrants, and neither is installed: {text}"
+    assert refusal("") == (
+        f"difftile needs Taichi or Quadrants, and neither is installed: {text} "
+        "Without one, dt.init(arch='python') runs kernels as Python, slowly."
+    )
 
 
 def with_wheels(monkeypatch: pytest.MonkeyPatch, has_wheels: bool) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 from difftile.arguments import Parser
 from difftile.diagnostics import RankError
-from difftile.releases import RELEASES, VARIABLE, Release, preferred, refusal
+from difftile.releases import ARCH_VARIABLE, RELEASES, VARIABLE, Release, preferred, refusal
 
 _SECONDS = 120.0  # limit of a self-test: a driver may hang
 _ABOUT = """\
@@ -81,13 +81,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"System   {platform.platform()}, {os.cpu_count()} threads")
     print(f"Window   {window()}")
     # These change what the compilers do, regardless of a program's settings.
-    prefixes = (VARIABLE, *(release.prefix for release in RELEASES.values()))
+    prefixes = (VARIABLE, ARCH_VARIABLE, *(release.prefix for release in RELEASES.values()))
     for name in sorted(name for name in os.environ if name.startswith(prefixes)):
         print(f"Environment  {name}={os.environ[name]}")
     chosen = preferred()
     print("\nSubstrates")
     for name, release in RELEASES.items():
         print(f"  {name:9}  {_state(release, name == chosen)}")
+    print(f"  {'python':9}  needs no compiler: dt.init(arch='python')")
     outcomes = _report_devices()
     caches = sorted({outcome.cache for outcome in outcomes.values() if outcome.cache})
     if caches:
@@ -204,7 +205,7 @@ def self_test(substrate: str, device: str) -> Outcome:
         return Outcome(False, "not available")
     command = f"from difftile.commands.selftest import main; main({substrate!r}, {device!r})"
     try:
-        done = _run(command, {VARIABLE: substrate})
+        done = _run(command, {VARIABLE: substrate, ARCH_VARIABLE: "cpu"})
     except subprocess.TimeoutExpired:
         return Outcome(False, f"no answer within {_SECONDS:.0f} s")
     return read_outcome(done.returncode, done.stdout, done.stderr)

@@ -11,12 +11,13 @@ from difftile.ad.derive import derive
 from difftile.compile.definition import Body, lowered_for
 from difftile.compile.meanings import meaning_of
 from difftile.compile.specialisation import Specialisation
-from difftile.diagnostics import Label, LaunchError, render
+from difftile.diagnostics import KernelError, Label, LaunchError, render
 from difftile.frontend.lower import Lowered, Signature, lower, parameters_of
 from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import source_of
 from difftile.ir.derived import primal
-from difftile.ir.walk import size_of
+from difftile.ir.nodes import Print, Program
+from difftile.ir.walk import size_of, walk
 from difftile.ops.vocabulary import FieldMeaning, PythonFunction, RuleMeaning
 from difftile.passes.bind_gradients import bind_gradients
 from difftile.passes.bounds import guard, unchecked
@@ -82,7 +83,12 @@ def compile_function(
         session: The session; under debug, assertions and indices are checked while kernels run.
         is_rule: Whether gradients and contents that the program names become parameters.
         native: Native kernels that may run instead.
+
+    Raises:
+        KernelError: The function has breakpoints, and kernels are compiled.
     """
+    if session.compiles:
+        _refuse_stops(lowered.program)
     written = derive(lowered.program)
     derived = bind_gradients(written) if is_rule else primal(written)
     guarded = guard(derived.program)
@@ -100,6 +106,16 @@ def compile_function(
     code = Specialisation(name, derived, program, lowered, session, checks, doubts, native)
     code.sizes = {"as written": size_of(lowered.program), "normalised": size_of(program)}
     return code
+
+
+def _refuse_stops(program: Program) -> None:
+    for stmt in walk(program.body):
+        if isinstance(stmt, Print) and stmt.stops:
+            raise KernelError(
+                "A compiled kernel has no breakpoints.",
+                stmt.span,
+                hint="run it as Python: dt.init(arch='python'), or DIFFTILE_ARCH=python.",
+            )
 
 
 def check_rule(kernel: PythonFunction, rule: PythonFunction, word: str) -> None:

@@ -35,7 +35,7 @@ from difftile.passes.bounds import confine
 from difftile.passes.conflicts import Doubt, clashes
 from difftile.passes.extents import Extents, extents
 from difftile.passes.inline_primals import inline_primals
-from difftile.passes.optimise import finish, pruned, simplify
+from difftile.passes.optimise import finish, plain, pruned, simplify
 from difftile.passes.precedence import stale_loads
 from difftile.passes.promises import verify
 from difftile.passes.versions import late_loads, redirect
@@ -159,6 +159,8 @@ def compiled(program: Program, native: Native | None = None) -> CompiledProgram:
         native: Native kernels that may run instead; not under debug, which checks the program.
     """
     session = current_session()
+    if not session.compiles:
+        return _as_it_is(plain(program), debug=session.debug)
     blocks_on_cpu = max(_FEWEST_BLOCKS, _BLOCKS_A_THREAD * session.threads)
     blocks = blocks_on_cpu if session.on_host else _BLOCKS_ON_GPU
     finished = finish(
@@ -170,7 +172,14 @@ def compiled(program: Program, native: Native | None = None) -> CompiledProgram:
     )
     if not session.debug:
         return CompiledProgram(finished, native=None if native is None else native(finished))
-    verified, marks = verify(finished)
+    return _as_it_is(finished, debug=True)
+
+
+def _as_it_is(program: Program, *, debug: bool) -> CompiledProgram:
+    """Return a program ready to be launched, under debug with its checks."""
+    if not debug:
+        return CompiledProgram(program)
+    verified, marks = verify(program)
     return CompiledProgram(confine(verified), marks)
 
 

@@ -354,6 +354,9 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
         "'ti.loop_config' gives back no value", "write it on a line of its own before the loop"
     ),
     "print": _loops_only("'print' gives back no value", "write it as a statement of its own"),
+    "breakpoint": _loops_only(
+        "'breakpoint' gives back no value", "write it as a statement of its own"
+    ),
     "len": _len,
     "bwd_diff": derivative_of(forward=False),
     "fwd_diff": derivative_of(forward=True),

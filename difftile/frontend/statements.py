@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from functools import partial
 
 from difftile.diagnostics import (
@@ -32,6 +33,7 @@ from difftile.frontend.name_lookup import depend, lookup
 from difftile.frontend.operators import binary
 from difftile.frontend.results import kernel_return
 from difftile.frontend.returns import return_statement
+from difftile.frontend.stops import breakpoint_statement
 from difftile.frontend.texts import assert_statement, print_statement
 from difftile.ir.types import FLOATS, scalar_of
 
@@ -134,8 +136,8 @@ def _expression(cx: Context, node: ast.Expr) -> None:
         if special in ATOMICS:
             ATOMICS[special](cx, value, None)
             return
-        if special in ("print", "loop_config"):
-            (print_statement if special == "print" else _loop_config)(cx, value)
+        if special in _CALLS:
+            _CALLS[special](cx, value)
             return
         if isinstance(value.func, ast.Attribute) and value.func.attr == "fill":
             place = place_of(cx, value.func.value)
@@ -169,6 +171,13 @@ def _loop_config(cx: Context, node: ast.Call) -> None:
             )
         if keyword.arg == "serialize" and isinstance(item, Static):
             cx.serialize_next = bool(item.value)
+
+
+_CALLS: dict[str, Callable[[Context, ast.Call], None]] = {
+    "print": print_statement,
+    "breakpoint": breakpoint_statement,
+    "loop_config": _loop_config,
+}
 
 
 def _return(cx: Context, node: ast.Return) -> None:

@@ -251,10 +251,15 @@ Text: TypeAlias = str | Shown
 
 @dataclass(frozen=True, slots=True)
 class Print:
-    """Print texts and values one after the other."""
+    """Print texts and values one after the other.
+
+    `stops` makes it a stop of the debugger: the texts and the names of the values are then the
+    arguments of a call, `name=value, ...`, with the locals of the user as keywords.
+    """
 
     parts: tuple[Text, ...]
     span: Span | None = field(default=None, compare=False)
+    stops: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -361,6 +361,12 @@ class _Parser(TokenCursor):
         self.end_of_line()
         return Print(parts, span)
 
+    def stop(self, outs: tuple[Token, ...], span: Span) -> Stmt:
+        self.no_results(outs)
+        parts = () if self.token.kind == "end" else self.several(self.shown, "")
+        self.end_of_line()
+        return Print(parts, span, stops=True)
+
     def shown(self) -> Text:
         if self.token.kind == "string":
             return self.string()
@@ -524,6 +530,7 @@ _STATEMENTS: dict[str, Callable[[_Parser, tuple[Token, ...], Span], Stmt]] = {
     "shape": _Parser.size,
     "local": _Parser.local,
     "print": _Parser.print,
+    "stop": _Parser.stop,
     "fail": _Parser.failure,
     "if": _Parser.branch,
     "for": _Parser.loop,

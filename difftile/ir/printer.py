@@ -39,8 +39,8 @@ from difftile.ir.walk import array_of, walk
 WORDS = frozenset(
     (
         *("backward", "derivative", "do", "else", "fail", "for", "forward", "if", "inf", "local"),
-        *("lanes", "nan", "outside", "parallel", "print", "ruled", "shape", "temp", "warps"),
-        *("while", "yield", "zero", "True", "False"),
+        *("lanes", "nan", "outside", "parallel", "print", "ruled", "shape", "stop", "temp"),
+        *("warps", "while", "yield", "zero", "True", "False"),
     )
 )
 
@@ -192,14 +192,14 @@ def _stmt(stmt: Stmt, names: Names, depth: int) -> list[str]:
             return [f"{head}{place(array, index)} {op}= {_value(value, names)}"]
         case Alloc(array):
             return [f"{pad}local {_declared(array, names)}"]
-        case Print(parts):
+        case Print(parts, stops=stops):
             texts = [
                 repr(part)
                 if isinstance(part, str)
                 else _value(part.value, names) + (f" as {part.form!r}" if part.form else "")
                 for part in parts
             ]
-            return [f"{pad}print {', '.join(texts)}"]
+            return [f"{pad}{'stop' if stops else 'print'} {', '.join(texts)}"]
         case Fail(failure, values):
             said = ", ".join(map(repr, astuple(failure)))
             return [f"{pad}fail {type(failure).__name__}({said}) with ({_values(values, names)})"]

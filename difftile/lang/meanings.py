@@ -48,6 +48,7 @@ _SPECIAL: list[tuple[Any, str]] = [
     (builtins.range, "range"),
     (builtins.len, "len"),
     (builtins.print, "print"),
+    (builtins.breakpoint, "breakpoint"),
     (builtins.pow, "power"),
     (builtins.any, "any"),
     (builtins.all, "all"),

@@ -39,7 +39,9 @@ def init(
 
     Args:
         arch: "cpu", "cuda", "vulkan", "metal", on Quadrants "amdgpu", or "gpu" for the one that is
-            there.
+            there. "python" runs kernels as Python over NumPy numbers, hundreds of times slower and
+            without a compiler: `breakpoint()` stops in them. With the environment variable
+            DIFFTILE_ARCH=python, programs that ask for "cpu" run so.
         default_fp: Type of floats where no field decides: `ti.f32` or `ti.f64`.
         seed: Seed of random numbers: with the same one a program draws the same numbers.
         debug: Check indices in kernels, and each pass of the compiler.
@@ -69,7 +71,8 @@ def init(
             torch, CuPy or Numba, or its handle. By default this is the legacy null stream, which is
             also torch's default stream. Whoever gives a stream keeps it open until the next
             `dt.init`.
-        options: Passed on to `ti.init`, such as `cpu_max_num_threads` or `offline_cache`.
+        options: Passed on to `ti.init`, such as `cpu_max_num_threads` or `offline_cache`; "python"
+            takes none.
 
     Raises:
         FieldError: The architecture, the type or the substrate is unknown, or not there; another

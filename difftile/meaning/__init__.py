@@ -2,5 +2,6 @@
 
 from difftile.meaning.memory import memory_of
 from difftile.meaning.run import Machine, run
+from difftile.meaning.text import Printed, print_python
 
-__all__ = ["Machine", "memory_of", "run"]
+__all__ = ["Machine", "Printed", "memory_of", "print_python", "run"]

@@ -156,5 +156,11 @@ def _bit_cast(value: Any, source: Any, target: Any) -> Any:
 
 OPERATIONS = SimpleNamespace(
     **{_attribute(name): op.numpy for name, op in OPS.items()}
-    | {"typed": _typed, "insert": _insert, "cast": _cast, "bit_cast": _bit_cast}
+    | {
+        "struct": SimpleNamespace,
+        "typed": _typed,
+        "insert": _insert,
+        "cast": _cast,
+        "bit_cast": _bit_cast,
+    }
 )

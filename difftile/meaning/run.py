@@ -20,6 +20,7 @@ from difftile.ir.nodes import Array, Program, Stmt, Value, Var
 from difftile.ir.types import scalar_of, shape_of
 from difftile.meaning.memory import dtype_of, memory_of
 from difftile.meaning.operations import OPERATIONS
+from difftile.meaning.stop import stop
 from difftile.meaning.text import Printed, print_python
 
 
@@ -87,7 +88,7 @@ def _fail(printed: Printed, number: int, *values: Any) -> NoReturn:
 
 def globals_of(fail: Callable[..., None]) -> dict[str, Any]:
     """Return the names that texts of programs use."""
-    return {"np": np, "ops": OPERATIONS, "check_index": check_index, "fail": fail}
+    return {"np": np, "ops": OPERATIONS, "check_index": check_index, "fail": fail, "stop": stop}
 
 
 def check_index(name: str, shape: tuple[int, ...], *index: Any) -> tuple[Any, ...]:

@@ -43,7 +43,7 @@ from difftile.meaning.memory import dtype_of, grows
 from difftile.meaning.operations import expression, place, type_name
 
 _RESERVED = frozenset(
-    ("np", "ops", "check_index", "fail", "watch", "float", "int", "print", *keyword.kwlist)
+    ("np", "ops", "check_index", "fail", "stop", "watch", "float", "int", "print", *keyword.kwlist)
 )
 
 
@@ -68,17 +68,26 @@ class Printed:
     stmts: tuple[Stmt, ...]
 
 
-def print_python(program: Program, *, complex_step: bool = False, watched: bool = False) -> Printed:
+def print_python(
+    program: Program,
+    params: Sequence[Array | Var] | None = None,
+    *,
+    report: tuple[Array, Array] | None = None,
+    complex_step: bool = False,
+    watched: bool = False,
+) -> Printed:
     """Write a program as Python text.
 
     Args:
         program: The program.
+        params: The parameters of the function; None for those of the program.
+        report: Parameters that are passed on to `fail`, ahead of the number of a failure.
         complex_step: Floats are complex numbers.
         watched: Write the body of the function only, with a call of `watch` after each statement,
             so that variables are those of a module.
     """
-    printer = _Printer(complex_step, watched)
-    printer.program(program)
+    printer = _Printer(complex_step, watched, report or ())
+    printer.program(program, params or (*program.params, *program.temps))
     lines, constants = printer.lines, printer.constants
     head = [f"{name} = {text}" for text, name in constants.items()]
     spans = (*[None] * len(head), *printer.spans)
@@ -92,6 +101,7 @@ def print_python(program: Program, *, complex_step: bool = False, watched: bool 
 class _Printer:
     complex_step: bool
     watched: bool
+    report: tuple[Array, ...]
     names: Names = field(default_factory=lambda: Names(_RESERVED))
     title: str = ""
     constants: dict[str, str] = field(default_factory=dict[str, str])
@@ -104,14 +114,14 @@ class _Printer:
     growing: set[Array] = field(default_factory=set[Array])
     natural: set[Var] = field(default_factory=set[Var])  # integers that are not negative
 
-    def program(self, program: Program) -> None:
+    def program(self, program: Program, params: Sequence[Array | Var]) -> None:
         self.title = self.names.new(program.name)
-        params = [self.names[param] for param in (*program.params, *program.temps)]
+        names = [self.names[param] for param in params]
         self.growing.update(filter(grows, program.temps))
         if self.watched:
             self.block(program.body)
             return
-        self.open(f"def {self.title}({', '.join(params)}):")
+        self.open(f"def {self.title}({', '.join(names)}):")
         self.block(program.body)
         self.close()
 
@@ -206,10 +216,15 @@ class _Printer:
                 scalar = scalar_of(array.type.element)
                 shape = (*array.lengths, *shape_of(array.type.element))
                 self.write(f"{self.names[array]} = np.zeros({shape}, {self.type_name(scalar)})")
+            case Print(parts, stops=True):
+                texts = (p if isinstance(p, str) else self.value(p.value) for p in parts)
+                self.write(f"stop({''.join(texts)})")
             case Print(parts):
                 self.print(parts)
             case Fail(_, values):
-                self.write(f"fail({', '.join((str(len(self.fails)), *map(self.value, values)))})")
+                memory = [self.names[array] for array in self.report]
+                given = (*memory, str(len(self.fails)), *map(self.value, values))
+                self.write(f"fail({', '.join(given)})")
                 self.fails.append(stmt)
             case Ruled(outs=outs, body=body):
                 self.block(body)

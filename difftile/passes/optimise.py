@@ -21,6 +21,7 @@ from difftile.passes.factor import factor
 from difftile.passes.fold import fold
 from difftile.passes.forwards import forwards
 from difftile.passes.hoist_accumulations import hoist_accumulations
+from difftile.passes.inline_primals import inline_primals
 from difftile.passes.interchange import interchange
 from difftile.passes.last_writes import last_writes
 from difftile.passes.mark_single_writes import mark_single_writes
@@ -157,6 +158,11 @@ def finish(
         pruned,
     )
     return _run(program, passes, checked)
+
+
+def plain(program: Program, *, checked: bool = False) -> Program:
+    """Return the program in the form that runs without a compiler."""
+    return _run(program, (inline_primals, drop_stop_grad, fold, cse, fold, dce, pruned), checked)
 
 
 def pruned(program: Program) -> Program:

@@ -1,7 +1,7 @@
 """The type of a backend: everything that difftile asks of one compiler.
 
-A backend is a package in this folder that makes one `Backend`. `Devices` is a module of it, and
-the other groups are classes. Backends share the kernel language in which source is
+A backend is a package in this folder that makes one `Backend`. `Devices` is a module of it or an
+object, and the other groups are classes. Backends share the kernel language in which source is
 emitted, so the emitter belongs to none of them.
 """
 
@@ -147,6 +147,29 @@ class Compile(Protocol):
         ...
 
 
+class Run(Protocol):
+    """A program, as it is, to a function that runs."""
+
+    def __call__(
+        self,
+        program: Program,
+        params: tuple[Array | Var, ...],
+        *,
+        written: Sequence[int],
+        report: tuple[Array, Array] | None,
+    ) -> Launcher:
+        """Make a program ready to run.
+
+        Args:
+            program: The program.
+            params: The parameters of a launch.
+            written: The positions of the buffers that the program writes.
+            report: Where failures are counted, and where the first one leaves its number and
+                values.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Backend:
     """One compiler, its memory and its names.
@@ -164,6 +187,7 @@ class Backend:
         native: Kernels for devices with warps, by name; each stands for kernels of the language.
         graphs: Returns what makes graphs of launches on the device that was started; None where
             there are none.
+        run: Makes programs ready as they are, for a backend without a compiler; None for others.
     """
 
     spellings: Mapping[str, Spelling]
@@ -176,3 +200,4 @@ class Backend:
     compile: Compile
     native: Mapping[str, NativeKernel]
     graphs: Callable[[], Graphs | None]
+    run: Run | None = None

@@ -18,6 +18,7 @@ from difftile.diagnostics import OutOfMemory
 from difftile.ir.nodes import Accumulate, Array, Fail, Let, ParallelFor, Print, Program, Var
 from difftile.ir.types import Type, shape_of
 from difftile.ir.walk import arrays_written, has_effects, silent, walk
+from difftile.meaning import print_python
 from difftile.ops.scalar import is_exact
 from difftile.passes.privatise import ATOMICS, Copies, Plan, privatise, scatters_of
 from difftile.passes.rows import STRIPES, Rows, in_rows
@@ -76,6 +77,7 @@ def speed_of(program: Program) -> Speed:
     session = current_session()
     outlined = (
         session.on_host
+        and session.compiles
         and not session.debug
         and not _speaks(program)
         and not any(isinstance(s, Let) and s.op in _SIGNED_POLES for s in walk(program.body))
@@ -206,9 +208,10 @@ class CompiledProgram:
         self._choice: dict[tuple[Any, ...], Launcher] = {}
         self._speaks = _speaks(program)
         self._strategy = session.scatter
+        self._run = backend.run
         shares = session.on_host and session.threads > 1
         ordered = session.on_host or session.warps
-        found = () if self._speaks or marks else scatters_of(program)
+        found = () if self._speaks or marks or self._run else scatters_of(program)
         in_order = {s.loop for s in found if s.ordered and ordered}
         self._scatters = tuple(s for s in found if shares or s.loop in in_order)
         self._as_written = is_exact(program)
@@ -224,6 +227,8 @@ class CompiledProgram:
         written = {*arrays_written(program.body), *reported}
         adds = [s for s in walk(program.body) if isinstance(s, Accumulate)]
         stored = {s.array for s in adds if s.single_write}
+        if self._run:  # it adds to what is there
+            stored = set[Array]()
         self._written = [k for k, param in enumerate((*self.params, *reported)) if param in written]
         self._stored = [k for k, param in enumerate(self.params) if param in stored]
         self._whole = WholeWrites(program, self.params)
@@ -232,7 +237,9 @@ class CompiledProgram:
         self._zeroed = (*self._stored, *self._cleared)
 
     def source(self, *, serial: bool = False) -> str:
-        """Return the Taichi source."""
+        """Return the source in the language of the compiler, or in Python."""
+        if self._run:
+            return print_python(self.program).text
         return self._emitted(self.program, serial=serial).text
 
     def _emitted(self, program: Program, **options: Any) -> Emitted:
@@ -368,6 +375,10 @@ class CompiledProgram:
         return [stmt for stmt in self.program.body.stmts if isinstance(stmt, ParallelFor)]
 
     def _variant(self, which: _Which) -> Launcher:
+        if self._run:
+            report = None if self._report is None else (self._report.count, self._report.values)
+            params = (*self.params, *self._reported)
+            return self._run(self.program, params, written=self._written, report=report)
         started, spent = time.perf_counter(), time.process_time()
         program = self._whole.without_clears(which.zeros.after)
         if which.zeros.after and not has_effects(program.body):
@@ -437,6 +448,8 @@ class CompiledProgram:
             return "debug sessions run without them"
         if self._speaks:
             return "kernels that print or report failures run without them"
+        if self._run:
+            return "it runs as Python"
         if not self._outlines:
             return "its functions tell zeros of both signs apart"
         which = self._which(_NO_ZEROS, self._work.key(args))

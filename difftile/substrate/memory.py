@@ -298,6 +298,7 @@ class Buffer:
             address: Where the memory begins; the elements follow each other without gaps.
         """
         made: Buffer = object.__new__(Buffer)
+        made.element = kind.element
         made.shape, made.nbytes, made.address = kind.shape, kind.nbytes, address
         made.contents = Contents()
         made.packed = made.device = None

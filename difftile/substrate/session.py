@@ -12,6 +12,7 @@ from difftile.diagnostics import FieldError
 from difftile.ir.types import F32, FLOATS, SCALARS, Scalar, Type
 from difftile.lang.type_objects import value_type
 from difftile.ranks import choose_device, threads, use_stream
+from difftile.releases import ARCH_VARIABLE
 from difftile.substrate.backend import Backend, NativeKernel
 from difftile.substrate.batch import Batches
 from difftile.substrate.compiler import backend, choose
@@ -19,6 +20,7 @@ from difftile.substrate.grids import Grids
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import DeviceArray
 from difftile.substrate.pool import Pool
+from difftile.substrate.python.backend import BACKEND as PYTHON
 from difftile.substrate.shaders import check_element
 from difftile.substrate.streams import NULL_STREAM, handle_of
 
@@ -68,6 +70,11 @@ class Session:
     stream: int = NULL_STREAM
     holder: object = None
 
+    @property
+    def compiles(self) -> bool:
+        """Whether kernels are compiled; otherwise programs run as they are."""
+        return self.backend.run is None
+
 
 _current: list[Session] = []
 _numbers = itertools.count(1)
@@ -99,10 +106,13 @@ def start_session(
     """
     if substrate is not None:
         choose(substrate)
-    own = backend()
+    if arch == "cpu" and _runs_as_python():
+        arch, options = "python", {}
+    own = PYTHON if arch == "python" else backend()
     devices = own.devices
     if arch not in devices.ARCHS:
-        raise FieldError(f"Unknown arch '{arch}'. Choose one of: {', '.join(devices.ARCHS)}.")
+        known = ", ".join((*devices.ARCHS, "python"))
+        raise FieldError(f"Unknown arch '{arch}'. Choose one of: {known}.")
     is_name = isinstance(default_fp, str)
     scalar = SCALARS.get(default_fp) if is_name else value_type(default_fp)
     if not isinstance(scalar, Scalar) or scalar not in FLOATS:
@@ -123,7 +133,7 @@ def start_session(
     if arch in ("cuda", "gpu"):
         choose_device()
     share = threads()
-    if share is not None:
+    if share is not None and own.run is None:
         options = {"cpu_max_num_threads": share, **options}
     settings = devices.settings_of(arch, seed, debug, fast, options)
     with LOCK:
@@ -176,7 +186,20 @@ def current_session() -> Session:
                 if _forked.session is not None:
                     raise FieldError(_forked.why) from None
                 if not _current:  # another thread may have been faster
-                    start_session(backend().devices.running(), F32.name, 0, False)
+                    arch = "cpu" if _runs_as_python() else backend().devices.running()
+                    start_session(arch, F32.name, 0, False)
+
+
+def _runs_as_python() -> bool:
+    """Tell whether the environment asks for Python where a program asks for the CPU.
+
+    Raises:
+        FieldError: It asks for something else.
+    """
+    asked = os.environ.get(ARCH_VARIABLE, "").strip().lower()
+    if asked not in ("", "cpu", "python"):
+        raise FieldError(f"{ARCH_VARIABLE} is 'cpu' or 'python', not {asked!r}.")
+    return asked == "python"
 
 
 def default_float() -> Scalar:
@@ -223,7 +246,7 @@ class _Forked:
 
     def note(self) -> None:
         """End the parent's session in the child."""
-        if _current:
+        if _current and _current[0].compiles:  # Python has no threads of its own
             self.session = _current[0]
             _end(self.why)
             self.session.backend.devices.abandon()

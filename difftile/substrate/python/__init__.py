@@ -1,0 +1,1 @@
+"""Programs run by Python itself: no compiler, no threads, and breakpoints in kernels."""
