@@ -26,7 +26,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--turns", type=positive_int, default=5, help="default: %(default)s")
     options = parser.parse_args(argv)
-    print(f"{'kernel':14}{'first: compiled':>16}{'python':>9}{'again: ratio':>14}{'pays after':>12}")
+    print(
+        f"{'kernel':14}{'first: compiled':>16}{'python':>9}{'again: ratio':>14}{'pays after':>12}"
+    )
     for name in options.only or CASES:
         compiled = _measured(name, options.size, options.turns, "cpu", offline_cache=False)
         plain = _measured(name, options.size, options.turns, "python")

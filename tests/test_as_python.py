@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.diagnostics import FieldError, IndexRefused, KernelError
+from difftile.diagnostics import FieldError, IndexRefused, KernelError, Race
 from difftile.substrate import current_session
 from tests import harness, programs
 
@@ -61,13 +60,13 @@ def test_the_source_is_python() -> None:
         "def halved(x, y, n):\n"
         "    n_x = np.int32(x.shape[0])\n"
         "    for i in np.arange(0, n_x, dtype=np.int32):\n"
-        "        x_at = x[i]\n"
-        "        s = x_at\n"
-        "        for i_1 in np.arange(0, n, dtype=np.int32):\n"
-        "            s_1 = s * f64_0_5\n"
-        "            s = s_1\n"
-        "        s_2 = s\n"
-        "        y[i] = s_2\n"
+        "        s = x[i]\n"
+        "        s_1 = s\n"
+        "        for k in np.arange(0, n, dtype=np.int32):\n"
+        "            s_2 = s_1 * f64_0_5\n"
+        "            s_1 = s_2\n"
+        "        s_3 = s_1\n"
+        "        y[i] = s_3\n"
     )
     assert "it runs as Python" in halved.explain()
 
@@ -157,7 +156,7 @@ def stopping(x, y, n: int):
             pair = (i, s)
             if j == 1:
                 breakpoint()
-        y[i] = s + ball.at + pair[1]
+        y[i] = s + ball.at
 
 
 @pytest.fixture
@@ -188,7 +187,7 @@ def test_breakpoints_stop_with_the_locals_of_the_user(
     assert (names["ball"].at, names["ball"].speed) == (4, 0.5)
     assert names["pair"] == (1, 0.25)
     assert names["x"].tolist() == [3, 4]
-    assert y.to_numpy().tolist() == [3.5, 4.5]
+    assert y.to_numpy().tolist() == [3.25, 4.25]
 
 
 def test_a_stop_in_a_func_has_the_names_of_the_func(
@@ -239,8 +238,8 @@ def test_the_debugger_shows_the_lines_of_the_kernel(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert f"{file}(8)step()" in done.stdout or f"{file}(7)step()" in done.stdout
-    assert "(Pdb) np.float64(8.0)\n(Pdb) array([4.])" in done.stdout.replace("8.0\n", "8.0)\n", 0)
+    assert f"> {file}(8)step()\n-> x[i] = speed\n" in done.stdout
+    assert f"(Pdb) {np.float64(8.0)!r}\n(Pdb) array([4.])\n" in done.stdout
 
 
 def test_a_compiler_has_no_breakpoints() -> None:
@@ -258,7 +257,7 @@ def test_wrong_breakpoints(text: str, tmp_path: Path) -> None:
     file.write_text(f"import difftile as dt\n@dt.kernel\ndef wrong(x):\n    {text}\n")
     names: dict[str, Any] = {}
     exec(compile(file.read_text(), str(file), "exec"), names)
-    with pytest.raises(KernelError, match="'breakpoint' (in a kernel takes no|gives back no)"):
+    with pytest.raises(KernelError, match=r"'breakpoint' (in a kernel takes no|gives back no)"):
         names["wrong"](dt.zeros(3))
 
 
@@ -271,17 +270,31 @@ def gather(x, index, y):
         y[i] = x[index[i]]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"), [(3, "index 3 is out of bounds"), (-1, r"x\[-1\] of shape \(3,\)")]
-)
-def test_an_index_out_of_range_is_refused_with_its_line(wrong: int, said: str) -> None:
+@pytest.mark.parametrize("wrong", [3, -1])
+def test_an_index_out_of_range_is_refused_with_its_line(wrong: int) -> None:
     x, y = fields(1, 2, 3)
-    with pytest.raises(IndexRefused, match=said) as caught:
+    with pytest.raises(IndexRefused, match=rf"x\[{wrong}\] of shape \(3,\)") as caught:
         gather(x, dt.from_numpy(np.array([0, wrong, 2], np.int32)), y)
     assert isinstance(caught.value, IndexError)
     assert caught.value.span is not None
     assert caught.value.span.text.strip() == "y[i] = x[index[i]]"
     assert "x[index[i]]" in caught.value.span.shown
+
+
+def test_numpy_refuses_an_index_that_is_too_large() -> None:
+    @dt.kernel
+    def after(x, y):
+        for i in x:
+            if x[i] > 0:
+                y[i] = x[i + 1]
+
+    x, y = fields(-1, 2, -3)
+    after(x, y)
+    assert y.to_numpy().tolist() == [0, -3, 0]
+    x, y = fields(-1, -2, 3)
+    with pytest.raises(IndexRefused, match="index 3 is out of bounds for axis 0") as caught:
+        after(x, y)
+    assert caught.value.span is not None and caught.value.span.shown == "x[i + 1]"
 
 
 def test_debug_reports_as_on_the_cpu(debug: None) -> None:
@@ -319,7 +332,7 @@ def test_races_are_refused() -> None:
         for i in range(x.shape[0] - 1):
             x[i] = x[i + 1]
 
-    with pytest.raises(dt.Race if hasattr(dt, "Race") else KernelError, match="Race on field 'x'"):
+    with pytest.raises(Race, match="Race on field 'x'"):
         shifted(dt.zeros(4))
 
 

@@ -14,8 +14,9 @@ from difftile.substrate.streams import NULL_STREAM
 class _Devices:
     """Starts and ends: there is one device, the process, which is always there."""
 
-    ARCHS: Mapping[str, Any] = {"python": None}
-    HAS_STREAMS = False
+    def __init__(self) -> None:
+        self.ARCHS: dict[str, Any] = {"python": None}
+        self.HAS_STREAMS: bool = False
 
     def settings_of(
         self, arch: str, seed: int, debug: bool, fast_math: bool, options: Mapping[str, Any]
@@ -65,7 +66,7 @@ class _Devices:
         """There are no streams."""
 
 
-def _refuse(*_: object) -> NoReturn:
+def _refuse(*_: object, **__: object) -> NoReturn:
     raise AssertionError("fields are in host memory, and programs run as they are")
 
 

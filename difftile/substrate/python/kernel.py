@@ -38,8 +38,9 @@ class PythonKernel:
         printed = print_python(program, params, report=report)
         self.text = printed.text
         self._written = written
-        self._types = [
-            numpy_dtype(scalar_of(p.type)).type if isinstance(p, Var) else None for p in params
+        self._passed = [
+            numpy_dtype(scalar_of(p.type)).type if isinstance(p, Var) else Buffer.array
+            for p in params
         ]
         names = globals_of(_report)
         code = at_lines(printed)
@@ -64,10 +65,7 @@ class PythonKernel:
             raise FieldError(self._ended)
         for position in self._written:
             args[position].contents.known = None
-        values = [
-            arg.array() if isinstance(arg, Buffer) else number(arg)
-            for arg, number in zip(args, self._types, strict=True)
-        ]
+        values = [passed(arg) for passed, arg in zip(self._passed, args, strict=True)]
         with np.errstate(all="ignore"):
             try:
                 self._function(*values)

@@ -24,8 +24,8 @@ def at_lines(printed: Printed) -> CodeType:
     place = first.line, 0, 0
     for span in printed.spans:
         if span is not None and span.file == first.file:
-            columns = (len(span.text[:n].encode()) for n in (span.column, span.end_column))
-            place = (span.line, *columns)
+            before, through = (span.text[:n].encode() for n in (span.column, span.end_column))
+            place = span.line, len(before), len(through)
         places.append(place)
     tree = ast.parse(printed.text)
     for node in ast.walk(tree):
