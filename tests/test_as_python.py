@@ -14,7 +14,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.diagnostics import FieldError, IndexRefused, KernelError, Race
+from difftile.diagnostics import FieldError, IndexOutOfRange, IndexRefused, KernelError, Race
 from difftile.substrate import current_session
 from tests import harness, programs
 
@@ -295,6 +295,24 @@ def test_numpy_refuses_an_index_that_is_too_large() -> None:
     with pytest.raises(IndexRefused, match="index 3 is out of bounds for axis 0") as caught:
         after(x, y)
     assert caught.value.span is not None and caught.value.span.shown == "x[i + 1]"
+
+
+def test_an_index_before_the_first_does_not_count_from_the_end() -> None:
+    @dt.kernel
+    def before(x, y):
+        for i in x:
+            if x[i] > 0:
+                y[i] = x[i - 1]
+
+    x, y = fields(1, -2, -3)
+    with pytest.raises(IndexRefused, match=r"x\[-1\] of shape"):
+        before(x, y)
+
+
+def test_the_first_failure_is_reported(debug: None) -> None:
+    x, y = fields(1, 2, 3)
+    with pytest.raises(IndexOutOfRange, match=r"index \(7,\)"):
+        gather(x, dt.from_numpy(np.array([0, 7, 5], np.int32)), y)
 
 
 def test_debug_reports_as_on_the_cpu(debug: None) -> None:

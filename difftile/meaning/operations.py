@@ -9,7 +9,7 @@ from __future__ import annotations
 import keyword
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -150,7 +150,8 @@ def _cast(value: Any, dtype: Any, truncates: bool) -> Any:
 
 def _bit_cast(value: Any, source: Any, target: Any) -> Any:
     """Return a value, which may be complex, whose bits are taken for another type."""
-    real: npt.NDArray[Any] = np.asarray(cast(Any, np.real(value)), source)
+    part: Any = np.real(value)
+    real: npt.NDArray[Any] = np.asarray(part, source)
     return real.view(target)[()]
 
 
