@@ -187,6 +187,7 @@ class Backend:
         native: Kernels for devices with warps, by name; each stands for kernels of the language.
         graphs: Returns what makes graphs of launches on the device that was started; None where
             there are none.
+        unrolls: Its LLVM writes loops out at run time, far beyond what pays on some processors.
         run: Makes programs ready as they are, for a backend without a compiler; None for others.
     """
 
@@ -200,4 +201,5 @@ class Backend:
     compile: Compile
     native: Mapping[str, NativeKernel]
     graphs: Callable[[], Graphs | None]
+    unrolls: bool = False
     run: Run | None = None

@@ -33,6 +33,7 @@ from difftile.substrate.device_loops import DeviceLoops, Forms
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
+from difftile.substrate.opaque_steps import opaque_steps
 from difftile.substrate.parallel import SHORT, parts_of_loops
 from difftile.substrate.scatters import choose, parts_of, rows_of
 from difftile.substrate.session import current_session
@@ -215,6 +216,7 @@ class CompiledProgram:
         in_order = {s.loop for s in found if s.ordered and ordered}
         self._scatters = tuple(s for s in found if shares or s.loop in in_order)
         self._as_written = is_exact(program)
+        self._unrolls = backend.unrolls
         self._vector_math = backend.vector_math if session.polynomials else None
         speed = speed_of(program)
         self._outlines, self._reorders = speed.outlined, speed.reorders
@@ -394,6 +396,7 @@ class CompiledProgram:
             threads=self._threads if self._on_host and not which.serial else 0,
             fresh=self._arrays(which.zeros.before),
             tiled=which.forms.tiled,
+            opaque=self._opaque(made, serial=which.serial),
         )
         memory = [(one.array, self._count_of(one)) for one in copies]
         memory += [(array, _always(pieces)) for array in partial]
@@ -417,6 +420,13 @@ class CompiledProgram:
         # On a busy machine, other processes add to the time.
         note_slow_compile(self.program, min(seconds, time.process_time() - spent))
         return variant
+
+    def _opaque(self, made: Vectorised, *, serial: bool) -> frozenset[Var]:
+        """Return the indices of the loops whose step LLVM is not to know."""
+        if not (self._on_host and self._unrolls):
+            return frozenset()
+        codes = loop_codes(made.program, made.polynomials, serial=serial, reorders=self._reorders)
+        return opaque_steps(made.program, codes)
 
     def _count_of(self, copies: Copies) -> Count:
         position = self.params.index(copies.target)

@@ -105,6 +105,7 @@ def emit(
     polynomials: Mapping[Var, Spelling] | None = None,
     report: tuple[Array, ...] = (),
     tiled: Collection[int] = (),
+    opaque: Collection[Var] = (),
     spellings: Mapping[str, Spelling] = SPELLINGS,
 ) -> Emitted:
     """Write a program as a Taichi kernel.
@@ -122,6 +123,7 @@ def emit(
         polynomials: How functions that are polynomials are written, by their results.
         short: Parallel loops end below `parallel.SHORT`.
         tiled: The numbers of the parallel loops in which warps of a device copy rows together.
+        opaque: The indices of loops whose step the compiler is not to know: see `opaque_steps`.
         report: Where failures are counted, where the first one leaves its number and values, and
             marks; none of that where nothing can fail.
         spellings: How the backend writes each op.
@@ -158,6 +160,7 @@ def emit(
         short=short,
         report=report,
         ends=turns.ends,
+        opaque=opaque,
     )
     lines = [line for text in functions.values() for line in text]
     return emitter.kernel(program, lines)
@@ -189,6 +192,9 @@ class _Emitter:
     title: str = ""  # of the kernel
     hints: dict[str, str] = field(default_factory=dict[str, str])  # of names outside functions
     inside: bool = False  # of a function
+    opaque: Collection[Var] = ()
+    sized: str = ""  # an array with a shape
+    one: str = ""  # the step of opaque loops, inside of the outermost of them
 
     # The kernel
 
@@ -202,6 +208,8 @@ class _Emitter:
                 type_ = replace(param.type, ndim=max(param.type.ndim, least_ndim))
                 hint = annotation(type_)
                 annotations[hint] = type_
+                if type_.ndim and not self.sized:
+                    self.sized = self.names[param]
             else:
                 hint = _hint(param) if param.type != BOOL else "ti.i32"
             hints[self.names[param]] = hint
@@ -607,16 +615,55 @@ class _Emitter:
         if copy is not None:
             self.copy_rows(copy)
             return
-        bounds = self.values.bounds(loop.start, loop.stop)
+        axis = Range(self.values.text(loop.start), self.values.text(loop.stop), "")
         self.values.consumed((loop.start, loop.stop))
         line = self.line_number
         names = self.start_carries(loop.carries, loop.inits, loop.outs)
         self.write(*self.values.flush(_written(loop)))
         self.line_number = line
-        if self.depth == 1 and not self.inside:
-            self.write("ti.loop_config(serialize=True)")
-        self.write(f"for {self.names[loop.index]} in range({bounds}):")
-        self.indented(loop.body, list(zip(names, loop.body.results, strict=True)))
+        index, serial = self.names[loop.index], self.depth == 1 and not self.inside
+        with self.stepping(loop.index) as stepped:
+            axes = self.with_names([index], [axis], stepped)
+            self.open(*open_nest([index], axes, serial=serial, stepped=stepped))
+            self.depth -= 1
+            self.indented(loop.body, list(zip(names, loop.body.results, strict=True)))
+            self.line_number = line
+            self.depth += 1
+            self.steps([index], stepped)
+
+    # Loops whose step the compiler is not to know
+
+    @contextmanager
+    def stepping(self, *indices: Var) -> Generator[Collection[str]]:
+        """Declare the step of those of some nested loops that have an opaque one; name these."""
+        outer = self.one
+        stepped = {self.names[index] for index in indices if index in self.opaque and self.sized}
+        if stepped and not outer:
+            self.one = self.names.new("one")
+            # No length has a sign, but LLVM cannot know.
+            self.write(f"{self.one} = 1 + ({self.sized}.shape[0] >> 31)")
+        yield stepped
+        self.one = outer
+
+    def with_names(
+        self, indices: Sequence[str], axes: Sequence[Range], stepped: Collection[str]
+    ) -> list[Range]:
+        """Return the axes of loops with names for the bounds that each iteration looks at."""
+        found: list[Range] = []
+        for index, axis in zip(indices, axes, strict=True):
+            stop = axis.stop
+            if index in stepped and not (stop.isdecimal() or stop.isidentifier()):
+                stop = self.names.new(f"{index}_stop")
+                self.write(f"{stop} = {axis.stop}")
+            found.append(replace(axis, stop=stop))
+        return found
+
+    def steps(self, indices: Sequence[str], stepped: Collection[str]) -> None:
+        """Write the ends of the iterations of nested loops."""
+        for index in reversed(indices):
+            if index in stepped:
+                self.write(f"{index} += {self.one}")
+            self.depth -= 1
 
     # Loops that warps run
 
@@ -731,8 +778,11 @@ class _Emitter:
         if not self.threads:
             stmts = [*needed_by(loop, self.for_each_part), *loop.body.stmts]
             indices = [self.names[index] for index in loop.indices]
-            opened = open_nest(indices, axes, serial=self.serial and not self.inside)
-            self.iterations(loop, opened, stmts)
+            serial = self.serial and not self.inside
+            with self.stepping(*loop.indices) as stepped:
+                axes = self.with_names(indices, axes, stepped)
+                opened = open_nest(indices, axes, serial=serial, stepped=stepped)
+                self.iterations(loop, opened, stmts, stepped=stepped)
             return
         part, depth = Part(self.names.new("part"), self.threads, self.short), self.depth
         self.open(*part.opened())
@@ -762,7 +812,9 @@ class _Emitter:
         self.block(Block(tuple(ahead)))
         self.line_number = line
         indices = [self.names[index] for index in loop.indices]
-        self.iterations(loop, open_part(self.names, indices, axes, part), stmts)
+        with self.stepping(*loop.indices) as stepped:
+            opened = open_part(self.names, indices, axes, part, stepped)
+            self.iterations(loop, opened, stmts, stepped=stepped)
 
     def on_grid(self, loop: ParallelFor, grid: Grid) -> None:
         """Write a parallel loop of a device."""
@@ -804,6 +856,7 @@ class _Emitter:
         stmts: Sequence[Stmt],
         lane: Sequence[str] = (),
         onward: Sequence[str] = (),
+        stepped: Collection[str] = (),
     ) -> None:
         """Write the iterations of a parallel loop.
 
@@ -813,6 +866,7 @@ class _Emitter:
             stmts: The statements of an iteration.
             lane: The arguments of `warps.lane`.
             onward: The lines that end an iteration.
+            stepped: The indices of the loops whose iterations end with a step.
         """
         line, depth = self.line_number, self.depth
         self.open(*opened)
@@ -825,6 +879,7 @@ class _Emitter:
         self.depth += 1
         self.line_number = line
         self.write(*onward)
+        self.steps([self.names[index] for index in loop.indices], stepped)
         self.depth = depth
 
 

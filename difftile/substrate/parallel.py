@@ -5,7 +5,7 @@ Each function returns lines; one that ends with a colon has all that follows ins
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -43,6 +43,10 @@ class Range:
         bounds = self.stop if self.start == "0" else f"{self.start}, {self.stop}"
         return f"for {index} in range({bounds}):"
 
+    def stepped(self, index: str) -> list[str]:
+        """Return the lines that open a loop over all of them whose iterations end with a step."""
+        return [f"{index} = {self.start}", f"while {index} < {self.stop}:"]
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -71,19 +75,33 @@ class Part:
         ]
 
 
-def open_nest(indices: Sequence[str], axes: Sequence[Range], *, serial: bool) -> list[str]:
+def open_nest(
+    indices: Sequence[str], axes: Sequence[Range], *, serial: bool, stepped: Collection[str] = ()
+) -> list[str]:
     """Open a loop for each axis, of which the first runs in parallel.
 
     Args:
         indices: The names of the loops' indices.
         axes: The iterations along each axis, the last one fastest.
         serial: Run the whole nest on one thread.
+        stepped: The indices of the loops whose iterations end with a step.
     """
-    config = ["ti.loop_config(serialize=True)"] if serial else []
-    return [*config, *(axis.opened(index) for index, axis in zip(indices, axes, strict=True))]
+    lines = [line for pair in zip(indices, axes, strict=True) for line in _open(*pair, stepped)]
+    serializes = serial and indices[0] not in stepped
+    return ["ti.loop_config(serialize=True)", *lines] if serializes else lines
 
 
-def open_part(names: Names, indices: Sequence[str], axes: Sequence[Range], part: Part) -> list[str]:
+def _open(index: str, axis: Range, stepped: Collection[str]) -> list[str]:
+    return axis.stepped(index) if index in stepped else [axis.opened(index)]
+
+
+def open_part(
+    names: Names,
+    indices: Sequence[str],
+    axes: Sequence[Range],
+    part: Part,
+    stepped: Collection[str] = (),
+) -> list[str]:
     """Open a loop for each axis over its iterations in one part.
 
     The first axis is cut into as many pieces as it has iterations, or as there are parts; where
@@ -95,6 +113,7 @@ def open_part(names: Names, indices: Sequence[str], axes: Sequence[Range], part:
         indices: The names of the loops' indices.
         axes: The iterations along each axis, the last one fastest.
         part: The part.
+        stepped: The indices of the loops whose iterations end with a step.
     """
     lines: list[str] = []
 
@@ -140,7 +159,7 @@ def open_part(names: Names, indices: Sequence[str], axes: Sequence[Range], part:
         if part.short:
             # LLVM sees that the numbers of a vector's elements do not overflow.
             low = f"ti.min({low}, {SHORT - 1})"
-        loops.append(Range(let("low", low), let("high", high), "").opened(index))
+        loops += _open(index, Range(let("low", low), let("high", high), ""), stepped)
     return [*lines, *loops]
 
 

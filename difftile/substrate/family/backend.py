@@ -19,11 +19,12 @@ from difftile.substrate.spellings import SPELLINGS, Call
 from difftile.substrate.vector_functions import FUNCTIONS, LIMITS
 
 
-def backend_of(graphs: Callable[[], Graphs | None]) -> Backend:
+def backend_of(graphs: Callable[[], Graphs | None], *, unrolls: bool) -> Backend:
     """Return the backend with the parts that the compilers do not share.
 
     Args:
         graphs: Returns what makes graphs of launches, if there is something.
+        unrolls: As for `Backend`.
     """
     return Backend(
         spellings=SPELLINGS,
@@ -39,4 +40,5 @@ def backend_of(graphs: Callable[[], Graphs | None]) -> Backend:
         compile=CompiledKernel,
         native=KERNELS,
         graphs=graphs,
+        unrolls=unrolls,
     )
