@@ -1,0 +1,224 @@
+"""The forms of a program: after its passes, and after each transformation of its loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from difftile.ir.nodes import Accumulate, Array, Block, Program, Store, Var
+from difftile.ir.types import numpy_dtype, scalar_of
+from difftile.ir.walk import walk, with_blocks, with_tasks
+from difftile.passes import optimise, unroll_and_jam
+from difftile.passes.componentwise import componentwise
+from difftile.passes.inline_primals import inline_primals
+from difftile.passes.interleave import interleave
+from difftile.passes.optimise import finish
+from difftile.passes.privatise import ATOMICS, Plan, scatters_of
+from difftile.passes.reciprocals import reciprocals
+from difftile.passes.rows import in_rows
+from difftile.passes.tile_rows import tile_rows
+from difftile.substrate import CompiledProgram, device_loops, strips
+from difftile.substrate import compile as compiling
+from difftile.substrate.device_loops import DeviceLoops, Forms
+from difftile.substrate.shared_storage import declared_late
+from tests.meaning.meaning import Contents, Numbers, inner_of
+
+BLOCKS = 3
+_ANYTHING = 77  # what memory holds before it is written
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of a program.
+
+    Args:
+        name: What was done.
+        program: The program.
+        memory: The shapes of memory that it is given besides, with any contents.
+        is_apart: Whether iterations touch other elements; lanes of a warp copy rows together.
+    """
+
+    name: str
+    program: Program
+    memory: dict[Array, tuple[int, ...]] = field(default_factory=dict[Array, tuple[int, ...]])
+    is_apart: bool = True
+
+    def with_memory(self, fields: Contents) -> Contents:
+        """Return contents with the memory."""
+        more = {
+            array: np.full(
+                (*shape, *inner_of(array)), _ANYTHING, numpy_dtype(scalar_of(array.type.element))
+            )
+            for array, shape in self.memory.items()
+        }
+        return {**fields, **more}
+
+
+@contextmanager
+def low_thresholds() -> Generator[None]:
+    """Let loops take the forms that pay for long ones, however short they are."""
+    with (
+        mock.patch.multiple(strips, _FEWEST=2, _MOST=3),
+        mock.patch.multiple(unroll_and_jam, _FEWEST=2, _SHORT=2),
+        mock.patch.multiple(device_loops, _ROW=1, _LONG=1, _WALK=1),
+    ):
+        yield
+
+
+class Host:
+    """The forms of a program on a CPU.
+
+    Args:
+        program: The program, not finished.
+        fields: The contents that it runs on.
+        numbers: Its numbers.
+    """
+
+    def __init__(self, program: Program, fields: Contents, numbers: Numbers) -> None:
+        self.finished = finish(inline_primals(program), BLOCKS)
+        self._code = CompiledProgram(self.finished)
+        self._args = _args(self._code.params, fields, numbers)
+        self._scatters = scatters_of(self.finished)
+
+    def _formed(self, name: str, plan: Plan = ATOMICS, **changed: Any) -> Form:
+        usual = {"serial": False, "outlined": False, "few": frozenset[int](), "short": False}
+        which = compiling._Which(
+            **{**usual, **changed}, zeros=compiling._NO_ZEROS, plan=plan, forms=Forms()
+        )
+        made, copies, sums, _ = self._code._formed(self.finished, which)
+        memory = {one.array: (self._code._count_of(one)(self._args),) for one in copies}
+        memory |= {array: (self._parts,) for array in sums}
+        return Form(name, made.program, memory)
+
+    @property
+    def _parts(self) -> int:
+        return compiling.parts_of_loops(self._code._threads)
+
+    def threads(self) -> Form:
+        """Vectors and many threads: strips, pairs of iterations, parts of index sets."""
+        return self._formed("threads", outlined=True)
+
+    def serial(self) -> Form:
+        """One thread."""
+        return self._formed("serial", outlined=True, serial=True)
+
+    def copies(self) -> Form | None:
+        """A copy of each array that iterations add to, for each thread."""
+        copied = tuple(s for s in self._scatters if s.op is not None)
+        if not copied:
+            return None
+        plan = Plan(copied=copied, small=frozenset(copied[::2]))
+        return self._formed("copies", plan, outlined=True)
+
+    def one_thread(self) -> Form | None:
+        """One thread for each loop that adds to elements which iterations share."""
+        alone = frozenset(s.loop for s in self._scatters)
+        return self._formed("one thread for scatters", Plan(alone=alone)) if alone else None
+
+    def spread(self) -> Form | None:
+        """Loops of few iterations over all threads."""
+        works = self._code._work.loops(self._code._work.key(self._args))
+        few = {k for k, work in enumerate(works) if np.prod(work.axes) <= self._parts}
+        made = self._formed("spread", few=frozenset(few), outlined=True) if few else None
+        return made if made and made.memory else None
+
+    def late(self) -> Form:
+        """Local arrays declared where they are first used, and serial loops side by side."""
+        late = replace(self.finished, body=declared_late(self.finished.body))
+        return Form("declared late and interleaved", with_tasks(late, interleave))
+
+    def rare(self, number: int) -> Form:
+        """Return one of the forms besides `threads`, another one for other numbers."""
+        makes = (self.copies, self.spread, self.one_thread, self.serial, self.late)
+        for k in range(len(makes)):
+            found = makes[(number + k) % len(makes)]()
+            if found is not None:
+                return found
+        raise AssertionError
+
+
+class Device:
+    """The forms of a program on a GPU; arguments as for `Host`."""
+
+    def __init__(self, program: Program, fields: Contents, numbers: Numbers) -> None:
+        inlined = inline_primals(program)
+        self.finished = finish(inlined, BLOCKS, few_threads=False, warps=True)
+        self._loops = DeviceLoops(self.finished, warps=True)
+
+    def formed(self, number: int) -> Form:
+        """Return the program in one form, another one for other numbers."""
+        flat, lanes = frozenset(self._loops._flat), frozenset(self._loops._lanes)
+        rows = frozenset(self._loops._rows)
+        program = self.finished
+        if number % 4 == 3 and (ordered := _in_rows(program)) is not None:
+            return Form("rows of sums", ordered)
+        if lanes and (number % 2 or not flat):
+            made = self._loops.formed(program, Forms(by_warps=lanes, flat=flat - lanes))
+            return Form("warps", made)
+        if rows and number % 4 != 2:
+            tiled = with_tasks(program, lambda loop: tile_rows(loop).stmts)
+            return Form("tiles", tiled, is_apart=False)
+        if flat:
+            return Form("flat", self._loops.formed(program, Forms(flat=flat)))
+        if number % 2:
+            return Form("componentwise", componentwise(program))
+        return Form("reciprocals", reciprocals(program))
+
+
+def _in_rows(finished: Program) -> Program | None:
+    """Return the program with rows for its iterations, as loops whose sums are ordered have."""
+    ordered = with_tasks(finished, lambda loop: [replace(loop, ordered=True)])
+    made, rows = in_rows(ordered, [s for s in scatters_of(ordered) if s.op == "add"])
+    return made if rows else None
+
+
+def _args(params: Sequence[Array | Var], fields: Contents, numbers: Numbers) -> list[Any]:
+    """Return stand-ins for the arguments of a launch: numbers, and things with a shape."""
+
+    def shape(array: Array | None) -> tuple[int, ...]:
+        if array in fields:
+            return fields[array].shape[: array.type.ndim]
+        return () if array is None or array.like is None else shape(array.like)
+
+    return [numbers[p] if isinstance(p, Var) else SimpleNamespace(shape=shape(p)) for p in params]
+
+
+def stored(program: Program) -> tuple[Program, frozenset[Array]]:
+    """Return the program that stores sums of one term, and the arrays that must hold zeros."""
+    arrays = frozenset(
+        s.array for s in walk(program.body) if isinstance(s, Accumulate) and s.single_write
+    )
+
+    def changed(block: Block) -> Block:
+        stmts = (
+            Store(s.array, s.index, s.value, s.span)
+            if isinstance(s, Accumulate) and s.single_write
+            else with_blocks(s, changed)
+            for s in block.stmts
+        )
+        return replace(block, stmts=tuple(stmts))
+
+    return replace(program, body=changed(program.body)), arrays
+
+
+def after_each_pass(make: Callable[[], object]) -> Iterator[tuple[str, Program]]:
+    """Yield the program after each pass that runs while something is made."""
+    found: list[tuple[str, Program]] = []
+
+    def noted(
+        program: Program, passes: tuple[Callable[[Program], Program], ...], checked: bool
+    ) -> Program:
+        for one in passes:
+            program = one(program)
+            found.append((one.__name__, program))
+        return program
+
+    with mock.patch.object(optimise, "_run", noted):
+        make()
+    yield from found
