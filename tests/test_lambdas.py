@@ -86,3 +86,23 @@ def test_a_changed_file_is_noticed(tmp_path: Path) -> None:
 def test_a_lambda_without_a_file_is_refused() -> None:
     with pytest.raises(dt.KernelError, match="source of '<lambda>' cannot be found"):
         applied(eval("lambda x: x"))
+
+
+def test_a_captured_lambda_that_is_exchanged_has_its_own_captures() -> None:
+    def scaled(factor: float) -> Any:
+        return lambda v: factor * v
+
+    f = scaled(2.0)
+
+    @dt.kernel
+    def apply_captured(x):
+        for i in x:
+            x[i] = f(1.0)
+
+    x = dt.zeros(1)
+    found: list[float] = []
+    for factor in (2.0, 3.0):
+        f = scaled(factor)
+        apply_captured(x)
+        found.append(float(x[0]))
+    assert found == [2, 3]
