@@ -26,6 +26,7 @@ PATHS: dict[str, int] = {
     # No compiler is needed.
     "tests/faults": MEANING,
     "tests/lang": MEANING,
+    "tests/meaning": MEANING,
     "tests/passes": MEANING,
     "tests/test_batches.py": MEANING,
     "tests/test_code_lines.py": MEANING,
