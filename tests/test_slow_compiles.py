@@ -13,6 +13,8 @@ import taichi as ti
 import difftile as dt
 from difftile.render.sorting import Sorter
 from difftile.substrate import slow_compiles
+from difftile.substrate.family import build
+from tests import harness
 
 
 @dt.kernel
@@ -94,3 +96,32 @@ def test_quick_compilations_are_silent() -> None:
 
 def test_kernels_of_the_library_are_not_warned_of() -> None:
     assert not _said(lambda: Sorter(3).sort(3))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("size", "level"), [(60, 0), (2, 1)])
+def test_large_code_is_not_searched_for_equal_expressions(size: int, level: int) -> None:
+    """The code of a thread is a function of its own, whose expressions count."""
+
+    @dt.kernel
+    def unrolled_in_a_function(x, y):
+        for i in x:
+            s = x[i]
+            for k in ti.static(range(size)):
+                s = ti.sin(s) * x[i] + ti.cos(s + k) * x[i] / (s * s + k)
+            y[i] = s
+
+    levels: list[int] = []
+    create_kernel = build.private.create_kernel
+
+    def create(program: Any, name: str, body: Any) -> Any:
+        def noted(kernel: Any) -> None:
+            body(kernel)
+            levels.append(program.config().opt_level)
+
+        return create_kernel(program, name, noted)
+
+    x, y = dt.ones(8), dt.ones(8)
+    with harness.vectors(), mock.patch.object(build.private, "create_kernel", create):
+        unrolled_in_a_function(x, y)
+    assert levels == [level]
