@@ -26,7 +26,6 @@ import numpy as np
 import difftile as dt
 from difftile import ti, worlds
 from difftile.arguments import Parser, positive_int
-from difftile.render import dssim
 from scenes.mass_spring import Walker, make_network, make_scene
 from tests.worlds.conformance import model
 
@@ -118,7 +117,7 @@ def similarity() -> list[Any]:
     pixels = dt.from_numpy(image, dtype=dt.vec(3, ti.f32), grad=True)
     loss = dt.zeros((), grad=True)
     with dt.Tape(loss):
-        dssim(pixels, dt.from_numpy(target, dtype=dt.vec(3, ti.f32)), loss)
+        dt.render.dssim(pixels, dt.from_numpy(target, dtype=dt.vec(3, ti.f32)), loss)
     return [loss, pixels.grad]
 
 

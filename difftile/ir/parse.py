@@ -527,10 +527,10 @@ class _Parser(TokenCursor):
 
 # Statements by their first word, or by the first one after '='.
 _STATEMENTS: dict[str, Callable[[_Parser, tuple[Token, ...], Span], Stmt]] = {
+    "breakpoint": _Parser.stop,
     "shape": _Parser.size,
     "local": _Parser.local,
     "print": _Parser.print,
-    "stop": _Parser.stop,
     "fail": _Parser.failure,
     "if": _Parser.branch,
     "for": _Parser.loop,

@@ -38,8 +38,9 @@ from difftile.ir.walk import array_of, walk
 # Words with a meaning of their own where a name may stand.
 WORDS = frozenset(
     (
-        *("backward", "derivative", "do", "else", "fail", "for", "forward", "if", "inf", "local"),
-        *("lanes", "nan", "outside", "parallel", "print", "ruled", "shape", "stop", "temp"),
+        *("backward", "breakpoint", "derivative", "do", "else", "fail", "for", "forward"),
+        *("if", "inf", "local"),
+        *("lanes", "nan", "outside", "parallel", "print", "ruled", "shape", "temp"),
         *("warps", "while", "yield", "zero", "True", "False"),
     )
 )
@@ -199,7 +200,7 @@ def _stmt(stmt: Stmt, names: Names, depth: int) -> list[str]:
                 else _value(part.value, names) + (f" as {part.form!r}" if part.form else "")
                 for part in parts
             ]
-            return [f"{pad}{'stop' if stops else 'print'} {', '.join(texts)}"]
+            return [f"{pad}{'breakpoint' if stops else 'print'} {', '.join(texts)}"]
         case Fail(failure, values):
             said = ", ".join(map(repr, astuple(failure)))
             return [f"{pad}fail {type(failure).__name__}({said}) with ({_values(values, names)})"]
