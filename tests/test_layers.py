@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ class Import:
         return f"{self.file.relative_to(ROOT)}:{self.line} imports {self.module}"
 
 
+@cache
 def imports_of(file: Path) -> list[Import]:
     """Return every import of a file, those for type checkers included."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
@@ -177,6 +179,7 @@ def _is_named(spelling: Spelling) -> bool:
     return isinstance(spelling, Call) and not spelling.source
 
 
+@cache
 def _strings(file: Path) -> list[ast.Constant]:
     """Return the texts in a file, docstrings and formulas left out: formulas have no modules."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
