@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -126,6 +127,7 @@ def inputs(types: tuple[Type, ...], prefix: str = "a") -> tuple[Array, ...]:
     return tuple(Array(f"{prefix}{k}", FieldType(type_, 0)) for k, type_ in enumerate(types))
 
 
+@cache
 def forward(case: Case) -> tuple[Program, tuple[Array, ...], Array]:
     """Return `out = op(args)`, each argument and the result in a field without dimensions."""
     b = Builder()
