@@ -32,7 +32,7 @@ test: style ## run the checks of `lint` and tiers 0 to 3 of the tests; BASE=main
 	@$(MAKE) --no-print-directory --jobs=2 suite types
 
 test-all: style ## run the checks of `lint` and all tests, the slow ones too, and compile all programs
-	@$(MAKE) --no-print-directory --jobs=2 suite types ARGS="--tier 0-4 --no-record $(ARGS)"
+	@$(MAKE) --no-print-directory --jobs=2 suite types ARGS="--tier 0-4 --no-record --long all $(ARGS)"
 
 suite: $(VENV)/installed-dev
 	@$(BIN)/python -m pytest $(ARGS)

@@ -34,6 +34,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--no-record", action="store_true", help="compile all programs, the recorded ones too"
     )
     parser.addoption(
+        "--long",
+        choices=["drawn", "all", "none"],
+        help="run these of the long tests: by default all of files and folders that are named, "
+        "and those drawn of the whole suite",
+    )
+    parser.addoption(
+        "--times", action="store_true", help="write tests/long.txt, for the tests that ran"
+    )
+    parser.addoption(
         "--record", action="store_true", help="add the texts that tests have compiled and passed"
     )
     parser.addoption(

@@ -2,9 +2,9 @@
 
 While tests run, programs go to a `Recorded` compile. A text that is in the record runs by the
 meaning of its program; any other is compiled. So a change of the library compiles what it changes.
-Compiled all the same are one text in twelve, drawn by the hash of HEAD; in tests of tier 1 the
-first text with each op and statement; launches that would take long in Python; programs that print
-or report; and all that tests marked `compiled` launch.
+Compiled all the same is what one test in twelve launches, drawn by the hash of HEAD, and what those
+launch that are marked `compiled`; in tier 1 the first text with each op and statement; launches
+that would take long in Python; and programs that print or report.
 
 `pytest --record` adds the texts that tests compile and pass; with `--no-record` as well it
 compiles all and writes the record anew. There is one file for each compiler and version.
@@ -35,7 +35,7 @@ from difftile.substrate.work import Work, work_of
 
 FOLDER = Path(__file__).parent / "record"
 VARIABLE = "DIFFTILE_TEST_RECORD"
-ONE_IN = 12  # of the recorded texts is compiled in a run
+ONE_IN = 12  # of the tests compiles all that it launches
 
 # The elementary steps that take Python about as long as a compiler takes for a usual kernel.
 _LONG = 100_000
@@ -86,23 +86,23 @@ class Counts:
 
 @dataclass
 class Recorded:
-    """A compile that leaves out the texts of the record.
+    """A compile that leaves out the texts of the record, where the present test may.
 
     Args:
         compile: The compile of a backend.
         known: The record.
-        drawn: Draws one text in `ONE_IN`.
         sink: Where a process that a test has started writes the texts that it compiles.
-        active: Whether texts may be left out; else all are compiled.
+        compiles: Whether the present test compiles all that it launches.
         each: Whether the first text with each part of the language is compiled.
+        test: The number of the present test.
     """
 
     compile: Callable[..., Launcher]
     known: frozenset[str]
-    drawn: str
     sink: Path | None = None
-    active: bool = True
+    compiles: bool = False
     each: bool = False
+    test: int = 0
     seen: set[str] = field(default_factory=set)
     counts: Counts = field(default_factory=Counts)
     noted: set[str] = field(default_factory=set)
@@ -122,27 +122,22 @@ class Recorded:
             return self.compile(emitted, of, params, **given)
 
         is_new = self.each and not self.seen.issuperset(_PARTS.findall(emitted.text))
-        may_leave_out = self.active and key in self.known and not is_new
-        if not may_leave_out or self._is_drawn(key) or _speaks(of):
+        if key not in self.known or is_new or _speaks(of):
             return compiled()
-        return ByMeaning(of, params, tuple(given["written"]), compiled, self.counts)
-
-    def _is_drawn(self, key: str) -> bool:
-        digest = hashlib.blake2b(f"{self.drawn}{key}".encode(), digest_size=4).digest()
-        return int.from_bytes(digest, "little") % ONE_IN == 0
+        return ByMeaning(self, of, params, tuple(given["written"]), compiled)
 
 
-def install(known: frozenset[str], drawn: str, sink: Path | None = None) -> Recorded:
+def install(known: frozenset[str], sink: Path | None = None) -> Recorded:
     """Let the programs of this process go through a record, and return that."""
     backend: Any = compiler.backend()
-    made = Recorded(backend.compile, known, drawn, sink)
+    made = Recorded(backend.compile, known, sink)
     compiler._loaded["backend"].BACKEND = replace(backend, compile=made)
     return made
 
 
-def hand_on(known: frozenset[str], drawn: str, sink: Path | None) -> None:
+def hand_on(sink: Path | None, *, compiles: bool) -> None:
     """Let processes that are started later call `install_as_handed_on`."""
-    given = {"known": bool(known), "drawn": drawn, "sink": None if sink is None else str(sink)}
+    given = {"compiles": compiles, "sink": None if sink is None else str(sink)}
     os.environ[VARIABLE] = json.dumps(given)
 
 
@@ -150,8 +145,8 @@ def install_as_handed_on() -> None:
     """Let the programs of this process go through the record of the one that has started it."""
     given = json.loads(os.environ.get(VARIABLE, "null"))
     if given is not None:
-        known = read(compiler_name()) if given["known"] else frozenset[str]()
-        install(known, given["drawn"], None if given["sink"] is None else Path(given["sink"]))
+        known = frozenset[str]() if given["compiles"] else read(compiler_name())
+        install(known, None if given["sink"] is None else Path(given["sink"]))
 
 
 def _speaks(program: Program) -> bool:
@@ -162,17 +157,21 @@ def _speaks(program: Program) -> bool:
 
 
 class ByMeaning:
-    """A launcher that runs the meaning of a program, and compiles it once it has run for long."""
+    """A launcher that runs the meaning of a program, and its code where the test compiles all.
+
+    A test that launches much goes on with the code. What a test runs never depends on the tests
+    before it, since machine code and Python may round in different ways.
+    """
 
     def __init__(
         self,
+        record: Recorded,
         program: Program,
         params: tuple[Array | Var, ...],
         written: tuple[int, ...],
         compiled: Callable[[], Launcher],
-        counts: Counts,
     ) -> None:
-        counts.recorded += 1
+        self._record = record
         self._program = program
         self._params = params
         self._written = written
@@ -180,15 +179,18 @@ class ByMeaning:
         self._code: Launcher | None = None
         self._work: Work = work_of(program, Speed(False, False, ()), [])
         self._amounts: dict[tuple[Any, ...], float] = {}
-        self._done = 0.0  # steps
+        self._test = -1
+        self._done = 0.0  # steps in the present test
+        if record.compiles:
+            self._code = compiled()
+        else:
+            record.counts.recorded += 1
 
     def launch(self, args: Sequence[Any]) -> None:
         """Run on buffers and numbers, one for each parameter."""
-        if self._code is None:
-            self._done += self._amount(args)
-            if self._done > _LONG:
+        if self._record.compiles or self._has_done_much(args):
+            if self._code is None:
                 self._code = self._compiled()
-        if self._code is not None:
             self._code.launch(args)
             return
         for position in self._written:
@@ -203,6 +205,12 @@ class ByMeaning:
                 assert isinstance(arg, Buffer)
                 arrays[param] = arg.array()
         run(self._program, arrays, numbers)
+
+    def _has_done_much(self, args: Sequence[Any]) -> bool:
+        if self._test != self._record.test:
+            self._test, self._done = self._record.test, 0.0
+        self._done += self._amount(args)
+        return self._done > _LONG
 
     def _amount(self, args: Sequence[Any]) -> float:
         key = self._work.key(args)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from dataclasses import replace
 from typing import Any
@@ -469,12 +468,8 @@ def test_the_library_computes_functions_if_wanted() -> None:
 def _with_sines() -> list[Any]:
     """Return the tests' programs of sines, of which one in six runs by default."""
     programs.load()
-    named = [f"ti.{op}(" for op in backend().vector_math.limits]
-    found = [
-        one
-        for one in harness.PROGRAMS
-        if any(name in inspect.getsource(one.function) for name in named)
-    ]
+    ops = backend().vector_math.limits.keys()
+    found = [one for one in harness.PROGRAMS if ops & {*one.function.__code__.co_names}]
     return [
         pytest.param(one, id=one.name, marks=[pytest.mark.slow] if k % 6 else [])
         for k, one in enumerate(found)

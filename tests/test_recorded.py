@@ -18,13 +18,12 @@ from tests.recorded import Recorded
 
 @pytest.fixture
 def one(request: pytest.FixtureRequest) -> Generator[Recorded]:
-    """The record of this process, which knows and draws nothing for a while."""
+    """The record of this process, which knows nothing for a while."""
     plugin: Any = request.config.pluginmanager.getplugin("tiers")
     used: Recorded = plugin.recorded
-    fresh = dict(known=frozenset(), active=True, each=False, noted=set())
+    fresh = dict(known=frozenset(), compiles=False, each=False, noted=set())
     with mock.patch.multiple(used, counts=recorded.Counts(), **fresh):
-        with mock.patch.object(Recorded, "_is_drawn", lambda *_: False):
-            yield used
+        yield used
 
 
 def _kernel() -> Any:
@@ -72,23 +71,43 @@ def test_long_launches_are_compiled_once_they_have_taken_long(one: Recorded) -> 
     np.testing.assert_allclose(result, np.sin(np.linspace(0.1, 1.0, 3000)) ** 3, rtol=1e-12)
 
 
-@pytest.mark.parametrize("reason", ["drawn", "marked", "a part of the language"])
+@pytest.mark.parametrize("reason", ["the test", "a part of the language"])
 def test_what_a_run_compiles_of_the_record(one: Recorded, reason: str) -> None:
     _run(_kernel())
     one.known = frozenset(one.noted)
-    one.active = reason != "marked"
+    one.compiles = reason == "the test"
     one.each = reason == "a part of the language"
     if one.each:
         one.seen.discard("ti.sin")
-    with mock.patch.object(Recorded, "_is_drawn", lambda *_: reason == "drawn"):
-        _run(_kernel())
+    _run(_kernel())
     assert one.counts == recorded.Counts(2, 0)
 
 
-def test_one_text_in_twelve_is_drawn() -> None:
-    draws = [Recorded(pytest.fail, frozenset(), f"hash {k}") for k in range(5)]
-    counts = [sum(draw._is_drawn(f"{k:010x}") for k in range(2400)) for draw in draws]
-    assert all(150 < count < 250 for count in counts) and len({*counts}) > 1
+def test_what_a_test_runs_does_not_depend_on_those_before_it(one: Recorded) -> None:
+    _run(_kernel(), 3000)
+    one.known, kernel = frozenset(one.noted), _kernel()
+    meaning = mock.Mock(side_effect=recorded.run)
+    with mock.patch.object(recorded, "run", meaning):
+        for compiles in (False, True, False, True):
+            one.test += 1
+            one.compiles = compiles
+            before = meaning.call_count
+            _run(kernel, 3000)
+            assert meaning.call_count == before + (not compiles)
+    assert one.counts == recorded.Counts(2, 1)
+
+
+def test_processes_of_tests_compile_where_those_do(
+    one: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorded, "read", lambda _: frozenset("a"))
+    install = mock.Mock()
+    monkeypatch.setattr(recorded, "install", install)
+    monkeypatch.setenv(recorded.VARIABLE, "")
+    for compiles in (True, False):
+        recorded.hand_on(None, compiles=compiles)
+        recorded.install_as_handed_on()
+        install.assert_called_with(frozenset() if compiles else frozenset("a"), None)
 
 
 def test_programs_that_print_are_compiled(one: Recorded) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from difftile.substrate import chosen
-from tests import recorded, tiers
+from tests import lengths, recorded, tiers
 
 
 class Run:
@@ -32,6 +32,11 @@ class Run:
         except tiers.TierError as error:
             raise pytest.UsageError(str(error)) from None
         self.sample: int = config.getoption("--sample")
+        # Whoever names files or folders wants all of their tests.
+        is_whole = all(Path(given).resolve() == tiers.ROOT / "tests" for given in config.args)
+        self.long = config.getoption("--long") or ("drawn" if is_whole else "all")
+        self.times: bool = config.getoption("--times")
+        self.seconds: dict[str, float] = {}
         self.left_out: dict[str, int] = {}
         self.failed: set[str] = set()
         self.passed: set[str] = set()  # texts
@@ -45,8 +50,8 @@ class Run:
         if self.sink is not None and not hasattr(config, "workerinput"):
             shutil.rmtree(self.sink, ignore_errors=True)
             self.sink.mkdir(parents=True)
-        self.recorded = recorded.install(self.known, tiers.draw())
-        recorded.hand_on(self.known, tiers.draw(), self.sink)
+        self.recorded = recorded.install(self.known, self.sink)
+        self.draw = tiers.draw()
 
     # Which tests
 
@@ -80,6 +85,7 @@ class Run:
             else:
                 title = f"tier {tier} ({tiers.TITLES[tier]})"
                 self.left_out[title] = self.left_out.get(title, 0) + 1
+        kept = self._without_long(kept)
         if self.sample > 1:
             files: dict[Path, list[pytest.Item]] = {}
             for item in kept:
@@ -91,12 +97,28 @@ class Run:
             config.hook.pytest_deselected(items=[item for item in items if item not in stays])
             items[:] = kept
 
+    def _without_long(self, items: list[pytest.Item]) -> list[pytest.Item]:
+        if self.long == "all":
+            return items
+        usual = [item.nodeid for item in items if not item.get_closest_marker("always")]
+        out = lengths.left_out(usual, self.draw if self.long == "drawn" else None)
+        if out:
+            drawn = f" but for 1 in {lengths.ONE_IN}, by DRAW" if self.long == "drawn" else ""
+            self.left_out[f"tests over {lengths.SECONDS} s{drawn}"] = len(out)
+        return [item for item in items if item.nodeid not in out]
+
     # Which programs
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Say what a test needs compiled, and keep the texts of those that pass."""
-        self.recorded.active = not item.get_closest_marker("compiled")
+        self.recorded.test += 1
+        self.recorded.compiles = (
+            not self.known
+            or item.get_closest_marker("compiled") is not None
+            or tiers.is_drawn(item.nodeid, self.draw, recorded.ONE_IN)
+        )
+        recorded.hand_on(self.sink, compiles=self.recorded.compiles)
         self.recorded.each = item.get_closest_marker(f"tier{tiers.CODE}") is not None
         self.recorded.noted.clear()
         result = yield
@@ -105,9 +127,10 @@ class Run:
         return result
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note which tests have failed."""
+        """Note which tests have failed, and how long they took."""
         if report.failed:
             self.failed.add(report.nodeid)
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
 
     # What it says
 
@@ -139,8 +162,11 @@ class Run:
         compiled, by_meaning = (sum(one[n] for one in all_counts) for n in ("compiled", "recorded"))
         say(
             f"compiled {compiled} texts; left out {by_meaning} of the record, which ran by their "
-            f"meaning; 1 in {recorded.ONE_IN} is compiled, by DRAW={self.recorded.drawn[:12]}"
+            f"meaning; 1 test in {recorded.ONE_IN} compiles all, by DRAW={self.draw[:12]}"
         )
+        if self.times:
+            lengths.write(lengths.read() | lengths.means(self.seconds))
+            say(f"{len(lengths.read())} long functions of tests")
         if self.records:
             passed = {key for one in all_counts for key in one["passed"]}
             assert self.sink is not None

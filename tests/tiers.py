@@ -6,6 +6,7 @@ A file belongs to the tier of the longest path in `PATHS` that it is under. Test
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 from collections.abc import Collection
@@ -172,8 +173,14 @@ def _git(*words: str) -> str:
     ).stdout
 
 
+def is_drawn(test: str, draw: str, one_in: int) -> bool:
+    """Tell whether a draw takes a test."""
+    digest = hashlib.blake2b(f"{draw} {test}".encode(), digest_size=4).digest()
+    return int.from_bytes(digest, "little") % one_in == 0
+
+
 def draw() -> str:
-    """Return what draws the tests that are compiled: DRAW, or the hash of HEAD."""
+    """Return what draws tests that are long, or compile all: DRAW, or the hash of HEAD."""
     if given := os.environ.get("DRAW"):
         return given
     try:

@@ -264,9 +264,12 @@ def _packed(results: Tensors) -> Any:
     return tuple(results) if results else None
 
 
-@torch._dynamo.assume_constant_result
 def _name_of(traced: Traced, kinds: Values) -> str:
     return traced.of(kinds)
+
+
+# What `torch.compiler.assume_constant_result` sets, which imports `torch._dynamo`: a second and more.
+vars(_name_of)["_dynamo_marked_constant"] = True
 
 
 def _is_traced(tensors: Tensors) -> bool:

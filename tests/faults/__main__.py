@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             changed(fault)
     except FaultError as error:
         parser.error(str(error))
-    file = Path(options.results or _BUILD / f"tiers-{options.tier}.json")
+    file = Path(options.results or _BUILD / f"tiers-{options.tier}-{options.long}.json")
     if options.list:
         _list(faults)
     elif options.check:
@@ -73,6 +73,7 @@ def _parser() -> Parser:
     add = parser.add_argument
     add("names", metavar="NAME", nargs="*", help="a fault or a package; all of them by default")
     add("--tier", metavar="N", default="0-3", help="run the tests of these tiers (%(default)s)")
+    add("--long", choices=["all", "none"], default="none", help="run the long tests too, or not")
     add("--tests", metavar="PATH", nargs="+", default=["tests"], help="run only these tests")
     add("--jobs", type=positive_int, default=os.cpu_count(), help="faults at a time")
     add("--budget", type=positive_float, default=120.0, help="seconds for a fault (%(default)s)")
@@ -112,7 +113,8 @@ def _run(faults: list[Fault], options: Any, wanted: frozenset[int], file: Path) 
     os.environ.pop("BASE", None)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
-    selected = ["--tier", options.tier]
+    # What is drawn in one run is not in the next.
+    selected = ["--tier", options.tier, "--long", options.long]
     name = "slow" if tiers.LAST in wanted else "usual"
     missing = [path for path in _files(options.tests, wanted) if not is_mapped(name, path)]
     if missing:

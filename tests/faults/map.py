@@ -92,7 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args(argv)
     plugin = Plugin(lambda session: _make(session, plugin, options.name, options.jobs))
-    return collect(options.tests, ["--tier", "0-3" if options.name == "usual" else "0-4"], plugin)
+    wanted = ["--tier", "0-3" if options.name == "usual" else "0-4", "--long", "all"]
+    return collect(options.tests, wanted, plugin)
 
 
 if __name__ == "__main__":

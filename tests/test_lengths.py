@@ -1,0 +1,39 @@
+"""The long tests, and which of them a run has."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from unittest import mock
+
+from tests import lengths, tiers
+
+
+def test_the_seconds_of_a_function_are_the_mean_of_its_tests(tmp_path: Path) -> None:
+    took = {"a.py::f[1]": 0.5, "a.py::f[2]": 0.3, "a.py::g": 0.1, "b.py::C::h[x::y[z]]": 7.0}
+    means = lengths.means(took)
+    assert means == {"a.py::f": 0.4, "a.py::g": 0.1, "b.py::C::h": 7.0}
+    with mock.patch.object(lengths, "FILE", tmp_path / "long.txt"):
+        assert lengths.read() == {}
+        lengths.write(means)
+        assert lengths.read() == {"a.py::f": 0.4, "b.py::C::h": 7.0}
+
+
+def test_long_tests_are_drawn_each_by_itself() -> None:
+    tests = [f"a.py::f[{k}]" for k in range(4800)]
+    with mock.patch.object(lengths, "read", lambda: {"a.py::f": 1.0}):
+        drawn = [{*tests} - lengths.left_out(tests, f"hash {k}") for k in range(3)]
+        assert lengths.left_out([*tests, "a.py::g"], None) == {*tests}
+    assert all(150 < len(one) < 250 for one in drawn)
+    assert len(drawn[0] & drawn[1]) < 30
+
+
+def test_every_function_of_the_table_is_there() -> None:
+    texts: dict[str, str] = {}
+    for name in lengths.read():
+        path, _, function = name.partition("::")
+        if path not in texts:
+            file = tiers.ROOT / path
+            texts[path] = file.read_text() if file.exists() else ""
+        last = function.rpartition("::")[2]
+        assert re.search(rf"\bdef {last}\(", texts[path]), f"{name}: run `pytest --times` anew"
