@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -207,18 +207,9 @@ def stored(program: Program) -> tuple[Program, frozenset[Array]]:
     return replace(program, body=changed(program.body)), arrays
 
 
-def after_each_pass(make: Callable[[], object]) -> Iterator[tuple[str, Program]]:
-    """Yield the program after each pass that runs while something is made."""
-    found: list[tuple[str, Program]] = []
-
-    def noted(
-        program: Program, passes: tuple[Callable[[Program], Program], ...], checked: bool
-    ) -> Program:
-        for one in passes:
-            program = one(program)
-            found.append((one.__name__, program))
-        return program
-
-    with mock.patch.object(optimise, "_run", noted):
-        make()
-    yield from found
+def checked_passes() -> Any:
+    """Let the legality of all programs be checked after each pass."""
+    run = optimise._run
+    return mock.patch.object(
+        optimise, "_run", lambda program, passes, _: run(program, passes, True)
+    )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.hunt.report import examine
-from tests.meaning.forms import low_thresholds
+from tests.meaning.forms import checked_passes, low_thresholds
 from tests.meaning.seeds import numbers
 
 TOGETHER = 20
@@ -20,7 +20,7 @@ PROGRAMS = 600
 
 @pytest.fixture(autouse=True)
 def forms_of_long_loops() -> Iterator[None]:
-    with low_thresholds():
+    with low_thresholds(), checked_passes():
         yield
 
 

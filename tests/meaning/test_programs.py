@@ -10,7 +10,7 @@ import pytest
 from tests import harness, programs
 from tests.meaning.chains import chain_of
 from tests.meaning.checks import check_chain
-from tests.meaning.forms import low_thresholds
+from tests.meaning.forms import checked_passes, low_thresholds
 
 programs.load()
 
@@ -20,7 +20,7 @@ WITHOUT_SECOND = {"dense.determinants"}
 
 @pytest.fixture(autouse=True)
 def forms_of_long_loops() -> Iterator[None]:
-    with low_thresholds():
+    with low_thresholds(), checked_passes():
         yield
 
 
