@@ -451,6 +451,7 @@ def damped(x, y):
         y[i] = ti.sin(x[i]) * ti.exp(-x[i])
 
 
+@pytest.mark.compiled
 def test_the_library_computes_functions_if_wanted() -> None:
     """In small launches it does so anyway; code of both kinds is kept on disk."""
     values = np.linspace(-3.0, 3.0, 20_000).astype(np.float32)

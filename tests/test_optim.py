@@ -350,6 +350,7 @@ def test_fields_together_make_the_steps_of_fields_alone(name: str) -> None:
     assert bits(together) == bits(alone)
 
 
+@pytest.mark.compiled
 def test_fields_of_one_precision_move_in_one_launch() -> None:
     with device_arrays():
         xs = [dt.ones(k + 3, dt.vec(2, ti.f32), grad=True) for k in range(6)]

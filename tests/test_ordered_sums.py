@@ -20,6 +20,8 @@ from difftile.substrate.scatters import Choice, rows_of
 from difftile.substrate.work import LoopWork
 from tests.harness import many_threads
 
+pytestmark = pytest.mark.compiled
+
 WORLDS = 1003
 
 

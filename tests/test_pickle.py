@@ -421,6 +421,7 @@ PUBLIC: dict[str, Callable[[], None]] = {
 }
 
 
+@pytest.mark.compiled
 def test_every_public_class_is_pickled_or_refuses_in_words() -> None:
     classes = {
         name

@@ -115,6 +115,7 @@ def test_the_compiler_is_as_before_after_an_error() -> None:
     assert state() == before
 
 
+@pytest.mark.compiled
 def test_an_assignment_is_one_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Taichi goes through the statements of a block once for each variable."""
     builder: Any = private.core.ASTBuilder

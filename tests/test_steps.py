@@ -545,6 +545,7 @@ def test_slots_are_state(runs):
     assert not runs
 
 
+@pytest.mark.compiled
 def test_long_loops_are_several_runs(runs, monkeypatch):
     monkeypatch.setattr(module, "_AT_ONCE", 4)
     for simulate in SIMULATIONS:

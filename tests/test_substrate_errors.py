@@ -18,6 +18,8 @@ from difftile.frontend.syntax import REFUSED
 from difftile.substrate import compile as compiling
 from difftile.substrate import compiler
 
+pytestmark = pytest.mark.compiled
+
 
 def broken(good: str, bad: str) -> Any:
     """Emit source with a fault in it."""

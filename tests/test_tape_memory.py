@@ -644,6 +644,7 @@ def test_without_memory_the_launch_is_named_and_fields_stay(
     np.testing.assert_array_equal(run.u.to_numpy(), before)
 
 
+@pytest.mark.compiled
 def test_a_launch_that_fails_leaves_a_renamed_field_as_it_was() -> None:
     x = dt.from_numpy(np.arange(1.0, 65.0), grad=True)
     with dt.Tape() as tape:

@@ -1,6 +1,7 @@
 """Vectors that are added to elements which iterations share, by the threads of a warp together."""
 
 import numpy as np
+import pytest
 import taichi as ti
 
 import difftile as dt
@@ -50,6 +51,7 @@ def check(components: int, axes: int) -> None:
     run(subtract, components, axes, 3001, 0)
 
 
+@pytest.mark.compiled
 def test_code_for_warps_adds_as_numpy() -> None:
     with threads_alone(), device_arrays(warps=True):
         for components, axes in CASES[::3]:

@@ -17,6 +17,8 @@ from difftile.substrate.family import vector_math
 from difftile.substrate.vector_functions import FUNCTIONS
 from tests.vector_functions import EXACT, arguments, compiled, computed, limit_of, ulps
 
+pytestmark = pytest.mark.compiled
+
 INF, NAN = math.inf, math.nan
 LARGEST = "the largest number"
 PRECISIONS: list[Any] = [np.float32, np.float64]

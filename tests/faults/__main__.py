@@ -115,7 +115,7 @@ def _run(faults: list[Fault], options: Any, wanted: frozenset[int], file: Path) 
     sys.dont_write_bytecode = False
     # What is drawn in one run is not in the next.
     selected = ["--tier", options.tier, "--long", options.long]
-    name = "slow" if tiers.LAST in wanted else "usual"
+    name = "slow" if tiers.LAST in wanted else "long" if options.long == "all" else "usual"
     missing = [path for path in _files(options.tests, wanted) if not is_mapped(name, path)]
     if missing:
         command = [sys.executable, "-m", "tests.faults.map", "--name", name]

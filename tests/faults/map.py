@@ -29,6 +29,13 @@ from tests.faults.session import Plugin, collect, fork, run_items
 
 _LIMIT = 900.0  # seconds that a test may take
 
+# The tests of each map.
+_SELECTED = {
+    "usual": ("--tier", "0-3", "--long", "none"),
+    "long": ("--tier", "0-3", "--long", "all"),
+    "slow": ("--tier", "0-4", "--long", "all"),
+}
+
 
 def _child(
     session: pytest.Session, plugin: Plugin, names: list[str], folder: Path, connection: Connection
@@ -87,13 +94,12 @@ def _make(session: pytest.Session, plugin: Plugin, name: str, jobs: int) -> None
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m tests.faults.map", description=__doc__)
-    parser.add_argument("--name", choices=["usual", "slow"], default="usual")
+    parser.add_argument("--name", choices=[*_SELECTED], default="usual")
     parser.add_argument("--tests", nargs="+", default=["tests"])
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args(argv)
     plugin = Plugin(lambda session: _make(session, plugin, options.name, options.jobs))
-    wanted = ["--tier", "0-3" if options.name == "usual" else "0-4", "--long", "all"]
-    return collect(options.tests, wanted, plugin)
+    return collect(options.tests, _SELECTED[options.name], plugin)
 
 
 if __name__ == "__main__":

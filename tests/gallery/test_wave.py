@@ -71,6 +71,7 @@ def play(pool: Pool, steps: int) -> None:
         pool.step()
 
 
+@pytest.mark.compiled
 def test_gradient_step_by_step_is_that_of_one_tape() -> None:
     pool = make_pool()
     wave, last = pool.wave, pool.wave.steps - 1

@@ -448,6 +448,7 @@ def test_explicit_derivatives_and_reports() -> None:
 # Devices
 
 
+@pytest.mark.compiled
 def test_arrays_of_the_host_are_copied_to_a_device_and_back() -> None:
     with device_arrays():
         x, v = np.zeros((4, 3))[:, 1], np.arange(4.0)
