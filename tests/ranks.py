@@ -35,7 +35,7 @@ from difftile.ranks import choice, start
 from difftile.substrate import calibration
 from difftile.substrate import compile as compiling
 from difftile.tracebacks import set_traceback
-from tests.recorded import install_as_handed_on
+from tests.recorded import compiles_now, install_as_handed_on
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 120.0  # for a function, compiling included [s]
@@ -207,7 +207,7 @@ class Ranks:
         """
         # The name by which pytest knows a module is not always one by which it can be imported.
         file = Path(function.__code__.co_filename).relative_to(ROOT).with_suffix("")
-        task = ".".join(file.parts), function.__qualname__, arguments
+        task = ".".join(file.parts), function.__qualname__, arguments, compiles_now()
         connected = "torch" if self.engine == "alone" else self.engine
         processes = _processes(max(_USUAL, self.size), connected)
         return processes.run(self.size, self.engine, task, patience)
@@ -263,7 +263,7 @@ def main() -> None:
     tasks: SimpleQueue[Any] = SimpleQueue()
     threading.Thread(target=_hear, args=(connection, tasks), daemon=True).start()
     compiling.costs_on = lambda *_: calibration.DEFAULT
-    install_as_handed_on()
+    record = install_as_handed_on()
     dt.init(default_fp="f64", cpu_max_num_threads=1)
     set_traceback("full")
     world = start(timeout=_TIMEOUT)
@@ -273,7 +273,8 @@ def main() -> None:
         engines[size, world.name] = _first_ranks(size, world)
     connection.send(world.rank)
     while True:
-        size, engine, module, name, arguments = tasks.get()
+        size, engine, module, name, arguments, record.compiles = tasks.get()
+        record.test += 1
         try:
             _use(engines[size, engine])
             function: Any = importlib.import_module(module)

@@ -135,18 +135,24 @@ def install(known: frozenset[str], sink: Path | None = None) -> Recorded:
     return made
 
 
-def hand_on(sink: Path | None, *, compiles: bool) -> None:
+def hand_on(record: Recorded) -> None:
     """Let processes that are started later call `install_as_handed_on`."""
-    given = {"compiles": compiles, "sink": None if sink is None else str(sink)}
+    sink = None if record.sink is None else str(record.sink)
+    given = {"known": bool(record.known), "compiles": record.compiles, "sink": sink}
     os.environ[VARIABLE] = json.dumps(given)
 
 
-def install_as_handed_on() -> None:
+def install_as_handed_on() -> Recorded:
     """Let the programs of this process go through the record of the one that has started it."""
-    given = json.loads(os.environ.get(VARIABLE, "null"))
-    if given is not None:
-        known = frozenset[str]() if given["compiles"] else read(compiler_name())
-        install(known, None if given["sink"] is None else Path(given["sink"]))
+    given = json.loads(os.environ.get(VARIABLE, "{}"))
+    known = read(compiler_name()) if given.get("known") else frozenset[str]()
+    sink = given.get("sink")
+    return install(known, None if sink is None else Path(sink))
+
+
+def compiles_now() -> bool:
+    """Tell, in the process of a test or in one it starts, whether the test compiles all."""
+    return json.loads(os.environ.get(VARIABLE, "{}")).get("compiles", True)
 
 
 def _speaks(program: Program) -> bool:

@@ -97,17 +97,21 @@ def test_what_a_test_runs_does_not_depend_on_those_before_it(one: Recorded) -> N
     assert one.counts == recorded.Counts(2, 1)
 
 
-def test_processes_of_tests_compile_where_those_do(
+def test_processes_of_tests_have_the_same_record(
     one: Recorded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recorded, "read", lambda _: frozenset("a"))
     install = mock.Mock()
     monkeypatch.setattr(recorded, "install", install)
-    monkeypatch.setenv(recorded.VARIABLE, "")
-    for compiles in (True, False):
-        recorded.hand_on(None, compiles=compiles)
-        recorded.install_as_handed_on()
-        install.assert_called_with(frozenset() if compiles else frozenset("a"), None)
+    monkeypatch.setenv(recorded.VARIABLE, "{}")
+    assert recorded.compiles_now()
+    for known in (frozenset[str](), frozenset("a")):
+        for one.compiles in (True, False):
+            one.known = known
+            recorded.hand_on(one)
+            recorded.install_as_handed_on()
+            install.assert_called_with(known, None)
+            assert recorded.compiles_now() == one.compiles
 
 
 def test_programs_that_print_are_compiled(one: Recorded) -> None:

@@ -118,7 +118,7 @@ class Run:
             or item.get_closest_marker("compiled") is not None
             or tiers.is_drawn(item.nodeid, self.draw, recorded.ONE_IN)
         )
-        recorded.hand_on(self.sink, compiles=self.recorded.compiles)
+        recorded.hand_on(self.recorded)
         self.recorded.each = item.get_closest_marker(f"tier{tiers.CODE}") is not None
         self.recorded.noted.clear()
         result = yield
