@@ -46,6 +46,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--record", action="store_true", help="add the texts that tests have compiled and passed"
     )
     parser.addoption(
+        "--shuffle", metavar="SEED", help="run the tests in another order, the same for a seed"
+    )
+    parser.addoption(
         "--sample",
         type=int,
         default=1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 from collections.abc import Generator
 from dataclasses import asdict
@@ -92,10 +93,12 @@ class Run:
                 if not item.get_closest_marker("skip"):
                     files.setdefault(item.path, []).append(item)
             kept = [item for of_file in files.values() for item in of_file[:: self.sample]]
+        if (seed := config.getoption("--shuffle")) is not None:
+            random.Random(seed).shuffle(kept)
         if len(kept) < len(items):
             stays = {*kept}
             config.hook.pytest_deselected(items=[item for item in items if item not in stays])
-            items[:] = kept
+        items[:] = kept
 
     def _without_long(self, items: list[pytest.Item]) -> list[pytest.Item]:
         if self.long == "all":

@@ -96,6 +96,7 @@ def test_rates_and_refinements_of_batches(balls: Path) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["default", "mcmc"])
+@pytest.mark.compiled
 def test_an_interrupted_run_of_batches_goes_on_exactly(
     balls: Path, strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

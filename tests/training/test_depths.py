@@ -170,6 +170,7 @@ def test_depth_maps_are_asked_for_and_missing(
 
 
 @pytest.mark.usefixtures("one_thread")
+@pytest.mark.compiled
 def test_a_run_with_depth_maps_goes_on_exactly(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -199,6 +199,7 @@ def test_growth_ends_at_the_most() -> None:
 
 
 @pytest.mark.parametrize(("most", "device"), [(None, False), (206, False), (260, True)])
+@pytest.mark.compiled
 def test_any_refinement_is_that_of_arrays(most: int | None, device: bool) -> None:
     n, rng = 200, np.random.default_rng(3)
     scales = np.exp(rng.uniform(-7, -1.5, n))
