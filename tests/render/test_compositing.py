@@ -117,6 +117,7 @@ def test_absolute_gradients_are_sums_over_pixels() -> None:
     assert (absolute >= np.abs(gradient) - 1e-12).all()
 
 
+@pytest.mark.compiled
 def test_tiles_do_not_matter() -> None:
     images = []
     for tile in (5, 16, 32):

@@ -214,6 +214,7 @@ class Frame:
             dt.render.l1(self.out.image, self.target, self.loss)
 
 
+@pytest.mark.compiled
 def test_launches_of_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     """The numbers may only fall: each launch takes a GPU's host as long as much work of the GPU."""
     frame = Frame()
@@ -229,6 +230,7 @@ def test_launches_of_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.abs(frame.out.image.to_numpy() - before).max() > 0.01
 
 
+@pytest.mark.compiled
 def test_launches_and_fills_of_a_frame_on_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gradients are written once, where nothing was filled; contents are not copied."""
     monkeypatch.setattr("difftile.substrate.compile._FRESH_BYTES", 1)  # as for many gaussians

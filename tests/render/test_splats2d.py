@@ -95,6 +95,7 @@ def test_sum_in_single_precision_is_near_that_in_double() -> None:
 
 
 @pytest.mark.parametrize("factor", [(0.0, 1.0, 2.0), (2.0, 1.0, 0.0), (1e-9, 0.0, 1e-9)])
+@pytest.mark.compiled
 def test_gaussians_without_extent_are_left_out(factor: tuple[float, float, float]) -> None:
     values = {
         "means": np.array([[4.5, 4.5], [8.0, 8.0]]),

@@ -192,6 +192,7 @@ def test_single_precision_is_near_double() -> None:
 
 
 @pytest.mark.parametrize("tile", [8, 32, 64])
+@pytest.mark.compiled
 def test_the_image_does_not_depend_on_the_size_of_tiles(tile: int) -> None:
     values, poses = scene()
     weights = weights_for(render(values, poses, Options(WIDTH, HEIGHT, far=FAR)), 1e-9)
