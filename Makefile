@@ -26,13 +26,10 @@ help: ## print this help
 demo: $(VENV)/installed ## run a demo: mass-spring, or the one that DEMO names
 	@$(BIN)/difftile demo $(DEMO) $(ARGS)
 
-# Types are checked beside the tests, since pyright uses one core. The tests come first, which may
-# read from the terminal.
-test: style ## run the checks of `lint` and tiers 0 to 3 of the tests; BASE=main leaves out what has not changed
-	@$(MAKE) --no-print-directory --jobs=2 suite types
+test: lint suite ## run the checks of `lint` and tiers 0 to 3 of the tests; BASE=main leaves out what has not changed
 
-test-all: style ## run the checks of `lint` and all tests, the slow ones too, and compile all programs
-	@$(MAKE) --no-print-directory --jobs=2 suite types ARGS="--tier 0-4 --no-record --long all $(ARGS)"
+test-all: lint ## run the checks of `lint` and all tests, the slow ones too, and compile all programs
+	@$(MAKE) --no-print-directory suite ARGS="--tier 0-4 --no-record --long all $(ARGS)"
 
 suite: $(VENV)/installed-dev
 	@$(BIN)/python -m pytest $(ARGS)
@@ -47,7 +44,7 @@ style: $(VENV)/installed-dev
 	@$(BIN)/ruff check .
 
 types: $(VENV)/installed-dev
-	@$(BIN)/pyright --pythonpath $(BIN)/python
+	@$(BIN)/pyrefly check --python-interpreter-path $(BIN)/python --progress-bar no
 
 format: $(VENV)/installed-dev ## format the code and apply the fixes that ruff can make
 	@$(BIN)/ruff format .

@@ -490,7 +490,7 @@ def measure(name: str, setting: Setting) -> Found:
             programs[peer] = _warmed(program, clock, 0.0)
         except ModuleNotFoundError as error:
             notes.append(f"{peer}: {error.name} is not installed")
-        except (ImportError, RuntimeError, NotImplementedError) as error:
+        except (ImportError, RuntimeError) as error:
             notes.append(f"{peer}: {str(error).partition(chr(10))[0]}")
     compare(programs)
     for _ in range(setting.turns):

@@ -43,11 +43,10 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
         )
 
-    # argparse's types have three overloads, since a given namespace is returned; pyright does not
-    # match one signature with them.
-    def parse_args(  # pyright: ignore[reportIncompatibleMethodOverride]
-        self, args: Sequence[str] | None = None, namespace: Any = None
-    ) -> Any:
+    # argparse's types have three overloads, since a given namespace is returned: one signature does
+    # not match them.
+    # pyrefly: ignore[bad-override]
+    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
         """Parse the arguments; for an unknown option, suggest the nearest one."""
         options, unknown = self.parse_known_args(args, namespace)
         if not unknown:

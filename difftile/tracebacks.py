@@ -85,7 +85,7 @@ def boundary(function: _Function) -> _Function:
             shorten(error)
             raise
 
-    return bounded  # pyright: ignore[reportReturnType]
+    return bounded  # pyrefly: ignore[bad-return]
 
 
 def boundaries(*names: str) -> Callable[[_Class], _Class]:

@@ -145,7 +145,7 @@ def make_scene(rows: int = 25, columns: int = 25, **changes: object) -> ClothSce
     Damping allows a step of 1.25 ms, springs on the light masses of a fine cloth less.
     """
     step = {"time_step": min(1.25e-3, 0.03 / (columns - 1))}
-    return ClothScene(cloth=make_cloth(rows, columns), **(step | changes))  # pyright: ignore[reportArgumentType]
+    return ClothScene(cloth=make_cloth(rows, columns), **(step | changes))
 
 
 def guess_parameters() -> Parameters:

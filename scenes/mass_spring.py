@@ -192,7 +192,7 @@ def make_robot(name: str) -> Robot:
 
 def make_scene(robot: str = "A", **changes: object) -> MassSpringScene:
     """Return the scene of the robot of that name, with the given attributes changed."""
-    return MassSpringScene(robot=make_robot(robot), **changes)  # pyright: ignore[reportArgumentType]
+    return MassSpringScene(robot=make_robot(robot), **changes)
 
 
 def make_network(scene: MassSpringScene, seed: int = 0) -> Network:

@@ -234,7 +234,7 @@ def make_robot(name: str) -> Robot:
 
 def make_scene(robot: str = "A", **changes: object) -> RigidBodyScene:
     """Return the scene of the robot of that name, with the given attributes changed."""
-    return RigidBodyScene(robot=make_robot(robot), **changes)  # pyright: ignore[reportArgumentType]
+    return RigidBodyScene(robot=make_robot(robot), **changes)
 
 
 def make_network(scene: RigidBodyScene, seed: int = 0) -> Network:

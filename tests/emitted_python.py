@@ -34,7 +34,7 @@ class NotPython(Exception):
 class Vector(np.ndarray):
     """A vector, a matrix, or an array of a thread."""
 
-    def dot(self, other: Any) -> Any:
+    def dot(self, other: Any) -> Any:  # pyrefly: ignore[bad-override]
         return (self * other).sum()
 
     def cross(self, other: Any) -> Any:

@@ -54,9 +54,8 @@ class SlowNetwork(Alone):
         self._free = 0.0  # when the wire is
         self.waited = 0.0  # by the program [s]
 
-    def all_reduce(  # pyright: ignore[reportIncompatibleMethodOverride]
-        self, array: Array, op: str = "sum", *, agreed: bool = False
-    ) -> Pending:
+    # pyrefly: ignore[bad-override]
+    def all_reduce(self, array: Array, op: str = "sum", *, agreed: bool = False) -> Pending:
         """Start a sum, over a ring: each rank sends 2 (n - 1) / n of the bytes."""
         self._hear(array.nbytes)
         sent = 2.0 * (self.size - 1) / self.size * array.nbytes
@@ -64,7 +63,8 @@ class SlowNetwork(Alone):
         self._free = max(self._free, time.perf_counter()) + seconds
         return _Arrival(array, self, self._free)
 
-    def exchange(self, sends: Sequence[Message], receives: Sequence[Message]) -> Pending:  # pyright: ignore[reportIncompatibleMethodOverride]
+    # pyrefly: ignore[bad-override]
+    def exchange(self, sends: Sequence[Message], receives: Sequence[Message]) -> Pending:
         """Refuse."""
         raise NotImplementedError("the artificial network only adds up")
 
@@ -73,7 +73,7 @@ class SlowNetwork(Alone):
 def connected(network: SlowNetwork) -> Generator[None]:
     """Make a network the engine of this process, inside a block."""
     before = _Chosen.engine
-    _Chosen.engine = network  # pyright: ignore[reportAttributeAccessIssue] - a part of one
+    _Chosen.engine = network
     try:
         yield
     finally:

@@ -264,7 +264,7 @@ def test_methods_that_change_nothing_leave_loops_parallel() -> None:
     moved(ball, e)
     assert e[0] != e[1] != e[2]  # in order, as in Python
     for kernel, parallel in ((energies, True), (moved, False)):
-        (stage,) = kernel._launches.latest.stages  # pyright: ignore[reportOptionalMemberAccess]
+        (stage,) = kernel._launches.latest.stages
         stmts = stage._binding._code.program.body.stmts
         assert any(isinstance(s, ParallelFor) for s in stmts) == parallel
     npt.assert_array_equal(ball.vel.to_numpy(), [0, 1])
@@ -549,7 +549,7 @@ def test_many_numbers() -> None:
 def test_vectors_are_made_inside_the_loops_of_a_device() -> None:
     x = positions()
     pull(x, [1.0, 2.0], 0.5)
-    (stage,) = pull._launches.latest.stages  # pyright: ignore[reportOptionalMemberAccess]
+    (stage,) = pull._launches.latest.stages
     text = emit(stage._binding._code.program, grids=Grids.on(1)).text
     loop, vector = text.index("for thread in range"), text.index("ti.Vector([g_0, g_1])")
     assert loop < vector

@@ -1,6 +1,6 @@
 """Programs in the code of a device, which the CPU runs here: a few threads in many strides."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
@@ -30,7 +30,7 @@ SOME = [one for one in RUN if crc32(one.name.encode()) % 40 == 0 or one in CASES
 
 
 @contextmanager
-def in_device_code() -> Iterator[None]:
+def in_device_code() -> Generator[None]:
     """Let the CPU run the code of a device."""
     with (
         mock.patch.object(device_loops, "_ROW", 1),

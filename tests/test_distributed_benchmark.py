@@ -31,7 +31,7 @@ def measured() -> Any:
 class Splats(Sizes):
     """Options for a measurement of splats."""
 
-    rows, gaussians, images, image_size = ("splats",), 500, 3, 32
+    rows, gaussians, images, image_size = ("splats",), 500, 3, 32  # pyrefly: ignore[bad-override]
 
 
 def measured_splats() -> Any:

@@ -1233,7 +1233,7 @@ class _Expected(deque[Any]):
 
     interrupted: Any = None
 
-    def rotate(self, n: int = 1, /) -> None:
+    def rotate(self, n: int = 1, /) -> None:  # pyrefly: ignore[bad-override]
         self.interrupted(super().rotate, n)
 
 

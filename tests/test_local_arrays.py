@@ -48,7 +48,7 @@ def test_local_arrays_in_python() -> None:
     ("make", "message"),
     [
         (lambda: dt.local(0), "a local array has 1 element or more along each axis, not 0."),
-        (lambda: dt.local((2, 1.5)), "1 element or more along each axis, not (2, 1.5)."),  # pyright: ignore
+        (lambda: dt.local((2, 1.5)), "1 element or more along each axis, not (2, 1.5)."),
         (lambda: dt.local((65, 65)), "at most 4,096 components, and this has 4,225; use a field."),
         (lambda: dt.local(3, "f32"), "expected a number type such as ti.f32, got 'f32'."),
         (lambda: dt.local(3, ti.u1), "holds numbers; count with 'ti.i32' in place of bools."),
@@ -57,7 +57,7 @@ def test_local_arrays_in_python() -> None:
         (lambda: list(dt.local(3)), "loop over the indices"),
     ],
 )
-def test_wrong_local_arrays_in_python(make, message) -> None:  # pyright: ignore
+def test_wrong_local_arrays_in_python(make, message) -> None:
     with pytest.raises(LaunchError) as raised:
         make()
     assert message in str(raised.value)

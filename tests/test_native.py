@@ -1,8 +1,5 @@
 """Native kernels: how they are compiled and launched, on devices whose memory Python cannot see."""
 
-# Kernels of Taichi: their annotations are objects.
-# pyright: reportInvalidTypeForm=false
-
 from collections.abc import Iterator
 from typing import Any
 

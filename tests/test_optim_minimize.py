@@ -128,7 +128,7 @@ def test_what_is_moved_may_be_changed_by_the_launches() -> None:
     problem = Problem(shoot, y, v)
     optimiser = dt.optim.LBFGS(v)
     with pytest.raises(ZeroDivisionError):
-        optimiser.step(lambda: problem()[None] / 0)
+        optimiser.step(lambda: problem()[None] / 0)  # pyrefly: ignore[division-by-zero]
     assert not v.to_numpy().any()
     assert optimiser.step(problem) == pytest.approx(0.0, abs=1e-12)
     # 20 steps fall by 0.01 * (1 + ... + 20) = 2.1, and fly 2 seconds

@@ -90,7 +90,7 @@ def test_gradients_and_which_of_them_are_one(twin_of: Callable[[Any], Any]) -> N
     y = twin_of(x)
     npt.assert_array_equal(y.grad.to_numpy(), [1, 2, 3, 4])
     assert y.grad_in is y.grad_out
-    assert y in dt.fields.field.fields_with_grads()
+    assert y in dt.fields.field.fields_with_grads()  # pyrefly: ignore[implicit-import]
     y.grad.fill(0)
     npt.assert_array_equal(x.grad.to_numpy(), [1, 2, 3, 4])
     apart = dt.zeros(4, ti.f64).with_grads(dt.ones(4, ti.f64), dt.full(4, 2.0, ti.f64))

@@ -318,7 +318,7 @@ def test_launches_on_tapes_and_derivatives_are_refused() -> None:
 
 
 @dt.func
-def element_at(x: ti.template(), i: int):  # pyright: ignore[reportInvalidTypeForm]
+def element_at(x: ti.template(), i: int):
     return x[i + 2]
 
 

@@ -145,7 +145,7 @@ def test_an_assignment_is_one_variable(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_kernels_of_plain_taichi_keep_their_messages() -> None:
     @ti.kernel
     def wrong():
-        print(nowhere)  # noqa: F821 # pyright: ignore[reportUndefinedVariable]
+        print(nowhere)  # noqa: F821 # pyrefly: ignore[unknown-name]
 
     dt.zeros(1)
     with pytest.raises(ti.TaichiNameError, match=r"print\(nowhere\)"):

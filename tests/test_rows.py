@@ -198,7 +198,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "no axis": (lambda: dt.Rows(a=dt.zeros(())), "has no axis along which"),
     "a part": (lambda: dt.Rows(a=dt.zeros(3)[1:]), "whole fields, and 'a' is <view .*of its own"),
     "another shape": (lambda: dt.Rows(a=dt.zeros(4).view(2, 2)), "whole fields"),
-    "an array": (lambda: dt.Rows(a=np.zeros(3)), "whole fields"),  # pyright: ignore[reportArgumentType]
+    "an array": (lambda: dt.Rows(a=np.zeros(3)), "whole fields"),
     "a name that is taken": (lambda: dt.Rows(take=dt.zeros(3)), "cannot be called 'take'"),
     "index": (lambda: rows_of(some()).take([0, 4]), "has no row 4"),
     "negative index": (lambda: rows_of(some()).take([-5]), "no row -5"),

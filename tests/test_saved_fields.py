@@ -75,7 +75,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "nothing": (lambda: dt.save("a"), "takes fields by name"),
     "array": (lambda: dt.save("a", x=np.ones(3)), "'x' is of type ndarray: dt.asarray"),
     "number": (lambda: dt.save("a", x=3.0), "'x' is of type float"),
-    "name": (lambda: dt.save("a", {3: dt.ones(2)}), "a name is a text, not 3"),  # pyright: ignore[reportArgumentType]
+    "name": (lambda: dt.save("a", {3: dt.ones(2)}), "a name is a text, not 3"),
     "two names": (
         lambda: dt.save("a", {"p.kind": dt.ones(2), "p": dt.field(STRUCT, 2)}),
         "would be called 'p.kind'",

@@ -11,7 +11,7 @@ import ast
 import math
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -215,7 +215,7 @@ def _bit_cast(value: Any, dtype: Any) -> Any:
 
 
 @contextmanager
-def _one_at_a_time() -> Iterator[None]:
+def _one_at_a_time() -> Generator[None]:
     """While this is open, threads change only where one waits."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(100)

@@ -368,7 +368,7 @@ class Frame:
                 for names in (self.names, self.outside):
                     if name in names:
                         return names[name]
-                return getattr(__builtins__, name, None) or __builtins__[name]  # pyright: ignore
+                return getattr(__builtins__, name, None) or __builtins__[name]
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return [self.eval(one, mask) for one in elements]
             case ast.ListComp(elt=element, generators=[ast.comprehension() as one]):
@@ -652,8 +652,8 @@ def interpret(native: NativeKernel, *args: Any, seed: int = 0) -> None:
                     chosen = eval(ast.unparse(test), function.__globals__, names)
                     tasks(body if chosen else other, names)
                 case ast.For(target=target, iter=iterated, body=body):
-                    (inner,) = iterated.args  # pyright: ignore[reportAttributeAccessIssue]
-                    if ast.unparse(iterated.func) == "ti.static":  # pyright: ignore[reportAttributeAccessIssue]
+                    (inner,) = iterated.args
+                    if ast.unparse(iterated.func) == "ti.static":
                         for value in eval(ast.unparse(inner), function.__globals__, names):
                             tasks(body, {**names, ast.unparse(target): value})
                     else:

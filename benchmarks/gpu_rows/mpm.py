@@ -67,7 +67,7 @@ class MaterialPoints:
             shape = (self._n,) * 3
             made = [(dt.vec(3, ti.f32)), ti.f32, dt.vec(3, ti.f32)]
             self._grid = tuple(dt.zeros(shape, dtype, grad=True) for dtype in made)
-        momentum, mass, velocity = self._grid
+        momentum, mass, velocity = self._grid  # pyrefly: ignore[bad-unpacking]
         momentum.fill(0.0)
         mass.fill(0.0)
         spread(x, v, c, stress, momentum, mass)

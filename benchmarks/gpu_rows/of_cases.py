@@ -83,7 +83,7 @@ class Ours(sides.Ours):
     def synchronize(self) -> None:
         ti.sync()
 
-    def results(self) -> tuple[Arrays, Arrays]:
+    def results(self) -> tuple[Arrays, Arrays]:  # pyrefly: ignore[bad-override]
         values = {name: made.to_numpy() for name, made in self.outputs.items()}
         return values, {name: made.grad.to_numpy() for name, made in self.inputs.items()}
 
@@ -110,7 +110,7 @@ class InTaichi(sides.InTaichi):
     def synchronize(self) -> None:
         ti.sync()
 
-    def results(self) -> tuple[Arrays, Arrays]:
+    def results(self) -> tuple[Arrays, Arrays]:  # pyrefly: ignore[bad-override]
         values = {name: made.to_numpy() for name, made in self.outputs.items()}
         return values, {name: made.grad.to_numpy() for name, made in self.inputs.items()}
 

@@ -80,7 +80,7 @@ def save_arm(path: Path, scene: SpringArm, lengths: np.ndarray, fitted: np.ndarr
     axes.legend(frameon=False, fontsize=9, loc="upper left", labelcolor=INK)
     bar = figure.colorbar(scale, ax=axes, shrink=0.7, pad=0.01)
     bar.set_label("change of the rest length [%]", color=INK, fontsize=9)
-    bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
+    bar.outline.set_visible(False)
     figure.savefig(path)
 
 

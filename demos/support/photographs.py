@@ -43,7 +43,7 @@ def _sample(name: str) -> Image.Image:
             f"{name} comes with scikit-image, which is not installed (pip install difftile[demo]); "
             "grace_hopper.jpg, which comes with Matplotlib, takes its place"
         )
-        with cbook.get_sample_data("grace_hopper.jpg") as file, Image.open(file) as image:
+        with cbook.get_sample_data("grace_hopper.jpg") as file, Image.open(file) as image:  # pyrefly: ignore[bad-context-manager]
             return image.convert("RGB")
     return Image.fromarray(getattr(data, name)())
 

@@ -187,12 +187,13 @@ class Func(ByName):
 
     def _with_rule(self, word: str, rule: object, approx: bool) -> Any:
         if rule is None:
-            return lambda rule: self._with_rule(word, rule, approx)  # pyright: ignore
+            return lambda rule: self._with_rule(word, rule, approx)  # pyrefly: ignore[implicit-any-lambda, unknown-argument-type]
         rules, function = self.rules or Rules(), plain(rule)
         former: RuleMeaning | None = getattr(rules, word)
         if former is not None and not redefines(function, former.function):
             raise LaunchError(f"{self!r} has a {word} rule already.")
-        self.rules = replace(rules, **{word: RuleMeaning(function, approx)})
+        change: dict[str, Any] = {word: RuleMeaning(function, approx)}
+        self.rules = replace(rules, **change)
         forget_all()
         return rule
 

@@ -52,7 +52,7 @@ def grid(*shape: Shape) -> Grid:
         FieldError: The sizes are not a shape.
     """
     one = shape[0] if len(shape) == 1 else shape
-    return Grid(as_shape(one))  # pyright: ignore[reportArgumentType] - user input
+    return Grid(as_shape(one))  # pyrefly: ignore[bad-argument-type] - user input
 
 
 def call_id() -> CallId:

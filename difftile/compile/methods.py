@@ -41,7 +41,7 @@ def data_oriented(cls: Any = None, *, frozen: bool = False) -> Any:
     if not isinstance(cls, type):
         raise LaunchError(f"@dt.data_oriented decorates a class, not {cls!r}.")
     # The same mark as Taichi's own decorator sets.
-    cls._data_oriented = True  # pyright: ignore[reportAttributeAccessIssue]
+    cls._data_oriented = True  # pyrefly: ignore[missing-attribute]
     if frozen:
         _freeze(cls)
     return cls

@@ -69,7 +69,7 @@ def register_substitute(f: object, g: object, *, approx: bool = False) -> None:
     _change(f, backward=None, forward=None, substitute=g, differences=None, approximate=approx)
 
 
-def _change(f: object, **changes: object) -> None:
+def _change(f: object, **changes: Any) -> None:
     if isinstance(f, Func):
         f.rules = replace(f.rules or Rules(), **changes)
     else:

@@ -3,6 +3,9 @@
 All of them are funcs with rules, written as a user would write them.
 """
 
+# The decorators that give a rule return any rule.
+# pyrefly: ignore-errors[untyped-function-decorator]
+
 from __future__ import annotations
 
 from types import FunctionType

@@ -192,7 +192,7 @@ class GradientWatch:
             stmts = [s for s in walk(plan.stage.program.body) if array_of(s) is plan.code.params[k]]
             # A write says more than a read.
             first = min(stmts, key=lambda stmt: isinstance(stmt, Load), default=None)
-            span, name = first and first.span, self._name(field_at(values, k))
+            span, name = None if first is None else first.span, self._name(field_at(values, k))
             self.grown.append(Grown(number, kernel, name, factor, limit is not None, span, loop))
 
         if values[most] not in plan.code.temps:

@@ -172,7 +172,7 @@ def _states(fields: Mapping[str, Any], what: str) -> dict[str, State | None]:
     """
 
     def look() -> list[list[str]]:
-        if not isinstance(fields, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - user input
+        if not isinstance(fields, Mapping):  # user input
             raise FieldError(f"{what} takes fields by name: ('checkpoint', {{'u': u}}).")
         return [[name, kind_of(name, one, what)] for name, one in fields.items()]
 

@@ -76,7 +76,7 @@ def min(number: Field | float, *, local: bool = False) -> Field:
 def _combined(op: str, number: Field | float, local: bool) -> Field:
     what = f"dist.{op}"
     if isinstance(number, ArrayLike):
-        if not isinstance(number, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(number, Field):
             raise FieldError(f"{what} takes a whole field of one element, not {number!r}.")
         if number.split is not None:
             raise FieldError(

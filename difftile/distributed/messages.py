@@ -80,7 +80,7 @@ class Side:
         assert self.cells is not None
         cells = self.cells.buffer.array().astype(np.int64).T
         shape = cells.max(axis=1) + 1
-        numbers = np.asarray(np.ravel_multi_index(tuple(cells), tuple(shape)))
+        numbers = np.asarray(np.ravel_multi_index(tuple(cells), tuple(shape)))  # pyrefly: ignore[unknown-argument-type]
         order = np.argsort(numbers)
         wanted = np.meshgrid(*(np.arange(*one) for one in box), indexing="ij")
         found = np.searchsorted(numbers[order], np.ravel_multi_index(tuple(wanted), tuple(shape)))

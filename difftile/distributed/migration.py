@@ -259,7 +259,7 @@ _BACK = "the way back of the migration of particles"
 
 
 @kernel
-def wrap(x: KernelValue, count: KernelValue, low: KernelValue, length: KernelValue):
+def wrap(x: KernelValue, count: KernelValue, low: KernelValue, length: KernelValue) -> None:
     """Bring positions into a ring of some length; 0 is no ring."""
     for p in range(count[None]):
         side = ti.select(length > 0.0, length, 1.0)
@@ -270,7 +270,7 @@ def wrap(x: KernelValue, count: KernelValue, low: KernelValue, length: KernelVal
 
 
 @kernel
-def take(ends: KernelValue, taken: KernelValue, rows: KernelValue, sent: KernelValue):
+def take(ends: KernelValue, taken: KernelValue, rows: KernelValue, sent: KernelValue) -> None:
     """Copy the rows that move."""
     for i in range(ends[0]):
         sent[i] = rows[taken[i]]
@@ -284,7 +284,7 @@ def place(
     sent: KernelValue,
     rows: KernelValue,
     nothing: KernelValue,
-):
+) -> None:
     """Put the rows that have moved into their places, and clear the rows that are not in use."""
     for i in range(ends[5]):
         rows[unique(places[i])] = received[i]

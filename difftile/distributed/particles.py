@@ -243,7 +243,7 @@ class Particles(NamedFields):
         for name, field in self._fields.items():
             if name == _ID or name.startswith("_") or hasattr(type(self), name):
                 raise FieldError(f"A field of particles cannot be called '{name}': they have that.")
-            if not isinstance(field, Field) or field.origin is not field or field.ndim != 1:  # pyright: ignore[reportUnnecessaryIsInstance] - user input
+            if not isinstance(field, Field) or field.origin is not field or field.ndim != 1:
                 raise FieldError(
                     f"Particles are made of whole fields with one axis, and '{name}' is {field!r}."
                 )

@@ -67,7 +67,7 @@ def _comparison(word: str) -> Callable[[object, object], Any]:
 
     @boundary
     def compare(self: object, other: object) -> Any:
-        if isinstance(other, Arithmetic) or np.ndim(other) == 0:  # pyright: ignore[reportArgumentType]
+        if isinstance(other, Arithmetic) or np.ndim(other) == 0:  # pyrefly: ignore[bad-argument-type]
             raise _not_compared(word, self, other)
         return NotImplemented
 
@@ -163,7 +163,7 @@ def operated(
 def _in_range(operand: object) -> object:
     """Return an operand with integers that kernels do not take as floats."""
     large = isinstance(operand, int) and not -_I32_LIMIT <= operand < _I32_LIMIT
-    return float(operand) if large else operand  # pyright: ignore[reportArgumentType]
+    return float(operand) if large else operand
 
 
 def _no_operator(word: str, field: object) -> FieldError:

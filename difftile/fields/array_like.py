@@ -125,7 +125,7 @@ class ArrayLike(AsNumbers, Shaped, Arithmetic, ABC):
 
     def copy(self) -> Field:
         """Return a field with memory of its own: the contents, and a gradient of zeros."""
-        return copy(self)  # pyright: ignore[reportReturnType] - of a part, too
+        return copy(self)  # pyrefly: ignore[bad-return] - of a part, too
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         """Return a copy of the contents, or with `copy=False` an array over the memory."""

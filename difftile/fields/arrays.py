@@ -97,7 +97,7 @@ def field_of(array: Any, dtype: Any = None) -> ArrayLike:
 def _state(array: Any) -> object:
     """Return what may change in place: memory, shape, and whether it may be written."""
     if type(array) is np.ndarray:
-        return array.shape, array.dtype, array.flags.writeable
+        return array.shape, array.dtype, array.flags.writeable  # pyrefly: ignore[unknown-attribute-access]
     pointer = getattr(array, "data_ptr", None)
     if pointer is not None:
         return pointer(), array.shape, array.requires_grad

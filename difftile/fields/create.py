@@ -72,9 +72,7 @@ def element_type(dtype: Any) -> Type:
 
 
 @overload
-def field(  # pyright: ignore[reportOverlappingOverload] - types of Taichi are Any
-    dtype: StructTypeLike, shape: Shape, *, grad: bool = False
-) -> StructField: ...
+def field(dtype: StructTypeLike, shape: Shape, *, grad: bool = False) -> StructField: ...
 @overload
 def field(dtype: Any, shape: Shape, *, grad: bool = False) -> Field: ...
 @boundary
@@ -239,7 +237,7 @@ def _split_of(other: ArrayLike) -> Split | None:
 
 
 def _wants_grad(other: ArrayLike, grad: bool | None) -> bool:
-    if not isinstance(other, ArrayLike):  # pyright: ignore[reportUnnecessaryIsInstance] - user input
+    if not isinstance(other, ArrayLike):  # user input
         raise FieldError(f"A field is wanted here, not {type(other).__name__}.")
     return other.has_grads if grad is None else grad
 

@@ -60,5 +60,5 @@ def check_fusing(fuse: bool | str) -> None:
     Raises:
         FieldError: It is none of the three.
     """
-    if not isinstance(fuse, (bool, str)) or fuse not in _HOT:  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(fuse, (bool, str)) or fuse not in _HOT:
         raise FieldError(f"fuse is True, False or 'always', not {fuse!r}.")

@@ -79,7 +79,7 @@ class Rows(NamedFields):
         for name, field in self._fields.items():
             if name.startswith("_") or hasattr(type(self), name):
                 raise FieldError(f"A field of rows cannot be called '{name}': rows have that.")
-            if not isinstance(field, Field) or field.origin is not field:  # pyright: ignore[reportUnnecessaryIsInstance] - user input
+            if not isinstance(field, Field) or field.origin is not field:  # user input
                 given: object = cast(object, field)
                 advice = " Copy it into a field of its own: copy.copy(x)."
                 raise FieldError(

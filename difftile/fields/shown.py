@@ -30,7 +30,7 @@ _DARKEST = 0.55  # of the colour behind the largest value
 
 def asked_by_library() -> bool:
     """Tell whether the function that has called the caller is of the library."""
-    name: object = sys._getframe(2).f_globals.get("__name__")  # pyright: ignore[reportPrivateUsage]
+    name: object = sys._getframe(2).f_globals.get("__name__")
     return isinstance(name, str) and name.partition(".")[0] == _LIBRARY
 
 

@@ -144,7 +144,7 @@ class StructField(Shaped):
 
     def copy_from(self, other: StructField) -> None:
         """Set the contents from a field of the same structs; gradients flow through."""
-        if not isinstance(other, StructField) or other.members.keys() != self.members.keys():  # pyright: ignore[reportUnnecessaryIsInstance] - user input
+        if not isinstance(other, StructField) or other.members.keys() != self.members.keys():
             raise FieldError(f"{self!r} cannot be copied from {other!r}: the members differ.")
         for name, member in self.members.items():
             member.copy_from(cast(Any, other.members[name]))

@@ -169,7 +169,7 @@ class TrackedFloat(Tracked, float):
             return track(found, self.reads)
 
         def method(*args: Any, **kwargs: Any) -> Any:
-            return track(found(*args, **kwargs), self.reads)
+            return track(found(*args, **kwargs), self.reads)  # pyrefly: ignore[unknown-argument-type]
 
         return method
 
@@ -309,7 +309,7 @@ def _untracked(value: Any) -> Any:
 def replaced(value: Any, replace: Callable[[Any], Any], kind: type) -> Any:
     """Return arguments of a function with all of some class replaced, in lists and dicts too."""
     if isinstance(value, kind):
-        return replace(value)
+        return replace(value)  # pyrefly: ignore[unknown-argument-type]
     if type(value) in (list, tuple):
         return type(value)([replaced(one, replace, kind) for one in value])
     if type(value) is dict:

@@ -35,7 +35,7 @@ class View(ArrayLike):
     """
 
     field: Field
-    window: Window  # pyright: ignore[reportIncompatibleMethodOverride] - a value, not computed
+    window: Window
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, View):
@@ -46,7 +46,7 @@ class View(ArrayLike):
         return hash((self.field, self.window))
 
     @property
-    def shape(self) -> tuple[int, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def shape(self) -> tuple[int, ...]:  # pyrefly: ignore[bad-override]
         """Elements along each dimension."""
         return self.window.shape
 

@@ -56,5 +56,5 @@ class Folder:
     def holds(self, path: Path) -> bool:
         """Return whether a path is in the folder after resolving all links."""
         real = os.path.realpath(path)
-        roots = map(os.path.realpath, (self.root, *self.also))
+        roots = (os.path.realpath(root) for root in (self.root, *self.also))
         return any(Path(real).is_relative_to(root) for root in roots)

@@ -245,7 +245,7 @@ def is_same(first: Item, second: Item) -> bool:
         case (Static(), Static()):
             same_number = is_number(first) and first.value == second.value
             return type(first.value) is type(second.value) and (
-                first.value is second.value or same_number
+                first.value is second.value or same_number  # pyrefly: ignore[unknown-attribute-access]
             )
         case (FieldRef(), FieldRef()):
             return first.array is second.array and first.view is second.view

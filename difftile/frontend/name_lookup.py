@@ -33,7 +33,7 @@ from difftile.ops.vocabulary import (
     ViewMeaning,
 )
 
-_SEQUENCES: tuple[type, ...] = (tuple, list, range)
+_SEQUENCES: tuple[Any, ...] = (tuple, list, range)
 
 
 def lookup(cx: Context, node: ast.Name) -> Item:

@@ -276,7 +276,7 @@ class Period:
 
     def _in_place(self, part: Part, role: Role) -> tuple[Slot, int]:
         match role:
-            case Same(Array() as array) | Shape(array):
+            case Same(array) | Shape(array) if isinstance(array, Array):
                 return Memory(self._field(part, array)), 0
             case Scratch(like):
                 return self._own(part, like)
@@ -408,7 +408,9 @@ class _Making:
 def _extents(array: Array, slot: Slot, layout: Layout) -> tuple[Hashable, ...]:
     """Return a key for each extent of an array: equal extents have equal keys."""
     match slot:
-        case Memory(number) | Kept(number) | Gradient(number) | Own(_, int() as number):
+        case Memory(number) | Kept(number) | Gradient(number) | Own(_, number) if (
+            number is not None
+        ):
             return layout.extents[number]
         case Slab(number):
             return ("rows", slot), *layout.extents[number]

@@ -292,7 +292,7 @@ def _element(operation: str, name: str, declared: Any) -> Element:
         return Element()
     if isinstance(declared, (tuple, list)):
         axes = tuple(cast("Sequence[int]", declared))
-        if len(axes) <= 2 and all(isinstance(n, int) and n > 0 for n in axes):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if len(axes) <= 2 and all(isinstance(n, int) and n > 0 for n in axes):
             return Element(axes)
     elif (type_ := value_type(declared)) is not None:
         dtype = numpy_dtype(scalar_of(type_)) if has_own_scalar(declared) else None

@@ -130,7 +130,9 @@ class Derived:
         while isinstance(role, (Dot, Lane)):
             role = role.of
         match role:
-            case Same(Array() as field) | Shape(field) | Before(field) | After(field) | Bar(field):
+            case Same(field) | Shape(field) | Before(field) | After(field) | Bar(field) if (
+                isinstance(field, Array)
+            ):
                 return field
             case None if array.like is not None:
                 return self._of_primal(array.like)
@@ -177,7 +179,9 @@ def sources(roles: Iterable[Role]) -> set[Array]:
         match role:
             case Dot(of) | Lane(of):
                 found |= sources((of,))
-            case Before(array) | After(array) | Bar(array) | Shape(array) | Same(Array() as array):
+            case Before(array) | After(array) | Bar(array) | Shape(array) | Same(array) if (
+                isinstance(array, Array)
+            ):
                 found.add(array)
             case _:
                 pass

@@ -29,14 +29,14 @@ class Dialect:
     def __init__(self, package: ModuleType) -> None:
         one: Any = package
         self.title = package.__name__.capitalize()
-        self.vector_type: type[Any] = one.lang.matrix.VectorType
-        self.matrix_type: type[Any] = one.lang.matrix.MatrixType
-        self.struct_type: type[Any] = one.lang.struct.StructType
-        self.array_type: type[Any] = one.types.ndarray_type.NdarrayType
-        self.template: type[Any] = one.template
-        self.struct: type[Any] = one.Struct
-        self.matrix: type[Any] = one.Matrix
-        self.fields: tuple[type[Any], ...] = (one.Field, one.MatrixField, one.Ndarray)
+        self.vector_type: Any = one.lang.matrix.VectorType
+        self.matrix_type: Any = one.lang.matrix.MatrixType
+        self.struct_type: Any = one.lang.struct.StructType
+        self.array_type: Any = one.types.ndarray_type.NdarrayType
+        self.template: Any = one.template
+        self.struct: Any = one.Struct
+        self.matrix: Any = one.Matrix
+        self.fields: tuple[Any, ...] = (one.Field, one.MatrixField, one.Ndarray)
         self.function_mark = f"_is_{package.__name__}_function"
         self.scalars: list[tuple[Any, Scalar]] = [
             (getattr(one, name), scalar) for name, scalar in SCALAR_NAMES.items()

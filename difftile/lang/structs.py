@@ -39,7 +39,7 @@ class Struct(metaclass=OfPython):
         if not found:
             raise LaunchError("a struct has its members by name: ti.Struct(a=1.0).")
         for name in found:
-            if not isinstance(name, str) or not name.isidentifier():  # pyright: ignore[reportUnnecessaryIsInstance]
+            if not isinstance(name, str) or not name.isidentifier():
                 raise LaunchError(f"a member has a name of Python, not {name!r}.")
         object.__setattr__(self, "_members", {n: _member(v) for n, v in found.items()})
         object.__setattr__(self, "_methods", dict(methods))

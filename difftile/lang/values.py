@@ -275,7 +275,7 @@ class Vector(Matrix):
 
 def _missing(value: Matrix, name: str) -> UnknownName:
     known = ", ".join(one for one in dir(Matrix) if not one.startswith("_"))
-    title = value._title[:1].upper() + value._title[1:]  # pyright: ignore[reportPrivateUsage]
+    title = value._title[:1].upper() + value._title[1:]  # pyrefly: ignore[protected-access]
     return UnknownName(f"{title} has no attribute '{name}'; it has {known}.")
 
 
@@ -307,7 +307,7 @@ def _part(numbers: Any) -> Any:
 
 def own_values(value: object) -> npt.NDArray[Any] | None:
     """Return the array of a vector or matrix of this module; None for other objects."""
-    return value._numbers if isinstance(value, Matrix) else None  # pyright: ignore[reportPrivateUsage]
+    return value._numbers if isinstance(value, Matrix) else None  # pyrefly: ignore[protected-access]
 
 
 def array_of(value: Any) -> npt.NDArray[Any]:
@@ -329,7 +329,7 @@ def _numbers_of(value: Any) -> npt.NDArray[Any] | None:
     if isinstance(value, (bool, int, float, np.generic, np.ndarray)):
         return np.asarray(cast(Any, value))
     if isinstance(value, Matrix):
-        return value._numbers  # pyright: ignore[reportPrivateUsage]
+        return value._numbers  # pyrefly: ignore[protected-access]
     known = dialect_values(value)
     if known is not None:
         return known

@@ -72,7 +72,7 @@ class _Group:
             if position is not None:
                 if type(new) is not type(self.objects[k]):
                     return False
-                values[position] = new
+                values[position] = new  # pyrefly: ignore[unknown-argument-type]
             elif (key := self.captures[k].key) is None or key_of(new) != key:
                 return False
         return True

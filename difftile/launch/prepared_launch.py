@@ -229,7 +229,7 @@ class PreparedLaunch:
                 return None
             if number.wanted is int and not number.low <= arg < number.high:
                 return None
-            values[number.value] = arg if number.given is number.wanted else number.wanted(arg)
+            values[number.value] = arg if number.given is number.wanted else number.wanted(arg)  # pyrefly: ignore[unknown-argument-type]
         if self.captured is not None and not self.captured.put(args, values):
             return None
         return values

@@ -128,5 +128,5 @@ class AdjointRecorder(PrivateRecorder):
         TAPES.holders.discard(self._token)
 
     def __del__(self) -> None:
-        if TAPES is not None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends
+        if TAPES is not None:  # the interpreter ends
             self.release()

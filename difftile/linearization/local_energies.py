@@ -303,8 +303,12 @@ def local_code(
     if key not in known:
         program = run.stage.program
         found = local_hessian(program, run.wrt, outputs, run.varying, element, psd=psd)
-        known[key] = found and LocalCode(
-            found, *(DerivedCode(one) for one in (found.bounds, found.gather, found.blocks))
+        known[key] = (
+            None
+            if found is None
+            else LocalCode(
+                found, *(DerivedCode(one) for one in (found.bounds, found.gather, found.blocks))
+            )
         )
     return known[key]
 

@@ -245,7 +245,7 @@ class Pullback(StepRecorder):
         TAPES.holders.discard(self._token)
 
     def __del__(self) -> None:
-        if TAPES is not None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends
+        if TAPES is not None:  # the interpreter ends
             self.release()
 
 

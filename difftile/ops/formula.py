@@ -39,7 +39,7 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.GtE: "ge",
     ast.LtE: "le",
 }
-_PARAMETERS = "abc"
+_PARAMETERS: str = "abc"
 
 
 _PRODUCTS = frozenset(

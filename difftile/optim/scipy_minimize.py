@@ -183,8 +183,8 @@ def _second(method: str, objective: Objective, others: Mapping[str, Any]) -> dic
         )
     one = np.ones(1)
     if option == "hess":
-        return {"hess": lambda x: function.curve(x, np.eye(len(x)), one)}  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
-    return {"hessp": lambda x, p: function.curve(x, p, one)}  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+        return {"hess": lambda x: function.curve(x, np.eye(len(x)), one)}
+    return {"hessp": lambda x, p: function.curve(x, p, one)}
 
 
 def _vectors(

@@ -193,7 +193,7 @@ class _Batcher:
             return self._sized(stmt)
         array = array_of(stmt)
         if array is not None and array in self.to:
-            found: Load | Store = stmt  # pyright: ignore[reportAssignmentType]
+            found: Load | Store = stmt  # pyrefly: ignore[bad-assignment]
             return replace(found, array=self.to[array], index=(direction, *found.index))
         return with_blocks(
             stmt,

@@ -26,7 +26,7 @@ def bind_gradients(program: Program) -> Derived:
         array = array_of(stmt)
         if array is None:
             return with_blocks(stmt, block)
-        return replace(stmt, array=memory(array))  # pyright: ignore[reportCallIssue]
+        return replace(stmt, array=memory(array))  # pyrefly: ignore[unexpected-keyword]
 
     def block(one: Block) -> Block:
         return replace(one, stmts=tuple(bound(stmt) for stmt in one.stmts))

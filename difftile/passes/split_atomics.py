@@ -99,4 +99,4 @@ def _shared(b: OpBuilder, stmt: Combine) -> None:
             olds.append(out)
     if stmt.out is not None:
         b.let("mat" if isinstance(value.type, Matrix) else "vec", tuple(olds), value.type)
-        b.stmts[-1] = replace(b.stmts[-1], out=stmt.out)  # pyright: ignore[reportCallIssue]
+        b.stmts[-1] = replace(b.stmts[-1], out=stmt.out)  # pyrefly: ignore[unexpected-keyword]

@@ -81,7 +81,7 @@ def _end(abort: Callable[[], None], code: int) -> None:
     abort()
     limit_exit()
     with suppress(BaseException):
-        atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage] (as the interpreter does)
+        atexit._run_exitfuncs()  # as the interpreter does
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()

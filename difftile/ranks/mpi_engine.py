@@ -84,7 +84,7 @@ class _Requests:
             except engine.MPI.Exception as error:
                 engine.release(one)
                 peers = () if one.peer is None else (one.peer,)
-                raise engine.waiting.broken(what, peers, str(error)) from None
+                raise engine.waiting.broken(what, peers, str(error)) from None  # pyrefly: ignore[unknown-argument-type]
             if not done:
                 open_.append(one)
                 continue

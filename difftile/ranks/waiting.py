@@ -136,7 +136,7 @@ class Waiting:
         if main in steps:
             what, peers, begun = steps[main]
             return f"waits for {named(peers)} in {what}, its communication {begun}"
-        frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage] (the documented way)
+        frames = sys._current_frames()  # the documented way
         frame = frames.get(main)
         while frame is not None and frame.f_code.co_filename.startswith((_LIBRARY, "<")):
             frame = frame.f_back

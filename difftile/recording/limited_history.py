@@ -265,7 +265,8 @@ class LimitedHistory:
                             ahead.append(self._snapshot_of_all(start + 1))
                         continue
                     sweep, end = run, start
-                for record in reversed(sweep.records or ()):
+                records: Sequence[StepRecord] = sweep.records or ()
+                for record in reversed(records):
                     yield record
                     record.release()
         finally:

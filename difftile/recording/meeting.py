@@ -58,7 +58,7 @@ def _ranks(texts: list[str], one: str) -> str:
 
 def _place() -> str:
     """Return the file and line of the running code outside the library."""
-    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_LIBRARY):
         frame = frame.f_back
     return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"

@@ -39,7 +39,7 @@ class NoContents(Storage):
         """Do nothing: no field has contents here."""
 
     @property
-    def buffer(self) -> Buffer:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def buffer(self) -> Buffer:
         """Refuse.
 
         Raises:

@@ -36,7 +36,7 @@ def checked_seeds(
     if isinstance(seeds, ArrayLike):
         check_loss(seeds)
         seeds = {seeds: 1.0}
-    if not isinstance(seeds, Mapping) or not all(isinstance(f, ArrayLike) for f in seeds):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(seeds, Mapping) or not all(isinstance(f, ArrayLike) for f in seeds):
         wanted = f"backward() takes a field of one element, or {{field: seed}}, not {seeds!r}."
         if isinstance(cast(object, seeds), Real):
             wanted += " Inside the tape, dt.value(number) is a field that holds a number."
@@ -57,7 +57,7 @@ def check_loss(loss: ArrayLike) -> None:
     Raises:
         TapeError: The field holds more than one number, or has no gradient.
     """
-    if not isinstance(loss, ArrayLike):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(loss, ArrayLike):
         raise TapeError(f"A loss is a field of one element, not {loss!r}.")
     if loss.size != 1 or shape_of(loss.element):
         raise TapeError(

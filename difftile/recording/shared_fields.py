@@ -28,7 +28,7 @@ class SharedFields:
         return bool(self._held)
 
     def __del__(self) -> None:
-        if unpin is not None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends
+        if unpin is not None:  # the interpreter ends
             self.release()
 
     def release(self) -> None:

@@ -373,7 +373,7 @@ def record_stage(
     """
     values = launch.values
     # At the positions of a plan are fields; a check of each would slow down every launch.
-    fields: Sequence[Field] = values  # pyright: ignore[reportAssignmentType]
+    fields: Sequence[Field] = values  # pyrefly: ignore[bad-assignment]
     kept: list[Buffer] = []
     try:
         for k in plan.reads:
@@ -472,7 +472,7 @@ class HostWrite(HostStep):
         gradients.drop(self.field, self.where)
 
 
-class HostCopy(HostStep):
+class HostCopy(HostStep):  # pyrefly: ignore[bad-class-definition]
     """Python copied one field, or a part of one, into another."""
 
     __slots__ = ("source", "target")

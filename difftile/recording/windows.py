@@ -92,7 +92,7 @@ def reverse_in_windows(record: LaunchRecord, outer: Environment, nbytes: int, ro
         TapeError: Even the smallest windows take more.
     """
     request, stage = record.plan.request, record.plan.stage.windows
-    adjoint = stage and stage.adjoint(request.wanted, constant=request.constant)
+    adjoint = None if stage is None else stage.adjoint(request.wanted, constant=request.constant)
     if stage is None or adjoint is None or adjoint.derived.lengths is None:
         return False
     _Windows(record, outer, stage, adjoint).reverse(nbytes, room)

@@ -89,6 +89,6 @@ def batch(
 def _names(given: str | Iterable[str], option: str) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else tuple(given)
     for name in names:
-        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] - user input
+        if not isinstance(name, str):  # user input
             raise LaunchError(f"{option}= takes the names of parameters, not {name!r}.")
     return names

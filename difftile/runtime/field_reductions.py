@@ -1,5 +1,8 @@
 """The reductions of fields, as kernels that return numbers."""
 
+# What a kernel returns has no annotation.
+# pyrefly: ignore-errors[unannotated-return]
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -95,7 +98,7 @@ def launch(name: str, field: ArrayLike) -> Any:
     if name == "norm":
         return _KERNELS[name](_SQUARES[len(inner)], elements)
     start: Any = _STARTS[name]
-    for size in reversed(inner):
+    for size in reversed(inner):  # pyrefly: ignore[non-convergent-recursion]
         start = [start] * size
     start = ti.Matrix(start) if inner else start
     count = (field.size,) if name == "mean" else ()

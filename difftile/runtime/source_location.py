@@ -14,7 +14,7 @@ _LIBRARY = str(Path(__file__).parents[1])
 
 def caller() -> tuple[str, int]:
     """Return the file and line of the running code outside the library."""
-    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_LIBRARY):
         frame = frame.f_back
     return frame.f_code.co_filename, frame.f_lineno

@@ -63,7 +63,7 @@ class Steps:
         return len(self._numbers)
 
     def __iter__(self) -> Iterator[int]:
-        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+        frame = sys._getframe(1)
         if not _opens_loop(frame.f_code, frame.f_lasti) or frame.f_code.co_flags & _SUSPENDED:
             return iter(self._numbers)
         return _Loop(self._numbers)
@@ -95,7 +95,7 @@ class _Loop:
         return self
 
     def __next__(self) -> int:
-        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+        frame = sys._getframe(1)
         try:
             return self._driver.advance(lambda: state_of_frame(frame))
         except Exception as error:

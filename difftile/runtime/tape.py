@@ -532,7 +532,8 @@ class Tape(StepRecorder):
         Raises:
             TapeError: A gradient may pass.
         """
-        twin = field.storage.graded and field.storage.graded()
+        graded = field.storage.graded
+        twin = None if graded is None else graded()
         if field.has_grads or (twin is not None and twin.has_grads):
             super().changed(field)
         StepRecorder.host_write(self, field, None, field.buffer.read())
@@ -560,9 +561,9 @@ class Tape(StepRecorder):
         self._met.add(field)
         self._touched.add(storage)
         origin = field.origin
-        twin = storage.graded and storage.graded()
+        twin = None if storage.graded is None else storage.graded()
         # A launch may read or write the gradient of a field that has not been met yet.
-        owner = storage.gradient_of and storage.gradient_of()
+        owner = None if storage.gradient_of is None else storage.gradient_of()
         for one in (origin, owner) if twin is origin else (origin, twin, owner):
             if one is not None and one not in self._cleared and one.has_grads:
                 self._cleared.add(one)
@@ -679,7 +680,7 @@ class Tape(StepRecorder):
             self._check_dependence(loss)
         retain = (retain,) if isinstance(retain, ArrayLike) else tuple(retain)
         for field in retain:
-            if not isinstance(field, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
+            if not isinstance(field, Field):
                 raise TapeError(f"retain takes whole fields, not {field!r}.")
         if self._times is not None:
             self._trace = Trace(self._history.steps())
@@ -838,7 +839,7 @@ class Tape(StepRecorder):
 
     def __del__(self) -> None:
         # The interpreter may have ended, or the arguments been wrong.
-        if TAPES is not None and getattr(self, "_entered", False) and not self._done:  # pyright: ignore[reportUnnecessaryComparison]
+        if TAPES is not None and getattr(self, "_entered", False) and not self._done:
             self.release()
 
 
@@ -880,7 +881,7 @@ def _diagnosis(diagnose: bool | Field | Sequence[Field]) -> Diagnosis | None:
         return Diagnosis(()) if diagnose else None
     diagnose = (diagnose,) if isinstance(diagnose, ArrayLike) else tuple(diagnose)
     for field in diagnose:
-        if not isinstance(field, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(field, Field):
             raise TapeError(f"diagnose is True, or takes whole fields, not {field!r}.")
         if not field.has_grads:
             raise TapeError(f"{field!r} has no gradient to diagnose; make it with grad=True.")

@@ -30,7 +30,7 @@ class Stopping:
         self.max_iter = count
         self._state = state
         for name, value in (("tol", self.tol), ("atol", atol)):
-            if not (isinstance(value, (int, float)) and value >= 0.0):  # pyright: ignore[reportUnnecessaryIsInstance]
+            if not (isinstance(value, (int, float)) and value >= 0.0):
                 raise LaunchError(f"{name} is a number from 0 on, not {value!r}.")
 
     def within(self, error: Vector, x: Vector) -> bool:

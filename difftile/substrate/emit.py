@@ -245,7 +245,7 @@ class _Emitter:
         and has no vectors. The arguments of a function are in registers.
         """
         kernel, depth = self.lines, self.depth
-        self.lines, self.depth, self.inside = [], 1, True
+        self.lines, self.depth, self.inside = list[str](), 1, True
         yield
         lines, self.lines, self.depth, self.inside = self.lines, kernel, depth, False
         mentioned = set(_NAME.findall("\n".join(lines)))

@@ -119,7 +119,7 @@ def start_session(
         raise FieldError(f"default_fp is a float type such as ti.f32, not {default_fp}.")
     if math not in ("polynomials", "libm"):
         raise FieldError(f'math is "polynomials" or "libm", not {math!r}.')
-    if not isinstance(seed, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(seed, int):
         raise FieldError(f"A seed is an integer, not {seed!r}.")
     if _forked.session is not None and not _forked.session.on_host:
         raise FieldError(f"{_forked.why} A GPU cannot be used from here at all.")

@@ -77,7 +77,8 @@ def _share(
         apart: Arrays that keep memory of their own.
     """
     last = {array: k for k, stmt in enumerate(block.stmts) for array in _mentioned(stmt)}
-    own = defaultdict(list, {kind: list(arrays) for kind, arrays in free.items()})
+    own: defaultdict[Hashable, list[Array]] = defaultdict(list)
+    own.update({kind: list(arrays) for kind, arrays in free.items()})
     ending: dict[int, list[Array]] = defaultdict(list)
     for k, stmt in enumerate(block.stmts):
         if isinstance(stmt, Alloc) and stmt.array.type.ndim and stmt.array not in apart:

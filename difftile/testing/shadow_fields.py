@@ -154,7 +154,7 @@ class ShadowFields:
 
     def _look_around(self) -> None:
         """Find all fields that share the copied storages, and copy their gradients."""
-        met = [field for one in self if (field := one.met and one.met()) is not None]
+        met = [field for one in self if one.met is not None and (field := one.met()) is not None]
         own = {gradient.storage for field in met for gradient in _gradients(field.origin)}
         found = {id(one): one for one in (*met, *holders({*self._by_storage, *own}))}
         held: dict[Storage, Field] = {}

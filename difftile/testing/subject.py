@@ -87,7 +87,7 @@ def subject_of(f: Any, given: Any) -> Subject:
     arguments = _bound(f, args, by_name)
 
     def run() -> Any:
-        result = f(*args, **by_name)
+        result: object = f(*args, **by_name)
         return None if is_op else result  # an op returns saved values for its rules
 
     takes_all = bool(kind) or not arguments

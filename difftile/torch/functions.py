@@ -1,5 +1,9 @@
 """The functions of `torch.autograd` around calls: derivatives, transformations, forward mode."""
 
+# torch has no types here: see `library.py`.
+# pyrefly: ignore-errors[unknown-argument-type, unknown-attribute-access, unknown-base-class]
+# pyrefly: ignore-errors[unknown-variable-type]
+
 from __future__ import annotations
 
 from collections.abc import Sequence

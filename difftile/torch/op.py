@@ -175,9 +175,9 @@ class TorchOp:
             return ()
         call = Call(self, constants)
         if transformed or forward_ad._current_level >= 0:
-            return Transformed.apply(call, *tensors)
+            return Transformed.apply(call, *tensors)  # pyrefly: ignore[no-any-return-implicit, unknown-attribute-access]
         if torch.is_grad_enabled() and any([one.requires_grad for one in tensors]):
-            return Recorded.apply(call, *tensors)
+            return Recorded.apply(call, *tensors)  # pyrefly: ignore[no-any-return-implicit, unknown-attribute-access]
         return call.run(tensors)
 
     def _trace(self, tensors: Tensors, constants: Values) -> Tensors:
@@ -264,6 +264,10 @@ def _packed(results: Tensors) -> Any:
     return tuple(results) if results else None
 
 
+<<<<<<< HEAD
+=======
+@torch._dynamo.assume_constant_result  # pyrefly: ignore[untyped-function-decorator]
+>>>>>>> types
 def _name_of(traced: Traced, kinds: Values) -> str:
     return traced.of(kinds)
 

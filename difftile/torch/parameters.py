@@ -13,7 +13,7 @@ from difftile.torch.library import Tensor, torch
 _slot: Any = torch.Tensor.grad  # torch's own backward adds to this
 
 
-class FieldParameter(torch.nn.Parameter):
+class FieldParameter(torch.nn.Parameter):  # pyrefly: ignore[unknown-base-class]
     """A leaf tensor over the memory of a field, whose `.grad` is over the field's gradient.
 
     The two stay together: `zero_grad()`, which sets `.grad` to None elsewhere, clears the field's
@@ -32,7 +32,7 @@ class FieldParameter(torch.nn.Parameter):
         made: FieldParameter = FieldParameter(torch.from_dlpack(field.detach()))
         made.field, made._shared = field, torch.from_dlpack(field.grad)
         _slot.__set__(made, made._shared)
-        made.register_post_accumulate_grad_hook(_join)
+        made.register_post_accumulate_grad_hook(_join)  # pyrefly: ignore[unknown-attribute-access]
         return made
 
     @property

@@ -113,7 +113,7 @@ class Straight:
         return bars
 
 
-class Launched(torch.autograd.Function):
+class Launched(torch.autograd.Function):  # pyrefly: ignore[unknown-base-class]
     """A call of one launch, which keeps numbers besides tensors."""
 
     @staticmethod
@@ -139,11 +139,13 @@ class Launched(torch.autograd.Function):
             tensors = saved[: len(wanted)]
             call = Call(straight.op, ctx.constants)
             call.adopt(straight.plan, straight.position(ctx.values))
-            found = Pulled.apply(call, wanted, len(wanted), *tensors, *cotangents)
+            found: Any = Pulled.apply(  # pyrefly: ignore[unknown-attribute-access]
+                call, wanted, len(wanted), *tensors, *cotangents
+            )
             return None, None, None, *spread(wanted, found)
         straight.plan.check_session()
         return None, None, None, *straight.pull(ctx.values, saved, cotangents)
 
 
-launched: Any = super(torch.autograd.Function, Launched).apply  # pyright: ignore
+launched: Any = super(torch.autograd.Function, Launched).apply  # pyrefly: ignore[unknown-attribute-access]
 """`Launched.apply` without its look for transformations, which the caller has done."""

@@ -66,7 +66,7 @@ def _parser() -> Parser:
         attribute = name.removeprefix("--").replace("-", "_")
         said = getattr(default, attribute)
         more["help"] = f"{more['help']}; default: {more.pop('said', said)}"
-        how.add_argument(name, default=argparse.SUPPRESS, dest=attribute, **more)  # pyright: ignore
+        how.add_argument(name, default=argparse.SUPPRESS, dest=attribute, **more)
 
     add("--steps", type=positive_int, metavar="N", help="number of steps")
     add("--batch", type=positive_int, metavar="N", help="images in a step")

@@ -147,7 +147,7 @@ class Corrections:
         adam = Adam([self.poses], exponential(*_ALIGNMENT, steps), eps=1e-15, nonfinite="zero")
         self._mark([k])
         for _ in range(steps):
-            yield lambda: adam.step(visible=self._mask)
+            yield lambda: adam.step(visible=self._mask)  # pyrefly: ignore[invalid-yield]
 
     def twists(self) -> npt.NDArray[np.float64]:
         """Return the corrections of the poses as twists of `render.Cameras`, shape (views, 6)."""

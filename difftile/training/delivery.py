@@ -15,7 +15,7 @@ others, On Scaling Up 3D Gaussian Splatting Training (Grendel), 2024, and of gsp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, final
@@ -349,7 +349,7 @@ class _Leg(OpaqueStep):
 
 
 @contextmanager
-def _unrecorded() -> Iterator[None]:
+def _unrecorded() -> Generator[None]:
     """Run the launches of a step, which an open tape does not record."""
     recording = RECORDING.get()
     if recording.recorder is None:

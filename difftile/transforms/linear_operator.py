@@ -212,7 +212,7 @@ class _Products:
         outputs: Ravel,
         value: Tree,
     ) -> None:
-        super().__init__(dtype, (outputs.size, inputs.size))  # pyright: ignore[reportCallIssue] - of SciPy's class
+        super().__init__(dtype, (outputs.size, inputs.size))  # pyrefly: ignore[bad-argument-count] - of SciPy's class
         self._push = push
         self._pull = pull
         self.inputs = inputs
@@ -232,7 +232,7 @@ class _Products:
         return self._rmatmat(np.asarray(vector).reshape(-1, 1))
 
     def _adjoint(self) -> Any:
-        return self if self._pull is self._push else super()._adjoint()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType, reportUnknownMemberType]
+        return self if self._pull is self._push else super()._adjoint()  # pyrefly: ignore[missing-attribute]
 
     _transpose = _adjoint  # it is real
 

@@ -90,9 +90,9 @@ class Stretch:
         """Run the function."""
         found = self._call()
         if self._has_aux:
-            if not isinstance(found, tuple) or len(found) != 2:  # pyright: ignore[reportUnknownArgumentType]
+            if not isinstance(found, tuple) or len(found) != 2:
                 raise LaunchError("has_aux=True is for functions that return a pair.")
-            found, self.aux = found  # pyright: ignore[reportUnknownVariableType]
+            found, self.aux = found  # pyrefly: ignore[unknown-variable-type]
         self.value = _in_own_fields(_with_numbers_in_fields(found))
 
     def number(self) -> Field:

@@ -133,7 +133,7 @@ def as_indices(values: Any, each: int, count: int, noun: str, of: str) -> npt.ND
 
 def calling_line() -> str:
     """Return the file, line and source text of the innermost caller outside the library."""
-    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    frame = sys._getframe(1)
     while frame.f_back is not None and is_own(frame.f_code.co_filename):
         frame = frame.f_back
     file, line = frame.f_code.co_filename, frame.f_lineno

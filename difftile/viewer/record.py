@@ -136,7 +136,7 @@ class _Video:
         self._writer: Generator[None, bytes, None] = ffmpeg.write_frames(
             str(file), (width, height), fps=fps, macro_block_size=2
         )
-        self._writer.send(None)  # pyright: ignore[reportArgumentType] - starts the generator
+        self._writer.send(None)  # starts the generator
 
     def add(self, image: Bytes) -> None:
         self._writer.send(image.tobytes())

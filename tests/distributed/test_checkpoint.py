@@ -406,7 +406,7 @@ def test_particles_without_room_or_place_are_refused(tmp_path: Path) -> None:
 WRONG: dict[str, tuple[Callable[[str], Any], str]] = {
     "array": (lambda p: save(p, {"x": np.ones(3)}), "'x' is of type ndarray"),
     "number": (lambda p: save(p, {"x": 3}), "Give numbers by keyword: step=3"),
-    "no dict": (lambda p: save(p, dt.ones(2)), "takes fields by name"),  # pyright: ignore[reportArgumentType]
+    "no dict": (lambda p: save(p, dt.ones(2)), "takes fields by name"),
     "name": (lambda p: save(p, {"": dt.ones(2)}), "a name is a text, not ''"),
     "twice": (
         lambda p: save(p, {"c.mass": dt.ones(2), "c": dt.field(CELL, 2)}),

@@ -225,7 +225,7 @@ def test_what_is_refused() -> None:
     ):
         grid.exchange(dt.zeros((4, 4)))
     with pytest.raises(FieldError, match="whole fields"):
-        grid.exchange(u.inner)  # pyright: ignore[reportArgumentType]
+        grid.exchange(u.inner)
     with pytest.raises(FieldError, match="integers"):
         grid.field(ti.i32, grad=True)
     with pytest.raises(

@@ -116,7 +116,7 @@ def odd_losses() -> dict[str, Any]:
         lambda: dist.sum(dt.zeros(3)),
         lambda: dist.sum(dt.zeros(3)[0:1]),
         lambda: dist.mean(many),
-        lambda: dist.sum("1"),  # pyright: ignore[reportArgumentType] - wrong on purpose
+        lambda: dist.sum("1"),  # wrong on purpose
     ):
         with pytest.raises(dt.DifftileError) as caught:
             wrong()

@@ -148,7 +148,7 @@ def share(
         while waiting:
             for one in wait(list(waiting)):
                 try:
-                    k, result = one.recv()  # pyright: ignore[reportAttributeAccessIssue]
+                    k, result = one.recv()
                     yield items[k], result
                 except EOFError:
                     waiting.discard(one)

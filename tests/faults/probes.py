@@ -108,7 +108,7 @@ def _array_name(path: str) -> str:
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
-    def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> CodeType:  # pyright: ignore
+    def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> CodeType:
         tree = ast.parse(data, path)
         place = Path(path).relative_to(ROOT).as_posix()
         return compile(instrument(tree, place), path, "exec", dont_inherit=True, optimize=_optimize)
@@ -117,7 +117,7 @@ class _Loader(importlib.machinery.SourceFileLoader):
         return super().get_data(_compiled(path))
 
     def set_data(self, path: str, data: Any, *, _mode: int = 0o666) -> None:
-        super().set_data(_compiled(path), data, _mode=_mode)  # pyright: ignore
+        super().set_data(_compiled(path), data, _mode=_mode)
 
     def exec_module(self, module: ModuleType) -> None:
         place = Path(self.path).relative_to(ROOT).as_posix()

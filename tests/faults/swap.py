@@ -155,7 +155,7 @@ def plan(
             file = str(ROOT / path)
             linecache.cache[file] = (len(text), None, text.splitlines(True), file)
         for one in found:
-            one.function.__code__ = one.code
+            one.function.__code__ = one.code  # pyrefly: ignore[read-only]
 
     return plant
 

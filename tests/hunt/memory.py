@@ -201,7 +201,7 @@ class Element:
     def part(self, key: Any) -> Element:
         """Return the place of a component."""
         if isinstance(key, str):
-            (key,) = swizzle(key) or ()
+            (key,) = swizzle(key) or ()  # pyrefly: ignore[bad-unpacking]
         offset = Small(range(self.width), self.memory.element).at(key)
         return Element(self.field, self.cell + offset, component=True)
 
@@ -259,7 +259,7 @@ def place(base: Any, key: Any) -> Any:
     if isinstance(base, Element):
         return base.part(key)
     if isinstance(key, str):
-        (key,) = swizzle(key) or ()
+        (key,) = swizzle(key) or ()  # pyrefly: ignore[bad-unpacking]
     return Component(base, key)
 
 

@@ -100,7 +100,7 @@ def increase(x, a: float):
 class Repeated(Scene):
     """Launches that repeat, on a tape and off it, and are fused where that is asked for."""
 
-    held = tuple(7.0 + k for k in range(9))
+    held = tuple(7.0 + k for k in range(9))  # pyrefly: ignore[bad-override]
 
     def run(self) -> None:
         """Record, replay and read."""

@@ -56,14 +56,14 @@ def in_a_box(
     x,
     y,
     low: ti.types.vector(2, int),
-    size: ti.types.vector(2, ti.i32),  # pyright: ignore
+    size: ti.types.vector(2, ti.i32),
 ):
     for i, j in ti.ndrange(size[0], size[1]):
         y[low[0] + i, low[1] + j] = ti.sin(x[low + ti.Vector([i, j])])
 
 
 @program(x=floats(4, element=(3,)), y=floats(4), axis=[0.0, 0.6, 0.8])
-def along(x, y, axis: ti.math.vec3):  # pyright: ignore[reportInvalidTypeForm]
+def along(x, y, axis: ti.math.vec3):
     for i in x:
         w = axis
         w[i % 3] += x[i].x

@@ -1,7 +1,5 @@
 """Loops that walk along rows of memory, which devices copy in tiles."""
 
-# pyright: reportUnknownVariableType=false
-
 from __future__ import annotations
 
 import taichi as ti

@@ -147,7 +147,7 @@ def launches(run: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> Coun
     launch = CompiledKernel.launch
 
     def counted(self: CompiledKernel, args: Any) -> None:
-        found[self._name] += 1  # pyright: ignore[reportPrivateUsage]
+        found[self._name] += 1
         launch(self, args)
 
     with monkeypatch.context() as patch:

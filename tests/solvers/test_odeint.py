@@ -613,10 +613,10 @@ def test_states_and_times_that_are_none() -> None:
         ((), "this one is empty"),
     ):
         with pytest.raises(dt.FieldError, match=message):
-            dt.odeint(decay, state, 0.0, 1.0)  # pyright: ignore[reportArgumentType]
+            dt.odeint(decay, state, 0.0, 1.0)
     for time in (None, np.nan, y):
         with pytest.raises(dt.LaunchError, match="t1 is a finite number, or a field of one"):
-            dt.odeint(decay, y, 0.0, time)  # pyright: ignore[reportArgumentType]
+            dt.odeint(decay, y, 0.0, time)
 
 
 def test_right_hand_sides_that_do_what_they_must_not() -> None:

@@ -155,7 +155,7 @@ def test_over_long_footprints() -> None:
     texels = tex.data.to_numpy().reshape(-1, 3)
     taken = []
     for i, each in enumerate(zip(towards, *steps, strict=True)):
-        taps, lod = reference.footprint_taps(*each, 8, most=4)
+        taps, lod = reference.footprint_taps(*each, 8, most=4)  # pyrefly: ignore[bad-keyword-argument]
         taken.append(len(taps))
         rows = [reference.lod_weights(reference.linear_weights, tap, 8, lod) for tap in taps]
         np.testing.assert_allclose(y[i], np.mean(rows, axis=0) @ texels, rtol=1e-11, atol=1e-12)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.spatial import cKDTree
+from scipy.spatial import cKDTree  # pyrefly: ignore[missing-module-attribute]
 
 import difftile as dt
 from difftile.training import degree_at, gaussians_at, optimiser

@@ -11,7 +11,7 @@ import io
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -99,7 +99,7 @@ _PRESS = ("keyDown", "keyUp")
 
 
 @contextmanager
-def browsing(width: int = 1200, height: int = 800, *, webgl: bool = True) -> Iterator[Browser]:
+def browsing(width: int = 1200, height: int = 800, *, webgl: bool = True) -> Generator[Browser]:
     """Have a browser for a while."""
     flags = (*FLAGS, *(WEBGL if webgl else ("--disable-gpu", "--disable-3d-apis")))
     command = ["chromedriver", "--port=0"]

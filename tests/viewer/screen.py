@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +75,7 @@ class Screen:
 
 
 @contextmanager
-def opened(width: int = 1280, height: int = 800, depth: int = 24) -> Iterator[Screen]:
+def opened(width: int = 1280, height: int = 800, depth: int = 24) -> Generator[Screen]:
     """Have a screen for a while."""
     with tempfile.TemporaryDirectory() as folder:
         reading, writing = os.pipe()

@@ -149,7 +149,7 @@ def happened(page: Any, marker: type[Event] | tuple[int, ...]) -> list[Any]:
     """Return the received events, up to a kind of event."""
     found: list[Any] = []
     started = time.monotonic()
-    while not any(isinstance(one, marker) for one in found):
+    while not any(isinstance(one, marker) for one in found):  # pyrefly: ignore[invalid-argument]
         assert time.monotonic() - started < _PATIENCE, (found[-5:], page.said[-5:])
         time.sleep(0.005)
         found += page.page._inbox.take()

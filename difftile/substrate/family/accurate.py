@@ -9,9 +9,10 @@ well-known corrections that compare 1 + x with x do not live under fast math, wh
 """
 
 # Functions of Taichi's language: their annotations are objects, and what they index has no types.
-# pyright: reportInvalidTypeForm=false, reportIndexIssue=false, reportOperatorIssue=false
-# pyright: reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
-# pyright: reportGeneralTypeIssues=false, reportReturnType=false, reportOptionalOperand=false
+# pyrefly: ignore-errors[implicit-any, invalid-annotation, unannotated-return]
+# pyrefly: ignore-errors[unknown-argument-type, unknown-attribute-access]
+# pyrefly: ignore-errors[unknown-return-type, unknown-variable-type]
+# pyrefly: ignore-errors[untyped-function-decorator]
 
 import math
 

@@ -8,9 +8,9 @@ Matrices are taken by reference unless they are changed: Taichi copies a matrix 
 """
 
 # Functions of Taichi's language: their annotations are objects, and what they index has no types.
-# pyright: reportInvalidTypeForm=false, reportIndexIssue=false, reportOperatorIssue=false
-# pyright: reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
-# pyright: reportGeneralTypeIssues=false, reportReturnType=false, reportOptionalOperand=false
+# pyrefly: ignore-errors[implicit-any, invalid-annotation, unannotated-return]
+# pyrefly: ignore-errors[unknown-return-type, unknown-variable-type]
+# pyrefly: ignore-errors[untyped-function-decorator]
 
 from difftile.substrate.compiler import ti
 

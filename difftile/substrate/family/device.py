@@ -116,7 +116,7 @@ def start(arch: str, settings: Mapping[str, Any], stream: int = NULL_STREAM) -> 
 def _in_silence() -> Generator[None]:
     """Keep a line to itself that no setting turns off; other threads may print."""
     quiet: Any = misc
-    quiet.print = lambda *_: None
+    quiet.print = lambda *_: None  # pyrefly: ignore[implicit-any-lambda]
     try:
         yield
     finally:

@@ -37,7 +37,7 @@ class LentArray(Ndarray):
         memory = memory_at(address, prod(self._shape) * self._dtype.itemsize)
         if memory is None:
             raise FieldError("Memory of devices is shared on CUDA alone; elsewhere copy it.")
-        self._memory: Memory = memory
+        self._memory: Memory = memory  # pyrefly: ignore[bad-override-mutable-attribute]
         self._ndarray = self._handle = self._waiting = None
 
     @property

@@ -6,9 +6,10 @@ cubic equation. Loops are `while` loops, which never run in parallel; the litera
 """
 
 # Functions of Taichi's language: their annotations are objects, and what they index has no types.
-# pyright: reportInvalidTypeForm=false, reportIndexIssue=false, reportOperatorIssue=false
-# pyright: reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
-# pyright: reportGeneralTypeIssues=false, reportReturnType=false, reportOptionalOperand=false
+# pyrefly: ignore-errors[implicit-any, invalid-annotation, unannotated-return]
+# pyrefly: ignore-errors[unknown-argument-type, unknown-attribute-access]
+# pyrefly: ignore-errors[unknown-return-type, unknown-variable-type]
+# pyrefly: ignore-errors[untyped-function-decorator]
 
 from difftile.substrate.compiler import ti
 

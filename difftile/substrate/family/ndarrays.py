@@ -1,7 +1,8 @@
 """Memory of devices: Taichi's ndarrays, which the host does not see."""
 
 # Kernels of Taichi: their annotations are objects, and never text.
-# pyright: reportInvalidTypeForm=false
+# pyrefly: ignore-errors[invalid-annotation, unannotated-return, unknown-variable-type]
+# pyrefly: ignore-errors[untyped-function-decorator]
 
 import gc
 import weakref

@@ -120,7 +120,7 @@ class Operations:
     def variable(self, value: Value) -> Value:
         """Declare a variable that starts with a value; a list has one for each of its parts."""
         if isinstance(value, (list, tuple)):
-            return type(value)(self.variable(part) for part in value)
+            return type(value)(self.variable(part) for part in value)  # pyrefly: ignore[unknown-argument-type, unknown-variable-type]
         if not (is_expression(value) or isinstance(value, (bool, int, float))):
             return value
         return self.free(self.typed(self.builder.expr_var(self.of(value), self.place)))
@@ -378,7 +378,10 @@ def _fold(name: str) -> Callable[..., Expression]:
 
 
 def _plain(name: str) -> Callable[..., Expression]:
-    return lambda to, *values: to.call(name, *values)
+    def call(to: Operations, *values: Value) -> Expression:
+        return to.call(name, *values)
+
+    return call
 
 
 CALLS: dict[int, Callable[..., Value]] = {

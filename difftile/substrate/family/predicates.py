@@ -7,9 +7,8 @@ calls of these, which look at the bits. LLVM's instructions for the CPU have no 
 """
 
 # Functions of Taichi's language: their annotations are objects, and what they index has no types.
-# pyright: reportInvalidTypeForm=false, reportIndexIssue=false, reportOperatorIssue=false
-# pyright: reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
-# pyright: reportGeneralTypeIssues=false, reportReturnType=false, reportOptionalOperand=false
+# pyrefly: ignore-errors[implicit-any, invalid-annotation, unannotated-return]
+# pyrefly: ignore-errors[unknown-return-type, untyped-function-decorator]
 
 from difftile.substrate.compiler import ti
 

@@ -104,7 +104,7 @@ class Reader:
     @contextmanager
     def scope(self) -> Generator[None]:
         """End the names that are declared while this is open."""
-        before, self._declared = self._declared, []
+        before, self._declared = self._declared, list[str]()
         try:
             yield
         finally:

@@ -5,9 +5,9 @@ depend on the order go through a `barrier`, and infinities, NaN and signs are in
 """
 
 # Functions of Taichi's language: their annotations are objects, and what they index has no types.
-# pyright: reportInvalidTypeForm=false, reportIndexIssue=false, reportOperatorIssue=false
-# pyright: reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
-# pyright: reportGeneralTypeIssues=false, reportReturnType=false, reportOptionalOperand=false
+# pyrefly: ignore-errors[implicit-any, invalid-annotation, unannotated-return]
+# pyrefly: ignore-errors[unknown-attribute-access, unknown-return-type]
+# pyrefly: ignore-errors[unknown-variable-type, untyped-function-decorator]
 
 import struct
 from dataclasses import dataclass

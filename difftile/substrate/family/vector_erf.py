@@ -5,9 +5,9 @@ Shepherd and Laframboise 1981, Chebyshev approximation of (1 + 2 x) exp(x^2) erf
 """
 
 # Functions of Taichi's language: their annotations are objects, and what they index has no types.
-# pyright: reportInvalidTypeForm=false, reportIndexIssue=false, reportOperatorIssue=false
-# pyright: reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
-# pyright: reportGeneralTypeIssues=false, reportReturnType=false, reportOptionalOperand=false
+# pyrefly: ignore-errors[implicit-any, invalid-annotation, unannotated-return]
+# pyrefly: ignore-errors[unknown-argument-type, unknown-attribute-access]
+# pyrefly: ignore-errors[unknown-variable-type, untyped-function-decorator]
 
 import math
 

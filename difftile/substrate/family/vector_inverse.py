@@ -6,9 +6,10 @@ The arc sine beyond 1/2 is pi/2 - 2 asin(sqrt((1 - x) / 2)), and the arc tangent
 """
 
 # Functions of Taichi's language: their annotations are objects, and what they index has no types.
-# pyright: reportInvalidTypeForm=false, reportIndexIssue=false, reportOperatorIssue=false
-# pyright: reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
-# pyright: reportGeneralTypeIssues=false, reportReturnType=false, reportOptionalOperand=false
+# pyrefly: ignore-errors[implicit-any, invalid-annotation, unannotated-return]
+# pyrefly: ignore-errors[unknown-argument-type, unknown-attribute-access]
+# pyrefly: ignore-errors[unknown-return-type, unknown-variable-type]
+# pyrefly: ignore-errors[untyped-function-decorator]
 
 from difftile.substrate.compiler import ti
 from difftile.substrate.family import vector_tables as tables

@@ -7,9 +7,9 @@ the order of steps is that of fdlibm's e_pow.c).
 """
 
 # Functions of Taichi's language: their annotations are objects, and what they index has no types.
-# pyright: reportInvalidTypeForm=false, reportIndexIssue=false, reportOperatorIssue=false
-# pyright: reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
-# pyright: reportGeneralTypeIssues=false, reportReturnType=false, reportOptionalOperand=false
+# pyrefly: ignore-errors[implicit-any, invalid-annotation, unannotated-return]
+# pyrefly: ignore-errors[unknown-attribute-access, unknown-variable-type]
+# pyrefly: ignore-errors[untyped-function-decorator]
 
 import math
 

@@ -4,7 +4,10 @@ Source: NVIDIA, CUDA C++ Programming Guide, warp vote and warp shuffle functions
 """
 
 # Functions of Taichi's: their annotations are objects.
-# pyright: reportInvalidTypeForm=false
+# pyrefly: ignore-errors[implicit-any, invalid-annotation, unannotated-return]
+# pyrefly: ignore-errors[unknown-argument-type, unknown-attribute-access]
+# pyrefly: ignore-errors[unknown-return-type, unknown-variable-type]
+# pyrefly: ignore-errors[untyped-function-decorator]
 
 from typing import Any
 

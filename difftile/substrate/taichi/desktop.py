@@ -11,10 +11,11 @@ import taichi as ti
 
 from difftile.substrate.desktop import RawEvent
 
+_GUI: Any = ti.GUI
 _ACTS: dict[object, Literal["press", "release", "move"]] = {
-    ti.GUI.PRESS: "press",
-    ti.GUI.RELEASE: "release",
-    ti.GUI.MOTION: "move",
+    _GUI.PRESS: "press",
+    _GUI.RELEASE: "release",
+    _GUI.MOTION: "move",
 }
 _NOTCH = 120  # units per notch of a wheel
 

@@ -69,7 +69,7 @@ __all__ = [
 
 def create_kernel(program: Any, name: str, body: Any) -> Any:
     """Return a kernel whose statements a function appends to it."""
-    return program.create_kernel(body, name, AutodiffMode.NONE)
+    return program.create_kernel(body, name, AutodiffMode.NONE)  # pyrefly: ignore[unknown-attribute-access]
 
 
 @contextmanager
@@ -101,9 +101,8 @@ def annotations_of(kernel: Any) -> dict[str, Any]:
 def array_parameter(kernel: Any, dtype: Any, ndim: int, name: str) -> Any:
     """Declare a parameter of a kernel or function, an array, and return that."""
     index = kernel.insert_ndarray_param(dtype, ndim, name, False)
-    return AnyArray(
-        core.make_external_tensor_expr(dtype, ndim, index, False, 0, BoundaryMode.UNSAFE)
-    )
+    mode: Any = BoundaryMode
+    return AnyArray(core.make_external_tensor_expr(dtype, ndim, index, False, 0, mode.UNSAFE))
 
 
 def compiled(program: Any, config: Any, kernel: Any) -> Any:

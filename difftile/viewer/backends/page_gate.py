@@ -87,7 +87,7 @@ def gated(guests: Guests, log: Log, document: Document) -> Generator[None]:
         options["max_size"] = MOST_BYTES
         return serve(handle, *args, process_request=let_in, **options)
 
-    server.serve = serve_gated  # pyright: ignore[reportAttributeAccessIssue]
+    server.serve = serve_gated  # pyrefly: ignore[bad-assignment]
     try:
         yield
     finally:

@@ -51,7 +51,8 @@ class WebBackend(FlowControl[PageEvent]):
             raise ViewerError(f"the address of a page is port or host:port, not {at!r}")
         self._host, self._port = host or "localhost", int(port or _PORT)
         self._origins = allowed_origins(origins)
-        self._panel, self._keys = Panel(), dict[str, Shortcut]()
+        self._panel = Panel()
+        self._keys: Mapping[str, Shortcut] = {}
         self._diff = ControlDiff(self._panel, self._keys)
         self._broken: Exception | None = None  # raised by a binding when its control moved
         self._refreshed = self._replotted = -math.inf
