@@ -24,6 +24,8 @@ from difftile.substrate.batch import Batches, Launches, apart, batch_of
 from tests.device_arrays import device_arrays
 from tests.fusing import fusing
 
+pytestmark = pytest.mark.compiled
+
 
 class Kernel:
     """A kernel that notes its launches."""

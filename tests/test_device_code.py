@@ -19,6 +19,8 @@ from tests import harness, programs, random_rows
 from tests.device_arrays import FEW, device_arrays, threads_alone
 from tests.programs import rows, shared_sums
 
+pytestmark = pytest.mark.compiled
+
 programs.load()
 
 # A field in another shape shares memory only on the CPU.

@@ -21,6 +21,8 @@ from difftile.substrate import memory
 from tests import run_programs, tape_programs
 from tests.device_arrays import FEW, counted, device_arrays
 
+pytestmark = pytest.mark.compiled
+
 ELEMENTS = {
     "numbers": lambda scalar: scalar,
     "vectors": lambda scalar: dt.vec(3, dtype=scalar),

@@ -174,6 +174,7 @@ def test_errors_of_sums_and_products_are_exact(dtype: Any, factor: float) -> Non
     np.testing.assert_allclose(x.grad.to_numpy(), given[:, ::-1], rtol=1e3 * np.finfo(dtype).eps)
 
 
+@pytest.mark.compiled
 def test_common_factors_stay_in_sums(started: str) -> None:
     """`A @ u + A @ v` is not computed as `A @ (u + v)`, except by fast math."""
     rng = np.random.default_rng(9)

@@ -170,6 +170,7 @@ def test_reductions_are_those_of_numpy(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.compiled
 def test_reductions_on_a_device_and_on_a_tape(seed: int) -> None:
     rng = random.Random(seed)
     with device_arrays():
