@@ -264,10 +264,6 @@ def _packed(results: Tensors) -> Any:
     return tuple(results) if results else None
 
 
-<<<<<<< HEAD
-=======
-@torch._dynamo.assume_constant_result  # pyrefly: ignore[untyped-function-decorator]
->>>>>>> types
 def _name_of(traced: Traced, kinds: Values) -> str:
     return traced.of(kinds)
 
