@@ -268,7 +268,7 @@ def _name_of(traced: Traced, kinds: Values) -> str:
     return traced.of(kinds)
 
 
-# What `torch.compiler.assume_constant_result` sets, which imports `torch._dynamo`: a second and more.
+# What `torch.compiler.assume_constant_result` sets; it imports `torch._dynamo`, a second and more.
 vars(_name_of)["_dynamo_marked_constant"] = True
 
 
