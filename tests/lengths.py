@@ -1,4 +1,4 @@
-"""The long tests, of which a run of the whole suite has one in several, drawn by the hash of HEAD.
+"""The long tests, of which a run of the whole suite has some, drawn by the hash of HEAD.
 
 `tests/long.txt` names the functions whose tests take longer than `SECONDS`, each with the seconds
 that one of its tests takes. Most of the time of the suite is theirs, and what they notice others
@@ -8,13 +8,14 @@ notice as well, but for those marked `always` (docs/decisions/0105-long-tests.md
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import ceil
 from pathlib import Path
 
 from tests.tiers import is_drawn
 
 FILE = Path(__file__).parent / "long.txt"
 SECONDS = 0.3  # of one test: a tenth of the tests, which takes five sixths of the time
-ONE_IN = 24  # of the long tests is in a run
+ONE_IN = 24  # of the tests of a second is in a run, and fewer of longer ones
 
 
 def function_of(test: str) -> str:
@@ -45,6 +46,14 @@ def means(seconds: Mapping[str, float]) -> dict[str, float]:
 
 
 def left_out(tests: Iterable[str], draw: str | None) -> set[str]:
-    """Return the long tests that a run leaves out: all of them if it draws none."""
-    long = [test for test in tests if function_of(test) in read()]
-    return {test for test in long if draw is None or not is_drawn(test, draw, ONE_IN)}
+    """Return the long tests that a run leaves out: all of them if it draws none.
+
+    Each takes a run about as much time as any other, on average.
+    """
+    functions = read()
+    long = {test: functions[of] for test in tests if (of := function_of(test)) in functions}
+    return {
+        test
+        for test, seconds in long.items()
+        if draw is None or not is_drawn(test, draw, ONE_IN * ceil(seconds))
+    }

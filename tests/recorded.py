@@ -189,8 +189,6 @@ class ByMeaning:
         self._done = 0.0  # steps in the present test
         if record.compiles:
             self._code = compiled()
-        else:
-            record.counts.recorded += 1
 
     def launch(self, args: Sequence[Any]) -> None:
         """Run on buffers and numbers, one for each parameter."""
@@ -213,6 +211,8 @@ class ByMeaning:
         run(self._program, arrays, numbers)
 
     def _has_done_much(self, args: Sequence[Any]) -> bool:
+        if self._test < 0:
+            self._record.counts.recorded += 1
         if self._test != self._record.test:
             self._test, self._done = self._record.test, 0.0
         self._done += self._amount(args)

@@ -14,6 +14,8 @@ from difftile.releases import RELEASES
 from difftile.substrate.spellings import SPELLINGS, Call, Method, Spelling
 from tests.layers import ALLOWED, ALLOWED_OUTSIDE
 
+pytestmark = pytest.mark.always
+
 ROOT = Path(__file__).parents[1]
 
 

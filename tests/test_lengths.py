@@ -26,6 +26,8 @@ def test_long_tests_are_drawn_each_by_itself() -> None:
         assert lengths.left_out([*tests, "a.py::g"], None) == {*tests}
     assert all(150 < len(one) < 250 for one in drawn)
     assert len(drawn[0] & drawn[1]) < 30
+    with mock.patch.object(lengths, "read", lambda: {"a.py::f": 3.5}):
+        assert 25 < 4800 - len(lengths.left_out(tests, "hash 0")) < 75
 
 
 def test_every_function_of_the_table_is_there() -> None:

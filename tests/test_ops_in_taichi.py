@@ -194,6 +194,7 @@ def _examples(case: Case, rng: np.random.Generator) -> Iterator[Values]:
         yield [np.full(v.shape, number) if v.dtype == float else v for v in values]
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("cases", _chunks(), ids=lambda cases: f"{cases[0]}..")
 def test_taichi_agrees_with_the_meaning(cases: list[Case]) -> None:
     rng = np.random.default_rng(14)

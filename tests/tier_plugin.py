@@ -106,8 +106,8 @@ class Run:
         usual = [item.nodeid for item in items if not item.get_closest_marker("always")]
         out = lengths.left_out(usual, self.draw if self.long == "drawn" else None)
         if out:
-            drawn = f" but for 1 in {lengths.ONE_IN}, by DRAW" if self.long == "drawn" else ""
-            self.left_out[f"tests over {lengths.SECONDS} s{drawn}"] = len(out)
+            drawn = f", others drawn by DRAW={self.draw[:12]}" if self.long == "drawn" else ""
+            self.left_out[f"long (over {lengths.SECONDS} s){drawn}"] = len(out)
         return [item for item in items if item.nodeid not in out]
 
     # Which programs

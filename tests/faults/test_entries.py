@@ -22,6 +22,7 @@ def _change(entry: str, source: str = SOURCE) -> str:
     return text
 
 
+@pytest.mark.always
 def test_all_faults_apply() -> None:
     for fault in load():
         changed(fault)

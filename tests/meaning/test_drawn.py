@@ -24,6 +24,7 @@ def forms_of_long_loops() -> Iterator[None]:
         yield
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("part", range(PROGRAMS // TOGETHER))
 def test_kernels_mean_what_python_says(part: int) -> None:
     counts: Counter[str] = Counter()

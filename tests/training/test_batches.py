@@ -17,6 +17,8 @@ from tests.datasets.generated import write_dataset, write_json
 from tests.datasets.writers import write_picture
 from tests.training.test_train import busy, interrupted_at, one_thread, train
 
+pytestmark = pytest.mark.compiled
+
 __all__ = ["one_thread"]  # a fixture for all tests here
 
 
@@ -96,7 +98,6 @@ def test_rates_and_refinements_of_batches(balls: Path) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["default", "mcmc"])
-@pytest.mark.compiled
 def test_an_interrupted_run_of_batches_goes_on_exactly(
     balls: Path, strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,8 @@ from tests.datasets.generated import write_dataset, write_json
 from tests.training.test_corrections import photographed
 from tests.training.test_train import interrupted_at
 
+pytestmark = pytest.mark.compiled
+
 UNSEEN = 1e-9  # a weight that has no effect, with which errors are measured all the same
 
 
@@ -170,7 +172,6 @@ def test_depth_maps_are_asked_for_and_missing(
 
 
 @pytest.mark.usefixtures("one_thread")
-@pytest.mark.compiled
 def test_a_run_with_depth_maps_goes_on_exactly(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,8 @@ from tests.datasets.generated import write_dataset
 from tests.datasets.writers import write_picture
 from tests.device_arrays import counted, device_arrays
 
+pytestmark = pytest.mark.compiled
+
 STEPS = 9
 
 
@@ -121,7 +123,6 @@ def test_a_run_writes_splats_metrics_and_pictures(
         assert min(picture_size(tmp_path / "out" / name)) > 100
 
 
-@pytest.mark.compiled
 def test_corrections_of_views_go_on_exactly_and_are_reported(
     balls: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,7 +157,6 @@ def test_without_held_out_views_the_others_are_measured(
 
 
 @pytest.mark.parametrize("strategy", ["default", "mcmc"])
-@pytest.mark.compiled
 def test_an_interrupted_run_goes_on_exactly(
     balls: dict[str, Path],
     strategy: str,
@@ -444,7 +444,6 @@ def test_a_picture_that_turns_unreadable_ends_a_run_between_steps(
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize(("number", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
-@pytest.mark.compiled
 def test_signals_end_a_run_between_steps(
     balls: dict[str, Path],
     cloud: bytes,
@@ -620,7 +619,6 @@ def test_every_view_comes_once_in_a_turn(balls: dict[str, Path]) -> None:
     assert turns[0] != turns[1]
 
 
-@pytest.mark.compiled
 def test_pictures_stay_on_devices(balls: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     image = dt.datasets.View.image
