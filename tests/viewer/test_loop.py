@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from difftile.viewer import App, Close, Event, KeyDown
+from difftile.viewer import App, Close, Event, KeyDown, loop
 from difftile.viewer.frame import Frame
 from difftile.viewer.keys import Shortcut
 from difftile.viewer.panel import Panel
 
 
 class Clocked:
-    """A backend with the time of the machine, which records its frames."""
+    """A backend with a clock of its own, which records its frames."""
+
+    now = 0.0  # of all of them
 
     def __init__(self, *events: tuple[int, Event]) -> None:
         self.events, self.shown, self.closed = list(events), 0, False
@@ -41,26 +43,37 @@ class Clocked:
         self.stamps.append(self.time())
 
     def time(self) -> float:
-        return time.perf_counter()
+        spend(1e-6)  # so that who looks at the clock until it has moved ends
+        return Clocked.now
 
     def close(self) -> None:
         self.closed = True
 
 
+def spend(seconds: float) -> None:
+    """Let some time pass."""
+    Clocked.now += seconds
+
+
+@pytest.fixture(autouse=True)
+def waits_take_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "time", SimpleNamespace(sleep=spend))
+
+
 def test_steps_go_on_between_pictures() -> None:
     backend = Clocked((6, Close()))
     app = App(backend=backend, size=(480, 320))
-    app.step(lambda: time.sleep(0.002))
+    app.step(lambda: spend(0.002))
     app.run(fps=20)
     assert backend.closed
     assert backend.shown == 6
-    assert app.steps > 12  # some twenty between two pictures where the machine is idle
+    assert 25 * 5 - 10 < app.steps < 25 * 6 + 10  # of 2 ms each, in 50 ms a picture
 
 
 def test_many_slow_steps_hold_no_picture_up() -> None:
     backend = Clocked((2, Close()))
     app = App(backend=backend, size=(480, 320), speed=32)
-    app.step(lambda: time.sleep(0.1))
+    app.step(lambda: spend(0.1))
     app.run()
     assert app.steps < 12  # and not 64
 
@@ -69,7 +82,7 @@ def test_slower_than_there_is_time_for_is_less_than_that() -> None:
     slower = [(3, KeyDown("-")), (5, Close())]
     backend = Clocked(*slower)
     app = App(backend=backend, size=(480, 320))
-    app.step(lambda: time.sleep(0.05))
+    app.step(lambda: spend(0.05))
     app.run(fps=20)
     assert backend.closed
     assert 3 <= app.steps <= 3 * 3 + 2 * 2
