@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from unittest import mock
 
+import pytest
+
 from tests import lengths, tiers
+from tests.tier_plugin import is_whole
 
 
 def test_the_seconds_of_a_function_are_the_mean_of_its_tests(tmp_path: Path) -> None:
@@ -28,6 +33,25 @@ def test_long_tests_are_drawn_each_by_itself() -> None:
     assert len(drawn[0] & drawn[1]) < 30
     with mock.patch.object(lengths, "read", lambda: {"a.py::f": 3.5}):
         assert 25 < 4800 - len(lengths.left_out(tests, "hash 0")) < 75
+
+
+@pytest.mark.parametrize(
+    ("args", "options", "whole"),
+    [
+        (["tests"], {}, True),
+        (["tests"], {"keyword": "tape"}, False),
+        (["tests"], {"markexpr": "slow"}, False),
+        (["tests/gallery"], {}, False),
+        (["tests/test_lengths.py"], {}, False),
+    ],
+)
+def test_whoever_names_tests_runs_the_long_ones_too(
+    args: list[str], options: dict[str, str], whole: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tiers.ROOT)
+    option = SimpleNamespace(**{"keyword": "", "markexpr": "", **options})
+    config: Any = SimpleNamespace(args=args, option=option)
+    assert is_whole(config) == whole
 
 
 def test_every_function_of_the_table_is_there() -> None:

@@ -16,6 +16,12 @@ from difftile.substrate import chosen
 from tests import lengths, recorded, tiers
 
 
+def is_whole(config: pytest.Config) -> bool:
+    """Tell whether a run is one of the whole suite; whoever names tests wants all of them."""
+    named = config.option.keyword or config.option.markexpr
+    return not named and all(Path(given).resolve() == tiers.ROOT / "tests" for given in config.args)
+
+
 class Run:
     """The tiers of a run, its record, and what it says of both in the end.
 
@@ -33,9 +39,7 @@ class Run:
         except tiers.TierError as error:
             raise pytest.UsageError(str(error)) from None
         self.sample: int = config.getoption("--sample")
-        # Whoever names files or folders wants all of their tests.
-        is_whole = all(Path(given).resolve() == tiers.ROOT / "tests" for given in config.args)
-        self.long = config.getoption("--long") or ("drawn" if is_whole else "all")
+        self.long = config.getoption("--long") or ("drawn" if is_whole(config) else "all")
         self.times: bool = config.getoption("--times")
         self.seconds: dict[str, float] = {}
         self.left_out: dict[str, int] = {}
