@@ -133,6 +133,8 @@ class Judge:
                 if self._passes(name, apart=apart):
                     verdict.killed_by.append(name)
                     verdict.reason = verdict.reason or reason
+                else:
+                    verdict.distrusted.append(name)
             verdict.complete = outcome.complete or bool(outcome.failed)
             done = {name for name, _, _ in outcome.ran} | {*outcome.failed}
             left = [name for name in left if name not in done] if outcome.failed else []

@@ -23,6 +23,7 @@ class Verdict:
         reaching: The number of tests that reach it.
         complete: Whether all of these ran, or one failed.
         why_apart: Why it was planted into a copy of the tree; empty if it was not.
+        distrusted: The tests that fail in the same way of running without it.
     """
 
     name: str
@@ -35,8 +36,13 @@ class Verdict:
     reaching: int = 0
     complete: bool = True
     why_apart: str = ""
+    distrusted: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
+        also = f"; fails without it: {self.distrusted[0]}" if self.distrusted else ""
+        return f"{self._fate()}{also}"
+
+    def _fate(self) -> str:
         if self.killed_by:
             others = f" and {len(self.killed_by) - 1} more" if len(self.killed_by) > 1 else ""
             return f"killed by {self.killed_by[0]}{others} after {self.seconds:.0f} s"

@@ -295,3 +295,16 @@ def test_devices_and_folders_are_not_replaced(tmp_path: Path) -> None:
 
 def test_the_bound_of_memory_is_that_of_the_machine() -> None:
     assert 2**27 < regular._half_of_memory() < 2**50
+
+
+def test_checksums_are_read_to_the_end(tmp_path: Path) -> None:
+    """A member may give its last byte before its packed bytes end."""
+    file = tmp_path / "a.npz"
+    np.savez_compressed(file, x=np.arange(100) % 7)
+    whole_file = file.read_bytes()
+    with zipfile.ZipFile(file) as found:
+        (checksum,) = [one.CRC.to_bytes(4, "little") for one in found.infolist()]
+    assert whole_file.count(checksum) == 2  # before the member, and in the list at the end
+    wrong = bytes([checksum[0] ^ 1]) + checksum[1:]
+    file.write_bytes(whole_file.replace(checksum, wrong))
+    refused(lambda: read_arrays(file), "a.npz: ", "Bad CRC-32")
