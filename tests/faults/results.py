@@ -39,7 +39,8 @@ class Verdict:
     distrusted: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        also = f"; fails without it: {self.distrusted[0]}" if self.distrusted else ""
+        count = len(self.distrusted)
+        also = f"; {count} tests fail without it, as {self.distrusted[0]}" if count else ""
         return f"{self._fate()}{also}"
 
     def _fate(self) -> str:

@@ -195,6 +195,10 @@ def test_arrays_are_what_was_written(tmp_path: Path) -> None:
             },
             "says that 'a' has the shape (1000000000000,) of float64, 8000000000000 bytes",
         ),
+        (
+            {"a.npy": npy(np.zeros(2)) + bytes(8)},
+            "says that 'a' has the shape (2,) of float64, 16 bytes, and 24 are there",
+        ),
         ({"a.npy": npy(0, "(" * 5000)}, "cannot be read ("),
         ({"a.npy": npy(True)[:-1] + b"\2"}, "has 'a' with bytes that are not bool"),
         ({"a.npy": npy("a")[:-4] + b"\xff" * 4}, "has 'a' with bytes that are not <U1"),
