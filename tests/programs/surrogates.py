@@ -101,6 +101,21 @@ def branches_with_a_soft_edge(x, y):  # SU6
         y[i] += dt.surrogate_if(0.0 >= x[i], 1.0, 2.0)
 
 
+@program(
+    x=array([0.0, 0.3]),
+    y=floats(2, 4),
+    gradients={"x": [2.5 - 5.0 + 7.5 - 10.0, -20.0 * 0.04517665973]},
+    seeds={"y": 1},
+    smooth=False,
+)
+def soft_edges_of_all_comparisons(x, y):
+    for i in x:
+        y[i, 0] = dt.surrogate_if(x[i] > 0, 2.0, 1.0, k=10)
+        y[i, 1] = dt.surrogate_if(x[i] < 0, 3.0, 1.0, k=10)
+        y[i, 2] = dt.surrogate_if(x[i] >= 0, 4.0, 1.0, k=10)
+        y[i, 3] = dt.surrogate_if(x[i] <= 0, 5.0, 1.0, k=10)
+
+
 differenced = dt.finite_difference(ti.sin, eps=1e-3)
 
 
