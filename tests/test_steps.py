@@ -24,6 +24,7 @@ from difftile.launch.run import Run
 from difftile.runtime import steps as module
 from difftile.runtime.perform_run import perform_run
 from tests.fusing import fusing
+from tests.harness import many_threads
 
 
 @dt.kernel
@@ -55,6 +56,30 @@ def note(x, t: int, history):
 def blow(x, wind: ti.math.vec2):
     for i in x:
         x[i] += wind[0] - 0.5 * wind[1] * x[i]
+
+
+def test_the_adjoint_of_a_run_goes_back_through_its_kernels() -> None:
+    """On many threads some periods are one kernel, and those that are left one each."""
+    start, weights = np.array([0.3, -0.7, 1.1]), np.array([1.0, 2.0, -0.5])
+    x = dt.from_numpy(start, grad=True)
+    v, n = dt.zeros(3, ti.f64, grad=True), 19
+    forces = np.linspace(-0.4, 0.7, n)
+    with many_threads(), fusing("always"):
+        with dt.Tape() as tape:
+            for k in range(n):
+                push(x, v, float(forces[k]))
+        tape.backward({x: weights})
+
+    def end(x: np.ndarray) -> np.ndarray:
+        v = np.zeros_like(x)
+        for force in forces:
+            v = v + force * np.sin(x)
+            x = x + 0.1 * v
+        return x
+
+    np.testing.assert_allclose(x.to_numpy(), end(start), rtol=1e-13)
+    expected = weights * end(start + 1e-30j).imag / 1e-30
+    np.testing.assert_allclose(x.grad.to_numpy(), expected, rtol=1e-12)
 
 
 @pytest.fixture
