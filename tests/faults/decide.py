@@ -134,7 +134,7 @@ class Judge:
                     verdict.killed_by.append(name)
                     verdict.reason = verdict.reason or reason
                 else:
-                    verdict.distrusted.append(name)
+                    verdict.distrusted.append(f"{name}: {reason}")
             verdict.complete = outcome.complete or bool(outcome.failed)
             done = {name for name, _, _ in outcome.ran} | {*outcome.failed}
             left = [name for name in left if name not in done] if outcome.failed else []
@@ -194,7 +194,9 @@ class Judge:
             with child.stdin:
                 child.stdin.write(json.dumps(request).encode())
             connection = Connection(theirs, writable=False)
-            return watch(child.pid, connection, limit=self._limit, budget=seconds)
+            outcome = watch(child.pid, connection, limit=self._limit, budget=seconds)
+            child.wait()  # or tests in later forks fail by the warning that it still runs
+            return outcome
         finally:
             for path in texts:
                 shutil.copy2(ROOT / path, self._copy / path)
