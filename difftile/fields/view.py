@@ -37,7 +37,8 @@ class View(ArrayLike):
     field: Field
     window: Window
 
-    def __eq__(self, other: object) -> bool:
+    def equals(self, other: object) -> bool:
+        """Tell whether another view selects the same elements of the same field."""
         if not isinstance(other, View):
             return False
         return self.field is other.field and self.window == other.window
