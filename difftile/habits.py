@@ -220,7 +220,10 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
 # And those that it has no argument for.
 UNKNOWN_KEYWORDS: dict[str, str] = {
     "device": "leave it out: fields are on the device that dt.init(arch=...) names.",
-    "fastmath": "write 'dt.init(fast_math=True)', which is for all kernels.",
+    "enable_backward": "leave it out: only what a tape records is differentiated.",
+    **dict.fromkeys(
+        ("fastmath", "fast_math"), "write 'dt.init(fast_math=True)', which is for all kernels."
+    ),
 }
 
 

@@ -697,6 +697,34 @@ def test_a_module_with_future_annotations(tmp_path: Path) -> None:
         module.step(x, 1, 2.5, 2)
 
 
+def test_decorators_with_empty_parentheses() -> None:
+    @dt.func()
+    def twice(x):
+        return 2.0 * x
+
+    @dt.kernel()
+    def double(x):
+        for i in x:
+            x[i] = twice(x[i])
+
+    @dt.custom_op()
+    def halve(x):
+        x.from_numpy(x.to_numpy() / 2.0)
+
+    @dt.checkpoint()
+    def both(x):
+        double(x)
+        halve(x)
+        double(x)
+
+    x = dt.full(3, 1.0)
+    both(x)
+    assert x.tolist() == [2.0, 2.0, 2.0]
+    for decorate in (dt.kernel, dt.func, dt.custom_op, dt.checkpoint):
+        with pytest.raises(dt.LaunchError, match="decorates a function, not 3"):
+            decorate()(3)
+
+
 def test_kernels_made_by_a_function() -> None:
     def make(factor: float) -> Any:
         @dt.func

@@ -248,13 +248,19 @@ class BoundOp(BoundMethod):
         return self._unbound.rules
 
 
+@overload
+def custom_op(function: object) -> CustomOp: ...
+@overload
+def custom_op() -> Callable[[object], CustomOp]: ...
 @boundary
-def custom_op(function: object) -> CustomOp:
+def custom_op(function: object = None) -> Any:
     """Make a Python function over fields a step of tapes; the decorator `@dt.custom_op`.
 
     Raises:
         LaunchError: The object is not a plain Python function.
     """
+    if function is None:
+        return custom_op
     if isinstance(function, CustomOp) or not isinstance(function, FunctionType):
         decorated = hasattr(function, "function")
         raise LaunchError(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from types import FunctionType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from difftile.compile.arguments import Arguments, CallArgs, CallKwargs
 from difftile.compile.by_name import ByName
@@ -558,13 +558,19 @@ class Kernel(ByName):
         return explain(repr(self), self._launches.latest, codes)
 
 
+@overload
+def kernel(function: object) -> Kernel: ...
+@overload
+def kernel() -> Callable[[object], Kernel]: ...
 @boundary
-def kernel(function: object) -> Kernel:
-    """Make a function a kernel; the decorator `@dt.kernel`.
+def kernel(function: object = None) -> Any:
+    """Make a function a kernel; the decorator `@dt.kernel`, or `@dt.kernel()`.
 
     Raises:
         LaunchError: The object is not a plain Python function.
     """
+    if function is None:
+        return kernel
     if isinstance(function, (Kernel, Func)):
         kind = "a kernel" if isinstance(function, Kernel) else "a func"
         raise LaunchError(f"{function!r} is {kind} already; remove one of the two decorators.")
