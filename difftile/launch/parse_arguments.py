@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeGuard
 from difftile.compile.annotations import FieldOf, Kind
 from difftile.compile.arguments import Arguments
 from difftile.compile.definition import Body
-from difftile.compile.generated import Grid
+from difftile.compile.generated import CallId, Drawn, Grid
 from difftile.compile.meanings import meaning_of
 from difftile.compile.methods import is_data_oriented
 from difftile.diagnostics import LaunchError, with_article
@@ -328,6 +328,10 @@ def _number_or_static(
         what = meaning.what[:1].lower() + meaning.what[1:]
         raise LaunchError(f"{kernel!r}: '{name}' is {what}; {meaning.hint}")
     hint = "pass a field, a number or a func"
+    if isinstance(arg, (CallId, Drawn)):
+        drawn = isinstance(arg, Drawn)
+        hint = f"draw in the kernel: 'dt.{arg.name}()'" if drawn else "pass dt.grid(shape)"
+        raise LaunchError(f"{kernel!r}: '{name}' is {arg!r}, which funcs take; {hint}.")
     if isinstance(arg, dict):
         hint = "make it a struct with ti.Struct()"
     if isinstance(arg, StepNumber):
