@@ -42,7 +42,7 @@ from difftile.frontend.items import (
 )
 from difftile.frontend.name_lookup import captured, part_of, parts_of
 from difftile.frontend.rule_scope import CONTENTS, GRADIENTS
-from difftile.frontend.syntax import OF_ELEMENTS, ON_THE_HOST
+from difftile.frontend.syntax import OF_ELEMENTS, OF_LISTS, ON_THE_HOST
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import I32, Matrix, Type, Vector, is_float, shape_of
 
@@ -208,7 +208,7 @@ def attribute_of(cx: Context, node: ast.Attribute, item: Item, name: str = "") -
                 raise _undefined(cx, node, item, known, hint)
             return captured(cx, found, None if path is None else path.then("attribute", node.attr))
         case _:
-            raise _undefined(cx, node, item)
+            raise _undefined(cx, node, item, hint=OF_LISTS.get(node.attr))
 
 
 def _undefined(
