@@ -13,6 +13,7 @@ from difftile.compile.by_name import ByName
 from difftile.compile.methods import check_class
 from difftile.compile.redefinition import redefines
 from difftile.diagnostics import LaunchError
+from difftile.frontend.annotations import resolve
 from difftile.ops.vocabulary import RuleMeaning, Rules
 from difftile.substrate import LOCK
 from difftile.tracebacks import boundary
@@ -77,6 +78,7 @@ class Func(ByName):
     def __init__(self, function: FunctionType, rules: Rules | None = None) -> None:
         self.function = function
         self.rules = rules
+        resolve(function)
         functools.update_wrapper(self, function)
 
     @functools.cached_property

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from difftile.compile.definition import annotated
 from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import field_of, host_values, is_array, is_numpy
 from difftile.fields.create import from_numpy
 from difftile.fields.recording import RECORDING
 from difftile.fields.structs import StructField
+from difftile.frontend.annotations import annotated
 from difftile.ir.types import scalar_from_numpy, shape_of, shaped
 from difftile.lang.type_objects import value_type
 from difftile.substrate import block_of
@@ -41,7 +41,7 @@ def as_input(
     """
     if isinstance(value, (ArrayLike, StructField)):
         return value
-    wanted = value_type(annotated(parameter, function))
+    wanted = value_type(annotated(function, parameter.name))
     inner = 0 if wanted is None else len(shape_of(wanted))
     if not inner and is_list(value):
         raise LaunchError(

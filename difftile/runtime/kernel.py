@@ -9,6 +9,7 @@ from contextlib import suppress
 from types import FunctionType
 from typing import Any, TypeAlias, overload
 
+from difftile.compile.annotations import Kind
 from difftile.compile.arguments import Arguments, CallArgs, CallKwargs
 from difftile.compile.by_name import ByName
 from difftile.compile.compile_function import check_rule, compile_kernel
@@ -22,6 +23,7 @@ from difftile.diagnostics import IndexOutOfRange, LaunchError, counted, did_you_
 from difftile.fields.field import Field
 from difftile.fields.pending import PENDING, run_pending
 from difftile.fields.recording import RECORDING, Recording
+from difftile.frontend.annotations import resolve
 from difftile.habits import taught
 from difftile.ir.nodes import Array
 from difftile.ir.types import Type, is_float
@@ -80,11 +82,11 @@ class Kernel(ByName):
         compiled: Compiled | None = None,
     ) -> None:
         self.function = function
+        resolve(function)
         functools.update_wrapper(self, function)
         self._body = Definition(function) if body is None else body
         self._signature = inspect.Signature(self._body.parameters)
-        self._names = list(self._body.kinds)
-        self._kinds = list(self._body.kinds.values())
+        self._names = [p.name for p in self._body.parameters]
         self._specialisations: Compiled = {} if compiled is None else compiled
         self.batches: dict[Hashable, Compiled] = {}
         self._latest: Specialisation | None = None
@@ -94,6 +96,10 @@ class Kernel(ByName):
         self._places: Places = {}
         self._takes_arrays = False
         watch(self)
+
+    @functools.cached_property
+    def _kinds(self) -> list[Kind]:
+        return list(self._body.kinds.values())
 
     def forget(self) -> None:
         """Invalidate the compiled code: funcs that the kernel calls have changed."""
