@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
-from difftile.diagnostics import LaunchError
-from difftile.fields.exchange import Shape, as_integer, as_shape
+from difftile.diagnostics import FieldError, LaunchError
+from difftile.fields.exchange import Shape, abbreviated, as_integer, as_shape
 from difftile.tracebacks import boundary
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+_MOST = 2**31
 _BINARY = (
     *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
     *("and", "or", "xor", "lshift", "rshift"),
@@ -94,7 +96,10 @@ def grid(*shape: Shape) -> Grid:
         FieldError: The sizes are not a shape.
     """
     one = shape[0] if len(shape) == 1 else shape
-    return Grid(as_shape(one))  # pyrefly: ignore[bad-argument-type] - user input
+    sizes = as_shape(one)  # pyrefly: ignore[bad-argument-type] - user input
+    if math.prod(sizes) >= _MOST:
+        raise FieldError(f"dt.grid({abbreviated(sizes)}) is too large: an index is below 2**31.")
+    return Grid(sizes)
 
 
 def call_id() -> CallId:

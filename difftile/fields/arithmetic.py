@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from difftile.diagnostics import FieldError
+from difftile.fields.exchange import TOO_LARGE, abbreviated
 from difftile.fields.step_number import StepNumber
 from difftile.fields.tracked import TrackedFloat, replaced
 from difftile.lang.meanings import vector_values
@@ -208,8 +209,12 @@ def operated(
 
 def _in_range(operand: object) -> object:
     """Return an operand with integers that kernels do not take as floats."""
-    large = isinstance(operand, int) and not -_I32_LIMIT <= operand < _I32_LIMIT
-    return float(operand) if large else operand
+    if not isinstance(operand, int) or -_I32_LIMIT <= operand < _I32_LIMIT:
+        return operand
+    try:
+        return float(operand)
+    except OverflowError:
+        raise FieldError(f"{abbreviated(operand)} is out of range: {TOO_LARGE}.") from None
 
 
 def _no_operator(word: str, field: object) -> FieldError:

@@ -100,7 +100,7 @@ def index_number(owner: object, part: object) -> int:
     number = as_integer(part)
     if number is None:
         raise FieldError(
-            f"An index of {owner!r} is an integer or a slice, not {_shortened(part)}; "
+            f"An index of {owner!r} is an integer or a slice, not {abbreviated(part)}; "
             "for others use x.to_numpy()."
         )
     return number
@@ -151,15 +151,26 @@ def as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
     try:
         array: npt.NDArray[Any] = np.asarray(values)
     except (TypeError, ValueError):
-        raise FieldError(f"{_shortened(values)} is no array of numbers.") from None
+        raise FieldError(f"{abbreviated(values)} is no array of numbers.") from None
+    except OverflowError:
+        raise FieldError(f"{abbreviated(values)} is out of range: {TOO_LARGE}.") from None
+    if array.dtype.kind == "O" and array.size and all(isinstance(n, int) for n in array.flat):
+        raise FieldError(f"{abbreviated(values)} is out of range: {TOO_LARGE}.")
     if array.dtype.kind not in "biuf":
-        raise FieldError(f"{_shortened(values)} is no array of real numbers.")
+        raise FieldError(f"{abbreviated(values)} is no array of real numbers.")
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     return array if RECORDING.get().recorder is None else track(array, reads_in(values))
 
 
-def _shortened(values: object) -> str:
-    text = repr(values)
+TOO_LARGE = "integers have up to 64 bits, and floats, such as 1e20, go up to 1.8e308"
+
+
+def abbreviated(values: object) -> str:
+    """Return the beginning of the text of a value."""
+    try:
+        text = repr(values)
+    except ValueError:  # an integer of more than 4,300 digits
+        text = "an integer of thousands of digits"
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 

@@ -131,6 +131,11 @@ def _index_of(cx: Context, node: ast.expr, field: FieldRef) -> tuple[Value, ...]
     if len(index) == ndim:
         return tuple(index)
     hint = f"write '{element_text(field)}'."
+    numbers = field.array.size is None and not shape_of(field.array.type.element)
+    if numbers and 0 < len(index) < ndim:
+        # An array of vectors has an axis more than the field that its kernel is written for.
+        vectors = f"dt.from_numpy({name}, dtype=ti.math.vec3)"
+        hint = f"write '{element_text(field)}', or pass vectors: '{vectors}'."
     if len(index) > ndim and shape_of(field.array.type.element):
         hint = f"write '{element_text(field)}' for an element, and its components after that."
     raise TypeMismatch(

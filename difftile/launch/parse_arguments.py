@@ -16,6 +16,7 @@ from difftile.compile.meanings import meaning_of
 from difftile.compile.methods import is_data_oriented
 from difftile.diagnostics import LaunchError, with_article
 from difftile.fields.array_like import ArrayLike
+from difftile.fields.exchange import TOO_LARGE, abbreviated
 from difftile.fields.field import Field
 from difftile.fields.number_field import NumberField
 from difftile.fields.step_number import StepNumber
@@ -59,6 +60,7 @@ from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, OpName, Refused, 
 from difftile.substrate import Session
 
 _I32_LIMIT = 2**31
+_NUMBERS: dict[Kind, str] = {"int": "an integer", "float": "a number"}
 _ArrayArguments: TypeAlias = Mapping[str, tuple[ArrayArgument, Given]]
 """The fields among the arguments by name, as arrays and in the words of the frontend."""
 
@@ -311,11 +313,21 @@ def _number_or_static(
         if isinstance(arg, float) or (isinstance(arg, int) and kind == "float"):
             if kind == "int":
                 raise LaunchError(f"{kernel!r}: '{name}' is an integer, not {arg!r}.")
-            return arg if isinstance(arg, TrackedFloat) else float(arg), "float"
+            try:
+                return arg if isinstance(arg, TrackedFloat) else float(arg), "float"
+            except OverflowError:
+                shown = abbreviated(arg)
+                raise LaunchError(f"{kernel!r}: '{name}' = {shown}; {TOO_LARGE}.") from None
         if isinstance(arg, int):
             if not -_I32_LIMIT <= arg < _I32_LIMIT:
-                raise LaunchError(f"{kernel!r}: '{name}' = {arg} does not fit 32 bits.")
+                shown = abbreviated(arg)
+                raise LaunchError(
+                    f"{kernel!r}: '{name}' = {shown} does not fit 32 bits; pass a float, or a "
+                    "field of ti.i64."
+                )
             return arg, "int"
+        if kind in _NUMBERS and isinstance(arg, str):
+            raise LaunchError(f"{kernel!r}: '{name}' is {_NUMBERS[kind]}, not {arg!r}.")
     simple = isinstance(arg, (FunctionType, str, int, float, type(None)))
     meaning = meaning_of(arg)
     if simple or isinstance(meaning, (OpName, FuncMeaning, TypeName, StructName)):

@@ -231,7 +231,10 @@ class PreparedLaunch:
                 return None
             if number.wanted is int and not number.low <= arg < number.high:
                 return None
-            values[number.value] = arg if number.given is number.wanted else number.wanted(arg)  # pyrefly: ignore[unknown-argument-type]
+            try:
+                values[number.value] = arg if number.given is number.wanted else number.wanted(arg)  # pyrefly: ignore[unknown-argument-type]
+            except OverflowError:
+                return None
         if self.captured is not None and not self.captured.put(args, values):
             return None
         return values
