@@ -11,7 +11,7 @@ from typing import Protocol, get_origin
 from difftile.compile.annotations import FieldOf, Kind, role_of, template
 from difftile.compile.meanings import meaning_of
 from difftile.diagnostics import TypeMismatch
-from difftile.fields.array_like import ArrayLike, Shaped
+from difftile.fields.array_like import ArrayLike
 from difftile.frontend.annotations import annotated, annotation_span
 from difftile.frontend.captures import WiderField
 from difftile.frontend.lower import (
@@ -149,6 +149,7 @@ def _widest(scalars: list[Scalar]) -> Scalar | None:
     return max(floats, key=FLOATS.index) if floats else None
 
 
+_REFUSED: tuple[object, ...] = (list, dict, set, complex, bytes)
 _NUMBER_ANNOTATIONS: dict[object, str] = {float: "float", int: "int"}
 
 
@@ -174,7 +175,7 @@ def annotation(parameter: inspect.Parameter, function: FunctionType) -> Kind:
     type_ = value_type(given)
     if isinstance(type_, (Vector, Matrix)):
         return type_
-    if type_ is None and _is_refused(given):
+    if any((get_origin(given) or given) is one for one in _REFUSED):
         raise TypeMismatch(
             annotation_span(function, parameter.name),
             f"'{parameter.name}' is annotated with a type that kernels do not have.",
@@ -184,11 +185,3 @@ def annotation(parameter: inspect.Parameter, function: FunctionType) -> Kind:
     if type_ is None or type_ == BOOL:
         return ""
     return "float" if type_ in FLOATS else "int"
-
-
-def _is_refused(given: object) -> bool:
-    """Tell whether an annotation is a container or array of Python, or a generic of one."""
-    kind = get_origin(given) or given
-    if not isinstance(kind, type) or issubclass(kind, Shaped):
-        return False
-    return kind in (list, dict, set, complex, bytes) or hasattr(kind, "__dlpack__")

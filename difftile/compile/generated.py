@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
-from difftile.diagnostics import FieldError, LaunchError
-from difftile.fields.exchange import Shape, abbreviated, as_integer, as_shape
+from difftile.diagnostics import FieldError, LaunchError, abbreviated, brief
+from difftile.fields.exchange import Shape, as_integer, as_shape
 from difftile.tracebacks import boundary
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -122,7 +122,9 @@ def drawn(name: str, seed: object) -> Drawn:
     """
     number = as_integer(seed)
     if number is None or not -(2**31) <= number < 2**31:
-        raise LaunchError(f"the seed of dt.{name}(seed) is an integer of 32 bits, not {seed!r}.")
+        raise LaunchError(
+            f"the seed of dt.{name}(seed) is an integer of 32 bits, not {brief(seed)}."
+        )
     return Drawn(name, number)
 
 

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from difftile.diagnostics import FieldError
-from difftile.fields.exchange import TOO_LARGE, abbreviated
+from difftile.diagnostics import FieldError, abbreviated
+from difftile.fields.exchange import TOO_LARGE
 from difftile.fields.step_number import StepNumber
 from difftile.fields.tracked import TrackedFloat, replaced
 from difftile.lang.meanings import vector_values

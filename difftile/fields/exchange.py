@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import FieldError, FieldIndexError, counted
+from difftile.diagnostics import FieldError, FieldIndexError, abbreviated, brief, counted
 from difftile.fields.recording import RECORDING
 from difftile.fields.tracked import reads_in, track
 from difftile.ir.types import BOOL, FLOATS, Type, numpy_dtype, scalar_of, with_scalar
@@ -43,7 +43,7 @@ def as_shape(shape: Shape) -> tuple[int, ...]:
         parts = [None]
     found = [part for part in parts if part is not None]
     if len(found) != len(parts):
-        raise FieldError(f"A shape is an integer or a tuple of integers, not {shape!r}.")
+        raise FieldError(f"A shape is an integer or a tuple of integers, not {brief(shape)}.")
     if any(size < 0 for size in found):
         raise FieldError(f"A shape has sizes of 0 or more, not {tuple(found)}.")
     if len(found) > MAX_DIMENSIONS:
@@ -163,15 +163,6 @@ def as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 TOO_LARGE = "integers have up to 64 bits, and floats, such as 1e20, go up to 1.8e308"
-
-
-def abbreviated(values: object) -> str:
-    """Return the beginning of the text of a value."""
-    try:
-        text = repr(values)
-    except ValueError:  # an integer of more than 4,300 digits
-        text = "an integer of thousands of digits"
-    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def as_contents(

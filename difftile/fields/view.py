@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import FieldError
+from difftile.diagnostics import FieldError, brief
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_array, as_view_shape
 from difftile.fields.recording import as_read, note_read
@@ -213,7 +213,9 @@ def assign_part(part: View, value: npt.ArrayLike | ArrayLike) -> None:
         fitting: Any = value
         if value.shape != part.shape:
             if not _broadcasts(value.shape, part.shape):
-                raise FieldError(f"{part!r} takes a field that broadcasts to it, not {value!r}.")
+                raise FieldError(
+                    f"{part!r} takes a field that broadcasts to it, not {brief(value)}."
+                )
             fitting = fitting.broadcast_to(part.shape)
         part.copy_from(fitting)
         return

@@ -35,16 +35,18 @@ def _namespace(frame: FrameType | None, code: CodeType) -> dict[str, Any]:
 
 
 def annotated(function: PythonFunction, parameter: str) -> object:
-    """Return the annotation of a parameter; None if it has none.
+    """Return the annotation of a parameter; None if it has none, or is prose.
 
     Raises:
-        UndefinedName: The annotation is text that names nothing.
+        UndefinedName: The annotation is an expression that names nothing.
     """
     given = function.__annotations__.get(parameter)
     if not isinstance(given, str):
         return given
     try:
         return eval(given, function.__globals__)
+    except SyntaxError:
+        return None
     except Exception:
         raise UndefinedName(
             annotation_span(function, parameter),

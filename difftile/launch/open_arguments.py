@@ -19,10 +19,10 @@ from difftile.compile.annotations import FieldOf, Kind
 from difftile.compile.arguments import CallArgs
 from difftile.compile.meanings import meaning_of
 from difftile.compile.methods import is_data_oriented, is_frozen
-from difftile.diagnostics import FieldError, counted, did_you_mean, with_article
+from difftile.diagnostics import FieldError, abbreviated, brief, counted, did_you_mean, with_article
 from difftile.fields.array_like import ArrayLike, Shaped
 from difftile.fields.arrays import field_of, host_values, is_array
-from difftile.fields.exchange import TOO_LARGE, abbreviated
+from difftile.fields.exchange import TOO_LARGE
 from difftile.fields.structs import StructElement, StructField, values_of
 from difftile.fields.tracked import TrackedFloat
 from difftile.frontend.captures import plain
@@ -165,7 +165,7 @@ def opened(value: object, kind: Kind) -> tuple[Form, Parts]:
         return Single(kind), [shared(value, kind)]
     if kind == "template" or isinstance(value, (ArrayLike, StructField, float, int, str)):
         if isinstance(value, (float, int, str)) and isinstance(kind, (Vector, Matrix, Struct)):
-            raise Misfit(f"takes {_named(kind)}, not {value!r}.")
+            raise Misfit(f"takes {_named(kind)}, not {brief(value)}.")
         return Single(kind), [value]
     if isinstance(kind, (Vector, Matrix)):
         return _as_declared(value, kind)

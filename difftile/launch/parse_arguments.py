@@ -14,9 +14,9 @@ from difftile.compile.definition import Body
 from difftile.compile.generated import CallId, Drawn, Grid
 from difftile.compile.meanings import meaning_of
 from difftile.compile.methods import is_data_oriented
-from difftile.diagnostics import LaunchError, with_article
+from difftile.diagnostics import LaunchError, abbreviated, brief, with_article
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.exchange import TOO_LARGE, abbreviated
+from difftile.fields.exchange import TOO_LARGE
 from difftile.fields.field import Field
 from difftile.fields.number_field import NumberField
 from difftile.fields.step_number import StepNumber
@@ -269,9 +269,9 @@ class _Parser:
         if not (is_number and isinstance(arg, ArrayLike)):
             return False
         if arg.shape or shape_of(arg.element):
-            raise LaunchError(f"{self.kernel!r}: '{part.shown}' is one number, not {arg!r}.")
+            raise LaunchError(f"{self.kernel!r}: '{part.shown}' is one number, not {brief(arg)}.")
         if part.kind == "int" and is_float(arg.element):
-            raise LaunchError(f"{self.kernel!r}: '{part.shown}' is an integer, not {arg!r}.")
+            raise LaunchError(f"{self.kernel!r}: '{part.shown}' is an integer, not {brief(arg)}.")
         return True
 
     def _field(self, name: str, arg: ArrayLike | StructField) -> Given:
@@ -305,14 +305,14 @@ def _number_or_static(
     """Return a run-time number, or an argument that the kernel is specialised on, and the key."""
     name, kind = part.shown, part.kind
     if kind == "field" or isinstance(kind, FieldOf):
-        raise LaunchError(f"{kernel!r}: '{name}' is a field, not {arg!r}.")
+        raise LaunchError(f"{kernel!r}: '{name}' is a field, not {brief(arg)}.")
     arg = plain(arg)
     if isinstance(arg, bool):
         return StaticArgument(arg), ("known", key_of(arg))
     if kind != "template":
         if isinstance(arg, float) or (isinstance(arg, int) and kind == "float"):
             if kind == "int":
-                raise LaunchError(f"{kernel!r}: '{name}' is an integer, not {arg!r}.")
+                raise LaunchError(f"{kernel!r}: '{name}' is an integer, not {brief(arg)}.")
             try:
                 return arg if isinstance(arg, TrackedFloat) else float(arg), "float"
             except OverflowError:
@@ -327,7 +327,7 @@ def _number_or_static(
                 )
             return arg, "int"
         if kind in _NUMBERS and isinstance(arg, str):
-            raise LaunchError(f"{kernel!r}: '{name}' is {_NUMBERS[kind]}, not {arg!r}.")
+            raise LaunchError(f"{kernel!r}: '{name}' is {_NUMBERS[kind]}, not {brief(arg)}.")
     simple = isinstance(arg, (FunctionType, str, int, float, type(None)))
     meaning = meaning_of(arg)
     if simple or isinstance(meaning, (OpName, FuncMeaning, TypeName, StructName)):

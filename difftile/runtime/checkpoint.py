@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, overload
 
-from difftile.diagnostics import LaunchError
+from difftile.diagnostics import LaunchError, brief
 from difftile.fields.recording import RECORDING
 from difftile.runtime.tape import Tape
 from difftile.tracebacks import boundary
@@ -35,7 +35,7 @@ def checkpoint(function: Any = None) -> Any:
     if function is None:
         return checkpoint
     if not callable(function):
-        raise LaunchError(f"@dt.checkpoint decorates a function, not {function!r}.")
+        raise LaunchError(f"@dt.checkpoint decorates a function, not {brief(function)}.")
 
     @functools.wraps(function)
     @boundary

@@ -19,7 +19,7 @@ from difftile.compile.methods import BoundKernel, check_class, is_data_oriented
 from difftile.compile.redefinition import redefines
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Adjoint
-from difftile.diagnostics import IndexOutOfRange, LaunchError, counted, did_you_mean
+from difftile.diagnostics import IndexOutOfRange, LaunchError, brief, counted, did_you_mean
 from difftile.fields.field import Field
 from difftile.fields.pending import PENDING, run_pending
 from difftile.fields.recording import RECORDING, Recording
@@ -518,7 +518,7 @@ class Kernel(ByName):
             LaunchError: The kernel has not been launched yet, or the mode is unknown.
         """
         if mode not in ("forward", "adjoint"):
-            raise LaunchError(f"source(mode) is 'forward' or 'adjoint', not {mode!r}.")
+            raise LaunchError(f"source(mode) is 'forward' or 'adjoint', not {brief(mode)}.")
         if self._latest is None:
             raise LaunchError(f"{self!r} is compiled on its first launch; launch it before.")
         texts: list[str] = []
@@ -581,7 +581,7 @@ def kernel(function: object = None) -> Any:
         kind = "a kernel" if isinstance(function, Kernel) else "a func"
         raise LaunchError(f"{function!r} is {kind} already; remove one of the two decorators.")
     if not isinstance(function, FunctionType):
-        raise LaunchError(f"@dt.kernel decorates a function, not {function!r}.")
+        raise LaunchError(f"@dt.kernel decorates a function, not {brief(function)}.")
     if is_lambda(function):
         raise LaunchError("@dt.kernel decorates a 'def': a lambda can only be a func.")
     return Kernel(function)
