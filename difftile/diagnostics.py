@@ -516,4 +516,4 @@ class StaleHalo(UserWarning):
 
 
 class SlowCompile(UserWarning):
-    """Code that took more than five seconds to compile."""
+    """Code that took more than five seconds to compile, or that unrolls a long loop."""

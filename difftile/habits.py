@@ -179,7 +179,7 @@ _DIFFTILE: dict[str, str] = {
     **{f"float{n}": f"write 'ti.f{n}'." for n in (16, 32, 64)},
     **{f"int{n}": f"write 'ti.i{n}'." for n in (8, 16, 32, 64)},
     **{name: f"write 'dt.from_numpy(np.{name}(...))'." for name in _MAKERS},
-    **{name: f"write 'x.{name}()' of a field; {_ADDS}" for name in ("sum", "mean", "norm")},
+    **{name: f"write 'x.{name}()' of a field." for name in ("sum", "mean", "norm")},
     **dict.fromkeys(("dot", "vdot", "inner"), _ADDS),
     **dict.fromkeys(("where", "select"), f"in a kernel, {FUNCTIONS['where']}"),
     **dict.fromkeys(("clip", "clamp"), f"in a kernel, {FUNCTIONS['clip']}"),

@@ -154,7 +154,11 @@ def as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
         raise FieldError(f"{abbreviated(values)} is no array of numbers.") from None
     except OverflowError:
         raise FieldError(f"{abbreviated(values)} is out of range: {TOO_LARGE}.") from None
-    if array.dtype.kind == "O" and array.size and all(isinstance(n, int) for n in array.flat):
+    if (
+        array.dtype.kind == "O"
+        and array.size
+        and all(isinstance(n, (int, float)) for n in array.flat)
+    ):
         raise FieldError(f"{abbreviated(values)} is out of range: {TOO_LARGE}.")
     if array.dtype.kind not in "biuf":
         raise FieldError(f"{abbreviated(values)} is no array of real numbers.")

@@ -760,7 +760,10 @@ class Field(ArrayLike):
 
     def _check_is_smooth(self) -> None:
         if not is_float(self.element):
-            raise FieldError(f"{self!r} holds integers, which have no derivative.")
+            raise FieldError(
+                f"{self!r} holds integers, which have no derivative. Make it a field of floats, "
+                "such as ti.f32."
+            )
 
     def _register(self) -> None:
         GRADIENTS.epoch += 1

@@ -222,7 +222,7 @@ def _as_declared(value: object, type_: Vector | Matrix) -> tuple[Form, Parts]:
     if shape != shape_of(type_):
         what = f"takes {_named(type_)} and is given {_shown(shape)}."
         if len(shape) > len(shape_of(type_)):
-            what += " Fields of such elements are 'ti.types.ndarray(dtype)', or not annotated."
+            what += " Annotate a field of such elements with 'ti.types.ndarray(dtype=...)'."
         raise Misfit(what)
     return _numbers(type_, shape, numbers)
 
