@@ -125,6 +125,28 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[0].lower() in 'aeiou' or noun == 'ndarray' else 'a'} {noun}"
 
 
+def abbreviated(value: object) -> str:
+    """Return the beginning of the text of a value."""
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more than 4,300 digits
+        text = "an integer of thousands of digits"
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+_LONG = (int, str, bytes, list, tuple, dict, set, frozenset)
+
+
+def brief(value: object) -> str:
+    """Return a value in the words of an error: an array by shape and type, not by its numbers."""
+    if type(value).__module__.partition(".")[0] == __name__.partition(".")[0]:
+        return repr(value)
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    if isinstance(shape, tuple) and dtype is not None:
+        return f"an array of shape {tuple(shape)}, {dtype}"
+    return abbreviated(value) if isinstance(value, _LONG) else repr(value)
+
+
 class DifftileError(Exception):
     """The base of every error that difftile raises about a user's program."""
 
@@ -494,4 +516,4 @@ class StaleHalo(UserWarning):
 
 
 class SlowCompile(UserWarning):
-    """Code that took more than five seconds to compile."""
+    """Code that took more than five seconds to compile, or that unrolls a long loop."""

@@ -97,7 +97,18 @@ _BACKWARD = (
     "gradients come from a tape: put the launches in 'with dt.Tape(loss):' and read 'x.grad' after."
 )
 _CLEARED = "a tape clears the gradients of the fields that it meets; 'dt.zero_grads()' clears all."
+_COMPONENT = (
+    "elements that are vectors have it: 'v[i].x' in a kernel, 'v.to_numpy()[..., 0]' from Python."
+)
 _FIELD: dict[str, str] = {
+    **dict.fromkeys((*"xyzwrgba", "xy", "xyz", "rgb"), _COMPONENT),
+    **{
+        name: f"elements that are vectors or matrices have it: 'v[i].{name}(...)' in a kernel."
+        for name in ("dot", "cross", "outer_product", "normalized", "trace", "determinant")
+    },
+    **dict.fromkeys(
+        ("append", "extend", "insert"), "a field keeps its shape; write 'x[i] = value'."
+    ),
     **dict.fromkeys(("to", "cpu", "cuda"), _STAYS),
     **dict.fromkeys(("requires_grad_", "enable_grad"), _OF_GRADIENTS),
     **dict.fromkeys(("requires_grad", "needs_grad"), f"ask 'x.has_grads'; {_OF_GRADIENTS}"),
@@ -140,29 +151,54 @@ _OPTIMISER: dict[str, str] = {
     "update": "write 'step()', which changes the fields.",
     "zero_grad": _CLEARED,
 }
+_DEVICE = "write 'dt.init(arch=\"cpu\")', with the name of the device."
+_ADDS = "in a kernel, add in a loop: 'total[None] += x[i] * y[i]'."
+_TYPE_NAMES = {"float": "f32", "double": "f64", "half": "f16", "int": "i32", "long": "i64"}
 _LITERALS = ("f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
-_TAICHI = ("static", "ndrange", "grouped", "select", "cast", "Vector", "Matrix", "sync", "types")
-_MATHS = (
-    "sin",
-    "cos",
-    "tan",
-    "asin",
-    "acos",
-    "atan2",
-    "tanh",
-    "exp",
-    "log",
-    "sqrt",
-    "floor",
-    "ceil",
+_TAICHI = (
+    *("static", "ndrange", "grouped", "cast", "bit_cast", "loop_config", "math", "types"),
+    *("Vector", "Matrix", "Struct", "dataclass", "svd", "eig", "sym_eig", "polar_decompose"),
 )
+_MATHS = (
+    *("sin", "cos", "tan", "asin", "acos", "atan2", "tanh", "exp", "log", "sqrt", "rsqrt"),
+    *("floor", "ceil", "round", "abs", "max", "min", "pow"),
+)
+_MAKERS = (
+    *("arange", "linspace", "logspace", "eye", "identity", "diag", "meshgrid", "tile"),
+    *("stack", "concatenate", "hstack", "vstack"),
+)
+_MADE = "write 'dt.zeros(shape)', 'dt.from_numpy(array)' or 'dt.asarray(values)'."
+_WAITS = "leave it out: reading a field waits for its launches."
+_RECORDED = "leave it out: a tape records what is inside 'with dt.Tape(loss):'."
+_PYTHON = "write Python's own 'for', 'while' and 'if', in a kernel or around launches."
+_BY_RULE = "write the derivative as '@f.backward', below a func, a kernel or a '@dt.custom_op'."
 _DIFFTILE: dict[str, str] = {
-    **{name: f"kernels call 'ti.{name}'." for name in (*_MATHS, "abs", "max", "min", "pow")},
+    **{name: f"kernels call 'ti.{name}'." for name in _MATHS},
     **{name: f"write 'ti.{name}'." for name in (*_LITERALS, *_TAICHI)},
     **{name: f"write 'dt.optim.{name}'." for name in ("Adam", "AdamW", "LBFGS", "RMSProp", "SGD")},
     **{f"float{n}": f"write 'ti.f{n}'." for n in (16, 32, 64)},
     **{f"int{n}": f"write 'ti.i{n}'." for n in (8, 16, 32, 64)},
+    **{name: f"write 'dt.from_numpy(np.{name}(...))'." for name in _MAKERS},
+    **{name: f"write 'x.{name}()' of a field." for name in ("sum", "mean", "norm")},
+    **dict.fromkeys(("dot", "vdot", "inner"), _ADDS),
+    **dict.fromkeys(("where", "select"), f"in a kernel, {FUNCTIONS['where']}"),
+    **dict.fromkeys(("clip", "clamp"), f"in a kernel, {FUNCTIONS['clip']}"),
+    **{name: f"in a kernel, {FUNCTIONS[name]}" for name in ("maximum", "minimum", "relu")},
+    **dict.fromkeys(("matmul", "einsum"), "loop in a kernel: 'y[i] += a[i, j] * x[j]'."),
+    **dict.fromkeys(("device", "set_device", "cpu", "cuda", "gpu"), _DEVICE),
+    **dict.fromkeys(("sync", "synchronize", "block_until_ready"), _WAITS),
+    **dict.fromkeys(("enable_grad", "set_grad_enabled"), _RECORDED),
+    **dict.fromkeys(("fori_loop", "while_loop", "scan", "cond"), _PYTHON),
+    **dict.fromkeys(("custom_vjp", "custom_jvp", "grad_replaced", "grad_for"), _BY_RULE),
+    **dict.fromkeys(("random", "normal", "uniform"), _DRAW),
     **dict.fromkeys(("array", "tensor"), "write 'dt.asarray(...)'."),
+    **dict.fromkeys(("Array", "Tensor", "ndarray", "NDArray"), f"fields are 'dt.Field'; {_MADE}"),
+    **{name: f"write 'ti.{type_}'." for name, type_ in _TYPE_NAMES.items()},
+    "from_torch": "write 'dt.from_dlpack(tensor)', which is the same memory.",
+    "remat": "decorate the function with '@dt.checkpoint'.",
+    "tid": _LOOP,
+    "to_numpy": "write 'x.to_numpy()'.",
+    "to_torch": "write 'torch.from_dlpack(x)'.",
     "atomic_add": FUNCTIONS["atomic_add"],
     "backward": "write 'with dt.Tape(loss):' around the launches, or 'tape.backward(loss)'.",
     "jit": _DECORATE,
@@ -173,7 +209,6 @@ _DIFFTILE: dict[str, str] = {
     **dict.fromkeys(("vec2", "vec3", "vec4"), "write 'ti.math.vec3', or 'dt.vec(3)'."),
 }
 # Names of Taichi that are no part of the kernel language.
-_DEVICE = "write 'dt.init(arch=\"cpu\")', with the name of the device."
 _WINDOW = "write 'dt.viewer.App()'."
 _DEVICE_CODE = "kernels are written without threads of a device; leave it out."
 _LANG: dict[str, str] = {
@@ -220,7 +255,10 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
 # And those that it has no argument for.
 UNKNOWN_KEYWORDS: dict[str, str] = {
     "device": "leave it out: fields are on the device that dt.init(arch=...) names.",
-    "fastmath": "write 'dt.init(fast_math=True)', which is for all kernels.",
+    "enable_backward": "leave it out: only what a tape records is differentiated.",
+    **dict.fromkeys(
+        ("fastmath", "fast_math"), "write 'dt.init(fast_math=True)', which is for all kernels."
+    ),
 }
 
 

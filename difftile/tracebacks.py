@@ -110,7 +110,7 @@ def shorten(error: Exception) -> None:
     one: BaseException | None = error
     while one is not None and id(one) not in met:
         met.add(id(one))
-        hides = _strip(one)
+        hides = _strip(one, is_cause=one is not error)
         if one is error and hides and NOTE not in getattr(error, "__notes__", ()):
             add_note: Callable[[str], None] | None = getattr(error, "add_note", None)
             if add_note is not None:  # from Python 3.11 on
@@ -118,8 +118,12 @@ def shorten(error: Exception) -> None:
         one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
 
 
-def _strip(error: BaseException) -> bool:
-    """Remove frames from the traceback of one error, and tell whether there were any."""
+def _strip(error: BaseException, *, is_cause: bool) -> bool:
+    """Remove frames from the traceback of one error, and tell whether there were any.
+
+    The frames of callers join those of the error that is on its way; a cause that has no frame of
+    the user keeps its own, since Python shows it without a traceback otherwise.
+    """
     entries: list[TracebackType] = []
     entry = error.__traceback__
     while entry is not None:
@@ -134,6 +138,8 @@ def _strip(error: BaseException) -> bool:
         hidden = hides or (hidden and one.tb_frame.f_code.co_filename in _GLUE)
         if not hidden:
             short = TracebackType(short, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    if is_cause and short is None:
+        return False
     error.__traceback__ = short
     if not _REPLACES:
         entries[0].tb_next = short  # the boundary's own frame remains

@@ -306,7 +306,8 @@ def test_a_file_of_a_package_imports_as_its_module_does(
         ),
         (
             ["step.py:energy", "--args", "x: i32[1d] grad, loss: f32[]"],
-            "<field i32 (4,)> holds integers, which have no derivative.",
+            "<field i32 (4,)> holds integers, which have no derivative. Make it a field of floats, "
+            "such as ti.f32.",
         ),
     ],
 )

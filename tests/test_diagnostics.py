@@ -62,11 +62,14 @@ def run(program: str, folder: Path) -> None:
         exec(compile(program, str(file), "exec", dont_inherit=True), names)
 
 
+WARNINGS = (dt.GradientCut, dt.GradientWarning, dt.SlowCompile)
+
+
 def error_of(program: str, folder: Path) -> str:
     """Return the class and text of the error that a program raises."""
     try:
         run(program, folder)
-    except (dt.DifftileError, dt.GradientCut, dt.GradientWarning, IndexError) as error:
+    except (dt.DifftileError, *WARNINGS, IndexError) as error:
         return f"{type(error).__name__}: {error}"
     return "no error"
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 import gc
 import json
 import math
+import operator
 import os
 import pickle
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -487,11 +490,76 @@ def test_fields_are_not_compared() -> None:
         lambda: x <= np.float64(1),
         lambda: np.less_equal(np.float64(1), x),
         lambda: min(x, 0.0),
+        lambda: x < [1.0],
+        lambda: dt.field(ti.types.struct(a=ti.f32), 2) < 1,
     ]
     for one in compare:
         with pytest.raises(dt.FieldError, match=r"only numbers can be: read them, 'x\[None\] "):
             one()
     assert (field([1, 2]) < np.array([2, 1])).tolist() == [True, False]
+
+
+class _Tensor:
+    """An array of another library."""
+
+    def __dlpack__(self) -> object:
+        raise AssertionError
+
+
+NUMBERS = [
+    *(3.0, 3, True, 1j, Fraction(1, 2), np.float32(3), np.zeros(2), np.array(3.0), _Tensor()),
+    *([1.0, 2.0], (1, 2), [[1, 2], [3, 4]], [np.zeros(2)], dt.ti.Vector([1.0, 2.0])),
+]
+
+
+@pytest.mark.parametrize("number", NUMBERS, ids=repr)
+def test_fields_are_no_numbers(number: Any) -> None:
+    x, p = field([1, 2]), dt.field(ti.types.struct(a=ti.f32), 2)
+    pairs = [(x, number), (number, x), (x[:1], number), (number, x[:1]), (p, number)]
+    for word, compare in (("==", operator.eq), ("!=", operator.ne)):
+        for operands in pairs:
+            with pytest.raises(dt.FieldError, match=f"compared by '{word}'.*write 'x is y'"):
+                compare(*operands)
+
+
+def test_fields_equal_themselves_only() -> None:
+    x, y = field([1, 2]), field([1, 2])
+    for other in (y, x[:1], None, "x", np.str_("x"), object(), [x], [], [[]], {}, dt.randn):
+        assert not x == other and x != other
+        assert not other == x and other != x
+    same = x
+    assert x == same and not x != same and x[:1] == x[:1] and x[:1] != x[1:]
+    assert np.equal(x, x) and not np.equal(x, y) and np.not_equal(x, y)
+
+
+def test_containers_of_fields_are_compared() -> None:
+    x, y = field([1, 2]), field([1, 2])
+    assert [x, y] == [x, y] and [x, y] != [y, x] and (x, 1.0) == (x, 1.0)
+    assert y in [x, y] and x not in [y] and [x, y].index(y) == 1
+    assert {x: 1, 3: 2, 0.5: 3}[x] == 1 and 3 not in {x, y} and len({x, y, x}) == 2
+    assert _Pair(x, 1.0) == _Pair(x, 1.0) and _Pair(x, 1.0) != _Pair(y, 1.0)
+    assert {_Pair(x, 1.0): 5}[_Pair(x, 1.0)] == 5
+    assert x in [x, 1.0]  # the first that is looked at
+    with pytest.raises(dt.FieldError, match="write 'x is y'"):
+        _ = x in [1.0, x]
+
+
+@dataclass(frozen=True)
+class _Pair:
+    field: Any
+    number: float
+
+
+def test_launches_take_numbers_and_arrays_where_fields_were() -> None:
+    @dt.kernel
+    def add(x, h):
+        for i in x:
+            x[i] += h[0]
+
+    x, h = field([0.0]), field([1.0, 2.0])
+    for given in (h, [1.0, 2.0], np.ones(1), h[:1], [1.0, 2.0], h, h[:1], np.ones(1), h):
+        add(x, given)
+    assert x.tolist() == [9.0]
 
 
 def test_parts_are_updated_in_place() -> None:
@@ -526,7 +594,7 @@ def test_with_arrays_numpy_computes() -> None:
     for found in (x - np.ones(2), np.ones(2) * x, np.sin(x), np.stack([x, x])):
         assert type(found) is np.ndarray
     assert np.mean(x) == 1.5
-    assert (np.float64(2.0) == x) is False
+    assert (np.ones(2) < x).tolist() == [False, True]
     _ = x * x
     npt.assert_array_equal((np.float64(2.0) * x).to_numpy(), [2, 4])
 

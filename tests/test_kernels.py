@@ -697,6 +697,90 @@ def test_a_module_with_future_annotations(tmp_path: Path) -> None:
         module.step(x, 1, 2.5, 2)
 
 
+def test_future_annotations_name_locals_and_later_classes(tmp_path: Path) -> None:
+    module = module_of(
+        """
+        from __future__ import annotations
+        from typing import Any
+        import taichi as ti
+        import difftile as dt
+
+        def make():
+            Number, V = ti.i32, ti.math.vec2
+
+            @dt.func
+            def first(v: V):
+                return v[0]
+
+            @dt.kernel
+            def step(x: dt.InOut, n: Number, v: V, more: Any, text: "says nothing, in prose"):
+                for i in x:
+                    x[i] += n * first(v) + more
+
+            return step
+
+        @dt.kernel
+        def shift(x, p: Later):
+            for i in x:
+                x[i] += p.h
+
+        Later = ti.types.struct(h=ti.f32)
+
+        def wrong():
+            W = ti.math.vec3
+
+            @dt.func
+            def first(v: W):
+                return v[0]
+
+            @dt.kernel
+            def step(x):
+                x[0] = first(ti.Vector([1.0, 2.0]))
+
+            return step
+        """,
+        tmp_path,
+    )
+    x = dt.zeros(1)
+    step = module.make()
+    step(x, 2, (3.0, 1.0), 1.0, None)
+    assert x[0] == 7.0
+    with pytest.raises(dt.LaunchError, match=r"'n' is an integer, not 2\.5"):
+        step(x, 2.5, (3.0, 1.0), 1.0, None)
+    module.shift(x, {"h": 2.0})
+    assert x[0] == 9.0
+    with pytest.raises(dt.KernelError, match="'v' of 'first' is annotated vec3<f32>"):
+        module.wrong()(x)
+
+
+def test_decorators_with_empty_parentheses() -> None:
+    @dt.func()
+    def twice(x):
+        return 2.0 * x
+
+    @dt.kernel()
+    def double(x):
+        for i in x:
+            x[i] = twice(x[i])
+
+    @dt.custom_op()
+    def halve(x):
+        x.from_numpy(x.to_numpy() / 2.0)
+
+    @dt.checkpoint()
+    def both(x):
+        double(x)
+        halve(x)
+        double(x)
+
+    x = dt.full(3, 1.0)
+    both(x)
+    assert x.tolist() == [2.0, 2.0, 2.0]
+    for decorate in (dt.kernel, dt.func, dt.custom_op, dt.checkpoint):
+        with pytest.raises(dt.LaunchError, match="decorates a function, not 3"):
+            decorate()(3)
+
+
 def test_kernels_made_by_a_function() -> None:
     def make(factor: float) -> Any:
         @dt.func

@@ -42,6 +42,20 @@ def kept_vectors(x, y, n: int):
         y[i] = v[3]
 
 
+@dt.kernel
+def in_two_loops(x):
+    for k in ti.static(range(200)):
+        x[k] = 1.0
+    for k in ti.static(range(200)):
+        x[k] += 1.0
+
+
+def test_loops_are_counted_one_by_one() -> None:
+    x = dt.zeros(200)
+    in_two_loops(x)  # warnings are errors
+    assert x.sum() == 400.0
+
+
 def _said(run: Any) -> list[str]:
     with mock.patch.object(slow_compiles, "LONGEST", 0.0), warnings.catch_warnings():
         warnings.simplefilter("always")

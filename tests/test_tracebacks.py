@@ -210,6 +210,31 @@ def test_causes_stay_and_are_short() -> None:
     assert text.count(LIBRARY) == (0 if NOTES else text.count(own))
 
 
+def test_causes_without_a_frame_of_the_user_have_a_traceback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def inner(*_: object) -> None:
+        raise dt.LaunchError("the first half")
+
+    def outer(*_: object) -> None:
+        try:
+            inner()
+        except dt.LaunchError as error:
+            raise dt.LaunchError("the second half") from error
+
+    for one in (inner, outer):  # as if they were functions of the library
+        file = os.path.join(LIBRARY, "runtime", "kernel.py")
+        one.__code__ = one.__code__.replace(co_filename=file)
+    monkeypatch.setattr(type(double), "_bind", outer)
+    error = caught(lambda: double(dt.ones(4)))
+    text = "".join(traceback.format_exception(error))
+    first, second = text.split("The above exception was the direct cause")
+    for half in (first, second):
+        assert half.count("Traceback (most recent call last):") == 1
+    assert "in inner" in first
+    assert not NOTES or "in outer" not in second
+
+
 def test_an_error_raised_again_is_the_same_object_and_matches() -> None:
     with pytest.raises(dt.KernelError, match="has no attribute 'nothing'") as info:
         dt.repeat(lambda: wrong(dt.ones(4)), 1)

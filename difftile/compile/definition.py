@@ -6,11 +6,13 @@ import inspect
 from collections.abc import Hashable, Mapping
 from functools import cached_property
 from types import FunctionType
-from typing import Protocol
+from typing import Protocol, get_origin
 
 from difftile.compile.annotations import FieldOf, Kind, role_of, template
 from difftile.compile.meanings import meaning_of
+from difftile.diagnostics import TypeMismatch
 from difftile.fields.array_like import ArrayLike
+from difftile.frontend.annotations import annotated, annotation_span
 from difftile.frontend.captures import WiderField
 from difftile.frontend.lower import (
     Lowered,
@@ -79,8 +81,12 @@ class Definition:
         self.parameters = parameters_of(function)
         roles = {p.name: role_of(p.annotation) for p in self.parameters}
         self.roles = {name: role for name, role in roles.items() if role is not None}
-        self.kinds: Mapping[str, Kind] = {
-            p.name: "field" if p.name in self.roles else annotation(p, function)
+
+    @cached_property
+    def kinds(self) -> Mapping[str, Kind]:
+        """The kind of each parameter; an annotation may name what is defined after the kernel."""
+        return {
+            p.name: "field" if p.name in self.roles else annotation(p, self._function)
             for p in self.parameters
         }
 
@@ -143,28 +149,18 @@ def _widest(scalars: list[Scalar]) -> Scalar | None:
     return max(floats, key=FLOATS.index) if floats else None
 
 
-_NUMBER_ANNOTATIONS: dict[object, str] = {
-    float: "float",
-    int: "int",
-    "float": "float",
-    "int": "int",
-}
-
-
-def annotated(parameter: inspect.Parameter, function: FunctionType) -> object:
-    """Return the annotation of a parameter, which may be written as text."""
-    given = parameter.annotation
-    if isinstance(given, str):
-        try:
-            return eval(given, function.__globals__)
-        except Exception:
-            return given
-    return given
+_REFUSED: tuple[object, ...] = (list, dict, set, complex, bytes)
+_NUMBER_ANNOTATIONS: dict[object, str] = {float: "float", int: "int"}
 
 
 def annotation(parameter: inspect.Parameter, function: FunctionType) -> Kind:
-    """Return the kind that a parameter's annotation says: any but 'field'."""
-    given = annotated(parameter, function)
+    """Return the kind that a parameter's annotation says: any but 'field'.
+
+    Raises:
+        UndefinedName: The annotation is text that names nothing.
+        TypeMismatch: No argument of a kernel is of such a type.
+    """
+    given = annotated(function, parameter.name)
     known = _NUMBER_ANNOTATIONS.get(given) if isinstance(given, Hashable) else None
     if known is not None:
         return known
@@ -179,6 +175,13 @@ def annotation(parameter: inspect.Parameter, function: FunctionType) -> Kind:
     type_ = value_type(given)
     if isinstance(type_, (Vector, Matrix)):
         return type_
+    if any((get_origin(given) or given) is one for one in _REFUSED):
+        raise TypeMismatch(
+            annotation_span(function, parameter.name),
+            f"'{parameter.name}' is annotated with a type that kernels do not have.",
+            hint="fields and arrays need no annotation; 'float' and 'int' are numbers, "
+            "'ti.math.vec3' is a vector.",
+        )
     if type_ is None or type_ == BOOL:
         return ""
     return "float" if type_ in FLOATS else "int"

@@ -12,7 +12,8 @@ from weakref import WeakSet
 from difftile.compile.by_name import ByName
 from difftile.compile.methods import check_class
 from difftile.compile.redefinition import redefines
-from difftile.diagnostics import LaunchError
+from difftile.diagnostics import LaunchError, brief
+from difftile.frontend.annotations import resolve
 from difftile.ops.vocabulary import RuleMeaning, Rules
 from difftile.substrate import LOCK
 from difftile.tracebacks import boundary
@@ -77,6 +78,7 @@ class Func(ByName):
     def __init__(self, function: FunctionType, rules: Rules | None = None) -> None:
         self.function = function
         self.rules = rules
+        resolve(function)
         functools.update_wrapper(self, function)
 
     @functools.cached_property
@@ -217,7 +219,7 @@ def plain(function: object) -> FunctionType:
     if isinstance(function, Func):
         return function.function
     if not isinstance(function, FunctionType):
-        raise LaunchError(f"a rule is a function, not {function!r}.")
+        raise LaunchError(f"a rule is a function, not {brief(function)}.")
     return function
 
 
@@ -238,5 +240,5 @@ def func(function: object = None, *, opaque: bool = False) -> Any:
     if isinstance(function, Func) or getattr(function, "_is_difftile_kernel", False):
         raise LaunchError(f"{function!r} is decorated already; remove one of the two decorators.")
     if not isinstance(function, FunctionType):
-        raise LaunchError(f"@dt.func decorates a function, not {function!r}.")
+        raise LaunchError(f"@dt.func decorates a function, not {brief(function)}.")
     return Func(function, Rules() if opaque else None)

@@ -2,15 +2,51 @@
 
 from __future__ import annotations
 
+import functools
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
-from difftile.diagnostics import LaunchError
+from difftile.diagnostics import FieldError, LaunchError, abbreviated, brief
 from difftile.fields.exchange import Shape, as_integer, as_shape
+from difftile.tracebacks import boundary
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_MOST = 2**31
+_BINARY = (
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
+    *("and", "or", "xor", "lshift", "rshift"),
+)
+_OPERATORS = (
+    *(f"__{prefix}{name}__" for name in _BINARY for prefix in ("", "r")),
+    *("__neg__", "__pos__", "__abs__", "__invert__", "__lt__", "__le__", "__gt__", "__ge__"),
+    *("__getitem__", "__float__", "__int__", "__array_ufunc__"),
+)
+
+
+class Generated:
+    """An argument that each thread generates, and that has no value in Python."""
+
+    __slots__ = ()
+
+    @property
+    def hint(self) -> str:
+        """What to write instead of an operator in Python, as sentences."""
+        return "Compute with it in the kernel or func that takes it as an argument."
+
+
+@boundary
+def _no_value(self: Generated, *_: object, **__: object) -> NoReturn:
+    raise LaunchError(f"{self!r} has a value in each thread, and none in Python. {self.hint}")
+
+
+for _name in _OPERATORS:
+    setattr(Generated, _name, _no_value)
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(Generated):
     """The index of each thread of a box; made by `dt.grid`."""
 
     shape: tuple[int, ...]
@@ -20,7 +56,7 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class CallId:
+class CallId(Generated):
     """The index of each call of a func; made by `dt.call_id`."""
 
     def __repr__(self) -> str:
@@ -28,7 +64,7 @@ class CallId:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(Generated):
     """A random number for each call of a func; made by `dt.rand(seed)` and `dt.randn(seed)`."""
 
     name: str
@@ -36,6 +72,14 @@ class Drawn:
 
     def __repr__(self) -> str:
         return f"dt.{self.name}({self.seed})"
+
+    @property
+    def hint(self) -> str:
+        """What to write instead of an operator in Python, as sentences."""
+        return (
+            f"A func draws it for each call, 'f(x, {self!r})'. For an array of random numbers "
+            f"write 'dt.from_numpy({_ARRAYS[self.name]})'."
+        )
 
 
 def grid(*shape: Shape) -> Grid:
@@ -52,7 +96,10 @@ def grid(*shape: Shape) -> Grid:
         FieldError: The sizes are not a shape.
     """
     one = shape[0] if len(shape) == 1 else shape
-    return Grid(as_shape(one))  # pyrefly: ignore[bad-argument-type] - user input
+    sizes = as_shape(one)  # pyrefly: ignore[bad-argument-type] - user input
+    if math.prod(sizes) >= _MOST:
+        raise FieldError(f"dt.grid({abbreviated(sizes)}) is too large: an index is below 2**31.")
+    return Grid(sizes)
 
 
 def call_id() -> CallId:
@@ -75,10 +122,37 @@ def drawn(name: str, seed: object) -> Drawn:
     """
     number = as_integer(seed)
     if number is None or not -(2**31) <= number < 2**31:
-        raise LaunchError(f"the seed of dt.{name}(seed) is an integer of 32 bits, not {seed!r}.")
+        raise LaunchError(
+            f"the seed of dt.{name}(seed) is an integer of 32 bits, not {brief(seed)}."
+        )
     return Drawn(name, number)
 
 
+_ARRAYS = {
+    "rand": "np.random.default_rng(seed).random(shape)",
+    "randn": "np.random.default_rng(seed).normal(size=shape)",
+    "randint": "np.random.default_rng(seed).integers(low, high, shape)",
+}
+
+
+def _of_kernels(function: _Function) -> _Function:
+    """Refuse calls from Python but those with a seed; a decorator."""
+    name = function.__name__
+
+    @functools.wraps(function)
+    @boundary
+    def called(*args: object, **kwargs: object) -> Drawn:
+        if name != "randint" and len(args) == 1 and not kwargs and isinstance(args[0], int):
+            return drawn(name, args[0])
+        raise LaunchError(
+            f"dt.{name}() draws in kernels and funcs; in Python write "
+            f"'dt.from_numpy({_ARRAYS[name]})'."
+        )
+
+    return called  # pyrefly: ignore[bad-return]
+
+
+@_of_kernels
 def rand(dtype: Any = float) -> Drawn:
     """Draw a number that is uniform in [0, 1), in kernels and funcs.
 
@@ -91,11 +165,10 @@ def rand(dtype: Any = float) -> Drawn:
     Raises:
         LaunchError: The function is called from Python without a seed.
     """
-    if isinstance(dtype, int):
-        return drawn("rand", dtype)
-    _refuse("dt.rand()", "np.random.default_rng(seed).random(shape)")
+    ...
 
 
+@_of_kernels
 def randn(dtype: Any = float) -> Drawn:
     """Draw a normal number with mean 0 and variance 1, in kernels and funcs.
 
@@ -109,11 +182,10 @@ def randn(dtype: Any = float) -> Drawn:
     Raises:
         LaunchError: The function is called from Python without a seed.
     """
-    if isinstance(dtype, int):
-        return drawn("randn", dtype)
-    _refuse("dt.randn()", "np.random.default_rng(seed).normal(size=shape)")
+    ...
 
 
+@_of_kernels
 def randint(low: int, high: int) -> NoReturn:
     """Draw one of the integers low, ..., high - 1; only in kernels and funcs.
 
@@ -122,10 +194,4 @@ def randint(low: int, high: int) -> NoReturn:
     Raises:
         LaunchError: The function is called from Python.
     """
-    _refuse("dt.randint()", "np.random.default_rng(seed).integers(low, high, shape)")
-
-
-def _refuse(name: str, instead: str) -> NoReturn:
-    raise LaunchError(
-        f"{name} draws in kernels and funcs; in Python write 'dt.from_numpy({instead})'."
-    )
+    ...

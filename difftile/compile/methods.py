@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-from difftile.diagnostics import LaunchError
+from difftile.diagnostics import LaunchError, brief
 from difftile.tracebacks import boundary
 
 _Class = TypeVar("_Class", bound=type)
@@ -39,7 +39,7 @@ def data_oriented(cls: Any = None, *, frozen: bool = False) -> Any:
     if cls is None:
         return functools.partial(data_oriented, frozen=frozen)
     if not isinstance(cls, type):
-        raise LaunchError(f"@dt.data_oriented decorates a class, not {cls!r}.")
+        raise LaunchError(f"@dt.data_oriented decorates a class, not {brief(cls)}.")
     # The same mark as Taichi's own decorator sets.
     cls._data_oriented = True  # pyrefly: ignore[missing-attribute]
     if frozen:

@@ -14,7 +14,7 @@ from typing import cast
 from difftile.compile.func import Func, KernelValue, func
 from difftile.compile.language_functions import sigmoid
 from difftile.compile.rules import bwd_diff
-from difftile.diagnostics import LaunchError
+from difftile.diagnostics import LaunchError, brief
 from difftile.lang.meanings import meaning_of as language_meaning
 from difftile.ops.table import OPS
 from difftile.ops.vocabulary import Differences, FuncMeaning, OpName, Rules
@@ -125,7 +125,7 @@ def finite_difference(f: KernelValue, eps: float | None = None, *, relative: boo
         LaunchError: `f` is not such a function, or the step is not positive.
     """
     if eps is not None and not eps > 0:
-        raise LaunchError(f"the step of differences is positive, not {eps!r}.")
+        raise LaunchError(f"the step of differences is positive, not {brief(eps)}.")
     return Func(_function(f), Rules(differences=Differences(eps, relative), approximate=True))
 
 
@@ -139,7 +139,7 @@ def _function(f: KernelValue) -> FunctionType:
     if isinstance(meaning, FuncMeaning):
         return cast(FunctionType, meaning.function)
     if not isinstance(f, FunctionType):
-        raise LaunchError(f"pass a function of the kernel language, not {f!r}.")
+        raise LaunchError(f"pass a function of the kernel language, not {brief(f)}.")
     return f
 
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from difftile.diagnostics import FieldError, RankError
+from difftile.diagnostics import FieldError, RankError, brief
 from difftile.distributed.boxes import Layout, divided
 from difftile.distributed.grid_split import GridSplit
 from difftile.fields.create import field as make_field
@@ -65,7 +65,9 @@ class Grid:
     ) -> None:
         self.shape = as_shape(shape)
         if not 1 <= len(self.shape) <= _AXES or 0 in self.shape:
-            raise FieldError(f"A grid has one to three axes with cells along each, not {shape!r}.")
+            raise FieldError(
+                f"A grid has one to three axes with cells along each, not {brief(shape)}."
+            )
         engine = current()
         self.halo = self._for_axes(halo, "halo", "a number of cells, 0 or more")
         self.periodic = tuple(map(bool, self._for_axes(periodic, "periodic", "True or False")))
@@ -198,7 +200,9 @@ class Grid:
 
     def _check(self, field: object) -> None:
         if not isinstance(field, Field):
-            raise FieldError(f"A grid takes whole fields, made by grid.field(), not {field!r}.")
+            raise FieldError(
+                f"A grid takes whole fields, made by grid.field(), not {brief(field)}."
+            )
         if field.shape != self.local_shape:
             raise FieldError(
                 f"{field!r} is no field of this grid, whose fields have shape {self.local_shape} "
@@ -219,7 +223,7 @@ class Grid:
         found = [one for one in numbers if one is not None and one >= 0]
         if not len(found) == len(parts) == len(self.shape):
             raise FieldError(
-                f"'{name}' is {what}, or one for each axis of {self.shape}, not {given!r}."
+                f"'{name}' is {what}, or one for each axis of {self.shape}, not {brief(given)}."
             )
         return tuple(found)
 
@@ -274,7 +278,8 @@ def _boxes(
     found = as_shape(ranks)
     if len(found) != len(shape) or 0 in found:
         raise FieldError(
-            f"'ranks' has a number of boxes for each axis of {shape}, 1 or more, not {ranks!r}."
+            f"'ranks' has a number of boxes for each axis of {shape}, 1 or more, not "
+            f"{brief(ranks)}."
         )
     if math.prod(found) != size:
         raise RankError(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import FieldError, TapeError
+from difftile.diagnostics import FieldError, TapeError, brief
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.ir.types import F64, is_float, numpy_dtype, scalar_of, shape_of
@@ -77,7 +77,7 @@ def _combined(op: str, number: Field | float, local: bool) -> Field:
     what = f"dist.{op}"
     if isinstance(number, ArrayLike):
         if not isinstance(number, Field):
-            raise FieldError(f"{what} takes a whole field of one element, not {number!r}.")
+            raise FieldError(f"{what} takes a whole field of one element, not {brief(number)}.")
         if number.split is not None:
             raise FieldError(
                 f"{what}: {number!r} is split among ranks, each of which has other elements. Add "
@@ -85,8 +85,8 @@ def _combined(op: str, number: Field | float, local: bool) -> Field:
             )
         if number.size != 1:
             raise FieldError(
-                f"{what} takes a field of one element, not {number!r}. Gradients are added up by "
-                "dist.all_reduce(fields)."
+                f"{what} takes a field of one element, not {brief(number)}. Gradients are added "
+                "up by dist.all_reduce(fields)."
             )
     field = number if isinstance(number, Field) else value(number)
     if op == "mean" and not is_float(field.element):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import FieldError, counted
+from difftile.diagnostics import FieldError, brief, counted
 from difftile.distributed.domain import Domain
 from difftile.distributed.grid import Grid
 from difftile.distributed.migration import (
@@ -279,7 +279,7 @@ class Particles(NamedFields):
             return self.capacity
         found = as_integer(moving)
         if found is None or found < 1:
-            raise FieldError(f"'moving' is a number of particles, 1 or more, not {moving!r}.")
+            raise FieldError(f"'moving' is a number of particles, 1 or more, not {brief(moving)}.")
         return min(found, self.capacity)
 
     def _check_ranks(self) -> None:

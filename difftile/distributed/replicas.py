@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from difftile.diagnostics import FieldError
+from difftile.diagnostics import FieldError, brief
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
@@ -48,7 +48,7 @@ def broadcast(fields: Given, root: int = 0) -> None:
     rank = as_integer(root)
     if rank is None or not 0 <= rank < current().size:
         raise FieldError(
-            f"dist.broadcast: root is a rank from 0 to {current().size - 1}, not {root!r}."
+            f"dist.broadcast: root is a rank from 0 to {current().size - 1}, not {brief(root)}."
         )
     _compare_shapes(found, "dist.broadcast")
     if current().size == 1:
@@ -157,7 +157,7 @@ def _named(fields: Given, what: str) -> list[tuple[str, Field]]:
         elif is_tensor(one):
             found.append((name or "tensor", from_dlpack(cast(Any, one).detach())))
         else:
-            raise FieldError(f"{what} takes whole fields, not {one!r}.")
+            raise FieldError(f"{what} takes whole fields, not {brief(one)}.")
     for name, field in found:
         if field.split is not None:
             raise FieldError(

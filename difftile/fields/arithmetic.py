@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
-from numbers import Real
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Number, Real
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from difftile.diagnostics import FieldError
+from difftile.diagnostics import FieldError, abbreviated
+from difftile.fields.exchange import TOO_LARGE
 from difftile.fields.step_number import StepNumber
 from difftile.fields.tracked import TrackedFloat, replaced
+from difftile.lang.meanings import vector_values
 from difftile.tracebacks import boundary
 
 _I32_LIMIT = 2**31
@@ -62,16 +64,60 @@ def _refused(word: str) -> tuple[BinaryMethod, BinaryMethod]:
     return refuse, refuse
 
 
-def _comparison(word: str) -> Callable[[object, object], Any]:
-    """Return the method of a comparison, which leaves arrays to NumPy."""
+def _order(word: str) -> Callable[[object, object], Any]:
+    """Return the method of a comparison by size, which leaves arrays to NumPy."""
 
     @boundary
     def compare(self: object, other: object) -> Any:
-        if isinstance(other, Arithmetic) or np.ndim(other) == 0:  # pyrefly: ignore[bad-argument-type]
+        listed = isinstance(other, (Compared, list, tuple))
+        if listed or np.ndim(other) == 0:  # pyrefly: ignore[bad-argument-type]
             raise _not_compared(word, self, other)
         return NotImplemented
 
     return compare
+
+
+def _equality(word: str) -> Callable[[Compared, object], bool]:
+    """Return the method of '==' or '!='."""
+
+    @boundary
+    def compare(self: Compared, other: object) -> bool:
+        # Never NotImplemented: arrays and vectors would compare element by element then.
+        if _holds_numbers(other):
+            raise _not_compared(word, self, other)
+        return self.equals(other) == (word == "==")
+
+    return compare
+
+
+def _holds_numbers(value: object) -> bool:
+    """Tell whether a value is a number, an array of any library, or a list of such."""
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(map(_holds_numbers, cast("Sequence[object]", value)))
+    if isinstance(value, (Compared, str)):
+        return False
+    kind = type(value)
+    is_array = hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")
+    is_number = isinstance(value, (Number, StepNumber))
+    return is_number or is_array or vector_values(value) is not None
+
+
+class Compared:
+    """The comparisons of fields, which are equal to themselves only.
+
+    Numbers, and arrays of them, are what a reader of `x == 0.0` would expect to be compared: these
+    are refused. Anything else, such as None or a text, is no field and unequal.
+    """
+
+    __slots__ = ()
+
+    def equals(self, other: object) -> bool:
+        """Tell whether another object stands for the same elements."""
+        return self is other
+
+    __eq__, __ne__ = _equality("=="), _equality("!=")
+    __lt__, __le__, __gt__, __ge__ = (_order(word) for word in ("<", "<=", ">", ">="))
+    __hash__ = object.__hash__
 
 
 class Arithmetic:
@@ -89,7 +135,6 @@ class Arithmetic:
     __truediv__, __rtruediv__, __itruediv__ = _binary("divide")
     __mod__, __rmod__, __imod__ = _binary("remainder")
     __pow__, __rpow__, __ipow__ = _binary("power")
-    __lt__, __le__, __gt__, __ge__ = (_comparison(word) for word in ("<", "<=", ">", ">="))
 
     __matmul__, __rmatmul__ = _refused("@")
     __floordiv__, __rfloordiv__ = _refused("//")
@@ -118,13 +163,12 @@ class Arithmetic:
             found = operated(ufunc.__name__, *inputs)
             if found is not NotImplemented:
                 return found
-        if all(isinstance(one, Arithmetic) or np.ndim(one) == 0 for one in inputs):
-            if ufunc.__name__ in _EQUALITY:
-                return _EQUALITY[ufunc.__name__](*map(id, inputs))  # as for Python's numbers
-            if ufunc.__name__ in _COMPARISONS and not all(
-                isinstance(one, Arithmetic) for one in inputs
-            ):
-                raise _not_compared(_COMPARISONS[ufunc.__name__], *inputs)
+        word = "" if kwargs else _COMPARISONS.get(ufunc.__name__, "")
+        numbers = all(isinstance(one, Arithmetic) or np.ndim(one) == 0 for one in inputs)
+        if word in _EQUALITY and all(isinstance(one, Arithmetic) for one in inputs):
+            return _EQUALITY[word](*inputs)
+        if word in _EQUALITY or (word and numbers):
+            raise _not_compared(word, *inputs)
         return getattr(ufunc, method)(*_as_arrays(inputs), **_as_arrays(kwargs))
 
     def __array_function__(
@@ -133,8 +177,11 @@ class Arithmetic:
         return func(*_as_arrays(args), **_as_arrays(kwargs))
 
 
-_EQUALITY = {"equal": operator.eq, "not_equal": operator.ne}
-_COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
+_EQUALITY = {"==": operator.eq, "!=": operator.ne}
+_COMPARISONS = {
+    **{"equal": "==", "not_equal": "!="},
+    **{"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="},
+}
 _OPERATORS = (
     *("add", "subtract", "multiply", "divide", "remainder", "power", "negative", "positive"),
 )
@@ -162,8 +209,12 @@ def operated(
 
 def _in_range(operand: object) -> object:
     """Return an operand with integers that kernels do not take as floats."""
-    large = isinstance(operand, int) and not -_I32_LIMIT <= operand < _I32_LIMIT
-    return float(operand) if large else operand
+    if not isinstance(operand, int) or -_I32_LIMIT <= operand < _I32_LIMIT:
+        return operand
+    try:
+        return float(operand)
+    except OverflowError:
+        raise FieldError(f"{abbreviated(operand)} is out of range: {TOO_LARGE}.") from None
 
 
 def _no_operator(word: str, field: object) -> FieldError:
@@ -176,11 +227,14 @@ def _no_operator(word: str, field: object) -> FieldError:
 
 def _not_compared(word: str, *operands: object) -> FieldError:
     """Return the error of a comparison: fields have no order, and the numbers in them do."""
-    field = next(one for one in operands if isinstance(one, Arithmetic))
-    return FieldError(
+    field = next(one for one in operands if isinstance(one, Compared))
+    message = (
         f"{field!r} is compared by '{word}', and only numbers can be: read them, "
         f"'x[None] {word} ...' for a field of shape (), or 'x.to_numpy() {word} ...'."
     )
+    if word in _EQUALITY:
+        message += " To ask whether two names stand for one field, write 'x is y'."
+    return FieldError(message)
 
 
 def _as_arrays(value: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
-from difftile.fields.arithmetic import Arithmetic
+from difftile.fields.arithmetic import Arithmetic, Compared
 from difftile.fields.as_numbers import AsNumbers
 from difftile.fields.exchange import as_array, as_contents
 from difftile.fields.export import cuda_interface, device_of, dlpack_of, shared_array
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @taught("field", "A field")
-class Shaped:
+class Shaped(Compared):
     """A field of any kind, as Python sees its shape."""
 
     __slots__ = ()
@@ -47,13 +47,6 @@ class Shaped:
 
     def __bool__(self) -> bool:
         return True
-
-    def __eq__(self, other: object) -> bool:
-        # Never NotImplemented: arrays and vectors would compare element by element then, and a
-        # launch takes what is equal for the same.
-        return self is other
-
-    __hash__ = object.__hash__
 
 
 @boundaries("copy", "__array__", "from_numpy", "add_numpy", "fill", "copy_from")

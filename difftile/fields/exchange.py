@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import FieldError, FieldIndexError, counted
+from difftile.diagnostics import FieldError, FieldIndexError, abbreviated, brief, counted
 from difftile.fields.recording import RECORDING
 from difftile.fields.tracked import reads_in, track
 from difftile.ir.types import BOOL, FLOATS, Type, numpy_dtype, scalar_of, with_scalar
@@ -43,7 +43,7 @@ def as_shape(shape: Shape) -> tuple[int, ...]:
         parts = [None]
     found = [part for part in parts if part is not None]
     if len(found) != len(parts):
-        raise FieldError(f"A shape is an integer or a tuple of integers, not {shape!r}.")
+        raise FieldError(f"A shape is an integer or a tuple of integers, not {brief(shape)}.")
     if any(size < 0 for size in found):
         raise FieldError(f"A shape has sizes of 0 or more, not {tuple(found)}.")
     if len(found) > MAX_DIMENSIONS:
@@ -100,7 +100,7 @@ def index_number(owner: object, part: object) -> int:
     number = as_integer(part)
     if number is None:
         raise FieldError(
-            f"An index of {owner!r} is an integer or a slice, not {_shortened(part)}; "
+            f"An index of {owner!r} is an integer or a slice, not {abbreviated(part)}; "
             "for others use x.to_numpy()."
         )
     return number
@@ -151,16 +151,22 @@ def as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
     try:
         array: npt.NDArray[Any] = np.asarray(values)
     except (TypeError, ValueError):
-        raise FieldError(f"{_shortened(values)} is no array of numbers.") from None
+        raise FieldError(f"{abbreviated(values)} is no array of numbers.") from None
+    except OverflowError:
+        raise FieldError(f"{abbreviated(values)} is out of range: {TOO_LARGE}.") from None
+    if (
+        array.dtype.kind == "O"
+        and array.size
+        and all(isinstance(n, (int, float)) for n in array.flat)
+    ):
+        raise FieldError(f"{abbreviated(values)} is out of range: {TOO_LARGE}.")
     if array.dtype.kind not in "biuf":
-        raise FieldError(f"{_shortened(values)} is no array of real numbers.")
+        raise FieldError(f"{abbreviated(values)} is no array of real numbers.")
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     return array if RECORDING.get().recorder is None else track(array, reads_in(values))
 
 
-def _shortened(values: object) -> str:
-    text = repr(values)
-    return text if len(text) <= 40 else f"{text[:37]}..."
+TOO_LARGE = "integers have up to 64 bits, and floats, such as 1e20, go up to 1.8e308"
 
 
 def as_contents(

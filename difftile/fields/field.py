@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import FieldError, TapeError
+from difftile.diagnostics import FieldError, TapeError, brief
 from difftile.fields.arithmetic import Operators
 from difftile.fields.array_like import ArrayLike, check_is_field, filled_by_launch
 from difftile.fields.exchange import as_array, as_index, as_shape, as_view_shape
@@ -746,7 +746,7 @@ class Field(ArrayLike):
         self._check_is_smooth()
         check_is_field(gradient, "A gradient is")
         if not isinstance(gradient, Field):
-            raise FieldError(f"A gradient is a whole field, not {gradient!r}.")
+            raise FieldError(f"A gradient is a whole field, not {brief(gradient)}.")
         if gradient.storage.read_only:
             raise FieldError(
                 f"{gradient!r} is over memory of others that is read-only, and no gradient is "
@@ -760,7 +760,10 @@ class Field(ArrayLike):
 
     def _check_is_smooth(self) -> None:
         if not is_float(self.element):
-            raise FieldError(f"{self!r} holds integers, which have no derivative.")
+            raise FieldError(
+                f"{self!r} holds integers, which have no derivative. Make it a field of floats, "
+                "such as ti.f32."
+            )
 
     def _register(self) -> None:
         GRADIENTS.epoch += 1

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import FieldError, StepsError, counted
+from difftile.diagnostics import FieldError, StepsError, brief, counted
 from difftile.fields.step_expression import (
     FUNCTIONS,
     STEP,
@@ -240,7 +240,7 @@ class Table:
     def __init__(self, values: npt.ArrayLike) -> None:
         array: Numbers = np.array(values)
         if array.dtype.kind not in "iuf" or not array.ndim:
-            raise FieldError(f"dt.table() takes an array of numbers, not {values!r}.")
+            raise FieldError(f"dt.table() takes an array of numbers, not {brief(values)}.")
         self._look_up = LookUp(array)
 
     def __repr__(self) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import FieldError
+from difftile.diagnostics import FieldError, brief
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_array, as_view_shape
 from difftile.fields.recording import as_read, note_read
@@ -37,7 +37,8 @@ class View(ArrayLike):
     field: Field
     window: Window
 
-    def __eq__(self, other: object) -> bool:
+    def equals(self, other: object) -> bool:
+        """Tell whether another view selects the same elements of the same field."""
         if not isinstance(other, View):
             return False
         return self.field is other.field and self.window == other.window
@@ -212,7 +213,9 @@ def assign_part(part: View, value: npt.ArrayLike | ArrayLike) -> None:
         fitting: Any = value
         if value.shape != part.shape:
             if not _broadcasts(value.shape, part.shape):
-                raise FieldError(f"{part!r} takes a field that broadcasts to it, not {value!r}.")
+                raise FieldError(
+                    f"{part!r} takes a field that broadcasts to it, not {brief(value)}."
+                )
             fitting = fitting.broadcast_to(part.shape)
         part.copy_from(fitting)
         return

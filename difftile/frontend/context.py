@@ -181,6 +181,7 @@ class Context:
         env: The bindings of names. Exchanged by `frame`.
         bound_at: The statement that bound each local last, for errors.
         serialize_next: The next loop is not parallel.
+        unrolled: The iterations of unrolled loops since the outermost one began.
         result: The values that the kernel returns, once its `return` was met.
     """
 
@@ -197,6 +198,7 @@ class Context:
     env: Env = field(default_factory=dict[str, Item])
     bound_at: dict[str, Span] = field(default_factory=dict[str, Span])
     serialize_next: bool = False
+    unrolled: int = 0
     result: Result | None = None
 
     def __post_init__(self) -> None:

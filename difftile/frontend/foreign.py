@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from difftile.diagnostics import did_you_mean
+from difftile.frontend.syntax import OF_LISTS
 from difftile.habits import ATTRIBUTES, FUNCTIONS, LANGUAGE, LIBRARIES, OF_KERNELS
 from difftile.ops.table import NAMED
 
@@ -67,6 +68,8 @@ def instead(value: Any, library: str = "", called: str = "") -> str:
     known = _KNOWN.get((module, name))
     if known is not None:
         return known
+    if isinstance(getattr(value, "__self__", None), list) and name in OF_LISTS:
+        return OF_LISTS[name]
     if isinstance(value, (bool, int, float, str)):
         return "numbers and texts are not functions."
     package = library or module

@@ -42,7 +42,7 @@ from difftile.frontend.items import (
 )
 from difftile.frontend.name_lookup import captured, part_of, parts_of
 from difftile.frontend.rule_scope import CONTENTS, GRADIENTS
-from difftile.frontend.syntax import OF_ELEMENTS, ON_THE_HOST
+from difftile.frontend.syntax import OF_ELEMENTS, OF_LISTS, ON_THE_HOST
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import I32, Matrix, Type, Vector, is_float, shape_of
 
@@ -131,6 +131,11 @@ def _index_of(cx: Context, node: ast.expr, field: FieldRef) -> tuple[Value, ...]
     if len(index) == ndim:
         return tuple(index)
     hint = f"write '{element_text(field)}'."
+    numbers = field.array.size is None and not shape_of(field.array.type.element)
+    if numbers and 0 < len(index) < ndim:
+        # An array of vectors has an axis more than the field that its kernel is written for.
+        vectors = f"dt.from_numpy({name}, dtype=ti.math.vec3)"
+        hint = f"write '{element_text(field)}', or pass vectors: '{vectors}'."
     if len(index) > ndim and shape_of(field.array.type.element):
         hint = f"write '{element_text(field)}' for an element, and its components after that."
     raise TypeMismatch(
@@ -208,7 +213,7 @@ def attribute_of(cx: Context, node: ast.Attribute, item: Item, name: str = "") -
                 raise _undefined(cx, node, item, known, hint)
             return captured(cx, found, None if path is None else path.then("attribute", node.attr))
         case _:
-            raise _undefined(cx, node, item)
+            raise _undefined(cx, node, item, hint=OF_LISTS.get(node.attr))
 
 
 def _undefined(

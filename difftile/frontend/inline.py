@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import TypeAlias
 
 from difftile.diagnostics import CallMismatch, KernelError, TypeMismatch, counted, did_you_mean
+from difftile.frontend.annotations import annotated
 from difftile.frontend.assign import assign_to
 from difftile.frontend.captures import Path, default_values
 from difftile.frontend.changes import by_reference, root_of
@@ -137,12 +137,9 @@ def _check_annotation(
     Raises:
         TypeMismatch: The shape differs.
     """
-    declared: object = function.__annotations__.get(parameter)
+    declared = annotated(function, parameter)
     if declared is None or not isinstance(item, (Var, Const, Place)):
         return
-    if isinstance(declared, str):  # `from __future__ import annotations` leaves the text
-        with suppress(Exception):
-            declared = eval(declared, function.__globals__)
     meaning = cx.meaning(Static(declared))
     wanted = meaning.type if isinstance(meaning, TypeName) else None
     given = place_type(cx, item) if isinstance(item, Place) else item.type

@@ -6,17 +6,20 @@ A loop at the top level is serial if iterations need a local that earlier ones h
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from difftile.diagnostics import (
     Label,
+    SlowCompile,
     Span,
     TypeMismatch,
     UndefinedName,
     UnsupportedSyntax,
     counted,
+    render,
 )
 from difftile.frontend.assign import bad_loop_variable, bind_names
 from difftile.frontend.changes import bindings, changed
@@ -56,6 +59,7 @@ from difftile.ir.nodes import Block, Const, For, If, Size, Value, Var, While
 from difftile.ir.types import FLOATS, I32, scalar_of, shape_of
 from difftile.ir.walk import Substitution, definitions
 
+_MANY = 256  # unrolled iterations of which a warning tells
 _IN_LOOP = "it has a value inside the loop only"
 _AFTER_LOOP = "a loop variable ends with its loop"
 _SERIAL_HINT = "iterations run in any order; put 'ti.loop_config(serialize=True)' before the loop."
@@ -121,8 +125,28 @@ def _unroll(cx: Context, node: ast.For) -> None:
         bind_names(cx, node.target, item)
         iteration(cx, node.body)
 
+    outside = cx.unrolled
     for one in items:
+        cx.unrolled += 1
+        if cx.unrolled == _MANY:
+            _warn_of_length(cx, node)
         unless_left(cx, node, partial(once, one))
+    if not outside:
+        cx.unrolled = 0
+
+
+def _warn_of_length(cx: Context, node: ast.For) -> None:
+    """Warn that compiling will take long, before it does; loops of the library may be longer."""
+    if cx.source.in_library:
+        return
+    span = cx.span(node.iter)
+    text = render(
+        f"'ti.static' unrolls {_MANY} iterations or more, which takes long to compile.",
+        [Label(span, "written out for each iteration")],
+        (),
+        "write 'for' without 'ti.static'.",
+    )
+    warnings.warn_explicit(SlowCompile(text), SlowCompile, span.file, span.line)
 
 
 # Binding the loop variables

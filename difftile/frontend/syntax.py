@@ -56,12 +56,32 @@ OF_ELEMENTS = (
     *("dot", "cross", "outer_product", "norm", "norm_sqr", "norm_inv", "normalized"),
     *("transpose", "trace", "determinant", "inverse"),
 )
-# Attributes that a field has in Python and not in a kernel.
+# Methods of Python's lists that change the length.
+OF_LISTS: dict[str, str] = dict.fromkeys(
+    ("append", "extend", "insert", "pop", "remove"),
+    "lengths are fixed: write '[f(k) for k in range(n)]' with a known n, or store into "
+    "'a = dt.local(n)' or a field.",
+)
+_FROM_PYTHON = "call it from Python, before or after the launch."
+_RESHAPED = "make the view in Python, and pass it to the kernel."
+# Attributes that a field has in Python, or in another library, and not in a kernel.
 ON_THE_HOST: dict[str, str] = {
+    **OF_LISTS,
     **dict.fromkeys(
         ("fill", "clear", "to_numpy", "from_numpy", "copy_from", "with_grads", "detach"),
-        "call it from Python, before or after the launch.",
+        _FROM_PYTHON,
     ),
+    **dict.fromkeys(("copy", "clone", "tolist", "numpy"), _FROM_PYTHON),
+    **dict.fromkeys(("view", "reshape", "flatten", "ravel", "broadcast_to"), _RESHAPED),
+    **dict.fromkeys(
+        ("sum", "mean"), "add in a loop, 'total[None] += x[i]', or call it from Python."
+    ),
+    **{
+        name: f"write 'ti.atomic_{name}(found[None], x[i])' in a loop, or call it from Python."
+        for name in ("max", "min")
+    },
+    "T": "write 'x[j, i]', or pass 'x.transpose(1, 0)' to the kernel.",
+    "item": "write 'x[None]', or the index of an element.",
     **dict.fromkeys(
         ("grad", "grad_in", "grad_out"),
         "pass the gradient as a field of its own: 'kernel(x, x.grad)'.",

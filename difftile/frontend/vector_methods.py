@@ -10,7 +10,9 @@ from difftile.diagnostics import TypeMismatch, UndefinedAttribute, did_you_mean
 from difftile.frontend.construct import cast, components, type_of
 from difftile.frontend.context import Context
 from difftile.frontend.convert import apply, counted_arguments, truth
+from difftile.frontend.foreign import spelled
 from difftile.frontend.items import Item, Static, Tuple
+from difftile.frontend.syntax import OF_LISTS
 from difftile.ir.nodes import Value
 from difftile.ir.types import scalar_of, shape_of
 
@@ -73,10 +75,12 @@ def method_call(
 
 def _missing(cx: Context, function: ast.Attribute, receiver: Value) -> UndefinedAttribute:
     names = (*_METHODS, *_SPECIAL, "cast")
-    hint = did_you_mean(function.attr, names)
     if function.attr in names:
         hint = f"'{function.attr}' is a method of vectors and matrices."
-    elif hint is None and shape_of(receiver.type):
+    else:
+        known = OF_LISTS.get(function.attr) or spelled(function.attr)
+        hint = known or did_you_mean(function.attr, names)
+    if hint is None and shape_of(receiver.type):
         hint = f"vectors and matrices have {', '.join(names)}."
     return UndefinedAttribute(
         cx.source.attribute_span(function),

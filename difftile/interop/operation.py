@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from difftile.compile.func import Func
-from difftile.diagnostics import LaunchError, did_you_mean
+from difftile.diagnostics import LaunchError, brief, did_you_mean
 from difftile.fields.exchange import as_shape
 from difftile.fields.field import Field
 from difftile.ir.types import Type, numpy_dtype, scalar_from_numpy, scalar_of, shape_of, shaped
@@ -129,7 +129,7 @@ class Operation:
         mutates: Names = (),
     ) -> None:
         if not callable(function):
-            raise LaunchError(f"An operation is a function over fields, not {function!r}.")
+            raise LaunchError(f"An operation is a function over fields, not {brief(function)}.")
         self.function = function
         self.name = getattr(function, "__name__", type(function).__name__)
         self.parameters = self._parameters_of(function)

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from difftile.diagnostics import LaunchError
+from difftile.diagnostics import LaunchError, brief
 from difftile.fields.recording import check_no_tape
 from difftile.interop.operation import Names, Operation
 from difftile.jax.calls import Call, Constant, Signatures, Site, Source
@@ -118,7 +118,9 @@ class JaxOp:
         try:
             array = jax.numpy.asarray(one)
         except TypeError:
-            raise LaunchError(f"{title} is an array, not {one!r}; pass jnp.asarray(x).") from None
+            raise LaunchError(
+                f"{title} is an array, not {brief(one)}; pass jnp.asarray(x)."
+            ) from None
         if jax.dtypes.issubdtype(array.dtype, jax.dtypes.extended):
             raise LaunchError(f"{title} is a key; pass numbers, such as jax.random.normal(key).")
         return array
@@ -150,9 +152,9 @@ class JaxOp:
             hash(one)
         except TypeError:
             raise LaunchError(
-                f"{self.operation.name}: '{name}' is a constant, and {one!r} has no hash by which "
-                f"compiled programs are told apart; name it in inputs=('{name}',) if it is an "
-                "array, or pass a tuple."
+                f"{self.operation.name}: '{name}' is a constant, and {brief(one)} has no hash by "
+                f"which compiled programs are told apart; name it in inputs=('{name}',) if it is "
+                "an array, or pass a tuple."
             ) from None
         # 1, 1.0 and True are equal, and differ for a kernel.
         return Constant(cast(object, one).__class__, one)

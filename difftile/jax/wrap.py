@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from difftile.diagnostics import LaunchError
+from difftile.diagnostics import LaunchError, brief
 from difftile.interop.signature import WrappedFunction
 from difftile.jax.derivatives import Derivatives
 from difftile.jax.form import Form
@@ -81,5 +81,5 @@ def wrap(function: Callable[..., Any] | None = None, *, dtype: Any = None, jit: 
     if function is None:
         return functools.partial(wrap, dtype=dtype, jit=jit)
     if isinstance(function, Wrapped) or not callable(function) or isinstance(function, type):
-        raise LaunchError(f"dt.jax.wrap takes a function of arrays, not {function!r}.")
+        raise LaunchError(f"dt.jax.wrap takes a function of arrays, not {brief(function)}.")
     return Wrapped(function, dtype, jit=jit)

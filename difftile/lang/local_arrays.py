@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import LaunchError, counted
+from difftile.diagnostics import LaunchError, brief, counted
 from difftile.ir.types import (
     BOOL,
     F64,
@@ -41,7 +41,9 @@ def local(shape: int | tuple[int, ...], dtype: Any = float) -> Any:
     """
     sizes = cast("tuple[Any, ...]", shape if isinstance(shape, (tuple, list)) else (shape,))
     if not sizes or not all(isinstance(n, (int, np.integer)) and n > 0 for n in sizes):
-        raise LaunchError(f"a local array has 1 element or more along each axis, not {shape!r}.")
+        raise LaunchError(
+            f"a local array has 1 element or more along each axis, not {brief(shape)}."
+        )
     type_ = _element(dtype)
     lengths = tuple(map(int, sizes))
     count = math.prod((*lengths, *shape_of(type_)))
@@ -121,7 +123,7 @@ class LocalArray:
             wanted = counted(self.ndim, "index", "indices")
             raise LaunchError(f"a local array of shape {self.shape} takes {wanted}.")
         if not all(isinstance(one, (int, np.integer)) for one in picks):
-            raise LaunchError(f"an index is an integer, not {index!r}.")
+            raise LaunchError(f"an index is an integer, not {brief(index)}.")
         where = tuple(map(int, picks))
         if any(not 0 <= one < size for one, size in zip(where, self.shape, strict=True)):
             raise IndexError(f"index {list(where)} of a local array of shape {self.shape}.")

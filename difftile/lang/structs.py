@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import FunctionType, MethodType
 from typing import Any, Protocol, TypeGuard, cast
 
-from difftile.diagnostics import LaunchError, UnknownName, did_you_mean
+from difftile.diagnostics import LaunchError, UnknownName, brief, did_you_mean
 from difftile.ir.types import Struct as StructOfTypes
 from difftile.ir.types import Type
 from difftile.lang.compounds import fitted
@@ -40,7 +40,7 @@ class Struct(metaclass=OfPython):
             raise LaunchError("a struct has its members by name: ti.Struct(a=1.0).")
         for name in found:
             if not isinstance(name, str) or not name.isidentifier():
-                raise LaunchError(f"a member has a name of Python, not {name!r}.")
+                raise LaunchError(f"a member has a name of Python, not {brief(name)}.")
         object.__setattr__(self, "_members", {n: _member(v) for n, v in found.items()})
         object.__setattr__(self, "_methods", dict(methods))
 
@@ -223,7 +223,9 @@ def _fitting(value: Any, type_: Any, name: str) -> Any:
         given = dict(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else None
         members = struct_values(value) if given is None else given
         if members is None:
-            raise LaunchError(f"'{name}' is a struct of {', '.join(type_.members)}, not {value!r}.")
+            raise LaunchError(
+                f"'{name}' is a struct of {', '.join(type_.members)}, not {brief(value)}."
+            )
         return own(**members)
     found = value_type(type_)
     assert found is not None
@@ -248,7 +250,9 @@ def _struct_type(members: Mapping[str, Any], methods: Mapping[str, Any]) -> Stru
         raise LaunchError("a type of structs has its members by name: ti.types.struct(a=ti.f32).")
     for name, type_ in members.items():
         if value_type(type_) is None and not is_struct_type(type_):
-            raise LaunchError(f"'{name}' has a type such as ti.f32 or ti.math.vec3, not {type_!r}.")
+            raise LaunchError(
+                f"'{name}' has a type such as ti.f32 or ti.math.vec3, not {brief(type_)}."
+            )
     return StructType(members, methods)
 
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import LaunchError, UnknownName, counted
+from difftile.diagnostics import LaunchError, UnknownName, brief, counted
 from difftile.ir.types import I32, Scalar, numpy_dtype, scalar_from_numpy
 from difftile.lang import evaluate as _evaluate
 from difftile.lang.arithmetic import Arithmetic
@@ -160,7 +160,7 @@ class Matrix(Arithmetic, metaclass=OfPython):
             takes = counted(self._numbers.ndim, "index", "indices")
             raise IndexError(f"{self._title} takes {takes}, not {len(picks)}.")
         if not all(isinstance(one, (int, np.integer, slice)) for one in picks):
-            raise LaunchError(f"an index is an integer or a slice, not {index!r}.")
+            raise LaunchError(f"an index is an integer or a slice, not {brief(index)}.")
         return picks
 
     def _set(self, index: Any, value: Any) -> None:

@@ -19,9 +19,10 @@ from difftile.compile.annotations import FieldOf, Kind
 from difftile.compile.arguments import CallArgs
 from difftile.compile.meanings import meaning_of
 from difftile.compile.methods import is_data_oriented, is_frozen
-from difftile.diagnostics import FieldError, counted, did_you_mean, with_article
-from difftile.fields.array_like import ArrayLike
+from difftile.diagnostics import FieldError, abbreviated, brief, counted, did_you_mean, with_article
+from difftile.fields.array_like import ArrayLike, Shaped
 from difftile.fields.arrays import field_of, host_values, is_array
+from difftile.fields.exchange import TOO_LARGE
 from difftile.fields.structs import StructElement, StructField, values_of
 from difftile.fields.tracked import TrackedFloat
 from difftile.frontend.captures import plain
@@ -164,7 +165,7 @@ def opened(value: object, kind: Kind) -> tuple[Form, Parts]:
         return Single(kind), [shared(value, kind)]
     if kind == "template" or isinstance(value, (ArrayLike, StructField, float, int, str)):
         if isinstance(value, (float, int, str)) and isinstance(kind, (Vector, Matrix, Struct)):
-            raise Misfit(f"takes {_named(kind)}, not {value!r}.")
+            raise Misfit(f"takes {_named(kind)}, not {brief(value)}.")
         return Single(kind), [value]
     if isinstance(kind, (Vector, Matrix)):
         return _as_declared(value, kind)
@@ -219,7 +220,10 @@ def _as_declared(value: object, type_: Vector | Matrix) -> tuple[Form, Parts]:
     else:
         return Single(type_), [value]
     if shape != shape_of(type_):
-        raise Misfit(f"takes {_named(type_)} and is given {_shown(shape)}.")
+        what = f"takes {_named(type_)} and is given {_shown(shape)}."
+        if len(shape) > len(shape_of(type_)):
+            what += " Annotate a field of such elements with 'ti.types.ndarray(dtype=...)'."
+        raise Misfit(what)
     return _numbers(type_, shape, numbers)
 
 
@@ -231,7 +235,7 @@ def _numbers(kind: Kind, shape: Shape, numbers: list[Any]) -> tuple[Form, Parts]
     if has_floats and not is_float:
         raise Misfit("holds integers and is given floats; round them: 'v.astype(int)'.")
     if is_float and not kinds <= _FLOATS:
-        numbers = [float(one) if type(one) in _INTEGERS else one for one in numbers]
+        numbers = [_as_float(one) if type(one) in _INTEGERS else one for one in numbers]
     elif not is_float and bool in kinds:
         numbers = [int(one) for one in numbers]
     return _form(kind, shape, is_float), numbers
@@ -239,6 +243,13 @@ def _numbers(kind: Kind, shape: Shape, numbers: list[Any]) -> tuple[Form, Parts]
 
 def _is_float_field(number: object) -> bool:
     return isinstance(number, ArrayLike) and scalar_of(number.element) in FLOATS
+
+
+def _as_float(number: int) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        raise Misfit(f"has the component {abbreviated(number)}; {TOO_LARGE}.") from None
 
 
 @cache
@@ -287,7 +298,10 @@ def _nested(rows: Sequence[object]) -> tuple[Shape, list[Any]]:
             number = plain(row)
             if not isinstance(number, (float, int)):
                 shown = with_article(type(row).__name__)
-                raise Misfit(f"is {shown}; a list of numbers is a vector.", f"[{k}]")
+                hint = "a list of numbers is a vector"
+                if isinstance(row, Shaped):
+                    hint += ", and fields are passed as a tuple"
+                raise Misfit(f"is {shown}; {hint}.", f"[{k}]")
             found.append(number)
         shapes.add(shape)
     if len(shapes) > 1:

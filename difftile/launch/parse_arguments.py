@@ -11,11 +11,12 @@ from typing import TypeAlias, TypeGuard
 from difftile.compile.annotations import FieldOf, Kind
 from difftile.compile.arguments import Arguments
 from difftile.compile.definition import Body
-from difftile.compile.generated import Grid
+from difftile.compile.generated import CallId, Drawn, Grid
 from difftile.compile.meanings import meaning_of
 from difftile.compile.methods import is_data_oriented
-from difftile.diagnostics import LaunchError, with_article
+from difftile.diagnostics import LaunchError, abbreviated, brief, with_article
 from difftile.fields.array_like import ArrayLike
+from difftile.fields.exchange import TOO_LARGE
 from difftile.fields.field import Field
 from difftile.fields.number_field import NumberField
 from difftile.fields.step_number import StepNumber
@@ -59,6 +60,7 @@ from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, OpName, Refused, 
 from difftile.substrate import Session
 
 _I32_LIMIT = 2**31
+_NUMBERS: dict[Kind, str] = {"int": "an integer", "float": "a number"}
 _ArrayArguments: TypeAlias = Mapping[str, tuple[ArrayArgument, Given]]
 """The fields among the arguments by name, as arrays and in the words of the frontend."""
 
@@ -267,9 +269,9 @@ class _Parser:
         if not (is_number and isinstance(arg, ArrayLike)):
             return False
         if arg.shape or shape_of(arg.element):
-            raise LaunchError(f"{self.kernel!r}: '{part.shown}' is one number, not {arg!r}.")
+            raise LaunchError(f"{self.kernel!r}: '{part.shown}' is one number, not {brief(arg)}.")
         if part.kind == "int" and is_float(arg.element):
-            raise LaunchError(f"{self.kernel!r}: '{part.shown}' is an integer, not {arg!r}.")
+            raise LaunchError(f"{self.kernel!r}: '{part.shown}' is an integer, not {brief(arg)}.")
         return True
 
     def _field(self, name: str, arg: ArrayLike | StructField) -> Given:
@@ -303,19 +305,29 @@ def _number_or_static(
     """Return a run-time number, or an argument that the kernel is specialised on, and the key."""
     name, kind = part.shown, part.kind
     if kind == "field" or isinstance(kind, FieldOf):
-        raise LaunchError(f"{kernel!r}: '{name}' is a field, not {arg!r}.")
+        raise LaunchError(f"{kernel!r}: '{name}' is a field, not {brief(arg)}.")
     arg = plain(arg)
     if isinstance(arg, bool):
         return StaticArgument(arg), ("known", key_of(arg))
     if kind != "template":
         if isinstance(arg, float) or (isinstance(arg, int) and kind == "float"):
             if kind == "int":
-                raise LaunchError(f"{kernel!r}: '{name}' is an integer, not {arg!r}.")
-            return arg if isinstance(arg, TrackedFloat) else float(arg), "float"
+                raise LaunchError(f"{kernel!r}: '{name}' is an integer, not {brief(arg)}.")
+            try:
+                return arg if isinstance(arg, TrackedFloat) else float(arg), "float"
+            except OverflowError:
+                shown = abbreviated(arg)
+                raise LaunchError(f"{kernel!r}: '{name}' = {shown}; {TOO_LARGE}.") from None
         if isinstance(arg, int):
             if not -_I32_LIMIT <= arg < _I32_LIMIT:
-                raise LaunchError(f"{kernel!r}: '{name}' = {arg} does not fit 32 bits.")
+                shown = abbreviated(arg)
+                raise LaunchError(
+                    f"{kernel!r}: '{name}' = {shown} does not fit 32 bits; pass a float, or a "
+                    "field of ti.i64."
+                )
             return arg, "int"
+        if kind in _NUMBERS and isinstance(arg, str):
+            raise LaunchError(f"{kernel!r}: '{name}' is {_NUMBERS[kind]}, not {brief(arg)}.")
     simple = isinstance(arg, (FunctionType, str, int, float, type(None)))
     meaning = meaning_of(arg)
     if simple or isinstance(meaning, (OpName, FuncMeaning, TypeName, StructName)):
@@ -328,6 +340,10 @@ def _number_or_static(
         what = meaning.what[:1].lower() + meaning.what[1:]
         raise LaunchError(f"{kernel!r}: '{name}' is {what}; {meaning.hint}")
     hint = "pass a field, a number or a func"
+    if isinstance(arg, (CallId, Drawn)):
+        drawn = isinstance(arg, Drawn)
+        hint = f"draw in the kernel: 'dt.{arg.name}()'" if drawn else "pass dt.grid(shape)"
+        raise LaunchError(f"{kernel!r}: '{name}' is {arg!r}, which funcs take; {hint}.")
     if isinstance(arg, dict):
         hint = "make it a struct with ti.Struct()"
     if isinstance(arg, StepNumber):

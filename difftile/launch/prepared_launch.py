@@ -11,7 +11,7 @@ from difftile.compile.adjoint_plan import AdjointPlan, make_plans
 from difftile.compile.arguments import Argument, Arguments, CallArgs, field_at
 from difftile.compile.ownership import Ownership
 from difftile.compile.specialisation import Specialisation
-from difftile.diagnostics import NotDifferentiable, ReadOnlyMemory
+from difftile.diagnostics import FieldError, NotDifferentiable, ReadOnlyMemory
 from difftile.fields.derived import DerivedField
 from difftile.fields.field import GRADIENTS, Field, Storage
 from difftile.fields.tracked import TrackedFloat
@@ -212,8 +212,10 @@ class PreparedLaunch:
             if opened is None:
                 return None
             args = opened
-        # Fields are equal only to themselves, as the left operand of `!=` decides.
-        if session is not self.session or self.key != self.invariant(args):
+        try:
+            if session is not self.session or self.key != self.invariant(args):
+                return None
+        except FieldError:  # a number or an array in the place of a field
             return None
         for position, static in self.statics:
             arg = args[position]
@@ -229,7 +231,10 @@ class PreparedLaunch:
                 return None
             if number.wanted is int and not number.low <= arg < number.high:
                 return None
-            values[number.value] = arg if number.given is number.wanted else number.wanted(arg)  # pyrefly: ignore[unknown-argument-type]
+            try:
+                values[number.value] = arg if number.given is number.wanted else number.wanted(arg)  # pyrefly: ignore[unknown-argument-type]
+            except OverflowError:
+                return None
         if self.captured is not None and not self.captured.put(args, values):
             return None
         return values

@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import LaunchError, LossNotFinite, TapeError
+from difftile.diagnostics import LaunchError, LossNotFinite, TapeError, brief
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import zero_grads
 from difftile.fields.split import Split
@@ -65,7 +65,7 @@ class Objective:
         differentiate: bool = False,
     ) -> None:
         if not callable(f):
-            raise LaunchError(f"{what} takes a function that returns the loss, not {f!r}.")
+            raise LaunchError(f"{what} takes a function that returns the loss, not {brief(f)}.")
         self._f = f
         self._parameters = parameters
         self._what = what
@@ -185,7 +185,7 @@ class Objective:
         except (TypeError, ValueError):
             raise LaunchError(
                 f"{self._what}: the function returns the loss, a field of one element or a "
-                f"number, not {returned!r}."
+                f"number, not {brief(returned)}."
             ) from None
         value = value if math.isfinite(value) else math.inf
         self.space.check_same(

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.compile.func import Func
-from difftile.diagnostics import FieldError, LaunchError, SolverError, counted
+from difftile.diagnostics import FieldError, LaunchError, SolverError, brief, counted
 from difftile.fields.create import zeros
 from difftile.fields.field import Field, zero_grads
 from difftile.fields.recording import check_no_tape
@@ -148,7 +148,7 @@ class Optimiser(ABC):
         self._clip_value = self._limit("clip_value", clip_value)
         if nonfinite not in _NOT_FINITE:
             names = ", ".join(map(repr, _NOT_FINITE))
-            raise LaunchError(f"{self._who}: nonfinite is one of {names}, not {nonfinite!r}.")
+            raise LaunchError(f"{self._who}: nonfinite is one of {names}, not {brief(nonfinite)}.")
         if nonfinite == "zero" and clip_norm is not None:
             raise LaunchError(
                 f"{self._who}: a norm of gradients that are not finite is not finite. Give "
@@ -300,7 +300,7 @@ class Optimiser(ABC):
             LaunchError: An option is invalid.
         """
         if reduce not in (None, "sum", "mean"):
-            raise LaunchError(f"{self._who}: reduce is 'sum' or 'mean', not {reduce!r}.")
+            raise LaunchError(f"{self._who}: reduce is 'sum' or 'mean', not {brief(reduce)}.")
         if reduce is not None and not sharded:
             raise LaunchError(
                 f"{self._who}: reduce={reduce!r} is for sharded=True. Otherwise the tape combines "
@@ -356,7 +356,8 @@ class Optimiser(ABC):
             or is_float(visible.element)
         ):
             raise FieldError(
-                f"{self._who}: visible is a field of integers of shape (rows,), not {visible!r}."
+                f"{self._who}: visible is a field of integers of shape (rows,), not "
+                f"{brief(visible)}."
             )
         for one in self.parameters:
             if one.field.shape[:1] != visible.shape:

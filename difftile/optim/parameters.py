@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from difftile.diagnostics import FieldError, LaunchError, counted
+from difftile.diagnostics import FieldError, LaunchError, brief, counted
 from difftile.fields.field import Field, Storage
 from difftile.fields.rows import Change, Follower, Rows, rows_of
 from difftile.fields.structs import Member, StructField
@@ -233,9 +233,9 @@ def number(
     try:
         found = float(value)
     except (TypeError, ValueError):
-        raise LaunchError(f"{what} is a number, not {value!r}.") from None
+        raise LaunchError(f"{what} is a number, not {brief(value)}.") from None
     if not (low < found < below if above else low <= found < below):
         least = f"above {low:g}" if above else f"{low:g} or more"
         most = "" if math.isinf(below) else f" and below {below:g}"
-        raise LaunchError(f"{what} is {least}{most}, not {value!r}.")
+        raise LaunchError(f"{what} is {least}{most}, not {brief(value)}.")
     return found

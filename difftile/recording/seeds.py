@@ -9,7 +9,7 @@ from typing import TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import FieldError, TapeError
+from difftile.diagnostics import FieldError, TapeError, brief
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
@@ -37,7 +37,7 @@ def checked_seeds(
         check_loss(seeds)
         seeds = {seeds: 1.0}
     if not isinstance(seeds, Mapping) or not all(isinstance(f, ArrayLike) for f in seeds):
-        wanted = f"backward() takes a field of one element, or {{field: seed}}, not {seeds!r}."
+        wanted = f"backward() takes a field of one element, or {{field: seed}}, not {brief(seeds)}."
         if isinstance(cast(object, seeds), Real):
             wanted += " Inside the tape, dt.value(number) is a field that holds a number."
         raise TapeError(wanted)
@@ -58,7 +58,7 @@ def check_loss(loss: ArrayLike) -> None:
         TapeError: The field holds more than one number, or has no gradient.
     """
     if not isinstance(loss, ArrayLike):
-        raise TapeError(f"A loss is a field of one element, not {loss!r}.")
+        raise TapeError(f"A loss is a field of one element, not {brief(loss)}.")
     if loss.size != 1 or shape_of(loss.element):
         raise TapeError(
             f"A loss is one number, and {loss!r} is more; use backward({{field: seeds}})."

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from difftile.diagnostics import DifftileError
+from difftile.diagnostics import DifftileError, brief
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
 
@@ -22,7 +22,7 @@ def check_integers(
     for name, value in given.items():
         number = as_integer(value)
         if number is None or not 1 <= number <= most:
-            raise error(f"{owner}: {name} is an integer from 1 to {most}, not {value!r}.")
+            raise error(f"{owner}: {name} is an integer from 1 to {most}, not {brief(value)}.")
 
 
 def check_size(
@@ -41,7 +41,7 @@ def check_range(
         number = isinstance(value, (int, float, np.number)) and math.isfinite(value)
         if not number or value < low or (open and value == low):
             bound = f"above {low:g}" if open else f"from {low:g} on"
-            raise error(f"{owner}: {name} is a finite number {bound}, not {value!r}.")
+            raise error(f"{owner}: {name} is a finite number {bound}, not {brief(value)}.")
 
 
 def check_background(owner: str, error: type[DifftileError], background: Any) -> None:
@@ -49,4 +49,4 @@ def check_background(owner: str, error: type[DifftileError], background: Any) ->
     if background is None or isinstance(background, Field):
         return
     if not np.isfinite(np.asarray(background, np.float64)).all():
-        raise error(f"{owner}: the background is a finite colour, not {background!r}.")
+        raise error(f"{owner}: the background is a finite colour, not {brief(background)}.")

@@ -6,7 +6,7 @@ from math import prod
 
 import difftile.lang as ti
 from difftile.compile.language_functions import safe_divide
-from difftile.diagnostics import FieldError
+from difftile.diagnostics import FieldError, brief
 from difftile.fields.array_like import ArrayLike
 from difftile.ir.types import is_float, shape_of
 from difftile.render.similarity import add_dissimilarity
@@ -136,7 +136,7 @@ def check(image: ArrayLike, target: ArrayLike, mask: ArrayLike | None = None) ->
         if len(one.shape) not in (2, 3) or not is_float(one.element):
             raise FieldError(
                 "An image is a field of floats, or of vectors of floats, of shape (rows, columns) "
-                f"or (images, rows, columns), not {one!r}."
+                f"or (images, rows, columns), not {brief(one)}."
             )
     if mask is None:
         return

@@ -8,7 +8,7 @@ from typing import Any
 from difftile.compile.batched import BatchedBody
 from difftile.compile.definition import Definition
 from difftile.compile.methods import BoundKernel
-from difftile.diagnostics import LaunchError, did_you_mean
+from difftile.diagnostics import LaunchError, brief, did_you_mean
 from difftile.fields.exchange import as_integer
 from difftile.frontend.worlds import Worlds
 from difftile.runtime.kernel import Kernel
@@ -55,15 +55,15 @@ def batch(
         unbound = batch(kernel.unbound, worlds, batched=batched, shared=shared, threads=threads)
         return BoundKernel(unbound, kernel.instance)
     if not isinstance(kernel, Kernel):
-        raise LaunchError(f"dt.batch takes a kernel, not {kernel!r}.")
+        raise LaunchError(f"dt.batch takes a kernel, not {brief(kernel)}.")
     body = kernel.body
     if not isinstance(body, Definition):
         raise LaunchError(f"{kernel!r} is batched already: give it the number of all worlds.")
     count = as_integer(worlds)
     if count is None or count < 1:
-        raise LaunchError(f"dt.batch takes a number of worlds of 1 or more, not {worlds!r}.")
+        raise LaunchError(f"dt.batch takes a number of worlds of 1 or more, not {brief(worlds)}.")
     if threads not in _THREADS:
-        raise LaunchError(f"threads= is 'worlds' or 'slots', not {threads!r}.")
+        raise LaunchError(f"threads= is 'worlds' or 'slots', not {brief(threads)}.")
     if kernel.rules:
         words = " and ".join(kernel.rules)
         raise LaunchError(
@@ -90,5 +90,5 @@ def _names(given: str | Iterable[str], option: str) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else tuple(given)
     for name in names:
         if not isinstance(name, str):  # user input
-            raise LaunchError(f"{option}= takes the names of parameters, not {name!r}.")
+            raise LaunchError(f"{option}= takes the names of parameters, not {brief(name)}.")
     return names

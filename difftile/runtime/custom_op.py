@@ -13,7 +13,7 @@ from difftile.compile.arguments import CallArgs, CallKwargs
 from difftile.compile.by_name import ByName
 from difftile.compile.methods import BoundMethod
 from difftile.compile.redefinition import redefines
-from difftile.diagnostics import FieldError, Label, LaunchError, StepsError, render
+from difftile.diagnostics import FieldError, Label, LaunchError, StepsError, brief, render
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import field_of, is_array
 from difftile.fields.recording import RECORDING, Recorder
@@ -148,7 +148,7 @@ class CustomOp(ByName):
                 arg = bound.arguments[name] = self._field_of(name, given)
             found = list(operands_of(name, arg, role))
             if role is not None and not found:
-                raise LaunchError(f"{self!r}: '{name}' is a field, not {arg!r}.")
+                raise LaunchError(f"{self!r}: '{name}' is a field, not {brief(arg)}.")
             operands += found
         return HostCall(
             self.function.__name__,
@@ -207,7 +207,7 @@ class CustomOp(ByName):
             return functools.partial(self._with_rule, kind, approximate=approximate)
         if not isinstance(rule, FunctionType):
             raise LaunchError(
-                f"@{self.function.__name__}.{kind} decorates a function, not {rule!r}."
+                f"@{self.function.__name__}.{kind} decorates a function, not {brief(rule)}."
             )
         if kind in self.rules and not redefines(rule, self.rules[kind].function):
             raise LaunchError(f"{self!r} has a {kind} already; remove one of the two.")
@@ -248,19 +248,25 @@ class BoundOp(BoundMethod):
         return self._unbound.rules
 
 
+@overload
+def custom_op(function: object) -> CustomOp: ...
+@overload
+def custom_op() -> Callable[[object], CustomOp]: ...
 @boundary
-def custom_op(function: object) -> CustomOp:
+def custom_op(function: object = None) -> Any:
     """Make a Python function over fields a step of tapes; the decorator `@dt.custom_op`.
 
     Raises:
         LaunchError: The object is not a plain Python function.
     """
+    if function is None:
+        return custom_op
     if isinstance(function, CustomOp) or not isinstance(function, FunctionType):
         decorated = hasattr(function, "function")
         raise LaunchError(
             f"{function!r} is decorated already; remove one of the two decorators."
             if decorated
-            else f"@dt.custom_op decorates a function, not {function!r}."
+            else f"@dt.custom_op decorates a function, not {brief(function)}."
         )
     if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
         raise LaunchError(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import inspect
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from difftile.compile.definition import annotated
 from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import field_of, host_values, is_array, is_numpy
 from difftile.fields.create import from_numpy
 from difftile.fields.recording import RECORDING
 from difftile.fields.structs import StructField
+from difftile.frontend.annotations import annotated
 from difftile.ir.types import scalar_from_numpy, shape_of, shaped
 from difftile.lang.type_objects import value_type
 from difftile.substrate import block_of
@@ -41,13 +41,14 @@ def as_input(
     """
     if isinstance(value, (ArrayLike, StructField)):
         return value
-    wanted = value_type(annotated(parameter, function))
+    wanted = value_type(annotated(function, parameter.name))
     inner = 0 if wanted is None else len(shape_of(wanted))
-    if not inner and is_list(value):
-        raise LaunchError(
-            f"{title}: '{parameter.name}' is a list; make it an array: np.array({parameter.name}), "
-            f"or a vector: ti.Vector({parameter.name})."
-        )
+    if not inner and type(value) is list:
+        one = parameter.name
+        hint = f"make it an array: np.array({one}), or a vector: ti.Vector({one})"
+        if any(isinstance(part, (ArrayLike, StructField)) for part in cast("list[object]", value)):
+            hint = "give the func a parameter for each field"
+        raise LaunchError(f"{title}: '{one}' is a list; {hint}.")
     if not is_array(value):
         return value
     given: Any = value
@@ -74,8 +75,3 @@ def as_input(
         return from_numpy(given, element)
     except FieldError as error:
         raise LaunchError(f"{title}: '{parameter.name}' makes no field. {error}") from None
-
-
-def is_list(value: object) -> bool:
-    """Tell whether a value is a list."""
-    return type(value) is list

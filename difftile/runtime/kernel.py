@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from types import FunctionType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
+from difftile.compile.annotations import Kind
 from difftile.compile.arguments import Arguments, CallArgs, CallKwargs
 from difftile.compile.by_name import ByName
 from difftile.compile.compile_function import check_rule, compile_kernel
@@ -18,10 +19,11 @@ from difftile.compile.methods import BoundKernel, check_class, is_data_oriented
 from difftile.compile.redefinition import redefines
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Adjoint
-from difftile.diagnostics import IndexOutOfRange, LaunchError, counted, did_you_mean
+from difftile.diagnostics import IndexOutOfRange, LaunchError, brief, counted, did_you_mean
 from difftile.fields.field import Field
 from difftile.fields.pending import PENDING, run_pending
 from difftile.fields.recording import RECORDING, Recording
+from difftile.frontend.annotations import resolve
 from difftile.habits import taught
 from difftile.ir.nodes import Array
 from difftile.ir.types import Type, is_float
@@ -80,11 +82,11 @@ class Kernel(ByName):
         compiled: Compiled | None = None,
     ) -> None:
         self.function = function
+        resolve(function)
         functools.update_wrapper(self, function)
         self._body = Definition(function) if body is None else body
         self._signature = inspect.Signature(self._body.parameters)
-        self._names = list(self._body.kinds)
-        self._kinds = list(self._body.kinds.values())
+        self._names = [p.name for p in self._body.parameters]
         self._specialisations: Compiled = {} if compiled is None else compiled
         self.batches: dict[Hashable, Compiled] = {}
         self._latest: Specialisation | None = None
@@ -94,6 +96,10 @@ class Kernel(ByName):
         self._places: Places = {}
         self._takes_arrays = False
         watch(self)
+
+    @functools.cached_property
+    def _kinds(self) -> list[Kind]:
+        return list(self._body.kinds.values())
 
     def forget(self) -> None:
         """Invalidate the compiled code: funcs that the kernel calls have changed."""
@@ -512,7 +518,7 @@ class Kernel(ByName):
             LaunchError: The kernel has not been launched yet, or the mode is unknown.
         """
         if mode not in ("forward", "adjoint"):
-            raise LaunchError(f"source(mode) is 'forward' or 'adjoint', not {mode!r}.")
+            raise LaunchError(f"source(mode) is 'forward' or 'adjoint', not {brief(mode)}.")
         if self._latest is None:
             raise LaunchError(f"{self!r} is compiled on its first launch; launch it before.")
         texts: list[str] = []
@@ -558,18 +564,24 @@ class Kernel(ByName):
         return explain(repr(self), self._launches.latest, codes)
 
 
+@overload
+def kernel(function: object) -> Kernel: ...
+@overload
+def kernel() -> Callable[[object], Kernel]: ...
 @boundary
-def kernel(function: object) -> Kernel:
-    """Make a function a kernel; the decorator `@dt.kernel`.
+def kernel(function: object = None) -> Any:
+    """Make a function a kernel; the decorator `@dt.kernel`, or `@dt.kernel()`.
 
     Raises:
         LaunchError: The object is not a plain Python function.
     """
+    if function is None:
+        return kernel
     if isinstance(function, (Kernel, Func)):
         kind = "a kernel" if isinstance(function, Kernel) else "a func"
         raise LaunchError(f"{function!r} is {kind} already; remove one of the two decorators.")
     if not isinstance(function, FunctionType):
-        raise LaunchError(f"@dt.kernel decorates a function, not {function!r}.")
+        raise LaunchError(f"@dt.kernel decorates a function, not {brief(function)}.")
     if is_lambda(function):
         raise LaunchError("@dt.kernel decorates a 'def': a lambda can only be a func.")
     return Kernel(function)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 import difftile.lang as ti
 from difftile.compile.func import KernelValue
-from difftile.diagnostics import FieldError
+from difftile.diagnostics import FieldError, brief
 from difftile.fields.arithmetic import Operators
 from difftile.fields.create import element_type
 from difftile.fields.field import Field
@@ -188,7 +188,7 @@ def value(number: object, dtype: Any = None) -> Field:
         return _vector_value(cast("npt.NDArray[Any]", number))
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, (Real, np.number)):
         raise FieldError(
-            f"dt.value() takes a number, such as the result of a kernel, not {number!r}."
+            f"dt.value() takes a number, such as the result of a kernel, not {brief(number)}."
         )
     plain = cast(float, number)
     made = value_field(F64 if dtype is None else _float_type(dtype))
@@ -205,7 +205,7 @@ def value(number: object, dtype: Any = None) -> Field:
 def _vector_value(array: npt.NDArray[Any]) -> Field:
     if array.ndim not in (1, 2) or array.dtype.kind != "f":
         raise FieldError(
-            f"dt.value() takes a number, or a vector or matrix of floats, not {array!r}."
+            f"dt.value() takes a number, or a vector or matrix of floats, not {brief(array)}."
         )
     scalar = element_type(array.dtype)
     assert isinstance(scalar, Scalar)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from difftile.diagnostics import LaunchError, counted
+from difftile.diagnostics import LaunchError, brief, counted
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.structs import Member, StructField
 from difftile.fields.view import View
@@ -110,7 +110,7 @@ def _misfit(
 
 def shown(value: object) -> str:
     """Return the text of an argument in the table of shapes."""
-    text = repr(value)
+    text = brief(value)
     return text if len(text) <= 48 else f"{text[:45]}..."
 
 

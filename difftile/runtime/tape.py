@@ -39,6 +39,7 @@ from difftile.diagnostics import (
     OutOfMemory,
     StepsError,
     TapeError,
+    brief,
     counted,
     render,
 )
@@ -127,7 +128,7 @@ class Tape(StepRecorder):
         self.accumulate = accumulate
         self.progress = progress
         if reduce is not None and not hasattr(reduce, "begin"):
-            raise TapeError(f"reduce takes dt.distributed.Gradients(fields), not {reduce!r}.")
+            raise TapeError(f"reduce takes dt.distributed.Gradients(fields), not {brief(reduce)}.")
         self.reduce = reduce
         self._history = _history(memory, snapshots)
         self._diagnosis = _diagnosis(diagnose)
@@ -681,7 +682,7 @@ class Tape(StepRecorder):
         retain = (retain,) if isinstance(retain, ArrayLike) else tuple(retain)
         for field in retain:
             if not isinstance(field, Field):
-                raise TapeError(f"retain takes whole fields, not {field!r}.")
+                raise TapeError(f"retain takes whole fields, not {brief(field)}.")
         if self._times is not None:
             self._trace = Trace(self._history.steps())
         meet_backward(step for step, _ in self._history.steps())
@@ -867,7 +868,7 @@ def _history(memory: str | int | None, snapshots: int | None) -> History:
         return LimitedHistory(lambda _: limit)
     count = as_integer(snapshots)
     if count is None or count < 3:
-        raise TapeError(f"'snapshots' is a number from 3 on, not {snapshots!r}.")
+        raise TapeError(f"'snapshots' is a number from 3 on, not {brief(snapshots)}.")
     return LimitedHistory(lambda state: count * state)
 
 
@@ -882,7 +883,7 @@ def _diagnosis(diagnose: bool | Field | Sequence[Field]) -> Diagnosis | None:
     diagnose = (diagnose,) if isinstance(diagnose, ArrayLike) else tuple(diagnose)
     for field in diagnose:
         if not isinstance(field, Field):
-            raise TapeError(f"diagnose is True, or takes whole fields, not {field!r}.")
+            raise TapeError(f"diagnose is True, or takes whole fields, not {brief(field)}.")
         if not field.has_grads:
             raise TapeError(f"{field!r} has no gradient to diagnose; make it with grad=True.")
     return Diagnosis(diagnose)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from difftile.diagnostics import LaunchError, NotConverged, did_you_mean
+from difftile.diagnostics import LaunchError, NotConverged, brief, did_you_mean
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, may_vary
@@ -111,7 +111,9 @@ def odeint(
         SolverError: The state ceased to be finite, or steps would have to be too small.
     """
     if adjoint not in _ADJOINTS:
-        raise LaunchError(f"dt.odeint: adjoint is 'discrete' or 'continuous', not {adjoint!r}.")
+        raise LaunchError(
+            f"dt.odeint: adjoint is 'discrete' or 'continuous', not {brief(adjoint)}."
+        )
     state = state_of(y, "The state")
     integrator = _integrator(state, method, steps, rtol, atol, first_step, max_steps)
     start, end = _time(t0, "t0"), _time(t1, "t1")
@@ -144,7 +146,7 @@ def _time(value: Any, name: str) -> float:
         time = math.nan
     if not math.isfinite(time):
         raise LaunchError(
-            f"dt.odeint: {name} is a finite number, or a field of one, not {value!r}."
+            f"dt.odeint: {name} is a finite number, or a field of one, not {brief(value)}."
         )
     return time
 
@@ -166,7 +168,7 @@ def _integrator(
     tableau = METHODS.get(method)
     if tableau is None:
         guess = did_you_mean(method, METHODS) or f"it is one of {', '.join(METHODS)}."
-        raise LaunchError(f"dt.odeint: method is not {method!r}; {guess}")
+        raise LaunchError(f"dt.odeint: method is not {brief(method)}; {guess}")
     chosen = {"rtol": rtol, "atol": atol, "first_step": first_step}
     if tableau.embedded is None:
         given = [name for name, value in chosen.items() if value is not None]
@@ -178,7 +180,8 @@ def _integrator(
         count = as_integer(steps)
         if count is None or count < 1:
             raise LaunchError(
-                f"dt.odeint: method {method!r} takes a number of steps, steps=100, not {steps!r}."
+                f"dt.odeint: method {method!r} takes a number of steps, steps=100, not "
+                f"{brief(steps)}."
             )
     elif steps is not None:
         raise LaunchError(
@@ -187,10 +190,10 @@ def _integrator(
         )
     for name, value in chosen.items():
         if value is not None and _time(value, name) <= 0.0:
-            raise LaunchError(f"dt.odeint: {name} is above 0, not {value!r}.")
+            raise LaunchError(f"dt.odeint: {name} is above 0, not {brief(value)}.")
     most = as_integer(max_steps)
     if most is None or most < 1:
-        raise LaunchError(f"dt.odeint: max_steps is an integer from 1 on, not {max_steps!r}.")
+        raise LaunchError(f"dt.odeint: max_steps is an integer from 1 on, not {brief(max_steps)}.")
     double = all(scalar_of(leaf.element) == F64 for leaf in state.leaves)
     relative, absolute = (1e-6, 1e-8) if double else (1e-4, 1e-6)
     tolerance = ErrorTolerance(rtol or relative, atol or absolute)

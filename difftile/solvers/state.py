@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 import difftile.lang as ti
-from difftile.diagnostics import FieldError
+from difftile.diagnostics import FieldError, brief
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import field_of, is_array
 from difftile.fields.create import empty_like, zeros_like
@@ -197,7 +197,7 @@ def state_of(given: Any, what: str) -> State:
     members = [_over(member, what) if is_array(member) else member for member in members]
     for member in members:
         if not isinstance(member, (Field, StructField)):
-            raise FieldError(f"{what} is a field, or a tuple of fields, not {member!r}.")
+            raise FieldError(f"{what} is a field, or a tuple of fields, not {brief(member)}.")
     state = State(cast("Sequence[Member]", members))
     if not state.leaves:
         raise FieldError(f"{what} is a field, or a tuple of fields, and this one is empty.")

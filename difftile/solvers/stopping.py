@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from difftile.diagnostics import LaunchError
+from difftile.diagnostics import LaunchError, brief
 from difftile.fields.exchange import as_integer
 from difftile.solvers.state import State
 from difftile.solvers.vectors import Vector, largest, precision
@@ -26,12 +26,12 @@ class Stopping:
         self.atol = atol
         count = as_integer(max_iter)
         if count is None or count < 1:
-            raise LaunchError(f"max_iter is an integer from 1 on, not {max_iter!r}.")
+            raise LaunchError(f"max_iter is an integer from 1 on, not {brief(max_iter)}.")
         self.max_iter = count
         self._state = state
         for name, value in (("tol", self.tol), ("atol", atol)):
             if not (isinstance(value, (int, float)) and value >= 0.0):
-                raise LaunchError(f"{name} is a number from 0 on, not {value!r}.")
+                raise LaunchError(f"{name} is a number from 0 on, not {brief(value)}.")
 
     def within(self, error: Vector, x: Vector) -> bool:
         """Return whether an error is small enough, in each of the fields."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from difftile.compile.func import Func
 from difftile.compile.methods import BoundKernel
-from difftile.diagnostics import LaunchError
+from difftile.diagnostics import LaunchError, brief
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import from_numpy
 from difftile.fields.rows import Rows
@@ -77,7 +77,7 @@ def subject_of(f: Any, given: Any) -> Subject:
         mapped, results = map_over(f, arguments)
         return mapped_subject(f, mapped, arguments, results)
     if not callable(f):
-        raise LaunchError(f"gradcheck() takes a kernel, a func or a function, not {f!r}.")
+        raise LaunchError(f"gradcheck() takes a kernel, a func or a function, not {brief(f)}.")
     is_launch, is_op = isinstance(f, (Kernel, BoundKernel)), isinstance(f, (CustomOp, BoundOp))
     kind = "kernel " if is_launch else "custom op " if is_op else ""
     title = f"{kind}'{func_name(f)}'"

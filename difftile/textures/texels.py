@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from difftile.diagnostics import FieldError
+from difftile.diagnostics import FieldError, brief
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import element_type, from_numpy, vec
 from difftile.fields.exchange import as_array
@@ -35,9 +35,9 @@ def texels_of(
         FieldError: The data does not fit a texture.
     """
     if cube and dims not in (None, 2):
-        raise FieldError(f"The faces of a cube map have 2 dimensions, not {dims!r}.")
+        raise FieldError(f"The faces of a cube map have 2 dimensions, not {brief(dims)}.")
     if dims is not None and dims not in range(1, MOST_DIMENSIONS + 1):
-        raise FieldError(f"A texture has 1 to {MOST_DIMENSIONS} dimensions, not {dims!r}.")
+        raise FieldError(f"A texture has 1 to {MOST_DIMENSIONS} dimensions, not {brief(dims)}.")
     if isinstance(data, ArrayLike):
         found = _taken(data, srgb, dtype, grad)
         axes = len(found.shape)
@@ -59,7 +59,9 @@ def texels_of(
 def _taken(data: ArrayLike, srgb: bool, dtype: Any, grad: bool) -> Field:
     """Return a user's field, which the texture shares."""
     if not isinstance(data, Field):
-        raise FieldError(f"A texture is made of a whole field, not {data!r}; make a copy of it.")
+        raise FieldError(
+            f"A texture is made of a whole field, not {brief(data)}; make a copy of it."
+        )
     if srgb:
         raise FieldError(
             "The texels of a field are linear. Pass an array to decode it with srgb=True, or leave "

@@ -10,7 +10,7 @@ import numpy as np
 
 import difftile.lang as ti
 from difftile.compile.methods import data_oriented
-from difftile.diagnostics import FieldError, did_you_mean
+from difftile.diagnostics import FieldError, brief, did_you_mean
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import full
 from difftile.fields.exchange import as_integer
@@ -109,7 +109,7 @@ class Texture:
         self.axes = _chosen("axes", axes, AXES)
         count = as_integer(max_aniso)
         if count is None or count < 1:
-            raise FieldError(f"max_aniso is an integer, 1 or more, not {max_aniso!r}.")
+            raise FieldError(f"max_aniso is an integer, 1 or more, not {brief(max_aniso)}.")
         self.max_aniso = count
         self.cube = cube
         if cube:
@@ -266,5 +266,7 @@ def _border(border: Any, data: Field, grad: bool) -> Field:
     if not isinstance(border, ArrayLike):
         return full((), border, dtype=dtype_of(data.element), grad=grad)
     if not isinstance(border, Field) or border.shape != () or border.element != data.element:
-        raise FieldError(f"The border is a field of shape () of {data.element}, not {border!r}.")
+        raise FieldError(
+            f"The border is a field of shape () of {data.element}, not {brief(border)}."
+        )
     return border.with_grads() if grad and not border.has_grads else border

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from difftile.diagnostics import LaunchError
+from difftile.diagnostics import LaunchError, brief
 from difftile.fields.recording import RECORDING, check_no_tape
 from difftile.interop.operation import Names, Operation
 from difftile.interop.plan import Plan, Plans
@@ -215,7 +215,8 @@ class TorchOp:
         if isinstance(one, (int, float)) and like is not None:
             return torch.tensor(float(one), dtype=like.dtype, device=like.device)
         raise LaunchError(
-            f"{self.operation.title(k)} is a tensor, not {one!r}; convert it: torch.as_tensor(x)."
+            f"{self.operation.title(k)} is a tensor, not {brief(one)}; convert it: "
+            "torch.as_tensor(x)."
         )
 
     def plan(self, tensors: Tensors) -> Plan:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from difftile.diagnostics import LaunchError
+from difftile.diagnostics import LaunchError, brief
 from difftile.interop.signature import WrappedFunction
 from difftile.torch.module_call import Derivatives, ModuleCall
 from difftile.torch.module_state import ChangingBuffers, modules_of
@@ -73,6 +73,6 @@ def wrap(function: Callable[..., Any] | None = None, *, dtype: Any = None) -> An
         return functools.partial(wrap, dtype=dtype)
     if isinstance(function, Wrapped) or not callable(function) or isinstance(function, type):
         raise LaunchError(
-            f"dt.torch.wrap takes a module or a function of tensors, not {function!r}."
+            f"dt.torch.wrap takes a module or a function of tensors, not {brief(function)}."
         )
     return Wrapped(function, dtype)

@@ -301,12 +301,15 @@ class App(ControlsApi):
         """Open the backend, or another one in the place of a window."""
         try:
             self._backend.open(self.title, *self._layout.size)
-        except NoWindow as missing:
+            return
+        except NoWindow as error:
             if not self._may_fall_back:
                 raise
-            self._backend = instead_of_window(missing, is_recording=is_recording)
-            self._attach()
-            self._backend.open(self.title, *self._layout.size)
+            missing = error
+        # Not in the block above: an error from here would show the one of the window as well.
+        self._backend = instead_of_window(missing, is_recording=is_recording)
+        self._attach()
+        self._backend.open(self.title, *self._layout.size)
 
     def restart(self) -> None:
         """Reset the app, as the button and the key `r` do."""

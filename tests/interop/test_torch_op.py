@@ -420,7 +420,8 @@ def test_wrong_tensors_are_refused_in_words() -> None:
         "square: 'x' is a sparse tensor; pass its parts, or x.to_dense()."
     )
     assert refusal(squared, np.ones(3)) == (
-        "square: 'x' is a tensor, not array([1., 1., 1.]); convert it: torch.as_tensor(x)."
+        "square: 'x' is a tensor, not an array of shape (3,), float64; convert it: "
+        "torch.as_tensor(x)."
     )
     assert refusal(squared) == "square(x): missing a required argument: 'x'."
     assert refusal(stepped, *arrays(), 0.1, z=3) == (

@@ -168,7 +168,7 @@ UNBOUNDED = {
         "softplus",
         "solve",
     ),
-    *("solve_triangular", "stop_grad", "trigamma", "unique", "checkpoint", "data_oriented"),
+    *("solve_triangular", "stop_grad", "trigamma", "unique", "data_oriented"),
     *("steps", "surrogate", "table", "value"),
 }
 

@@ -77,6 +77,7 @@ def test_without_viser_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(dt.ViewerError) as caught:
         dt.viewer.App("a chain").run()
+    assert caught.value.__context__ is None
     assert str(caught.value) == (
         "cannot open a window: DISPLAY is not set; to see the app in a browser, run "
         "pip install 'difftile[viewer]', and to record it without a display, "
