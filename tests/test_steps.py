@@ -58,6 +58,27 @@ def blow(x, wind: ti.math.vec2):
         x[i] += wind[0] - 0.5 * wind[1] * x[i]
 
 
+def test_numbers_of_steps_are_exact_where_they_are_large() -> None:
+    """A product of 64 bits would be another number modulo 97."""
+    found = []
+    for steps in (range(6), dt.steps(6)):
+        x = dt.zeros(1, ti.i32)
+        for t in steps:
+            note_number(x, (t * 3_000_000_019 * 4_000_000_007 - 5) % 97)
+        found.append(x.to_numpy().tolist())
+    assert (
+        found[0]
+        == found[1]
+        == [sum((t * 3_000_000_019 * 4_000_000_007 - 5) % 97 for t in range(6))]
+    )
+
+
+@dt.kernel
+def note_number(x, number: int):
+    for i in x:
+        x[i] += number
+
+
 def test_the_adjoint_of_a_run_goes_back_through_its_kernels() -> None:
     """On many threads some periods are one kernel, and those that are left one each."""
     start, weights = np.array([0.3, -0.7, 1.1]), np.array([1.0, 2.0, -0.5])

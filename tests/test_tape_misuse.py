@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import subprocess
+import sys
+import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import taichi as ti
 
 import difftile as dt
 
@@ -120,6 +126,84 @@ def test_a_write_through_a_detached_twin_is_refused() -> None:
         double(x.detach())
     with dt.Tape(), pytest.raises(dt.TapeError, match="shares its memory"):
         x.detach().fill(2.0)
+
+
+@pytest.mark.parametrize("itself", [True, False])
+def test_a_write_that_a_tape_of_another_thread_would_miss_is_refused(itself: bool) -> None:
+    """Where the writing thread has a tape of its own, and where it has none."""
+    x, y, said = dt.ones(3, grad=True), dt.zeros(3, grad=True), list[str]()
+
+    def write() -> None:
+        try:
+            with dt.Tape() if itself else contextlib.nullcontext():
+                x[1] = 2.0
+        except dt.TapeError as error:
+            said.append(str(error))
+
+    with dt.Tape():
+        square(x, y)
+        thread = threading.Thread(target=write)
+        thread.start()
+        thread.join()
+    assert len(said) == 1 and "while a tape that has recorded it is open in another" in said[0]
+    assert x.to_numpy().tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("index", [1, (1, 0), (0,), -1, np.s_[:, 1]])
+def test_one_element_written_from_python_leaves_the_others(index: Any) -> None:
+    """A tape needs the memory from before, so that the field moves."""
+    start = np.arange(1.0, 5.0).reshape(2, 2)
+    x, y = dt.from_numpy(start, grad=True), dt.zeros((2, 2), dtype=ti.f64, grad=True)
+    with dt.Tape() as tape:
+        square_table(x, y)
+        x[index] = 9.0
+    expected = start.copy()
+    expected[index] = 9.0
+    np.testing.assert_array_equal(x.to_numpy(), expected)
+    tape.backward({y: 1.0})
+    np.testing.assert_array_equal(x.grad.to_numpy(), 2 * start)
+
+
+LEFT_OPEN = """
+import threading
+import difftile as dt
+
+dt.init(arch="cpu")
+
+@dt.kernel
+def square(x, y):
+    for i in x:
+        y[i] = x[i] ** 2
+
+x, y, errors = dt.ones(3, grad=True), dt.zeros(3, grad=True), []
+
+def write():
+    try:
+        x[0] = 5.0
+    except dt.TapeError as error:
+        errors.append(error)
+
+with dt.Tape() as tape:
+    square(x, y)
+    thread = threading.Thread(target=write)
+    thread.start()
+    thread.join()
+assert len(errors) == 1
+"""
+
+
+def test_a_tape_may_be_open_when_python_ends(tmp_path: Path) -> None:
+    """An error that the script keeps holds it until the names of modules are gone."""
+    (tmp_path / "script.py").write_text(LEFT_OPEN)
+    command = [sys.executable, tmp_path / "script.py"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
+@dt.kernel
+def square_table(x, y):
+    for i, j in x:
+        y[i, j] = x[i, j] ** 2
 
 
 def test_reading_through_a_detached_twin_cuts_the_gradient() -> None:

@@ -9,6 +9,7 @@ whole. Fields hold their final values all along.
 from __future__ import annotations
 
 import math
+import sys
 import threading
 import time
 from collections.abc import (
@@ -838,9 +839,9 @@ class Tape(StepRecorder):
         if self._diagnosis is not None:
             self._diagnosis.steps.clear()
 
-    def __del__(self) -> None:
-        # The interpreter may have ended, or the arguments been wrong.
-        if TAPES is not None and getattr(self, "_entered", False) and not self._done:
+    def __del__(self, ends: Callable[[], bool] = sys.is_finalizing) -> None:
+        # Names of modules are gone while the interpreter ends; arguments may have been wrong.
+        if not ends() and getattr(self, "_entered", False) and not self._done:
             self.release()
 
 

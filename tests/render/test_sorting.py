@@ -93,6 +93,17 @@ def test_sums_what_comes_before_down_the_columns(shared: None, shape: tuple[int,
     assert np.all(found[-2:] == 77) and np.all(found[:, -1] == 77)
 
 
+def test_tables_may_get_wider(shared: None) -> None:
+    scan = Scan()
+    for columns in (1, 3, 2):
+        counts = np.random.default_rng(columns).integers(0, 50, (9001, columns), dtype=np.int32)
+        field = dt.from_numpy(counts)
+        scan(field, *counts.shape)
+        before = np.cumsum(counts.T) - counts.T.ravel()
+        np.testing.assert_array_equal(field.to_numpy(), before.reshape(counts.T.shape).T)
+        assert scan.total == counts.sum()
+
+
 def test_a_sum_may_be_beyond_its_counts(shared: None) -> None:
     scan = Scan()
     scan(dt.full((100, 1), 2**30, np.int32), 100)
