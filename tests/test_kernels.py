@@ -78,6 +78,45 @@ def test_arguments_by_position_by_name_and_by_default(
     npt.assert_array_equal(y.to_numpy(), [expected] * 2)
 
 
+def test_names_of_an_enclosing_function_hide_those_of_the_module() -> None:
+    gravity = 2.0
+
+    @dt.kernel
+    def fall(x):
+        for i in x:
+            x[i] = gravity * x[i]
+
+    x = dt.ones(2)
+    fall(x)
+    assert x.to_numpy().tolist() == [2, 2]
+
+
+def test_a_name_that_a_comprehension_binds_is_another_one_after_it() -> None:
+    @dt.kernel
+    def sums(x, y):
+        for i in x:
+            k = 7
+            squares = [x[k] ** 2 for k in range(2)]
+            y[i] = squares[0] + squares[1] + k
+
+    x, y = dt.from_numpy(np.array([2.0, 3.0])), dt.zeros(2, ti.f64)
+    sums(x, y)
+    assert y.to_numpy().tolist() == [20, 20]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16])
+def test_narrow_integers_beside_literals_are_wide(dtype: Any) -> None:
+    @dt.kernel
+    def twice(x, y):
+        for i in x:
+            y[i] = 2 * x[i] + 1
+
+    most = np.iinfo(dtype).max
+    x, y = dt.from_numpy(np.array([most, 3], dtype)), dt.zeros(2, ti.i64)
+    twice(x, y)
+    assert y.to_numpy().tolist() == [2 * int(most) + 1, 7]
+
+
 def test_a_float_parameter_takes_integers_without_compiling_again() -> None:
     @dt.kernel
     def fill(x, value: float):

@@ -299,3 +299,21 @@ def test_moments_of_a_reparameterised_sample() -> None:
 def test_drawing_in_python_is_refused(call: Callable[[], Any]) -> None:
     with pytest.raises(dt.LaunchError, match=r"in Python write 'dt.from_numpy\(np.random"):
         call()
+
+
+def test_draws_after_branches_that_draw_unequally_are_new() -> None:
+    @dt.kernel
+    def draw(y):
+        for i in range(4):
+            if i % 2 == 0:
+                y[i, 0] = dt.rand(ti.f64)
+            else:
+                y[i, 0] = dt.rand(ti.f64)
+                y[i, 1] = dt.rand(ti.f64)
+            y[i, 2] = dt.rand(ti.f64)
+
+    y = dt.zeros((4, 3), dtype=ti.f64)
+    draw(y)
+    found = y.to_numpy()
+    numbers = found[found != 0]
+    assert len(numbers) == 10 == len({*numbers})
