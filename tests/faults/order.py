@@ -55,7 +55,7 @@ def reaching(before: Mapping[str, str], after: Mapping[str, str], known: Map) ->
     """Return the tests that reach a change, with `COLLECTION` if imports do.
 
     A change outside of functions is reached by imports, and by the tests that reach anything else
-    in the file. A function that is read rather than run is reached by the first test that needs
+    in the file, or by all where the file has only tables. A function that is read rather than run is reached by the first test that needs
     it, and by the later ones of the same process: by those of the same file.
     """
     found: set[str] = set()
@@ -63,7 +63,7 @@ def reaching(before: Mapping[str, str], after: Mapping[str, str], known: Map) ->
         blocks = changed_blocks(before[path], text, path)
         found |= known.reaching(blocks) if blocks else {COLLECTION}
         if COLLECTION in found:
-            found |= known.near(path)
+            found |= known.near(path) or known.tests.keys()
         if any(_is_read(before[path], block) for block in blocks):
             files = {name.partition("::")[0] for name in found}
             found |= {name for name in known.tests if name.partition("::")[0] in files}

@@ -349,6 +349,7 @@ def test_second_derivatives():
     agree(each(OF_TWO), *args, rtol=1e-4)
 
 
+@pytest.mark.always
 def test_second_derivatives_of_batches():
     args = row(), row(), jnp.float32(0.7)
     agree(lambda f: OF_TWO["product"](OF_BATCHES["nested"](f)), *args, rtol=1e-4)
@@ -405,6 +406,7 @@ def test_donated_arrays():
     assert x.is_deleted()
 
 
+@pytest.mark.always
 def test_random_numbers_are_those_of_every_call():
     @dt.kernel
     def noisy(x, y):
