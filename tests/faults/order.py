@@ -55,8 +55,9 @@ def reaching(before: Mapping[str, str], after: Mapping[str, str], known: Map) ->
     """Return the tests that reach a change, with `COLLECTION` if imports do.
 
     A change outside of functions is reached by imports, and by the tests that reach anything else
-    in the file, or by all where the file has only tables. A function that is read rather than run is reached by the first test that needs
-    it, and by the later ones of the same process: by those of the same file.
+    in the file, or by all where the file has only tables. A function that is read rather than run
+    is reached by the first test that needs it, and by the later ones of the same process: by those
+    of the same file.
     """
     found: set[str] = set()
     for path, text in after.items():
