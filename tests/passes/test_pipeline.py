@@ -57,9 +57,9 @@ def _after_each_pass(
 
 
 # `tests/meaning` has the forms of all programs, and `tests/test_programs.py` runs them.
-SOME = harness.PROGRAMS[::4]
+SOME = harness.PROGRAMS[::6]
 OTHERS = [
-    pytest.param(one, marks=pytest.mark.slow) for k, one in enumerate(harness.PROGRAMS) if k % 4
+    pytest.param(one, marks=pytest.mark.slow) for k, one in enumerate(harness.PROGRAMS) if k % 6
 ]
 
 
