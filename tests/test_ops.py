@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from difftile import meaning
 from difftile.ir.check_structure import IllegalProgram
 from difftile.ir.nodes import Block, Let, Program, Var
 from difftile.ir.types import (
@@ -26,8 +27,10 @@ from difftile.ir.types import (
     is_float,
     shape_of,
 )
+from difftile.ops.build import OpBuilder
 from difftile.ops.check import check
 from difftile.ops.composites import COMPOSITES
+from difftile.ops.formula import unless_zero
 from difftile.ops.row import Op, OpTypeError
 from difftile.ops.table import OPS
 from tests.op_programs import (
@@ -37,6 +40,7 @@ from tests.op_programs import (
     composite_program,
     draw,
     evaluate,
+    inputs,
     row_adjoints,
     row_tangent,
 )
@@ -332,6 +336,40 @@ def test_composite_of_shapes(name: str) -> None:
     for _ in range(DRAWS):
         values: Values = [np.asarray(rng.uniform(0.2, 1.2, shape_of(t))) for t in types]
         _check_composite(name, types, values, function)
+
+
+def test_light_beyond_the_critical_angle_is_not_refracted() -> None:
+    f, eta = composite_program("refract", (_V3, _V3, F64)), 1.5
+    for angle in (0.2, 0.7, 0.75, 1.5):
+        out = eta * math.sin(angle)  # Snell's law
+        inside = np.array([math.sin(angle), 0.0, -math.cos(angle)])
+        values: Values = [inside, np.array([0.0, 0.0, 1.0]), np.asarray(eta)]
+        bent = [out, 0.0, -math.sqrt(1 - out * out)] if out < 1 else [0.0] * 3
+        np.testing.assert_allclose(f(values), bent, rtol=1e-14, atol=1e-14)
+        if out > 1:
+            assert not any(np.any(bar) for bar in f.adjoints(values, np.ones(3)))
+
+
+# Guards
+
+
+@pytest.mark.parametrize("of", [Vector(3, F64), Matrix(2, 2, F64), F64], ids=str)
+@pytest.mark.parametrize("to", [Vector(3, F64), Matrix(2, 2, F64), F64], ids=str)
+def test_a_guard_makes_zero_what_follows_from_zero_only(of: Type, to: Type) -> None:
+    b = OpBuilder()
+    fields = bar, part, out = inputs((of, to, to))
+    b.store(out, (), unless_zero(b, b.load(bar, ()), b.load(part, ()), componentwise=False))
+    program = check(Program("guarded", fields, b.block()))
+    nothing = np.zeros(shape_of(of))
+    balanced = nothing.copy()
+    balanced.flat[:2] = (1.0, -1.0)[: nothing.size]  # it is not zero, and its sum is
+    for number in (math.nan, math.inf, 2.0):
+        slopes = np.full(shape_of(to), number)
+        for derivative in (nothing, balanced):
+            found = np.ones(shape_of(to))
+            meaning.run(program, {bar: derivative, part: slopes, out: found})
+            is_zero = derivative is nothing and math.isnan(number)
+            np.testing.assert_array_equal(found, np.zeros_like(slopes) if is_zero else slopes)
 
 
 # Typing
