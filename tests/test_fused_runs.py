@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
@@ -50,12 +50,6 @@ def square(x, y):
         y[i] += x[i] * x[i]
 
 
-@pytest.fixture(autouse=True)
-def usual_session() -> Iterator[None]:
-    yield
-    dt.init(arch="cpu")
-
-
 def field(*values: float, grad: bool = True) -> dt.Field:
     return dt.from_numpy(np.array(values), grad=grad)
 
@@ -74,11 +68,12 @@ def what_a_loop_has_stored_is_read_back() -> Found:
 
 
 def a_field_without_its_gradient_comes_first() -> Found:
-    x, y, k = field(0.5, 0.9), field(0.0, 0.0), field(1.1)
+    x, y, k = field(0.5, 0.9), field(0.0, 0.0), dt.full((), 1.1, dtype=ti.f64, grad=True)
+    constant = x.detach()
     with dt.Tape() as tape:
         for _ in range(STEPS):
-            square(x.detach(), y)
-            scale(x, k.view(()))
+            square(constant, y)
+            scale(x, k)
             square(x, y)
     tape.backward({y: np.array([1.0, 2.0])})
     return [x.to_numpy(), y.to_numpy(), x.grad.to_numpy(), k.grad.to_numpy()]
@@ -116,13 +111,22 @@ SIMULATIONS: list[Callable[[], Found]] = [
 ]
 
 
+def check(simulation: Callable[[], Found], arch: str) -> None:
+    found: dict[Any, Found] = {}
+    for fuse in (False, "always"):
+        dt.init(arch=arch, fuse=fuse)
+        found[fuse] = simulation()
+    for one, other in zip(found["always"], found[False], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
 @pytest.mark.parametrize("in_order", [False, True])
 @pytest.mark.parametrize("simulation", SIMULATIONS, ids=lambda one: one.__name__)
 def test_a_run_is_its_launches(simulation: Callable[[], Found], in_order: bool) -> None:
-    found: dict[Any, Found] = {}
-    for fuse in (False, "always"):
-        dt.init(arch="cpu", fuse=fuse)
-        with mock.patch.object(FusedProgram, "_in_order", in_order):  # launches of some periods
-            found[fuse] = simulation()
-    for one, other in zip(found["always"], found[False], strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12)
+    with mock.patch.object(FusedProgram, "_in_order", in_order):  # launches of some periods
+        check(simulation, "cpu")
+
+
+@pytest.mark.parametrize("simulation", SIMULATIONS, ids=lambda one: one.__name__)
+def test_a_run_in_python_is_its_launches(simulation: Callable[[], Found]) -> None:
+    check(simulation, "python")
