@@ -357,7 +357,7 @@ program f(x: field<f32, 1>, y: field<f32, 1>)
 
 
 @pytest.mark.parametrize("text", CHANGED.values(), ids=CHANGED.keys())
-@pytest.mark.parametrize("special", [0.0, 1e9, INF, NAN])
+@pytest.mark.parametrize("special", [0.0, 1e9, -1e9, INF, NAN])
 def test_loops_with_a_copy_for_moderate_arguments(
     text: str, special: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
