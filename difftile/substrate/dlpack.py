@@ -156,6 +156,11 @@ def block_of(x: Any) -> Block:
             "A torch tensor that requires grad is not shared, since writes and gradients of one "
             "side would be missed by the other. Pass x.detach(), or use dt.torch.op."
         )
+    if getattr(x, "is_neg", bool)():  # as of x.conj().imag; DLPack does not tell
+        raise FieldError(
+            "A torch tensor that is negated when it is read is not shared, since its memory has "
+            "the numbers without the sign. Pass x.resolve_neg()."
+        )
     return _of_capsule(_asked(x))
 
 

@@ -120,7 +120,9 @@ class TorchOp:
         key: list[Any] = []
         for one in tensors:
             kind = cast(object, one.__class__)
-            if (kind is not Plain and kind is not Parameter) or not one.is_contiguous():
+            if kind is not Plain and kind is not Parameter:
+                return None
+            if not one.is_contiguous() or one.is_neg():
                 return None
             needs = recorded and one.requires_grad
             needed = needed or needs
