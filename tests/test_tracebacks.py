@@ -235,6 +235,32 @@ def test_causes_without_a_frame_of_the_user_have_a_traceback(
     assert not NOTES or "in outer" not in second
 
 
+def test_causes_lose_the_frames_of_the_library_around_those_of_the_user(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def inner() -> None:
+        raise dt.LaunchError("the first half")
+
+    def by_user(*_: object) -> None:
+        inner()
+
+    def outer(*_: object) -> None:
+        try:
+            by_user()
+        except dt.LaunchError as error:
+            raise dt.LaunchError("the second half") from error
+
+    for one in (inner, outer):  # as if they were functions of the library
+        file = os.path.join(LIBRARY, "runtime", "kernel.py")
+        one.__code__ = one.__code__.replace(co_filename=file)
+    monkeypatch.setattr(type(double), "_bind", outer)
+    error = caught(lambda: double(dt.ones(4)))
+    cause = error.__cause__
+    assert cause is not None
+    names = [frame.name for frame in traceback.extract_tb(cause.__traceback__)]
+    assert names == ["by_user"] or (not NOTES and names == ["outer", "by_user"])
+
+
 def test_an_error_raised_again_is_the_same_object_and_matches() -> None:
     with pytest.raises(dt.KernelError, match="has no attribute 'nothing'") as info:
         dt.repeat(lambda: wrong(dt.ones(4)), 1)

@@ -28,6 +28,7 @@ def test_each_function_exists_and_has_an_oracle() -> None:
     assert set(FUNCTIONS) == set(EXACT) == set(vector_math.__all__)
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("dtype", PRECISIONS)
 @pytest.mark.parametrize("fast_math", [True, False])
 def test_errors_are_at_most_two_units_in_the_last_place(dtype: Any, fast_math: bool) -> None:

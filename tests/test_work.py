@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,9 @@ import taichi as ti
 import difftile as dt
 from difftile.diagnostics import KernelError
 from difftile.ir.nodes import Program
+from difftile.ir.parse import parse
 from difftile.passes.optimise import finish
+from difftile.substrate import CompiledProgram
 from difftile.substrate.compiler import backend
 from difftile.substrate.steps import SCALAR, Speed
 from difftile.substrate.vectorise_functions import vectorise_functions
@@ -176,6 +179,27 @@ def test_iterations_of_a_launch_that_is_prepared_are_counted() -> None:
     with pytest.raises(KernelError, match="iterations in one launch"):
         counts(x, 2**31 - 1)
     assert x[0] == 30.0
+
+
+def test_numbers_choose_the_variant_of_each_launch_that_is_prepared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Work, "is_for_one", lambda _, key, *others: 4 in key)
+    code = CompiledProgram(
+        parse("""
+program f(x: field<f64, 1>, n: i32)
+  parallel for i in 0:i32..n:
+    a: f64 = sin(2.0:f64)
+    x[i] = a
+""")
+    )
+    x = dt.zeros(6, ti.f64)
+    prepared = code.settled([x.buffer, 4])
+    for n in (4, x.shape[0]):
+        prepared.launch([x.buffer, n])
+        expected = np.where(np.arange(x.shape[0]) < n, math.sin(2.0), 0.0)
+        np.testing.assert_allclose(x.to_numpy(), expected, rtol=1e-14)
+    assert [which.serial for which in code._variants] == [True, False]
 
 
 @dt.kernel

@@ -407,6 +407,18 @@ def test_noise_goes_through_the_covariance_of_faint_gaussians() -> None:
     )
 
 
+def test_noise_follows_the_rate_of_the_step_that_was_taken() -> None:
+    moved = []
+    for rate in (lambda t: 1e-6 * (1 + t), 4e-6, 3e-6):  # the first step is number 0
+        rows = gaussians(5, 0.5, 0.004)
+        before = rows.means.to_numpy()
+        MCMC(rate, start=10**9).after_step(4, rows)
+        moved.append(rows.means.to_numpy() - before)
+    assert np.abs(moved[0]).max() > 0.01
+    np.testing.assert_array_equal(moved[0], moved[1])
+    np.testing.assert_allclose(moved[2], 0.75 * moved[1], rtol=1e-9)
+
+
 def test_the_penalty_and_its_gradient() -> None:
     rows = gaussians(3, [0.1, 0.2, 0.6], [0.1, 0.5, 0.9])
     loss = dt.zeros((), ti.f64, grad=True)

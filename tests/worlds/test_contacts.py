@@ -105,6 +105,24 @@ def test_pairs_of_geoms(case: str, cone: str) -> None:
     assert error(forces, world.data.efc_force) < 1e-8
 
 
+@pytest.mark.parametrize("densities", [(100, 3000), (3000, 100)])
+def test_contacts_of_two_bodies_that_both_move(densities: tuple[int, int]) -> None:
+    heavy, light = densities
+    text = f"""<mujoco><option jacobian="dense" cone="elliptic" tolerance="1e-15"/><worldbody>
+      <body><freejoint/><geom {BALL} density="{heavy}"/></body>
+      <body pos="0.1 0.2 0.35"><freejoint/><geom {ROD} density="{light}"/></body>
+      </worldbody></mujoco>"""
+    world = World(mujoco, mujoco.MjModel.from_xml_string(text))
+    world.forward(world.source.qpos0, np.linspace(-1, 1, 12))
+    a = world.solve()
+    references, regularisations, forces = world.rows()
+    assert len(forces) == len(world.data.efc_force) > 0
+    assert error(references, world.data.efc_aref) < 1e-12
+    assert error(regularisations, world.data.efc_R) < 1e-12
+    assert error(forces, world.data.efc_force) < 1e-8
+    assert error(a, world.data.qacc) < 1e-8
+
+
 @pytest.mark.parametrize("given", ['condim="3"', 'condim="6" solreffriction="-5 -40"'])
 def test_explicit_pairs_and_excludes(given: str) -> None:
     text = f"""<mujoco><option jacobian="dense" cone="elliptic" impratio="2" tolerance="1e-15"/>
