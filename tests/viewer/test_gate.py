@@ -9,6 +9,7 @@ import math
 import os
 import random
 import re
+import threading
 import time
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -34,6 +35,7 @@ from difftile.viewer.backends import (  # noqa: E402
     page_gate,
     page_guests,
     page_messages,
+    page_pictures,
 )
 from difftile.viewer.backends.messages import (  # noqa: E402
     ButtonsState,
@@ -110,6 +112,10 @@ ODD: list[Any] = [
 OTHERS = ["ShareUrlRequest", "FileTransferStartUpload", "ResetGuiMessage", "Message", "", None, 3]
 
 
+# The page has this filter, which would end with the first test.
+pytestmark = pytest.mark.filterwarnings(f"ignore:{page_pictures._TOO_LATE}:UserWarning")
+
+
 @pytest.fixture(scope="module")
 def page() -> Iterator[Any]:
     """A page with controls, served to any connection; `connection` receives the messages."""
@@ -126,10 +132,18 @@ def page() -> Iterator[Any]:
         PageUpdate(Frame(600, 400, (), None, notices), controls=CONTROLS, keys={"k": "kick"})
     )
     uuids = [one._handle._impl.uuid for one in made._controls._widgets.values()]
-    yield SimpleNamespace(
-        page=made, port=server.get_port(), said=said, uuids=uuids, document=document
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page_pictures, "_PATIENCE", 0.5)  # for the answers of browsers
+        yield SimpleNamespace(
+            page=made, port=server.get_port(), said=said, uuids=uuids, document=document
+        )
     server.stop()
+    for client in server.get_clients().values():
+        made._pictures.leave(client)
+    for thread in threading.enumerate():
+        if thread.name == page_pictures.SENDER:
+            thread.join(_PATIENCE)
+            assert not thread.is_alive(), "it would send in a later test"
 
 
 def connect(port: int, origin: str | None = None, host: str = "localhost") -> Any:

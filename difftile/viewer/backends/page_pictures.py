@@ -18,6 +18,8 @@ from difftile.viewer.backends.page_document import SHOWN
 from difftile.viewer.primitives import Bytes
 from difftile.viewer.theme import BACKGROUND
 
+SENDER = "difftile pictures"  # the name of the threads
+
 _QUALITY = 90  # of JPEG: coloured lines stay sharp
 _ALIKE = 1.02  # below this ratio of pixels a picture needs no sheet
 _UNLIKE = 4.0  # largest ratio of the aspect ratios of sheet and picture
@@ -56,7 +58,8 @@ class Pictures:
         with self._changed:
             self._followed.add(client.client_id)
             self._changed.notify_all()
-        threading.Thread(target=self._send, args=(client, aspect), daemon=True).start()
+        given = (client, aspect)
+        threading.Thread(target=self._send, args=given, name=SENDER, daemon=True).start()
 
     def leave(self, client: viser.ClientHandle) -> None:
         """Stop sending to a browser."""
