@@ -7,6 +7,7 @@ import difflib
 import itertools
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from tests.faults.entries import Fault
 from tests.faults.reach import COLLECTION, Block, Known, Map, blocks_of
@@ -86,9 +87,12 @@ def ordered(fault: Fault, names: Iterable[str], tests: Mapping[str, Known]) -> l
     """Return tests in the order in which they are to be run.
 
     Short ones that reach little come first, and those whose name has words of the fault. The first
-    of each function come before the second of any, since they are the most different.
+    of each function come before the second of any, since they are the most different; but those
+    that are about the changed file by name, such as the cases of a pass, all belong to the first.
     """
     words = _words(fault)
+    files = "|".join(re.escape(Path(path).stem) for path in fault.paths)
+    own = re.compile(rf"tests/passes/.*\[(?:{files})-|tests/(?:.*/)?test_(?:{files})\.py")
 
     def cost(name: str) -> float:
         test = tests[name]
@@ -104,7 +108,7 @@ def ordered(fault: Fault, names: Iterable[str], tests: Mapping[str, Known]) -> l
     for name in by_cost:
         turn = seen.get(function(name), 0)
         seen[function(name)] = turn + 1
-        rounds.append((turn.bit_length(), cost(name), name))
+        rounds.append((0 if own.match(name) else turn.bit_length(), cost(name), name))
     return [name for _, _, name in sorted(rounds)]
 
 

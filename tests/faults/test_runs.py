@@ -178,6 +178,18 @@ def test_short_tests_of_the_same_name_and_one_of_each_function_come_first() -> N
     assert order == ["reverse", "short[1]", "everything", "long", "short[2]"]
 
 
+def test_all_tests_that_are_about_the_changed_file_are_among_the_first() -> None:
+    fault = Fault("sum-lost", "", (Hunk("difftile/ad/reverse.py", "a\n", "b\n"),), "ad.txt")
+    names = [
+        *("tests/test_x.py::test_it[1]", "tests/test_x.py::test_it[2]"),
+        *(f"tests/passes/test_passes.py::test_case[{of}]" for of in ("dce-a", "reverse-a")),
+        *("tests/passes/test_passes.py::test_case[reverse-b]", "tests/ad/test_reverse.py::test_a"),
+    ]
+    tests = {name: Known(0.1, True, False, 100) for name in names}
+    order = [name.rpartition("_")[2] for name in ordered(fault, tests, tests)]
+    assert order == ["a", "case[reverse-a]", "case[reverse-b]", "it[1]", "it[2]", "case[dce-a]"]
+
+
 def _ends(run: Any, folder: Path, **limits: Any) -> dict[str, str]:
     pid, connection = fork(run, folder)
     usual: dict[str, Any] = {"limit": lambda _: 60.0, "budget": 60.0}
