@@ -101,6 +101,9 @@ from difftile.fields.field import (
 from difftile.fields.foreign import (
     from_dlpack as from_dlpack,
 )
+from difftile.fields.numbers import (
+    Number as Number,
+)
 from difftile.fields.recording import (
     no_grad as no_grad,
 )

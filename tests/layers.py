@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _COMPILER = {"diagnostics", "habits", "ir", "ops"}
-_SHOWN = {"markup", "tracebacks"}
+_SHOWN = {"markup", "tracebacks", "user_line"}
 _LOWERED = _COMPILER | _SHOWN | {"lang"}
 _RUNNING = _LOWERED | {"frontend", "passes", "ad", "meaning", "substrate", "fields"}
 
@@ -23,6 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "ad": _COMPILER | {"passes"},
     "meaning": _COMPILER,
     "uncollected": set(),
+    "user_line": set(),
     "ranks": {"diagnostics"},
     "substrate": _COMPILER | {"lang", "meaning", "passes", "ranks", "releases", "uncollected"},
     "keywords": {"diagnostics", "habits"},

@@ -245,7 +245,8 @@ class Read:
     name: str
 
     def run(self, at: Fields) -> None:
-        at[self.name].to_numpy()
+        with dt.no_grad():  # what is read goes nowhere
+            at[self.name].to_numpy()
 
     def refer(self, run: Reference) -> None:
         run.use(run.at[self.name])

@@ -1,15 +1,16 @@
-"""Writes from Python that depend on earlier reads: refused where they would cut a gradient.
+"""Reads and writes from Python on open tapes: numbers carry derivatives, and cuts are reported.
 
-A read on an open tape is tracked through Python's operators and NumPy. Random programs of
-`tests/tape_programs.py`, into which such writes are put, are refused exactly where the write
-carries a derivative in the reference.
+Random programs of `tests/tape_programs.py`, in which Python computes with what it reads, are right,
+or warn at the line where a derivative leaves; and they do not warn where there is none.
 """
 
 from __future__ import annotations
 
+import copy
 import gc
 import json
 import math
+import numbers
 import operator
 import os
 import pickle
@@ -25,7 +26,6 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.fields.tracked import HostRead, TrackedArray, TrackedFloat, reads_in, track
 from tests.host_programs import run
 
 
@@ -51,82 +51,72 @@ def field(values: Any, *, grad: bool = True) -> dt.Field:
     return dt.from_numpy(np.array(values, np.float64), grad=grad)
 
 
-# Refused
+# Plain numbers and arrays, which cut gradients
 
 X, Y, LOSS, PLAIN = "x", "y", "loss", "plain"
 
-WRITES: dict[str, Callable[[dict[str, Any]], Any]] = {
+CUTS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "twice an array": lambda f: f[Y].from_numpy(2 * f[X].to_numpy()),
-    "an array as it is": lambda f: f[Y].from_numpy(f[X].to_numpy()),
-    "a list": lambda f: f[Y].from_numpy([2 * v for v in f[X].to_numpy()]),
+    "a list": lambda f: f[Y].from_numpy([2 * v for v in f[X].tolist()]),
     "a part": lambda f: f[Y][:1].from_numpy(f[X][1:].to_numpy()),
-    "an assigned part": lambda f: f[Y].__setitem__(slice(0, 2), np.sin(f[X].to_numpy())),
-    "an element of a part": lambda f: f[Y][:1].__setitem__(0, f[X][0] * f[PLAIN][0]),
+    "an assigned part": lambda f: f[Y].__setitem__(slice(0, 2), np.sin(f[X])),
     "an element of a field without gradient": lambda f: f[PLAIN].__setitem__(0, f[X][0]),
-    "a cube root": lambda f: f[Y].__setitem__(1, np.cbrt(f[X][0])),
     "a mean": lambda f: f[Y].fill(f[X].to_numpy().mean()),
-    "a norm": lambda f: f[Y].fill(np.linalg.norm(f[X].to_numpy())),
-    "a function of a field": lambda f: f[Y].from_numpy(np.exp(f[X])),
+    "a norm": lambda f: f[Y].fill(np.linalg.norm(f[X])),
     "a product with an array": lambda f: f[Y].from_numpy(np.ones(2) * f[X]),
-    "stacked parts": lambda f: f[Y].from_numpy(np.array([1.0, 2.0]) + np.flip(f[X].to_numpy())),
+    "an array of plain numbers": lambda f: f[Y].from_numpy(np.full(2, f[X][0], float)),
+    "math": lambda f: f[Y].fill(math.sqrt(f[X][0])),
     "a field without gradient": lambda f: f[PLAIN].from_numpy(f[X].to_numpy()),
     "a new field": lambda f: dt.from_numpy(f[X].to_numpy(), grad=True),
     "a new field of one value": lambda f: dt.full((), f[LOSS][None], ti.f64),
+    "a result in its place": lambda f: f[LOSS].__setitem__(None, float(f[LOSS][None]) / 4),
 }
 
 
-@pytest.mark.parametrize("name", WRITES)
-def test_what_python_computed_from_fields_with_gradients_is_not_written(name: str) -> None:
+@pytest.mark.parametrize("name", CUTS)
+def test_what_becomes_plain_is_reported_at_its_line(name: str) -> None:
     at = {
         X: field([1, 2]),
         Y: field([0, 0]),
         LOSS: field(0.0),
         PLAIN: field([1, 1], grad=False),
     }
-    with pytest.raises(dt.TapeError, match="The gradient would be cut"), dt.Tape(at[LOSS]):
+    line = CUTS[name].__code__.co_firstlineno
+    with pytest.warns(dt.GradientCut, match="The gradient is cut") as found, dt.Tape(at[LOSS]):
         energy(at[X], at[LOSS])
-        WRITES[name](at)
-    WRITES[name](at)  # without a tape
+        CUTS[name](at)
+    assert [(one.filename, one.lineno) for one in found] == [(__file__, line)]
+    CUTS[name](at)  # without a tape
     with dt.Tape(at[LOSS]):
         energy(at[X], at[LOSS])
         with dt.no_grad():
-            WRITES[name](at)
+            CUTS[name](at)
 
 
-def test_the_error_of_a_write_that_cuts_a_gradient() -> None:
+def test_the_warning_of_a_number_that_becomes_plain() -> None:
     x, loss = field([1, 2]), field(0.0)
-    with pytest.raises(dt.TapeError) as error, dt.Tape(loss):
+    with pytest.warns(dt.GradientCut) as found, dt.Tape(loss):
         energy(x, loss)
-        loss.from_numpy(loss.to_numpy() + 1.0)
-    assert str(error.value) == (
-        "The gradient would be cut: what Python writes into <field f64 (), grad> depends on "
-        "<field f64 (), grad>.\n"
-        "  Note: Writes from Python are constants for a tape, and so is what Python reads.\n"
-        "  Hint: compute it in a kernel, or with fields instead of numbers, such as 'loss /= 4' or "
-        "'y.copy_from(2 * x)'; if a constant is meant, write it under 'with dt.no_grad():'."
-    )
+        for _ in range(3):
+            scaled(x, math.sqrt(loss[None]), loss)  # once for the line
+    assert [str(one.message) for one in found] == [
+        "The gradient is cut: a number converted to a plain one depends on <field f64 (), grad>.\n"
+        "  Note: Derivatives follow numbers that a kernel returns, or that Python reads from a "
+        "field not written again since, through Python's operators and NumPy's functions.\n"
+        "  Hint: compute with operators and NumPy's functions, 'np.sqrt(a)' for 'math.sqrt(a)', "
+        "and pass the result to a kernel as an argument of its own; if a constant is meant, "
+        "dt.stop_grad(a)."
+    ]
 
 
-@pytest.mark.parametrize("plain", [float, lambda v: math.sqrt(float(v)), lambda v: float(2 * v)])
-def test_a_result_is_not_replaced_by_a_plain_number(plain: Any) -> None:
-    x, loss = field([1, 2]), field(0.0)
-    with pytest.raises(dt.TapeError, match="overwrites what it read"), dt.Tape(loss):
-        energy(x, loss)
-        loss[None] = plain(loss[None]) / 4
-    with dt.Tape(loss):
-        energy(x, loss)
-        with dt.no_grad():
-            loss[None] = plain(loss[None]) / 4
-
-
-# Not refused
+# Not reported
 
 
 def test_what_a_launch_has_replaced_since_may_be_overwritten() -> None:
     x, loss = field([1, 2]), field(0.0)
     with dt.Tape(loss):
         energy(x, loss)
-        print(float(loss[None]))
+        print(loss[None])
         loss.fill(0.0)
         energy(x, loss)
         loss[None] = 3.0
@@ -144,10 +134,11 @@ def test_what_an_operation_has_written_since_is_no_constant() -> None:
         x.grad_out.add_numpy(2 * y.grad_in.to_numpy())
 
     x, y, loss = field([1, 2]), field([0, 0]), field(0.0)
-    with pytest.raises(dt.TapeError, match="The gradient would be cut"), dt.Tape(loss):
+    with pytest.warns(dt.GradientCut, match="an array read by Python"), dt.Tape(loss):
         y.fill(1.0)
         double(x, y)
         x.from_numpy(np.sin(y.to_numpy()))
+        energy(x, loss)
 
 
 def test_sums_start_anew_after_they_were_read() -> None:
@@ -155,14 +146,14 @@ def test_sums_start_anew_after_they_were_read() -> None:
     with dt.Tape(loss):
         for _ in range(2):
             energy(x, loss)
-            print(float(loss[None]))
+            print(f"{loss[None]:.3f} {loss[None]} %.3f %d" % (loss[None], loss[None]))
             loss[None] = 0.0
         energy(x, loss)
-        assert float(loss[None]) == 5.0
+        assert loss[None] == 5.0
     np.testing.assert_allclose(x.grad.to_numpy(), [2, 4])
     x[0] = float(x[0]) + 1.0  # a parameter, before the next tape
     with dt.Tape(loss):
-        x[1] = float(x[1]) + 1.0  # and no result on it
+        x[1] = dt.stop_grad(x[1]) + 1.0  # and no result on it
         loss.fill(0.0)
         energy(x, loss)
 
@@ -174,11 +165,11 @@ def test_constants_are_written_after_reads() -> None:
     with dt.Tape(loss):
         for k in range(3):
             energy(x, loss)
-            history += [loss[None], x.to_numpy(), f"{loss[None]:.3f}"]
+            history += [loss[None], x.detach().to_numpy(), f"{loss[None]:.3f}"]
             rate[None] = rate[None] / 2
             target.from_numpy(np.full(2, float(k)))
             target[0] = 3.0
-            steps[None] = int(loss[None])
+            steps[None] = int(dt.stop_grad(loss[None]))
             steps[None] += 1
             x[1] = 2.0
             if loss[None] > 1e3:
@@ -195,7 +186,7 @@ def test_what_holds_constants_is_read_as_constants() -> None:
         assert type(y[0]) is float
         x.from_numpy(3 * y.to_numpy())
         double(x, y)
-        assert isinstance(y[0], TrackedFloat)
+        assert isinstance(y[0], dt.Number)
         loss[None] = 0.0
         loss[None] += 1.0
         x[1] = 5.0
@@ -210,11 +201,12 @@ def test_numbers_of_one_tape_are_constants_of_the_next() -> None:
     x, y, loss = field([1, 2]), field([0, 0]), field(0.0)
     with dt.Tape(loss):
         energy(x, loss)
-        kept = x.to_numpy()
+        kept = [x[0], x[1] * 1.0]
     loss.fill(0.0)
     with dt.Tape(loss):
-        y.from_numpy(2 * kept)
+        y.from_numpy([2 * float(one) for one in kept])
         energy(y, loss)
+        assert type(kept[0] + 1.0) is float
     npt.assert_array_equal(loss[None], 20)
 
 
@@ -235,9 +227,9 @@ def test_a_gradient_that_a_field_without_one_has_cut_is_reported_where_it_is_rea
         y.from_numpy(2 * z.to_numpy())
         energy(y, loss)
     other = field([0, 0], grad=False)
-    with pytest.warns(dt.GradientCut, match="field 'x' has none and is read again"), dt.Tape(loss):
+    with pytest.warns(dt.GradientCut, match="field 'y' has none and is read again"), dt.Tape(loss):
         double(x, z)
-        other.from_numpy(2 * z.to_numpy())
+        other[0] = 2 * z[0]
         energy(other, loss)
         energy(x, loss)
 
@@ -249,10 +241,13 @@ def test_a_number_that_a_launch_takes_for_a_constant_is_reported() -> None:
             pytest.warns(dt.GradientCut, match="number 'h' of kernel 'scaled' depends on") as found,
             dt.Tape(loss),
         ):
-            scaled(x, 0.5 * x.to_numpy().max(), loss)
+            h = x[0]
+            x[0] = 3.0
+            scaled(x, 0.5 * h, loss)
         assert found[0].filename == __file__
+    x.from_numpy([1, 2])
     with dt.Tape(loss):
-        scaled(x, float(x[0]), loss)
+        scaled(x, dt.stop_grad(x[0]), loss)
         with dt.no_grad():
             scaled(x, x[0], loss)
     npt.assert_array_equal(x.grad.to_numpy(), [1, 1])
@@ -266,6 +261,9 @@ def through_python(x: dt.Field) -> dt.Field:
     y.from_numpy(2 * x.to_numpy())
     energy(y, loss)
     return loss
+
+
+LINE = through_python.__code__.co_firstlineno + 2
 
 
 def beside_python(x: dt.Field) -> dt.Field:
@@ -292,73 +290,94 @@ TRANSFORMS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", TRANSFORMS)
-def test_transformations_refuse_what_python_computed_from_what_varies(name: str) -> None:
-    with pytest.raises(dt.TapeError, match="The gradient would be cut"):
+def test_transformations_report_what_becomes_plain(name: str) -> None:
+    with pytest.warns(dt.GradientCut, match="an array read by Python") as found:
         TRANSFORMS[name](through_python)
+    assert {(one.filename, one.lineno) for one in found} == {(__file__, LINE)}
     npt.assert_allclose(TRANSFORMS[name](beside_python), 2 * ONE)
 
 
-# Tracked values
-
-READS = frozenset([HostRead(None, "x")])
+# Numbers
 
 
-def test_operators_and_numpy_keep_track() -> None:
-    f: Any = track(2.0, READS)
-    a: Any = track(np.arange(6.0).reshape(2, 3).astype(np.float32), READS)
-    one = np.float64(2)
-    computed = [
-        *(f * 2, 2 * f, f - 1, 1 - f, f + 1, f / 4, 4 / f, f**2, 2**f, f % 1, -f, +f, abs(f)),
-        *(np.sin(f), one * f, f * one, f * np.ones(2), np.ones(2) * f, sum([f, f]), max(f, 1.0)),
-        *(a * 2, 2 * a, a @ a.T, np.sin(a), a[0], a[0, 0], a[0, 0] * 2, a.T, a.reshape(-1)),
-        *(a.sum(), a.mean(), a.std(), a.max(), a.dot(a.T), a.tolist(), a.mean().item(), a.ravel()),
-        *(a.copy(), a.astype(float), a.clip(0, 1), a.flatten(), a.take([0]), [v for v in a[0]]),
-        *(np.mean(a), np.stack([a, a]), np.concatenate([a, a]), np.where(a > 1, a, 0)),
-        *(np.linalg.norm(a), np.einsum("ij->i", a), np.fft.fft(a), np.interp(f, [0, 3], [0, 3])),
-        *(np.add.reduce(a), np.add.outer(a, a), np.cumsum(a), np.copy(a), np.zeros_like(a) + a),
-        *(np.ones((2, 3), np.float32).__iadd__(a), np.multiply(a, 2, out=np.empty_like(a))),
-        *(divmod(a, 2)[1], a.real, np.sort(a), np.pad(a, 1), a.sum().astype(float)),
-    ]
-    lost = [k for k, value in enumerate(computed) if reads_in(value) != READS]
-    assert not lost
-    npt.assert_array_equal(a * f, np.arange(6.0).reshape(2, 3) * 2)
-    assert (a * f).dtype == np.float32
-    assert a.sum().dtype == np.float32
-    assert isinstance(f, float)
-    assert f"{f:.2f} {f} {f!r} {a[0, 0]} {a.mean():.1f}" == "2.00 2.0 2.0 0.0 2.5"
+def test_numbers_are_real_numbers_and_no_floats() -> None:
+    x = field([2.0, 3.0])
+    with dt.Tape():
+        a, b = x[0], x[1]
+        assert isinstance(a, numbers.Real) and not isinstance(a, float)
+        assert type(a) is dt.Number and type(2 * a) is dt.Number
+        assert {a: 1}[2.0] == 1 and a == 2 and a != b and a < b <= 3 and bool(a)
+        assert f"{a:.2f} {a} {a!r} %s %.1f" % (a, b) == "2.00 2.0 2.0 2.0 3.0"
+        assert [a.real, a.imag, a.conjugate(), a.is_integer()] == [2, 0, 2, True]
+        assert (type(a // 1), a // 1, 7 // a, divmod(a, 2)) == (float, 2, 3, (1, 0))
+        assert np.isfinite(a) and np.sign(b) == 1 and np.floor(b) == 3
+        assert sorted([b, a]) == [2, 3] and sum([a, b]) == 5 and max(a, b) is b
+        with pytest.raises(AttributeError, match="has no attribute 'detach'"):
+            a.detach()
+        for other in ("text", None, [1.0]):
+            assert a != other
+            with pytest.raises(TypeError):
+                a + other
+        with pytest.warns(dt.GradientCut, match="a number that is copied"):
+            assert type(copy.copy(a)) is float
+        with pytest.warns(dt.GradientCut):
+            assert type(pickle.loads(pickle.dumps(a))) is float
+        with pytest.warns(dt.GradientCut, match="combined with one of another kind"):
+            assert a * 1j == 2j
+        with pytest.raises(TypeError, match="not JSON serializable"):
+            json.dumps(a)
+    assert json.dumps(float(a)) == "2.0" and type(a + 1) is float
+    assert dt.Number("2.5") == 2.5 and type(dt.Number()) is float
 
 
-def test_integers_comparisons_and_plain_numbers_are_not_tracked() -> None:
-    f: Any = track(2.0, READS)
-    a: Any = track(np.arange(6.0), READS)
-    plain = [
-        *(a > 1, a.argmax(), np.isfinite(a), int(f), f > 1, bool(f), round(f), f // 1),
-        *(float(f), math.sin(f), np.asarray(a), a.astype(int), json.loads(json.dumps([f]))),
-        *(pickle.loads(pickle.dumps(f)), pickle.loads(pickle.dumps(a))),
-        *(track(np.arange(3), READS), track("text", READS), track(3, READS)),
-    ]
-    assert not [value for value in plain if reads_in(value)]
-
-
-def test_an_array_that_is_written_into_tracks_what_is_written() -> None:
-    a: Any = track(np.arange(3.0), READS)
-    other = HostRead(None, "y")
-    a[0] = track(1.0, frozenset([other]))
-    assert reads_in(a) == READS | {other}
-    assert type(a) is TrackedArray
-    a += 1.0
-    npt.assert_array_equal(a, [2, 2, 3])
+def test_lists_and_arrays_of_numbers() -> None:
+    x = field([2.0, 3.0])
+    with dt.Tape():
+        a, b = x[0], x[1]
+        made = {
+            "mean": np.mean([a, b]),
+            "max": np.max([a, b]),
+            "min": np.array([a, 9.0]).min(),
+            "sum": np.sum([a, b, 1]),
+            "prod": np.prod([a, b]),
+            "dot": np.dot([a, b], [1.0, 2.0]),
+            "stack": np.stack([a, b])[1],
+            "concatenate": np.concatenate([[a], [b]])[0],
+            "norm": np.linalg.norm([a, b]),
+            "std": np.std([a, b]),
+            "cumsum": np.cumsum([a, b])[1],
+            "where": np.where(b > a, a, b)[()],
+            "clip": np.clip(a, 0.0, 10.0),
+            "outer": np.outer([a, b], [1.0, 2.0])[1, 1],
+            "einsum": np.einsum("i,i", [a, b], [1.0, 1.0]),
+            "cross": np.cross([a, 0.0, 0.0], [0.0, b, 0.0])[2],
+            "matmul": (np.array([[a, 0.0], [0.0, b]]) @ np.ones(2))[1],
+            "array": (np.arange(3.0) * a)[2],
+            "in place": np.add.reduce([a, b]),
+            "sqrt": np.sqrt([a, b])[1],
+            "linspace": np.linspace(0.0, a, 3)[1],
+            "full": np.full(3, a)[1],
+            "polyval": np.polyval([1.0, 2.0], a),
+            "float64": np.float64(2.0) * a,
+            "mean of one": np.mean(a),
+            "vector": ti.Vector([a, b])[0],
+        }
+        plain = [name for name, one in made.items() if type(one) is not dt.Number]
+        assert not plain
+    want = {"mean": 2.5, "prod": 6, "dot": 8, "norm": 13**0.5, "std": 0.5, "cross": 6, "array": 4}
+    for name, value in want.items():
+        assert made[name] == pytest.approx(value)
 
 
 def test_kept_numbers_keep_neither_field_nor_tape() -> None:
     x = field([1, 2])
     with dt.Tape() as tape:
-        kept = [x[0], x.to_numpy()]
+        kept = [x[0], 2 * x[1]]
     alive = weakref.ref(x), weakref.ref(tape)
     del x, tape
     gc.collect()
     assert [one() for one in alive] == [None, None]
-    assert all(map(reads_in, kept))
+    assert kept == [1, 4]
 
 
 # Numbers that are written with their gradients
@@ -605,8 +624,8 @@ def test_with_arrays_numpy_computes() -> None:
 # Random programs
 
 
-def test_random_programs_are_refused_where_python_would_cut_a_gradient() -> None:
+def test_random_programs_are_right_or_warn_where_python_cuts_a_gradient() -> None:
     said: list[str] = []
-    wrong, refused = run(range(int(os.environ.get("DIFFTILE_HOST_PROGRAMS", "120"))), said.append)
+    wrong, reported = run(range(int(os.environ.get("DIFFTILE_HOST_PROGRAMS", "120"))), said.append)
     assert not wrong, "\n".join(said)
-    assert refused > 20
+    assert reported > 20

@@ -554,7 +554,7 @@ def test_a_part_of_constants_leaves_the_rest_varying() -> None:
         return _weighed(x, z)
 
     for run in (dt.grad(f), lambda x: dt.linearize(f, x)[1](x), dt.hessian(f)):
-        with pytest.raises(dt.TapeError, match="The gradient would be cut"):
+        with pytest.warns(dt.GradientCut, match="an array read by Python"):
             run(np.array([1.0, 2.0]))
 
 

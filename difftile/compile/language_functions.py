@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.field import Field
+from difftile.fields.numbers import plain_numbers
 from difftile.fields.structs import StructField
 from difftile.fields.view import View
 from difftile.ops import meaning
@@ -150,14 +151,15 @@ def unique(index: Any) -> Any:
 def stop_grad(x: Any) -> Any:
     """Return x, as a constant for every derivative: no gradient and no tangent goes through.
 
-    In a kernel x is a number, vector, matrix, struct or tuple; in Python it comes back as it is.
+    In a kernel x is a number, vector, matrix, struct or tuple. In Python it is a number, or an
+    array or list of numbers, which come back as plain ones.
 
     Raises:
         FieldError: The function is called from Python with a field.
     """
     if isinstance(x, (Field, View, StructField)):
         raise FieldError("'dt.stop_grad' is for values in kernels; of a field write 'x.detach()'.")
-    return x
+    return plain_numbers(x)
 
 
 def exact(x: Any) -> Any:

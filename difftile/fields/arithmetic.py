@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import numbers
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Number, Real
 from typing import Any, TypeAlias, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, abbreviated
 from difftile.fields.exchange import TOO_LARGE
+from difftile.fields.numbers import Number, replaced
 from difftile.fields.step_number import StepNumber
-from difftile.fields.tracked import TrackedFloat, replaced
 from difftile.lang.meanings import vector_values
 from difftile.tracebacks import boundary
 
@@ -26,12 +27,24 @@ class Operators:
     Attributes:
         apply: Returns the result of an operator for its name, its operands, and a field for the
             result or None.
-        store: Writes a number that carries derivatives into an element of a field, or with None
-            into all; returns False where derivatives do not pass.
+        store: Writes numbers, some of which carry derivatives, into a field or a part of one;
+            returns False where derivatives do not pass.
     """
 
     apply: Callable[[str, tuple[Any, ...], Any], Any] | None = None
-    store: Callable[[Any, Any, TrackedFloat], bool] | None = None
+    store: Callable[[Any, Any], bool] | None = None
+
+
+def carried_into(target: Any, values: Any) -> bool:
+    """Write numbers with their derivatives into a field or a part; return whether that was done."""
+    return may_carry(values) and Operators.store is not None and Operators.store(target, values)
+
+
+def may_carry(values: Any) -> bool:
+    """Tell whether a value may hold numbers that carry derivatives."""
+    return isinstance(values, (Number, list, tuple)) or (
+        isinstance(values, np.ndarray) and cast("npt.NDArray[Any]", values).dtype == object
+    )
 
 
 def _binary(name: str) -> tuple[BinaryMethod, BinaryMethod, BinaryMethod]:
@@ -98,7 +111,7 @@ def _holds_numbers(value: object) -> bool:
         return False
     kind = type(value)
     is_array = hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")
-    is_number = isinstance(value, (Number, StepNumber))
+    is_number = isinstance(value, (numbers.Number, StepNumber))
     return is_number or is_array or vector_values(value) is not None
 
 
@@ -187,7 +200,7 @@ _OPERATORS = (
 )
 
 
-_OPERANDS = (Arithmetic, Real, StepNumber)
+_OPERANDS = (Arithmetic, numbers.Real, StepNumber)
 
 
 def operated(

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
-from difftile.fields.arithmetic import Arithmetic, Compared
+from difftile.fields.arithmetic import Arithmetic, Compared, carried_into
 from difftile.fields.as_numbers import AsNumbers
 from difftile.fields.exchange import as_array, as_contents
 from difftile.fields.export import cuda_interface, device_of, dlpack_of, shared_array
@@ -163,6 +163,8 @@ class ArrayLike(AsNumbers, Shaped, Arithmetic, ABC):
         Raises:
             FieldError: The shape differs, or floats would be cut to integers.
         """
+        if carried_into(self, values):
+            return
         array = self._constants(values, (*self.shape, *shape_of(self.element)))
         self._set(array, constant=True)
 
@@ -192,7 +194,7 @@ class ArrayLike(AsNumbers, Shaped, Arithmetic, ABC):
 
     def fill(self, value: npt.ArrayLike) -> None:
         """Set every element to one value: a number, or a vector or matrix for such elements."""
-        if filled_by_launch(self, value):
+        if carried_into(self, value) or filled_by_launch(self, value):
             return
         inner = shape_of(self.element)
         given = self._constants(value, inner if as_array(value).ndim else ())

@@ -86,6 +86,7 @@ def field_of(array: Any, dtype: Any = None) -> ArrayLike:
             return field if known.window is None else View(field, known.window)
     found = _shared(array, dtype)
     base, window = found.base, found.window
+    base.storage.is_array = True
     try:
         mine = weakref.ref(array, lambda _: _known.pop(key, None) and None)
     except TypeError:  # no weak references: found again by its memory

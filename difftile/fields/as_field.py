@@ -11,6 +11,7 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import element_type, from_numpy
 from difftile.fields.exchange import as_array
 from difftile.fields.foreign import from_dlpack
+from difftile.fields.numbers import numbers_in, plain_numbers
 from difftile.fields.structs import StructField
 from difftile.ir.types import I32
 from difftile.lang.meanings import dtype_of
@@ -47,11 +48,11 @@ def asarray(values: Any, dtype: Any = None, *, grad: bool | None = None) -> Any:
         return cast("Any", from_numpy(cast("Any", values), dtype, grad=bool(grad)))
     if hasattr(values, "__dlpack__"):
         return from_dlpack(values, dtype, copy=True, grad=bool(grad))
-    array = as_array(values)
+    array = as_array(plain_numbers(values))
     if dtype is not None:
         dtype = dtype_of(element_type(dtype))  # with the default float type, where it has no other
     elif array.dtype.kind == "f":
         dtype = dtype_of(current_session().float_type)
     elif array.dtype.kind == "i":
         dtype = dtype_of(I32)
-    return from_numpy(array, dtype, grad=bool(grad))
+    return from_numpy(values if numbers_in(values) else array, dtype, grad=bool(grad))

@@ -12,6 +12,7 @@ from difftile.diagnostics import FieldError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import Shape, as_array, as_integer, as_shape, float_element
 from difftile.fields.field import Field, make
+from difftile.fields.numbers import numbers_in, plain_numbers
 from difftile.fields.split import Split
 from difftile.fields.structs import Member, StructField, has_floats
 from difftile.ir.types import (
@@ -178,7 +179,8 @@ def from_numpy(values: Any, dtype: Any = None, *, grad: bool = False) -> Field |
     """
     if is_struct_type(dtype):
         return _structs_from_numpy(values, dtype, grad)
-    array = as_array(values)
+    carried = numbers_in(values)
+    array = as_array(plain_numbers(values) if carried else values)
     if dtype is None:
         scalar = scalar_from_numpy(array.dtype)
         if scalar is None:
@@ -195,7 +197,9 @@ def from_numpy(values: Any, dtype: Any = None, *, grad: bool = False) -> Field |
             f"An array of shape {array.shape} does not end in the shape {inner} of {element}."
         )
     made = _make(element, outer)
-    made.from_numpy(array)
+    if grad and carried:  # derivatives pass into it
+        made = made.with_grads()
+    made.from_numpy(values if carried else array)
     return made.with_grads() if grad else made
 
 
@@ -214,6 +218,8 @@ def _structs_from_numpy(values: Any, dtype: StructTypeLike, grad: bool) -> Struc
 
 def _filled(element: Type, shape: Shape, value: npt.ArrayLike, grad: bool) -> Field:
     made = _make(element, as_shape(shape))
+    if grad and numbers_in(value):  # into which derivatives pass
+        made = made.with_grads()
     made.fill(value)
     return made.with_grads() if grad else made
 

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, FieldIndexError, abbreviated, brief, counted
-from difftile.fields.recording import RECORDING
-from difftile.fields.tracked import reads_in, track
+from difftile.fields.numbers import Number
 from difftile.ir.types import BOOL, FLOATS, Type, numpy_dtype, scalar_of, with_scalar
 
 Shape: TypeAlias = int | Sequence[int]
@@ -142,7 +141,7 @@ def refuse_mask(values: object) -> None:
 def as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return values as an array of numbers in the byte order of this machine.
 
-    While a recorder is open the array is tracked if the values are.
+    Numbers that carry derivatives become plain ones, of which their recorder hears.
 
     Raises:
         FieldError: The values are not real numbers.
@@ -154,6 +153,8 @@ def as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
         raise FieldError(f"{abbreviated(values)} is no array of numbers.") from None
     except OverflowError:
         raise FieldError(f"{abbreviated(values)} is out of range: {TOO_LARGE}.") from None
+    if array.dtype.kind == "O" and any(isinstance(n, Number) for n in array.flat):
+        array = array.astype(float)
     if (
         array.dtype.kind == "O"
         and array.size
@@ -162,8 +163,7 @@ def as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
         raise FieldError(f"{abbreviated(values)} is out of range: {TOO_LARGE}.")
     if array.dtype.kind not in "biuf":
         raise FieldError(f"{abbreviated(values)} is no array of real numbers.")
-    array = array.astype(array.dtype.newbyteorder("="), copy=False)
-    return array if RECORDING.get().recorder is None else track(array, reads_in(values))
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 TOO_LARGE = "integers have up to 64 bits, and floats, such as 1e20, go up to 1.8e308"

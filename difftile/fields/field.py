@@ -15,13 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, TapeError, brief
-from difftile.fields.arithmetic import Operators
+from difftile.fields.arithmetic import carried_into, may_carry
 from difftile.fields.array_like import ArrayLike, check_is_field, filled_by_launch
 from difftile.fields.exchange import as_array, as_index, as_shape, as_view_shape
 from difftile.fields.pending import PENDING, run_pending
 from difftile.fields.recording import RECORDING, as_read, note_read, note_write
 from difftile.fields.split import Split, exchange
-from difftile.fields.tracked import TrackedFloat
 from difftile.fields.view import View, assign_part
 from difftile.fields.window import Window, picks_part, whole
 from difftile.ir.types import (
@@ -127,6 +126,7 @@ class Storage:
         of_overwritten: Whether this is a gradient with respect to contents that launches on the
             tape have overwritten, so that the field holds others now.
         rows: The rows that they belong to.
+        is_array: Whether it was made for an array that stands in the place of a field.
         is_scratch: Whether an operation of the library keeps the memory for itself.
         read_only: Whether the memory belongs to others who rely on what it holds.
         exports: An array over the memory that lives as long as the field.
@@ -139,6 +139,7 @@ class Storage:
         "exports",
         "graded",
         "gradient_of",
+        "is_array",
         "is_scratch",
         "memory",
         "of_overwritten",
@@ -156,6 +157,7 @@ class Storage:
         self.of_overwritten = False
         self.rows: weakref.ref[Rows] | None = None
         self.read_only = False
+        self.is_array = False
         self.exports: object = None
         self.split: Split | None = None
         self._fields: dict[weakref.ref[Field], None] = {}
@@ -463,7 +465,7 @@ class Field(ArrayLike):
     @boundary
     def fill(self, value: npt.ArrayLike) -> None:
         """Set every element to one value: a number, or a vector or matrix for such elements."""
-        if type(value) is TrackedFloat and Operators.store and Operators.store(self, None, value):
+        if carried_into(self, value):
             return
         if filled_by_launch(self, value):
             return
@@ -508,15 +510,13 @@ class Field(ArrayLike):
                 assign_part(self[index], value)
                 return
             where = as_index(self, self.shape, index)
-            if (
-                type(value) is TrackedFloat
-                and Operators.store
-                and Operators.store(self, where, value)
-            ):
-                return
-            if isinstance(value, ArrayLike):
-                assign_part(View(self, whole(self.shape).sliced(self, where)), value)
-                return
+            if isinstance(value, ArrayLike) or may_carry(value):
+                part = View(self, whole(self.shape).sliced(self, where))
+                if isinstance(value, ArrayLike):
+                    assign_part(part, value)
+                    return
+                if carried_into(part, value):
+                    return
             if not where and filled_by_launch(self, value):
                 return
             array = self._constants(value, shape_of(self.element))

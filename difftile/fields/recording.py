@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from difftile.diagnostics import FieldError, TapeError
+from difftile.fields.numbers import Constant, HostRead, Origin, Reads, carrying
 from difftile.fields.pending import run_pending
-from difftile.fields.tracked import HostRead, Origin, Reads, TrackedFloat, track
+from difftile.user_line import user_line
 
 if TYPE_CHECKING:
     from difftile.fields.array_like import ArrayLike
@@ -32,6 +33,8 @@ class Recorder:
     takes_runs: ClassVar[bool] = False
     """Whether it takes the launches of loops over `dt.steps` as one program, by `run`."""
 
+    _told: Set[tuple[str, int]] = frozenset()
+
     def meet(self, field: Field) -> None:
         """Hear that Python is about to read or write a field."""
 
@@ -42,8 +45,7 @@ class Recorder:
     def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
         """Record that Python is about to write constants.
 
-        For a whole field, one element of `values` stands for all. They are tracked if they follow
-        from values that Python read while the recorder was open.
+        For a whole field, one element of `values` stands for all.
 
         Returns:
             Whether the write may happen in the field's memory, although records need its contents.
@@ -89,7 +91,22 @@ class Recorder:
         return []
 
     def takes_constant(self, number: Any, reads: Reads) -> None:
-        """Hear that a tracked number is taken for a constant."""
+        """Hear that a number which carries a derivative is taken for a constant."""
+
+    def lets_go(self, number: Any, reads: Reads) -> None:
+        """Hear that a number of this recorder becomes a plain one, perhaps after its end."""
+        if not self.is_open or RECORDING.get().constant:
+            return
+        line = user_line()
+        place = line.file, line.line
+        if place not in self._told:  # once for each line
+            self.takes_constant(number, reads)
+            self._told = {*self._told, place}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it records, in some thread or task."""
+        return self in Recording.open
 
     def opaque(self, step: Any) -> Any:
         """Run and record a step whose inside is not seen; return the result of the step."""
@@ -291,21 +308,32 @@ def note_write(field: Field) -> Recording:
     return recording
 
 
+_ARRAY = Constant(
+    "an array read by Python",
+    "compute in kernels or with fields, '2 * x'",
+    "read it under 'with dt.no_grad():'",
+)
+
+
 def as_read(field: Field, where: Where, values: Any) -> Any:
-    """Return the values that Python read from a field, tracked if the recorder asks for it."""
+    """Return the values that Python read from a field: numbers that carry derivatives, if they do.
+
+    An array, of a part or of all of a field, is one of plain numbers.
+    """
     recording = RECORDING.get()
-    if recording.recorder is None or recording.constant:
+    recorder = recording.recorder
+    if recorder is None or recording.constant:
         return values
-    read = recording.recorder.host_read(field, where)
+    read = recorder.host_read(field, where)
     if read is None:
         return values
-    found = track(values, frozenset((read,)))
-    if type(found) is TrackedFloat and isinstance(where, tuple):
-        version = field.storage.buffer.contents.mark()
-        found.origin = Origin(
-            weakref.ref(recording.recorder), found.plain, weakref.ref(field), where, version
-        )
-    return found
+    reads = frozenset((read,))
+    if not isinstance(where, tuple):
+        recorder.lets_go(_ARRAY, reads)
+        return values
+    version = field.storage.buffer.contents.mark()
+    origin = Origin(weakref.ref(recorder), reads, values, weakref.ref(field), where, version)
+    return carrying(values, origin)
 
 
 def check_no_tape(what: str) -> None:

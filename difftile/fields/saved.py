@@ -21,6 +21,7 @@ from difftile.diagnostics import DatasetError, FieldError, OutOfMemory
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import from_numpy
 from difftile.fields.field import Field
+from difftile.fields.recording import no_grad
 from difftile.fields.rows import Rows
 from difftile.fields.structs import Member, StructField
 from difftile.files.arrays import read_arrays, write_arrays
@@ -92,7 +93,8 @@ def _write(
         raise FieldError(f"dt.save(): two arrays of the file would be called '{key}'; rename one.")
     grad = "grad" if field.has_grads else ""
     table.append((name, parent, str(len(shape_of(field.element))), grad))
-    arrays[key] = np.asarray(field.to_numpy())
+    with no_grad():
+        arrays[key] = field.to_numpy()
 
 
 @boundary

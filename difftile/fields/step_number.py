@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, StepsError, brief, counted
+from difftile.fields.numbers import Number
 from difftile.fields.step_expression import (
     FUNCTIONS,
     STEP,
@@ -25,7 +26,6 @@ from difftile.fields.step_expression import (
     LookUp,
     Numbers,
 )
-from difftile.fields.tracked import Tracked
 
 _NUMBERS = (bool, int, float, np.number, np.bool_)
 
@@ -161,7 +161,7 @@ def _combined(apply: Apply, operands: Sequence[Any]) -> Any:
             plain_number(one)
             constant = one.moment
             moment = moment if constant.constant else constant
-        elif isinstance(one, Tracked):
+        elif isinstance(one, Number):
             raise StepsError(
                 "A step number is combined with a number that carries derivatives, which would be "
                 "lost. Pass both to the kernel and combine them there."

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, brief
+from difftile.fields.arithmetic import carried_into
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_array, as_view_shape
 from difftile.fields.recording import as_read, note_read
@@ -218,6 +219,8 @@ def assign_part(part: View, value: npt.ArrayLike | ArrayLike) -> None:
                 )
             fitting = fitting.broadcast_to(part.shape)
         part.copy_from(fitting)
+        return
+    if carried_into(part, value):
         return
     array, inner = as_array(value), shape_of(part.element)
     if array.shape in ((), inner):

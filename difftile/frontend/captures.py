@@ -164,6 +164,18 @@ def key_of(value: Any) -> Hashable:
     return SameObject(value)
 
 
-def plain(value: Any) -> Any:
-    """Return a NumPy number as a Python number, and anything else as it is."""
-    return cast(Any, value).item() if isinstance(value, np.generic) else value
+def plain(value: Any, path: Path | None = None) -> Any:
+    """Return a number of NumPy, or one with a derivative, as a plain one; all else as it is.
+
+    Args:
+        value: The object.
+        path: Where a kernel takes it from, if it does.
+    """
+    if isinstance(value, np.generic):
+        return cast(Any, value).item()
+    if not hasattr(type(value), "_is_difftile_number"):
+        return value
+    if path is None:
+        return float(value)
+    what = f"the number '{path.identifier}' that a kernel takes from outside"
+    return float(value.taken(what, "pass it to the kernel as an argument"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from difftile.frontend.captures import (
     WiderField,
     key_of,
     look_up,
+    plain,
 )
 from difftile.frontend.context import Context
 from difftile.frontend.field_views import hidden, size_of, view_of
@@ -94,18 +95,18 @@ def captured(cx: Context, value: Any, path: Path | None) -> Item:
             return cx.b.assembled(shape, [cx.value(part) for part in parts])
         case _:
             pass
-    plain: Any = cast(Any, value).item() if isinstance(value, np.generic) else value
+    value = plain(value, path)
     if path is None or _in_library(cx, path):
-        return Static(plain, path)
-    if isinstance(plain, float):
+        return Static(value, path)
+    if isinstance(value, float):
         known = cx.outside.captures.get(path)
         if known is not None and isinstance(known.param, Var):
             return known.param
         number = Var(path.identifier, cx.float_type)
         cx.outside.captures[path] = Capture(path, number)
         return number
-    item = Static(plain, path)
-    if meaning is not None or isinstance(plain, (bool, int, str, type(None))):
+    item = Static(value, path)
+    if meaning is not None or isinstance(value, (bool, int, str, type(None))):
         depend(cx, item)
     return item
 

@@ -17,8 +17,8 @@ from difftile.diagnostics import LaunchError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
+from difftile.fields.numbers import Number
 from difftile.fields.recording import Recording
-from difftile.fields.tracked import TrackedFloat
 from difftile.interop.direct import Direct
 from difftile.interop.lent import Addresses, LentField, Placing, Some, Values, buffer_at, copy_out
 from difftile.interop.linear import Linear
@@ -274,7 +274,7 @@ class Plan:
         return [self._result(one, k) for k, one in enumerate(results)]
 
     def _result(self, one: object, k: int) -> Field:
-        if isinstance(one, (TrackedFloat, float)):
+        if isinstance(one, (Number, float)):
             one = value(one)
         if isinstance(one, Field):
             return one

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from difftile.diagnostics import StepsError
+from difftile.fields.numbers import take_constants
 from difftile.fields.recording import RECORDING
-from difftile.fields.tracked import reads_in
-from difftile.recording.host_reads import ConstantNumber
 
 
 class Signature:
@@ -48,14 +47,7 @@ class Signature:
                 f"{self._shown} is called in the body of dt.steps(), which consists of launches. "
                 "Write 'for t in range(n)' where Python has a part in every step."
             )
-        if recording.recorder is None or recording.constant:
-            return
-        for name, arg in self.named(args, kwargs).items():
-            reads = reads_in(arg)
-            if reads:
-                what = f"the argument '{name}' of {self._shown}"
-                given = ConstantNumber(what, f"pass the field dt.value({name})", name)
-                recording.recorder.takes_constant(given, reads)
+        take_constants(self._shown, self.named(args, kwargs))
 
 
 class WrappedFunction:

@@ -11,7 +11,7 @@ import numpy as np
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.tracked import TrackedFloat
+from difftile.fields.numbers import Number
 from difftile.ir.types import is_float
 from difftile.jax.library import jax
 from difftile.jax.trees import opened
@@ -83,6 +83,6 @@ def _kind(leaf: Any) -> Any:
 
 def _constant(leaf: Any) -> Any:
     """Return a leaf as it is now: arrays of NumPy may change later."""
-    if isinstance(leaf, TrackedFloat):
+    if isinstance(leaf, Number):
         return leaf.plain
     return jax.numpy.array(leaf) if isinstance(leaf, np.ndarray) else leaf

@@ -55,7 +55,7 @@ def scalar_type(value: Array) -> Scalar:
     Raises:
         LaunchError: It does not hold numbers of the kernel language.
     """
-    scalar = scalar_from_numpy(value.dtype)
+    scalar = F64 if value.dtype == object else scalar_from_numpy(value.dtype)
     if scalar is None:
         raise LaunchError(f"expected numbers, got {value.dtype}.")
     return scalar
@@ -67,6 +67,9 @@ def common(values: Sequence[Any]) -> list[Array]:
     Raises:
         LaunchError: One of them holds no numbers.
     """
+    # Numbers that a tape follows become plain ones, of which it hears.
+    kinds = [getattr(getattr(one, "dtype", None), "kind", "") for one in values]
+    values = [v.astype(float) if k == "O" else v for v, k in zip(values, kinds, strict=True)]
     literals = [value for value in values if isinstance(value, (bool, int, float))]
     typed = [scalar_type(value) for value in values if not isinstance(value, (bool, int, float))]
     has_float = any(isinstance(one, float) for one in literals)

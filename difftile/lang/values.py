@@ -6,7 +6,7 @@ and integers stay integers. Floats are in double precision unless their type say
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -106,6 +106,11 @@ class Matrix(Arithmetic, metaclass=OfPython):
     def m(self) -> int:
         """The number of columns; 1 for a vector."""
         return self._numbers.shape[1] if self._numbers.ndim == 2 else 1
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether the open tape follows some of the numbers."""
+        return self._numbers.dtype == object
 
     @property
     def ndim(self) -> int:
@@ -236,7 +241,7 @@ class Matrix(Arithmetic, metaclass=OfPython):
     def _operate(op: str, *operands: Any) -> Any:
         for one in operands:
             known = isinstance(one, (bool, int, float, np.generic, np.ndarray, list, tuple, Matrix))
-            if not known and dialect_values(one) is None:
+            if not known and not is_followed(one) and dialect_values(one) is None:
                 return NotImplemented
         return wrapped(apply(op, *operands))
 
@@ -318,16 +323,17 @@ def array_of(value: Any) -> npt.NDArray[Any]:
     """
     array = _numbers_of(value)
     found = np.array(array, subok=True) if array is not None else None
-    if found is None or scalar_from_numpy(found.dtype) is None:
+    if found is None or (found.dtype != object and scalar_from_numpy(found.dtype) is None):
         raise LaunchError(f"expected numbers, got {value!r}.")
     return found
 
 
 def _numbers_of(value: Any) -> npt.NDArray[Any] | None:
-    if is_followed(value):  # an array that is followed as well, and warns where that ends
-        return np.atleast_1d(value).reshape(np.shape(value))
+    if is_followed(value):  # an array of objects, while it is
+        return np.asarray(value)
     if isinstance(value, (bool, int, float, np.generic, np.ndarray)):
-        return np.asarray(cast(Any, value))
+        array = np.asarray(cast(Any, value))
+        return array if array.dtype != object or all(map(is_followed, array.flat)) else None
     if isinstance(value, Matrix):
         return value._numbers  # pyrefly: ignore[protected-access]
     known = dialect_values(value)
@@ -344,7 +350,9 @@ def _numbers_of(value: Any) -> npt.NDArray[Any] | None:
     given = list(cast("Sequence[Any]", value))
     if all(isinstance(one, bool) for one in given):
         return np.array(given, bool)
-    literal = parts[0].ndim == 0 and not any(map(is_followed, given))
+    if any(one.dtype == object for one in parts):
+        return np.stack([one.astype(object) for one in parts])
+    literal = parts[0].ndim == 0
     # Numbers of Python take the type of the others.
     return np.stack(_evaluate.common(given if literal else parts))
 
@@ -370,7 +378,7 @@ def apply(op: str, *args: Any) -> Any:
     Raises:
         LaunchError: The function does not take such values.
     """
-    if any(is_followed(arg) for arg in args):
+    if any(is_followed(arg) or (isinstance(arg, Matrix) and arg.is_followed) for arg in args):
         return _followed(op, args)
     plain = all(isinstance(arg, (bool, int, float)) for arg in args)
     shaped = not all(isinstance(arg, _UNSHAPED) for arg in args)
@@ -394,12 +402,12 @@ def is_followed(value: Any) -> bool:
 
 
 def _followed(op: str, args: Sequence[Any]) -> Any:
-    ufunc = _UFUNCS.get(op)
-    if ufunc is None:
+    function = _UFUNCS.get(op) or _OF_OBJECTS.get(op)
+    if function is None:
         raise LaunchError(
             f"'{op}' of numbers that a tape follows is computed in kernels and funcs only."
         )
-    return ufunc(*(arg.to_numpy() if isinstance(arg, Matrix) else arg for arg in args))
+    return wrapped(function(*(array_of(arg) if isinstance(arg, Matrix) else arg for arg in args)))
 
 
 _PLAIN = ("numpy", *PACKAGES)
@@ -416,5 +424,21 @@ _UFUNCS: dict[str, np.ufunc] = {
     **{"bit_and": np.bitwise_and, "bit_or": np.bitwise_or, "bit_xor": np.bitwise_xor},
     **{"shl": np.left_shift, "shr": np.right_shift, "lt": np.less, "le": np.less_equal},
     **{"gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal},
+}
+
+
+def _norm_sqr(a: Any) -> Any:
+    return np.sum(a * a)
+
+
+def _normalized(a: Any) -> Any:
+    return a / np.linalg.norm(a)
+
+
+# The methods of vectors and matrices whose components a tape follows.
+_OF_OBJECTS: dict[str, Callable[..., Any]] = {
+    **{"dot": np.dot, "cross": np.cross, "outer": np.outer, "sum": np.sum, "trace": np.trace},
+    **{"transpose": np.transpose, "norm": np.linalg.norm},
+    **{"norm_sqr": _norm_sqr, "normalized": _normalized},
 }
 _OF_UFUNC = {ufunc: op for op, ufunc in _UFUNCS.items()} | {np.fmax: "max", np.fmin: "min"}

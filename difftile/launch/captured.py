@@ -117,7 +117,7 @@ class Captured:
         for capture, before, position in self.single:
             found = look_up(capture.path, known)
             if position is not None:
-                number = plain(found)
+                number = plain(found, capture.path)
                 if type(before) is not type(number):
                     return False
                 values[position] = number
@@ -163,7 +163,7 @@ def captured(
         root, name = _split(capture.path)
         wanted = int if isinstance(capture.param, Var) and capture.param.type == I32 else float
         if root is None or (place is not None and type(value) is not wanted):
-            single.append((capture, plain(value), place))
+            single.append((capture, plain(value, capture.path), place))
         else:
             before = value if place is None else values[place]
             groups.setdefault(root, []).append((name, before, capture, place))

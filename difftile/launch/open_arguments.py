@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, TypeAlias, cast
 
+import numpy as np
 import numpy.typing as npt
 
 from difftile.compile.annotations import FieldOf, Kind
@@ -23,8 +24,8 @@ from difftile.diagnostics import FieldError, abbreviated, brief, counted, did_yo
 from difftile.fields.array_like import ArrayLike, Shaped
 from difftile.fields.arrays import field_of, host_values, is_array
 from difftile.fields.exchange import TOO_LARGE
+from difftile.fields.numbers import Number, numbers_in
 from difftile.fields.structs import StructElement, StructField, values_of
-from difftile.fields.tracked import TrackedFloat
 from difftile.frontend.captures import plain
 from difftile.ir.types import (
     BOOL,
@@ -45,8 +46,9 @@ Methods: TypeAlias = tuple[tuple[str, Any], ...]
 Shape: TypeAlias = tuple[int, ...]
 
 _MOST_NUMBERS = 64  # of a vector or matrix: an 8x8 matrix
+_SIMPLE = (float, int, str, Number)
 _INTEGERS = {int, bool}
-_FLOATS = {float, TrackedFloat}
+_FLOATS = {float, Number}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,16 @@ class Members:
 
 Form: TypeAlias = Single | Numbers | Members
 Parts: TypeAlias = list[object]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An argument of several values in the form and the parts that were found in it."""
+
+    form: Form
+    parts: tuple[object, ...]
+
+
 _Struct: TypeAlias = tuple[Mapping[str, object], Methods, Struct | None]
 
 
@@ -136,6 +148,9 @@ def opened_again(several: Sequence[OpenedArgument], args: CallArgs) -> CallArgs 
 
 def _add_parts(found: Parts, value: object, form: Form) -> bool:
     """Append the parts of a value to a list; return False if it does not have the form."""
+    if isinstance(value, Opened):
+        found += value.parts
+        return value.form == form
     if isinstance(form, Single):
         found.append(shared(value, form.kind) if is_array(value) else value)
         return True
@@ -161,10 +176,14 @@ def opened(value: object, kind: Kind) -> tuple[Form, Parts]:
     Raises:
         Misfit: The value does not fit the kind.
     """
+    if isinstance(value, Opened):
+        return value.form, [*value.parts]
+    if isinstance(value, np.ndarray) and numbers_in(value):
+        value = cast("npt.NDArray[Any]", value).tolist()
     if is_array(value) and not isinstance(kind, (Vector, Matrix, Struct)):
         return Single(kind), [shared(value, kind)]
-    if kind == "template" or isinstance(value, (ArrayLike, StructField, float, int, str)):
-        if isinstance(value, (float, int, str)) and isinstance(kind, (Vector, Matrix, Struct)):
+    if kind == "template" or isinstance(value, (ArrayLike, StructField, *_SIMPLE)):
+        if isinstance(value, _SIMPLE) and isinstance(kind, (Vector, Matrix, Struct)):
             raise Misfit(f"takes {_named(kind)}, not {brief(value)}.")
         return Single(kind), [value]
     if isinstance(kind, (Vector, Matrix)):
@@ -269,7 +288,7 @@ def _listed(array: npt.NDArray[Any]) -> list[Any]:
     Raises:
         Misfit: The array does not hold numbers.
     """
-    if array.dtype.kind not in "biuf":
+    if array.dtype.kind not in "biuf" and not numbers_in(array):
         raise Misfit(f"takes an array of numbers, not of {array.dtype}.")
     return (array if array.ndim == 1 else array.ravel()).tolist()
 
@@ -284,8 +303,8 @@ def _nested(rows: Sequence[object]) -> tuple[Shape, list[Any]]:
     shapes: set[Shape] = set()
     for k, row in enumerate(rows):
         shape: Shape = ()
-        if isinstance(row, (float, int)):
-            found.append(plain(row))
+        if isinstance(row, (float, int, Number)):
+            found.append(row if isinstance(row, Number) else plain(row))
         elif isinstance(row, ArrayLike) and not row.shape and not shape_of(row.element):
             found.append(row)
         elif isinstance(row, (list, tuple)):

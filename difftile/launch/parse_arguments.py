@@ -21,7 +21,6 @@ from difftile.fields.field import Field
 from difftile.fields.number_field import NumberField
 from difftile.fields.step_number import StepNumber
 from difftile.fields.structs import StructField
-from difftile.fields.tracked import TrackedFloat
 from difftile.frontend.captures import Capture, key_of, look_up, plain
 from difftile.frontend.lower import (
     FLOAT,
@@ -314,7 +313,7 @@ def _number_or_static(
             if kind == "int":
                 raise LaunchError(f"{kernel!r}: '{name}' is an integer, not {brief(arg)}.")
             try:
-                return arg if isinstance(arg, TrackedFloat) else float(arg), "float"
+                return float(arg), "float"
             except OverflowError:
                 shown = abbreviated(arg)
                 raise LaunchError(f"{kernel!r}: '{name}' = {shown}; {TOO_LARGE}.") from None
@@ -387,7 +386,7 @@ def current_captures(
             at[param.name] = value
             values.append(value)
         else:
-            number = plain(value)
+            number = plain(value, capture.path)
             if not isinstance(number, int if param.type == I32 else float):
                 return None
             values.append(number)

@@ -14,7 +14,6 @@ from difftile.compile.specialisation import Specialisation
 from difftile.diagnostics import FieldError, NotDifferentiable, ReadOnlyMemory
 from difftile.fields.derived import DerivedField
 from difftile.fields.field import GRADIENTS, Field, Storage
-from difftile.fields.tracked import TrackedFloat
 from difftile.ir.nodes import Accumulate, Combine, Store
 from difftile.ir.walk import walk
 from difftile.launch.binding import Binding
@@ -100,7 +99,6 @@ class PreparedLaunch:
         exclusive: Whether the launch uses memory that others use as well, from one stage to the
             next or from the launch to its end: hidden fields, derived fields, and reports.
         derived: The fields among the arguments that follow from others.
-        tracked: The positions of numbers that follow from values which Python read.
         suspect: Tells of arguments whether `check` has to look at them, since indices may leave a
             shape; None where the fields and the intervals of the numbers rule it out.
         calls: How often the launch was called.
@@ -129,7 +127,6 @@ class PreparedLaunch:
     session: Session = field(init=False)
     stages: list[PreparedStage] = field(init=False)
     derived: tuple[DerivedField, ...] = field(init=False)
-    tracked: tuple[int, ...] = field(init=False)
     exclusive: bool = field(init=False)
     calls: int = 0
     again: int = 0
@@ -151,7 +148,6 @@ class PreparedLaunch:
         self.adjoints = {}
         self.stages = [PreparedStage(self.code, one, self.values) for one in self.code.stages]
         self.derived = tuple([one for one in self.values if isinstance(one, DerivedField)])
-        self.tracked = tuple([n.value for n in self.numbers if n.given is TrackedFloat])
         self.exclusive = bool(self.code.temps or self.derived or self.session.debug)
         if self.code.statements > _LARGE:
             self.again = _NEVER

@@ -12,7 +12,7 @@ from difftile.fields.recording import RECORDING
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.run import Run
 from difftile.linearization.private_recorder import PrivateRecorder
-from difftile.linearization.sweep import Active, varying_uses
+from difftile.linearization.sweep import Active, varying_uses, warn_of_arrays
 from difftile.recording.opaque import Opaque
 from difftile.recording.replay import Replay
 from difftile.recording.runs import MOST_OF_A_PART, RunStep, fused_step
@@ -86,6 +86,8 @@ class AdjointRecorder(PrivateRecorder):
             case Launch():
                 step.check()
                 step.run(self.records)
+                if not RECORDING.get().constant:
+                    warn_of_arrays(step, self.active)
             case Opaque():
                 return self._opaque(step)
             case HostStep():

@@ -66,7 +66,7 @@ def push_many(
         Unbatchable: Loops have bounds that differ between directions.
     """
     wanted = frozenset(one.origin for one in tangents)
-    stretch.check_writes(wanted)
+    stretch.warn_of_cuts(wanted)
     dots = ManyDirections.of(tangents)
     ManyPush(stretch, wanted, dots).over(stretch)
     return {out: dots.gradient(out).to_numpy() for out in outputs}

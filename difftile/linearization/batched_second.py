@@ -51,7 +51,7 @@ def push_pull_many(
     """
     fields = [field.origin for field in wrt]
     wanted = frozenset((*fields, *(one.origin for one in tangents)))
-    stretch.check_writes(wanted)
+    stretch.warn_of_cuts(wanted)
     many = ManyDirections.of(tangents)
     recording = _Recording(stretch, wanted, many)
     try:

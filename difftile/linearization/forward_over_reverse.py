@@ -93,7 +93,7 @@ def push_pull(
         TapeError: The derivative of a step, or of its backward, is not known.
     """
     wanted = frozenset(one.origin for one in (*wrt, *tangents))
-    stretch.check_writes(wanted)
+    stretch.warn_of_cuts(wanted)
     dots = _DualRecording(stretch, wanted)
     for one, values in tangents.items():
         dots.of(one).buffer.write(values)

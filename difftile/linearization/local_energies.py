@@ -16,17 +16,16 @@ from difftile.compile.arguments import Arguments, field_at
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import DerivedCode, Stage
 from difftile.diagnostics import LaunchError
-from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
+from difftile.fields.numbers import Constant, HostRead, Reads
 from difftile.fields.recording import RECORDING, Where
-from difftile.fields.tracked import HostRead, Reads, reads_in
 from difftile.ir.derived import After, Bar, Before, Same, Shape
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import Type, is_float
 from difftile.launch.binding import Binding, Environment, Fixed, Kept, Slot
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.linearization.pullback import Active
-from difftile.recording.host_reads import ConstantNumber, computed_by_python, result_of
+from difftile.recording.host_reads import result_of
 from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.steps import HostCopy, HostStep, Launch, TapeStep
@@ -136,7 +135,7 @@ class LocalEnergies(StepRecorder):
         """Return the reads of fields that vary."""
         return [read for read in reads if read.recorder is self._identity]
 
-    def takes_constant(self, number: ConstantNumber, reads: Reads) -> None:
+    def takes_constant(self, number: Constant, reads: Reads) -> None:
         """Warn that a number which varies is taken for a constant."""
         if varying := self.varying(reads):
             number.warn(varying)
@@ -144,18 +143,6 @@ class LocalEnergies(StepRecorder):
     def follows(self, launch: PreparedLaunch, position: int) -> bool:
         """Tell that weights pass to results of launches."""
         return True
-
-    def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
-        """Handle a write of constants from Python.
-
-        Raises:
-            TapeError: The values were computed from the field.
-            LaunchError: The write is to the field itself.
-        """
-        reads = self.varying(reads_in(values))
-        if reads and is_float(field.element) and not RECORDING.get().constant:
-            raise computed_by_python(field, reads)
-        return super().host_write(field, where, values)
 
     def record(self, step: TapeStep) -> object:
         """Run a step, unless Python itself is about to write, and remember it."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from difftile.compile.arguments import Arguments, field_at
-from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
-from difftile.fields.recording import RECORDING, Where
-from difftile.fields.tracked import HostRead, Reads, reads_in
+from difftile.fields.numbers import Constant, HostRead, Reads
+from difftile.fields.recording import Where
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.linearization.sweep import Active
-from difftile.recording.host_reads import ConstantNumber, computed_by_python, result_of
+from difftile.recording.host_reads import result_of
 from difftile.recording.recorder import StepRecorder
 
 
@@ -47,7 +46,7 @@ class PrivateRecorder(StepRecorder):
         """Return the reads of fields that vary."""
         return [read for read in reads if read.recorder is self._identity]
 
-    def takes_constant(self, number: ConstantNumber, reads: Reads) -> None:
+    def takes_constant(self, number: Constant, reads: Reads) -> None:
         """Warn that a number which varies is taken for a constant."""
         if varying := self.varying(reads):
             number.warn(varying)
@@ -59,14 +58,3 @@ class PrivateRecorder(StepRecorder):
     def follows(self, launch: PreparedLaunch, position: int) -> bool:
         """Tell that derivatives pass to results of launches."""
         return True
-
-    def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
-        """Record a write from Python that is about to happen.
-
-        Raises:
-            TapeError: The values were computed from fields that vary.
-        """
-        reads = self.varying(reads_in(values))
-        if reads and is_float(field.element) and not RECORDING.get().constant:
-            raise computed_by_python(field, reads)
-        return super().host_write(field, where, values)

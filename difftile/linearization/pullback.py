@@ -16,20 +16,27 @@ from dataclasses import replace
 from difftile.compile.arguments import Arguments, field_at
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
+from difftile.fields.numbers import Constant, HostRead, Reads
 from difftile.fields.recording import RECORDING, Recording, Where
-from difftile.fields.tracked import HostRead, Reads, reads_in
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.linearization.sweep import Active, Sweep, record_launch, varying_uses
-from difftile.recording.host_reads import ConstantNumber, computed_by_python, result_of
+from difftile.linearization.sweep import (
+    Active,
+    Sweep,
+    record_launch,
+    varying_uses,
+    warn_of_arrays,
+)
+from difftile.recording.host_reads import result_of
 from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.replay import Replay
 from difftile.recording.run import Run
 from difftile.recording.seeds import Seed, add_seed
 from difftile.recording.snapshots import Snapshot, Snapshots
-from difftile.recording.steps import HostStep, HostWrite, Launch, StepRecord, TapeStep
+from difftile.recording.steps import HostStep, Launch, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
+from difftile.user_line import UserLine, user_line
 
 
 class Pullback(StepRecorder):
@@ -54,7 +61,8 @@ class Pullback(StepRecorder):
         self._reads: dict[int, dict[HostRead, Field]] = {}  # by the number of steps before them
         self._touched: dict[Storage, Field] = {}
         self._returned: dict[str, HostRead] = {}
-        self._constants: dict[int, list[tuple[ConstantNumber, Reads]]] = {}
+        self._arrays: dict[int, UserLine] = {}  # of the steps that write arrays
+        self._constants: dict[int, list[tuple[Constant, Reads, UserLine]]] = {}
         self._identity = object()
         self._linear: dict[frozenset[Field], tuple[Sequence[StepRecord], Replay]] = {}
         self._snapshots = Snapshots()
@@ -77,6 +85,8 @@ class Pullback(StepRecorder):
     def record(self, step: TapeStep) -> object:
         """Run a step and remember it."""
         step = step.lasting()
+        if isinstance(step, Launch) and any(one.storage.is_array for one in step.writes):
+            self._arrays[len(self.steps)] = user_line()
         result = self._run.first(step, 0)
         self.steps.append((step, RECORDING.get().constant))
         for one in step.fields:
@@ -102,9 +112,9 @@ class Pullback(StepRecorder):
         self._reads.setdefault(len(self.steps), {})[read] = field
         return read
 
-    def takes_constant(self, number: ConstantNumber, reads: Reads) -> None:
+    def takes_constant(self, number: Constant, reads: Reads) -> None:
         """Remember that a number is taken for a constant: whether it varies is known only later."""
-        self._constants.setdefault(len(self.steps), []).append((number, reads))
+        self._constants.setdefault(len(self.steps), []).append((number, reads, user_line()))
 
     def carries_into(self, field: Field) -> bool:
         """Tell whether derivatives pass to numbers that Python writes into a field."""
@@ -162,32 +172,24 @@ class Pullback(StepRecorder):
 
     # Derivatives
 
-    def check_writes(self, wanted: frozenset[Field]) -> None:
-        """Check that no write from Python was computed from values that vary with some fields.
-
-        Raises:
-            TapeError: A write was.
-        """
-        if not self._reads:
+    def warn_of_cuts(self, wanted: frozenset[Field]) -> None:
+        """Warn of numbers that vary with some fields and were taken for constants."""
+        if not self._constants and not self._arrays:
             return
         active = Active(wanted)
         varying: set[HostRead] = set()
         for position in range(len(self.steps) + 1):
             before = self._reads.get(position, {})
             varying |= {read for read, field in before.items() if field in active}
-            for number, taken in self._constants.get(position, ()):
+            for number, taken, line in self._constants.get(position, ()):
                 if reads := varying & taken:
-                    number.warn(reads)
+                    number.warn(reads, line)
             for step, constant in self.steps[position : position + 1]:
                 if constant:
                     continue
-                match step:
-                    case HostWrite(one, values=values) if is_float(one.element):
-                        if reads := varying & reads_in(values):
-                            raise computed_by_python(one, reads)
-                    case _:
-                        pass
                 active.follow(step)
+                if position in self._arrays and isinstance(step, Launch):
+                    warn_of_arrays(step, active, self._arrays[position])
 
     def pull(self, seeds: Mapping[ArrayLike, Seed], wrt: Iterable[Field]) -> dict[Field, Field]:
         """Return the cotangents of the fields' contents before the function.
@@ -226,7 +228,7 @@ class Pullback(StepRecorder):
         """Return the records for cotangents of some fields, and the memory of cotangents."""
         linear = self._linear.get(wanted)
         if linear is None:
-            self.check_writes(wanted)
+            self.warn_of_cuts(wanted)
             recording = _AdjointRecording(wanted)
             recording.over(self)
             replay = Replay((), accumulate=False, private=True)

@@ -8,6 +8,7 @@ from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import RECORDING
 from difftile.linearization.private_recorder import PrivateRecorder
+from difftile.linearization.sweep import warn_of_arrays
 from difftile.linearization.tangents import Tangents
 from difftile.recording.opaque import Opaque
 from difftile.recording.steps import HostStep, Launch, TapeStep
@@ -38,7 +39,10 @@ class Pushforward(PrivateRecorder):
         """Push tangents through a step; run it, unless Python itself is about to write."""
         match step:
             case Launch():
-                self._dots.launch(step, constant=RECORDING.get().constant)
+                constant = RECORDING.get().constant
+                self._dots.launch(step, constant=constant)
+                if not constant:
+                    warn_of_arrays(step, self.active)
             case Opaque():
                 return self._dots.opaque(step)
             case HostStep():

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 from difftile.compile.adjoint_plan import make_plans
 from difftile.compile.arguments import field_at
 from difftile.fields.field import Field, Storage
+from difftile.frontend.lower import as_written
 from difftile.ir.types import is_float
+from difftile.recording.gradient_cuts import warn_of_array
 from difftile.recording.opaque import Opaque, Use
 from difftile.recording.steps import HostCopy, HostStep, HostWrite, Launch, StepRecord, TapeStep
 from difftile.recording.work_fields import zeros_of
 from difftile.substrate import silence
+from difftile.user_line import UserLine
 
 if TYPE_CHECKING:
     from difftile.linearization.pullback import Pullback
@@ -84,6 +87,14 @@ class Active:
                 self.wrote(step)
             case _:
                 raise NotImplementedError(step)
+
+
+def warn_of_arrays(launch: Launch, active: Active, line: UserLine | None = None) -> None:
+    """Warn at a line of the arrays of other libraries that hold varying values after a launch."""
+    for k in launch.prepared.code.writes:
+        one = field_at(launch.values, k)
+        if one.storage.is_array and one in active:
+            warn_of_array(as_written(launch.prepared.code.params[k].name), None, line)
 
 
 class Sweep(ABC):

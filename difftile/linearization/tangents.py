@@ -34,7 +34,7 @@ def push(
     """
     wanted = frozenset(one.origin for one in tangents)
     dots = Tangents(wanted)
-    stretch.check_writes(wanted)
+    stretch.warn_of_cuts(wanted)
     for one, values in tangents.items():
         dots.of(one).buffer.write(values)
     dots.over(stretch)

@@ -15,8 +15,8 @@ from difftile.compile.arguments import Arguments, field_at
 from difftile.diagnostics import FieldError, Label, LaunchError, TapeError, render
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
+from difftile.fields.numbers import HostRead
 from difftile.fields.recording import RECORDING, Where
-from difftile.fields.tracked import HostRead
 from difftile.ir.types import is_float, shape_of
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.linearization.pullback import Pullback

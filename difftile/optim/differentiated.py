@@ -11,7 +11,7 @@ import numpy.typing as npt
 from difftile.diagnostics import TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, make_like
-from difftile.fields.tracked import TrackedFloat
+from difftile.fields.numbers import Number
 from difftile.ir.types import is_float
 from difftile.linearization.flat import FlatDerivative, FlatFields
 from difftile.linearization.pullback import Pullback
@@ -112,7 +112,7 @@ class Differentiated:
         )
         found: list[Field] = []
         for given in several:
-            follows = isinstance(given, TrackedFloat) and field_of(given) is not None
+            follows = isinstance(given, Number) and field_of(given) is not None
             one = value(given) if follows else given
             if not isinstance(one, ArrayLike) or not is_float(one.element):
                 raise TapeError(

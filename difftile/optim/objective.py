@@ -14,6 +14,7 @@ import numpy.typing as npt
 from difftile.diagnostics import LaunchError, LossNotFinite, TapeError, brief
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import zero_grads
+from difftile.fields.recording import no_grad
 from difftile.fields.split import Split
 from difftile.optim.differentiated import Differentiated
 from difftile.optim.parameters import NamedParameter, check_gradient
@@ -179,7 +180,8 @@ class Objective:
     def _number(self, returned: Any, x: Vector) -> float:
         """Return what the function has returned as a number; infinite where it is NaN."""
         if isinstance(returned, ArrayLike):
-            returned = returned.to_numpy()
+            with no_grad():
+                returned = returned.to_numpy()
         try:
             value = float(np.asarray(returned, dtype=np.float64).reshape(()))
         except (TypeError, ValueError):

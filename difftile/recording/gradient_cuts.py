@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.compile.arguments import Arguments, field_at
 from difftile.diagnostics import GradientCut, Label, Span, render
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Storage
 from difftile.ir.types import is_float
 from difftile.recording.opaque import Opaque
-from difftile.recording.user_line import warn_user
+from difftile.user_line import UserLine, user_line, warn_user
 
 
 class Cuts:
@@ -43,8 +41,13 @@ class Cuts:
         for k in early:
             if field_at(values, k).storage in held:
                 self._warn(field_at(values, k).storage, plan.code.params[k].name)
-        for k, name_and_span in plan.cuts.items():
-            self._hold(field_at(values, k).storage, name_and_span)
+        for k, (name, span) in plan.cuts.items():
+            storage = field_at(values, k).storage
+            if storage.is_array:
+                self.told = True
+                warn_of_array(name, span)
+            else:
+                self._hold(storage, (name, span))
         for k in late:
             if field_at(values, k).storage in held:
                 self._warn(field_at(values, k).storage, plan.code.params[k].name)
@@ -58,13 +61,9 @@ class Cuts:
         elif target.window is None:
             self.overwritten(target.base.storage)
 
-    def computed(self, target: Field, sources: Iterable[Storage]) -> None:
-        """Note that Python wrote into a field values computed from such fields."""
-        for storage in sources:
-            if target.has_grads:
-                self._warn(storage, "source")
-            elif storage in self.held:
-                self._hold(target.storage, ("", None))
+    def used(self, storage: Storage, name: str) -> None:
+        """Note that Python computes with what it has read from a field without gradient."""
+        self._warn(storage, name)
 
     def ran(self, opaque: Opaque) -> None:
         """Note the reads and writes of an opaque step."""
@@ -101,6 +100,20 @@ class Cuts:
             self.told = True
             why, foreign = "has none and is read again", storage.memory.lender is not None
             warn_of_field(name or reader, span, "gradient", why, foreign=foreign)
+
+
+def warn_of_array(name: str, span: Span | None, line: UserLine | None = None) -> None:
+    """Warn that a launch writes values that vary into an array, whose readers are not seen.
+
+    Args:
+        name: The array.
+        span: Where it is written.
+        line: The line of the launch; the present one by default.
+    """
+    labels = [] if span is None else [Label(span, "written here")]
+    title = f"The gradient is cut: '{name}' is an array, and what is read from it is constant."
+    hint = f"pass a field: dt.zeros(shape, grad=True), or dt.from_dlpack({name}, grad=True)."
+    (line or user_line()).warn(GradientCut(render(title, labels, (), hint)))
 
 
 def warn_of_field(

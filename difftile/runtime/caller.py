@@ -18,14 +18,13 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import is_array
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
-from difftile.fields.recording import RECORDING
+from difftile.fields.numbers import Number, plain_numbers
+from difftile.fields.recording import RECORDING, no_grad
 from difftile.fields.split import Split, common_split
 from difftile.fields.step_number import StepNumber, plain_number
 from difftile.fields.structs import Member, StructField
-from difftile.fields.tracked import TrackedFloat
 from difftile.frontend.mapping import Draw, Each, Form, How, IndexOf, Mapped, Whole
 from difftile.launch.open_arguments import fields_in, parts_of
-from difftile.recording.user_line import warn_user
 from difftile.runtime.inputs import as_input
 from difftile.runtime.kernel import Kernel
 from difftile.runtime.mapped import MappedBody, ResultTypes
@@ -33,6 +32,7 @@ from difftile.runtime.number_flow import is_followed
 from difftile.runtime.outputs import CONVERSIONS, KINDS, Converted, as_arrays, fields_for
 from difftile.runtime.shapes import MappedArgument, call_shape, shown, spread
 from difftile.tracebacks import boundary
+from difftile.user_line import warn_user
 
 RESULT = "_result"
 
@@ -329,13 +329,16 @@ class Caller:
         kind = ("number" if launch.numbers else "field") if kind is None else kind
         if kind == "field" or launch.result is None:
             return launch.result
+        convert = CONVERSIONS[kind] if make is None else as_arrays(make)
         if launch.cut and kind != "number" and RECORDING.get().recorder is not None:
             text = (
                 f"{self!r} returns numbers that vary with fields that have gradients, and the tape "
                 "takes them for constants. Write 'return_type(\"field\")', which keeps them."
             )
             warn_user(GradientCut(text))
-        return launch.converted(CONVERSIONS[kind] if make is None else as_arrays(make))
+            with no_grad():
+                return launch.converted(convert)
+        return launch.converted(convert)
 
 
 def _mapped(one: MappedArgument, shape: tuple[int, ...], kind: Kind) -> tuple[How, object]:
@@ -369,15 +372,15 @@ def _split_of(
 
 
 def _now(value: object) -> object:
-    """Return the present number of a step number, and any other value unchanged."""
-    return plain_number(value) if isinstance(value, StepNumber) else value
+    """Return the present numbers of an argument: of step numbers, and without derivatives."""
+    return plain_number(value) if isinstance(value, StepNumber) else plain_numbers(value)
 
 
 def _varies(part: object) -> bool:
     """Tell whether derivatives are needed with respect to a part of an argument."""
     if isinstance(part, (ArrayLike, StructField)):
         return part.has_grads
-    return type(part) is TrackedFloat and is_followed(part)
+    return isinstance(part, Number) and is_followed(part)
 
 
 def _is_field(value: object) -> bool:

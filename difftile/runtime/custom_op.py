@@ -16,10 +16,9 @@ from difftile.compile.redefinition import redefines
 from difftile.diagnostics import FieldError, Label, LaunchError, StepsError, brief, render
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import field_of, is_array
-from difftile.fields.recording import RECORDING, Recorder
-from difftile.fields.tracked import reads_in
+from difftile.fields.numbers import plain_numbers, take_constants
+from difftile.fields.recording import RECORDING
 from difftile.linearization.transposed import forward_of
-from difftile.recording.host_reads import ConstantNumber
 from difftile.recording.perform import perform
 from difftile.runtime.explicit import run_adjoint_of_step, run_tangents_of_step
 from difftile.runtime.host_op import HostCall, HostRule
@@ -82,8 +81,9 @@ class CustomOp(ByName):
                 f"{self!r} is called in the body of dt.steps(), which consists of launches. Write "
                 "'for t in range(n)' where Python has a part in every step."
             )
-        if recording.recorder is not None and not recording.constant:
-            self._note_constants(recording.recorder, args, kwargs)
+        names = [*self._signature.parameters][: len(args)]
+        take_constants(repr(self), {**dict(zip(names, args, strict=False)), **kwargs})
+        args, kwargs = plain_numbers(args), plain_numbers(kwargs)
         step = self._step(args, kwargs, "backward", checked=recording.recorder is not None)
         return perform(step).value
 
@@ -118,16 +118,6 @@ class CustomOp(ByName):
         call = self._step(args, kwargs, "backward" if transposes else "forward")
         step = forward_of(call) if transposes else call
         return run_tangents_of_step(repr(self), step).value
-
-    def _note_constants(self, recorder: Recorder, args: CallArgs, kwargs: CallKwargs) -> None:
-        """Tell the recorder of numbers among the arguments, which no rule gives a gradient."""
-        names = [*self._signature.parameters][: len(args)]
-        for name, arg in (*zip(names, args, strict=False), *kwargs.items()):
-            reads = reads_in(arg)
-            if reads:
-                what = f"the argument '{name}' of {self!r}"
-                given = ConstantNumber(what, f"pass the field dt.value({name})", name)
-                recorder.takes_constant(given, reads)
 
     def _refuse_tape(self, method: str) -> None:
         if RECORDING.get().recorder is not None:

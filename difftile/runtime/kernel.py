@@ -46,7 +46,7 @@ from difftile.runtime.explicit import (
     run_tangents,
     run_tangents_of_step,
 )
-from difftile.runtime.number_flow import Places, note_constants, numbers_in_fields, returned
+from difftile.runtime.number_flow import Places, numbers_in_fields, returned
 from difftile.runtime.perform_run import check_not_missed
 from difftile.runtime.queue import QUEUE
 from difftile.runtime.ruled_launch import RuledLaunch, rule_arguments
@@ -166,11 +166,9 @@ class Kernel(ByName):
             if trace is not None:
                 args, kwargs = trace.numbers(self._bind(args, kwargs)), {}
             try:
-                if recorder is not None and not (recording.constant or self._rules):
-                    given = numbers_in_fields(args, kwargs, self._body.kinds, self._places)
-                    launch, values = self._ready(*given)
-                else:
-                    launch, values = self._ready(args, kwargs)
+                if recorder is not None and not recording.constant:
+                    args, kwargs = numbers_in_fields(self, args, kwargs, self._places)
+                launch, values = self._ready(args, kwargs)
             except HostArrays:
                 return self._call_with_copies(args, kwargs)
             if trace is not None:
@@ -184,8 +182,6 @@ class Kernel(ByName):
                     one.refresh()
                 if launch.code.streams:
                     launch.draw_anew(values)
-                if recorder is not None and (launch.tracked or launch.captured is not None):
-                    note_constants(recorder, launch, values)
                 if recorder is not None and "backward" in self._rules:
                     run_pending()
                     perform(self._step("backward", launch, values, args, kwargs))

@@ -1,7 +1,7 @@
 """Numbers that Python passes from one launch to the next, with their derivatives.
 
 While a recorder is open, the result of a kernel and an element that Python reads are numbers that
-know their origin (`fields/tracked.py`), and so are the results of arithmetic with them. A kernel
+know their origin (`fields/numbers.py`), and so are the results of arithmetic with them. A kernel
 that is given one reads it in a field: the origin is then recorded as copies and launches.
 """
 
@@ -10,22 +10,24 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from difftile.compile.annotations import Kind
 from difftile.compile.arguments import Arguments, CallArgs, CallKwargs, field_at
+from difftile.compile.definition import Body
 from difftile.fields.field import Field
 from difftile.fields.number_field import NumberField, number_field
+from difftile.fields.numbers import Number, Origin, carrying
 from difftile.fields.recording import RECORDING, Recorder
-from difftile.fields.tracked import Origin, TrackedArray, TrackedFloat, track
-from difftile.ir.types import Matrix, Type, Vector, shape_of
+from difftile.frontend.lower import as_written
+from difftile.ir.types import Type
+from difftile.launch.open_arguments import Misfit, Opened, Single, opened
 from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.recording.host_reads import ConstantNumber, number_of
 from difftile.substrate import current_session
 
-_TRACKED = {TrackedFloat, TrackedArray, list, tuple}  # or may hold such a number
+_FLOATS = ("", "float")
+_PLAIN = {Field, float, int, bool, str}  # which hold no such numbers
 Places: TypeAlias = dict[Hashable, Field]
 """The fields in which a kernel reads numbers, by parameter, type and thread."""
 
@@ -44,56 +46,65 @@ class Operations:
 # Numbers that go in
 
 
+class _Kernel(Protocol):
+    """A kernel, as far as its arguments go."""
+
+    @property
+    def function(self) -> Any: ...
+
+    @property
+    def body(self) -> Body: ...
+
+    @property
+    def rules(self) -> Mapping[str, object]: ...
+
+
 def numbers_in_fields(
-    args: CallArgs, kwargs: CallKwargs, kinds: Mapping[str, Kind], places: Places
-) -> tuple[CallArgs, CallKwargs]:
+    kernel: _Kernel, args: CallArgs, kwargs: CallKwargs, places: Places
+) -> tuple[CallArgs, dict[str, object]]:
     """Return the arguments of a launch, with fields in place of numbers that carry derivatives.
 
     Args:
+        kernel: The kernel. One with rules takes numbers for constants.
         args: The arguments.
         kwargs: Those by name.
-        kinds: The kind of each parameter.
         places: The fields in which the kernel reads numbers; later launches use them again.
     """
-    if not _TRACKED.isdisjoint(map(type, args)):
-        named = zip(args, kinds.items(), strict=False)
-        found = [_in_field(arg, name, kind, places) for arg, (name, kind) in named]
+    if not _PLAIN.issuperset(map(type, args)):
+        named = zip(args, kernel.body.kinds, strict=False)
+        found = [_in_field(kernel, arg, name, places) for arg, name in named]
         args = (*found, *args[len(found) :])
-    if not _TRACKED.isdisjoint(map(type, kwargs.values())):
-        kwargs = {k: _in_field(v, k, kinds.get(k, "int"), places) for k, v in kwargs.items()}
-    return args, kwargs
+    return args, {name: _in_field(kernel, arg, name, places) for name, arg in kwargs.items()}
 
 
-def _is_list(arg: object, kind: Kind) -> TypeGuard[Sequence[object]]:
-    """Tell whether an argument is a vector or matrix, by its kind or by its own type."""
-    if isinstance(kind, (Vector, Matrix)):
-        return isinstance(arg, (list, tuple))
-    return kind == "" and type(arg) is list
+def _in_field(kernel: _Kernel, arg: object, name: str, places: Places) -> object:
+    """Return an argument with fields in place of the numbers in it, if there are any."""
+    if type(arg) in _PLAIN:
+        return arg
+    kind = kernel.body.kinds.get(name, "int")
+    if isinstance(arg, Number):
+        return _number_in_field(kernel, arg, name, places) if kind in _FLOATS else arg
+    try:
+        form, parts = opened(arg, kind)
+    except Misfit:
+        return arg  # which the launch will report
+    if isinstance(form, Single) or not any(isinstance(one, Number) for one in parts):
+        return arg
+    fields = [
+        _number_in_field(kernel, one, f"{name}.{k}", places) if isinstance(one, Number) else one
+        for k, one in enumerate(parts)
+    ]
+    return Opened(form, tuple(fields))
 
 
-def _in_field(arg: object, name: str, kind: Kind, places: Places) -> object:
-    if _is_list(arg, kind):
-        return [
-            _in_field(one, f"{name}.{k}", kind if _is_list(one, kind) else "float", places)
-            for k, one in enumerate(arg)
-        ]
-    found = None
-    if isinstance(arg, TrackedFloat) and kind in ("", "float"):
-        found = field_of(arg)
-    if isinstance(arg, TrackedArray):
-        if isinstance(kind, (Vector, Matrix)):
-            found = field_of(arg) if arg.shape == shape_of(kind) else None
-        else:
-            _warn_of_array(arg, name)
-    return arg if found is None else put(places, name, found)
-
-
-def _warn_of_array(array: TrackedArray, name: str) -> None:
-    """Warn, at the user's line, if an array that becomes a field of constants varies."""
-    recorder = RECORDING.get().recorder
-    if recorder is not None:
-        what, instead = f"the array '{name}'", "compute it in a kernel, or with fields"
-        recorder.takes_constant(ConstantNumber(what, instead, name, "np.array"), array.reads)
+def _number_in_field(kernel: _Kernel, number: Number, name: str, places: Places) -> Field | float:
+    """Return a field that holds a number, or the plain number where no derivative passes."""
+    found = None if kernel.rules else field_of(number)
+    if found is not None:
+        return put(places, name, found)
+    shown = as_written(name)
+    what = f"the number '{shown}' of kernel '{kernel.function.__name__}'"
+    return float(number.taken(what, "pass the field and read it in the kernel", shown))
 
 
 def put(places: Places, name: str, number: Field) -> Field:
@@ -117,14 +128,13 @@ def place_of(places: Places, name: str, element: Type, kind: type[Field] = Numbe
     return place
 
 
-def field_of(number: TrackedFloat | TrackedArray) -> Field | None:
-    """Return a field that holds a number, vector or matrix; None where no derivative passes to it.
+def field_of(number: Number) -> Field | None:
+    """Return a field that holds a number; None where no derivative passes to it.
 
     The open recorder hears of the copies and launches that compute the field.
     """
-    recorder = RECORDING.get().recorder
-    first = number.origin if isinstance(number, TrackedFloat) else number.unchanged()
-    if first is None or first.recorder() is not recorder:
+    recorder, first = RECORDING.get().recorder, number.origin
+    if first.recorder() is not recorder:
         return None
     todo = [first]
     while todo:
@@ -145,10 +155,10 @@ def field_of(number: TrackedFloat | TrackedArray) -> Field | None:
     return first.cell
 
 
-def is_followed(number: TrackedFloat) -> bool:
+def is_followed(number: Number) -> bool:
     """Tell whether the open recorder can follow a number."""
-    recording, origin = RECORDING.get(), number.origin
-    return not recording.constant and origin is not None and origin.recorder() is recording.recorder
+    recording = RECORDING.get()
+    return not recording.constant and number.origin.recorder() is recording.recorder
 
 
 def _read_again(origin: Origin) -> Field | None:
@@ -159,7 +169,7 @@ def _read_again(origin: Origin) -> Field | None:
     contents = source.storage.buffer.contents
     if not contents.is_unwritten_since(origin.version):
         return None
-    if contents.is_uncertain and source.buffer.read_at(origin.where) != origin.value:
+    if contents.is_uncertain and np.any(source.buffer.read_at(origin.where) != origin.value):
         return None
     if not origin.where:
         cell = number_field(source.element)
@@ -183,25 +193,6 @@ def _computed(origin: Origin, recorder: Recorder | None) -> Field | None:
             operands.append(one)
     assert Operations.apply is not None
     return Operations.apply(origin.op, operands, origin.dtype)
-
-
-def note_constants(recorder: Recorder, launch: PreparedLaunch, values: Arguments) -> None:
-    """Tell the recorder of varying numbers that a launch takes for constants."""
-    if RECORDING.get().constant:
-        return
-    captured = range(launch.captured_at, len(values) - len(launch.code.temps))
-    for k in (*launch.tracked, *captured):
-        number = values[k]
-        if isinstance(number, TrackedFloat):
-            recorder.takes_constant(number_of(launch, k), number.reads)
-
-
-def warn_if_cut(number: TrackedFloat | TrackedArray) -> None:
-    """Warn, at the user's line, if the open tape takes a number that varies for a constant."""
-    recorder = RECORDING.get().recorder
-    if recorder is not None:
-        given = ConstantNumber("the number given to dt.value()", "compute it in a kernel", "...")
-        recorder.takes_constant(given, number.reads)
 
 
 # Numbers that come out
@@ -228,11 +219,10 @@ def _tracked(
     read = recorder.result(launch, values, position)
     if read is None:
         return value
-    found = track(value, frozenset((read,)))
-    if isinstance(found, (TrackedFloat, TrackedArray)) and recorder.follows(launch, position):
+    cell = None
+    if recorder.follows(launch, position):
         hidden = field_at(values, position)
         cell = number_field(hidden.element)
         cell.copy_from(hidden)
-        plain = found.plain if isinstance(found, TrackedFloat) else found.tobytes()
-        found.origin = Origin(weakref.ref(recorder), plain, cell=cell)
-    return found
+    reads = frozenset((read,))
+    return carrying(value, Origin(weakref.ref(recorder), reads, value, cell=cell))

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 from difftile.diagnostics import LaunchError
 from difftile.fields.array_kinds import Make
 from difftile.fields.field import Field, make
+from difftile.fields.numbers import Number
 from difftile.fields.split import Split
 from difftile.fields.structs import Member, StructField
-from difftile.fields.tracked import TrackedFloat
 from difftile.frontend.mapping import Form
 from difftile.ir.types import Struct, Type, is_float, shape_of
 
@@ -61,7 +61,7 @@ def _as_numbers(part: Member) -> Converted:
     if shape_of(part.element):
         return part.to_numpy()
     number = part[None]
-    if isinstance(number, TrackedFloat) and number.origin is not None:
+    if isinstance(number, Number):
         number.origin.cell = part.base  # has no other writer
     return number
 

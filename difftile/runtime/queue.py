@@ -23,7 +23,6 @@ from difftile.compile.arguments import Arguments, CallArgs
 from difftile.fields.field import Field
 from difftile.fields.pending import PENDING, run_pending
 from difftile.fields.recording import RECORDING, Recording
-from difftile.fields.tracked import TrackedFloat
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.run import Run
 from difftile.runtime.perform_run import launch_one, perform_fused
@@ -115,8 +114,8 @@ class Queue:
                 self._recording = recording
                 PENDING.run = self.run  # before there is something to be run
                 self._waiting.append((launch, values))
-                if launch.code.streams or any(type(value) is TrackedFloat for value in values):
-                    self._expected.clear()  # each call draws, or looks where its numbers come from
+                if launch.code.streams:
+                    self._expected.clear()  # each call draws
                 else:
                     self._expected.append((kernel, launch))
                 if len(self._expected) > self._period:

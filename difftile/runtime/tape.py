@@ -47,9 +47,9 @@ from difftile.diagnostics import (
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray, as_integer
 from difftile.fields.field import GRADIENTS, Field, Storage, clear_grads
+from difftile.fields.numbers import Constant, HostRead, Reads
 from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording, Where
-from difftile.fields.tracked import HostRead, Reads
 from difftile.habits import taught
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.run import Run
@@ -57,7 +57,7 @@ from difftile.markup import html_block, html_lines, prompt_text
 from difftile.recording.budget import as_text, parse_memory
 from difftile.recording.gradient_cuts import Cuts
 from difftile.recording.history import FullHistory, History
-from difftile.recording.host_reads import ConstantNumber, HostReads
+from difftile.recording.host_reads import HostReads
 from difftile.recording.limited_history import LimitedHistory
 from difftile.recording.meeting import meet_backward
 from difftile.recording.opaque import Opaque, OpaqueStep
@@ -68,10 +68,10 @@ from difftile.recording.runs import RunRecord, fused_step, names_of
 from difftile.recording.seeds import Seed, add_seed, check_loss, checked_seeds
 from difftile.recording.steps import Launch, LaunchRecord, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
-from difftile.recording.user_line import warn_user
 from difftile.recording.work_fields import copied
 from difftile.substrate import batch_of, current_session, failed
 from difftile.tracebacks import boundary, shorten
+from difftile.user_line import warn_user
 
 Progress = Callable[[int, int], object]
 
@@ -374,20 +374,12 @@ class Tape(StepRecorder):
         return self.reads.read(field, where, self._cuts.held)
 
     def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
-        """Record a write from Python that is about to happen.
-
-        Raises:
-            TapeError: The values were computed from fields that have gradients.
-        """
+        """Record a write from Python that is about to happen."""
         _check_twin(field)
-        sources = self.reads.check_constant(field, values)
-        if field.storage in self._written:
-            self.reads.check_result(field, where, values)
         stays = super().host_write(field, where, values)
         if where is None:
             self._cuts.overwritten(field.storage)
         self.reads.set_constant(field, where)
-        self._cuts.computed(field, sources)
         if field.has_grads:
             self._written[field.storage] = field
         return stays
@@ -434,7 +426,7 @@ class Tape(StepRecorder):
             launch.met = self._mark
         if self._shared:
             self._shared.used(plans.written.values())
-        if self.reads.constant or self.reads.seen:
+        if self.reads.constant:
             self.reads.written(plans.written)
         if self.loss is not None and self.loss.base.storage in plans.written:
             self._last_writer = f"kernel '{launch.code.name}'"
@@ -484,7 +476,7 @@ class Tape(StepRecorder):
         for launch, plans in zip(run.launches, planned, strict=True):
             self._written.update(plans.written)
             launch.met = self._mark
-            if self.reads.constant or self.reads.seen:
+            if self.reads.constant:
                 self.reads.written(plans.written)
             if self.loss is not None and self.loss.base.storage in plans.written:
                 self._last_writer = f"kernel '{launch.code.name}'"
@@ -508,10 +500,13 @@ class Tape(StepRecorder):
         """Return the reads of fields with gradients."""
         return self.reads.varying(reads)
 
-    def takes_constant(self, number: ConstantNumber, reads: Reads) -> None:
+    def takes_constant(self, number: Constant, reads: Reads) -> None:
         """Warn that a number which varies is taken for a constant."""
         if varying := self.reads.varying(reads):
             number.warn(varying)
+        for read in reads:
+            if read in self.reads.ungraded:
+                self._cuts.used(self.reads.ungraded[read], read.source)
 
     def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Record a copy from Python that is about to happen."""

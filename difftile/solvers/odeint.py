@@ -9,10 +9,10 @@ from typing import Any
 from difftile.diagnostics import LaunchError, NotConverged, brief, did_you_mean
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
+from difftile.fields.numbers import plain_numbers
 from difftile.fields.recording import RECORDING, may_vary
 from difftile.ir.types import F64, is_float, scalar_of
 from difftile.recording.perform import perform
-from difftile.recording.user_line import warn_user
 from difftile.solvers.continuous import ContinuousAdjoint
 from difftile.solvers.integrator import Integrator, OdeResult
 from difftile.solvers.problem import Problem
@@ -20,6 +20,7 @@ from difftile.solvers.state import State, StateLike, state_of
 from difftile.solvers.step_size import ErrorTolerance
 from difftile.solvers.tableaux import METHODS
 from difftile.tracebacks import boundary
+from difftile.user_line import warn_user
 
 _ADJOINTS = ("discrete", "continuous")
 
@@ -141,7 +142,7 @@ def odeint(
 
 def _time(value: Any, name: str) -> float:
     try:
-        time = float(value[None] if isinstance(value, Field) else value)
+        time = float(plain_numbers(value[None]) if isinstance(value, Field) else value)
     except (TypeError, ValueError):  # a FieldError is one, too
         time = math.nan
     if not math.isfinite(time):

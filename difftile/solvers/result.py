@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 
 from difftile.diagnostics import NotConverged, SolverError, counted
-from difftile.recording.user_line import warn_user
+from difftile.user_line import warn_user
 
 LOG = logging.getLogger("difftile.solvers")
 _said: set[str] = set()

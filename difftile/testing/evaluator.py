@@ -283,7 +283,6 @@ class Evaluator:
         self._clear_gradients()
         passes = TAPES.replays
         tape = Tape(accumulate=True, memory=self._memory)
-        tape.reads.permissive = True
         with silence(), self._noting_cuts(), tape:
             outputs = self._run(self.start)
         try:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from difftile.diagnostics import LaunchError, TapeError
 from difftile.fields.array_like import ArrayLike
+from difftile.fields.numbers import Number
 from difftile.fields.recording import RECORDING
-from difftile.fields.tracked import TrackedFloat
 from difftile.interop.foreign_call import ForeignCall, leaves_of
 from difftile.ir.types import is_float
 from difftile.recording.opaque import OpaqueStep
@@ -182,7 +182,7 @@ class ModuleCall(ForeignCall[Evaluation]):
         derivatives, inputs = self._derivatives, list[Tensor]()
 
         def give(value: Any, name: str) -> Any:
-            if isinstance(value, TrackedFloat):
+            if isinstance(value, Number):
                 return value.plain
             if not isinstance(value, ArrayLike):
                 return value

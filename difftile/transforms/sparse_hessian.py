@@ -11,9 +11,9 @@ import numpy as np
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field, Storage, make, scratch
+from difftile.fields.numbers import Number
 from difftile.fields.recording import RECORDING, Recording
 from difftile.fields.structs import StructField
-from difftile.fields.tracked import TrackedFloat
 from difftile.ir.nodes import Var
 from difftile.ir.types import I32, is_float, scalar_of, shape_of
 from difftile.linearization.local_energies import (
@@ -125,7 +125,7 @@ class SparseHessian:
         try:
             with Recording(seen, observer=RECORDING.get().observer):
                 value = self._f(*given, **kwargs)
-                if isinstance(value, TrackedFloat):
+                if isinstance(value, Number):
                     value = field_with(value)
             with Recording():
                 return plan.evaluated(seen, self._output(value, [*given, *kwargs.values()], seen))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, make_like
+from difftile.fields.numbers import Number
 from difftile.fields.recording import RECORDING, Recording
-from difftile.fields.tracked import TrackedFloat
-from difftile.ir.types import is_float
+from difftile.ir.types import is_float, shape_of
 from difftile.linearization.adjoint_recorder import AdjointRecorder
 from difftile.linearization.pullback import Pullback
 from difftile.runtime.number_flow import field_of
@@ -103,7 +104,7 @@ class Stretch:
         """
         value = self.value
         if isinstance(value, Field) and is_float(value.element):
-            if value.to_numpy().size == 1:
+            if value.size * math.prod(shape_of(value.element)) == 1:
                 return value
             raise LaunchError(
                 f"A gradient is taken of one number; {self.name} returns a field of shape "
@@ -155,10 +156,10 @@ def _with_numbers_in_fields(tree: Tree) -> Tree:
     Without a recorder only values are asked for, and all numbers are held by fields.
     """
     every = RECORDING.get().recorder is None
-    carried: list[float] = []
+    carried: list[Any] = []
 
     def note(one: Any, name: str) -> None:
-        follows = isinstance(one, TrackedFloat) and field_of(one) is not None
+        follows = isinstance(one, Number) and field_of(one) is not None
         if follows or (every and isinstance(one, float)):
             carried.append(one)
 

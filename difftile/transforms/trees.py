@@ -15,10 +15,10 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import host_values, is_array, is_numpy
 from difftile.fields.create import from_numpy
 from difftile.fields.field import Field, make, make_like
-from difftile.fields.recording import RECORDING
+from difftile.fields.recording import RECORDING, no_grad
 from difftile.fields.structs import StructField
 from difftile.fields.view import View
-from difftile.ir.types import F64, is_float
+from difftile.ir.types import F64, is_float, shape_of
 
 Tree: TypeAlias = Any
 """Fields, arrays or numbers, in nested tuples, lists and dicts or fields of structs."""
@@ -56,8 +56,11 @@ class TreeLeaf:
         Raises:
             FieldError: The tangent has another shape.
         """
-        array = given.to_numpy() if isinstance(given, ArrayLike) else np.asarray(given, np.float64)
-        wanted = self.field.to_numpy().shape
+        with no_grad():  # derivatives by tangents are not those of this array
+            array = (
+                given.to_numpy() if isinstance(given, ArrayLike) else np.asarray(given, np.float64)
+            )
+        wanted = (*self.field.shape, *shape_of(self.field.element))
         if array.shape != wanted:
             raise FieldError(
                 f"The tangent of {self.name} has the shape {array.shape}, and {self.name} has "

@@ -101,7 +101,7 @@ def outcome(function: Any, first: Any, second: Any, tape: bool) -> tuple[str, An
     return "", np.asarray(found).tolist()
 
 
-@pytest.mark.filterwarnings("ignore::difftile.GradientWarning")
+@pytest.mark.filterwarnings("ignore::difftile.GradientWarning", "ignore::difftile.GradientCut")
 @pytest.mark.parametrize("function", [add, scale, shift, blend], ids=lambda f: f.__name__)
 def test_a_call_does_not_depend_on_those_before(function: Any) -> None:
     rng = random.Random(function.__name__)
@@ -143,7 +143,7 @@ def test_arrays_in_place_change_the_field() -> None:
         total = dt.value(y.sum())
     tape.backward({total: 1.0})
     assert x.grad.tolist() == [0, 3, 6, 9]
-    with pytest.raises(dt.TapeError, match="gradient would be cut"), dt.Tape():
+    with pytest.warns(dt.GradientCut, match="an array read by Python"), dt.Tape():
         y = x * 1.0
         y += 2.0 * x.to_numpy()
 
@@ -151,9 +151,11 @@ def test_arrays_in_place_change_the_field() -> None:
 def test_arrays_that_follow_from_fields_cut_no_gradient_in_silence() -> None:
     x, y = dt.ones(4, ti.f64, grad=True), dt.zeros(4, ti.f64, grad=True)
     with dt.Tape() as tape:
-        with pytest.warns(dt.GradientCut, match="the array 'y' depends on <field f64"):
+        with pytest.warns(dt.GradientCut, match="an array read by Python depends on <field f64"):
             add(y, np.sin(x))
         add(y, x)
-        add(y, np.array(np.sin(x)))  # a constant, as is said
+        with dt.no_grad():
+            sines = np.sin(x)
+        add(y, sines)  # a constant, as is said
     tape.backward({y: 1.0})
     assert x.grad.tolist() == [1.0] * 4

@@ -629,7 +629,7 @@ def test_a_function_may_not_leave_numbers_of_varying_fields_to_python() -> None:
     def printed(x, y):
         y.from_numpy(np.sin(x.to_numpy()))
 
-    with pytest.raises(dt.TapeError, match="gradient would be cut"):
+    with pytest.warns(dt.GradientCut, match="an array read by Python"):
         dt.torch.op(printed, "x", outputs={"y": "x"})(x)
 
 

@@ -376,7 +376,7 @@ WEIGHTS: Any = None
 GRAVITY: Any = None
 
 
-def test_vectors_of_numbers_that_a_tape_follows_warn() -> None:
+def test_vectors_of_numbers_that_a_tape_follows() -> None:
     x = dt.full((), 3.0, ti.f64, grad=True)
     y = dt.zeros((), ti.f64, grad=True)
 
@@ -384,16 +384,24 @@ def test_vectors_of_numbers_that_a_tape_follows_warn() -> None:
     def total(y: dt.Field, v):
         y[None] = v.x + v.y
 
-    for make in (
-        lambda a: ti.Vector([a, 2.0]),
-        lambda a: ti.math.vec2(a, 2),
-        lambda a: ti.math.vec2(1, 2) * a,
-        lambda a: ti.Vector([a, a]).normalized(),
-        lambda a: ti.f64(ti.Vector([a, a])),
-    ):
-        with dt.Tape() as tape, pytest.warns(dt.GradientCut, match="gradient is cut"):
+    made = {
+        1.0: lambda a: ti.Vector([a, 2.0]),
+        2.0: lambda a: 2.0 * ti.Vector([a, 3.0]) + 1.0,
+        3.0: lambda a: ti.math.vec2(1, 2) * a,
+        0.0: lambda a: ti.Vector([a, a]).normalized(),
+        3 / 10**0.5: lambda a: ti.Vector([ti.Vector([a, 1.0]).norm(), 0.0]),
+        8.0: lambda a: ti.Vector([ti.Vector([a, 1.0]).dot([a, 2.0]), 2 * a]),
+        5.0: lambda a: ti.Matrix([[a, 1.0], [2.0, a]]) @ ti.Vector([1.0, 1.5]) * 2.0,
+    }
+    for slope, make in made.items():
+        with dt.Tape(y):
             total(y, make(x[None]))
-        del tape
+        assert x.grad[None] == pytest.approx(slope)
+    for make in (lambda a: ti.math.vec2(float(a), 2), lambda a: ti.math.vec2(a, 2)):
+        with dt.Tape(), pytest.warns(dt.GradientCut, match="gradient is cut"):
+            total(y, make(x[None]))
+    with dt.Tape(), pytest.raises(dt.LaunchError, match="in kernels and funcs only"):
+        ti.Matrix([[x[None], 1.0], [2.0, 1.0]]).inverse()
 
 
 # Conversions
