@@ -7,6 +7,7 @@ the same arrays finds its launch prepared.
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
-from difftile.fields.array_like import ArrayLike, Shaped
+from difftile.fields.array_like import STANDING_IN, ArrayLike, Shaped
 from difftile.fields.create import element_type, from_numpy
 from difftile.fields.exchange import as_shape, float_element, refuse_mask
 from difftile.fields.field import Field
@@ -88,11 +89,24 @@ def field_of(array: Any, dtype: Any = None) -> ArrayLike:
     base, window = found.base, found.window
     base.storage.is_array = True
     try:
-        mine = weakref.ref(array, lambda _: _known.pop(key, None) and None)
+        mine = weakref.ref(array, functools.partial(_forget, key))
     except TypeError:  # no weak references: found again by its memory
         return found
     _known[key] = _Known(mine, weakref.ref(base), window, _state(array))
+    if dtype is None:
+        STANDING_IN[id(array)] = _standing_in
     return found
+
+
+def _forget(key: tuple[int, object], _: object) -> None:
+    _known.pop(key, None)
+    STANDING_IN.pop(key[0], None)
+
+
+def _standing_in(array: object) -> ArrayLike | None:
+    """Return the field of an array that has one already, if both still live."""
+    known = _known.get((id(array), None))
+    return field_of(array) if known is not None and known.array() is array else None
 
 
 def _state(array: Any) -> object:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, brief
 from difftile.fields.arithmetic import carried_into
-from difftile.fields.array_like import ArrayLike
+from difftile.fields.array_like import ArrayLike, followed_array
 from difftile.fields.exchange import as_array, as_view_shape
 from difftile.fields.recording import as_read, note_read
 from difftile.fields.window import Window
@@ -208,6 +208,7 @@ def assign_part(part: View, value: npt.ArrayLike | ArrayLike) -> None:
     Raises:
         FieldError: The shapes do not go together, or the type cannot hold the values.
     """
+    value = followed_array(value)
     if isinstance(value, View) and part.is_same(value):
         return  # `x[1:3] += 1` has written there already
     if isinstance(value, ArrayLike):

@@ -94,7 +94,8 @@ def warn_of_arrays(launch: Launch, active: Active, line: UserLine | None = None)
     for k in launch.prepared.code.writes:
         one = field_at(launch.values, k)
         if one.storage.is_array and one in active:
-            warn_of_array(as_written(launch.prepared.code.params[k].name), None, line)
+            name = as_written(launch.prepared.code.params[k].name)
+            warn_of_array(name, None, line, readers="NumPy reads of it")
 
 
 class Sweep(ABC):

@@ -102,16 +102,19 @@ class Cuts:
             warn_of_field(name or reader, span, "gradient", why, foreign=foreign)
 
 
-def warn_of_array(name: str, span: Span | None, line: UserLine | None = None) -> None:
+def warn_of_array(
+    name: str, span: Span | None, line: UserLine | None = None, *, readers: str = "is read from it"
+) -> None:
     """Warn that a launch writes values that vary into an array, whose readers are not seen.
 
     Args:
         name: The array.
         span: Where it is written.
         line: The line of the launch; the present one by default.
+        readers: What is taken for a constant, in words that follow 'what'.
     """
     labels = [] if span is None else [Label(span, "written here")]
-    title = f"The gradient is cut: '{name}' is an array, and what is read from it is constant."
+    title = f"The gradient is cut: '{name}' is an array, and what {readers} is constant."
     hint = f"pass a field: dt.zeros(shape, grad=True), or dt.from_dlpack({name}, grad=True)."
     (line or user_line()).warn(GradientCut(render(title, labels, (), hint)))
 
