@@ -96,7 +96,6 @@ class Other(Alone):
         super().__init__(0.0)
         self._parameters = parameters
 
-    # pyrefly: ignore[bad-override]
     def all_reduce(self, array: Any, op: str = "sum", *, agreed: bool = False) -> Done:
         """Add what the other rank has."""
         if agreed:
