@@ -133,8 +133,7 @@ _FIELD: dict[str, str] = {
 }
 _TAPE: dict[str, str] = {
     **dict.fromkeys(("zero", "reset", "clear"), _CLEARED),
-    "grad": "write 'tape.backward(loss)', and read 'x.grad' after.",
-    "gradient": "write 'tape.backward(loss)', and read 'x.grad' after.",
+    "grad": "write 'tape.backward(loss)', and read 'x.grad' or 'tape.gradient(x)' after.",
     "record_func": "decorate the function with '@dt.custom_op'.",
     "stop_recording": "write 'with dt.no_grad():'.",
     "watch": "leave it out: a tape follows the fields that have gradients.",

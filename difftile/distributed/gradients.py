@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, LaunchError, TapeError
 from difftile.distributed.messaging import device_memory
-from difftile.fields.field import GradientGuard, Storage
+from difftile.fields.field import Field, GradientGuard, Storage
 from difftile.fields.foreign import from_dlpack
 from difftile.fields.recording import check_no_tape
 from difftile.fields.rows import Change
@@ -110,6 +110,11 @@ class Gradients:
         names = ", ".join(one.name for one in self.parameters)
         return f"<dt.distributed.Gradients of {names}: {self.op} over ranks>"
 
+    @property
+    def fields(self) -> list[Field]:
+        """The fields whose gradients are combined, without tensors."""
+        return [one.field.origin for one in self.parameters if one.tensor is None]
+
     def follow(self, change: Change) -> None:
         """Continue with other rows."""
         self.parameters = after(self.parameters, change)
@@ -126,7 +131,7 @@ class Gradients:
         check_no_tape("dist.all_reduce()")
         if current().size > 1:
             counts = [_fetched(one) for one in self.parameters]
-            again = [one.grad in MIXED for one in self.parameters]
+            again = [bool(MIXED.get(one.grad.storage)) for one in self.parameters]
             _Round(self, range(len(self.parameters)), counts, again=again).finish()
             TAPES.replays += 1  # a backward pass of some rank, of which optimisers hear on all
 
@@ -175,10 +180,10 @@ class RunningGradients:
         counts: list[bool] = []
         again: list[bool] = []
         for k, one in enumerate(parameters):
-            combined = one.grad in COMBINED
+            combined = bool(COMBINED.get(one.grad.storage))
             counts.append(first[k] >= 0 or (accumulate and not combined))
             adds = combined and first[k] >= 0
-            again.append(accumulate and (adds or one.grad in MIXED))
+            again.append(accumulate and (adds or bool(MIXED.get(one.grad.storage))))
             origin = one.field.origin
             if first[k] >= 0 and (
                 one.field.storage in late or replay.gradient(origin) is not origin.grad_out
@@ -400,7 +405,7 @@ class _Round:
                 shape, dtype = buffer.array().shape, numpy_dtype(scalar_of(one.field.element))
                 buffer.write(array[start : start + size].reshape(shape).astype(dtype, copy=False))
             start += size
-            COMBINED.note(gradient)
+            COMBINED.note(gradient.storage, True)
             _store(one)
         if not bucket.in_place:
             self._owner.free.setdefault((array.dtype.str, array.size), []).append(array)
@@ -427,7 +432,7 @@ def _dtype_of(one: NamedParameter) -> np.dtype[Any]:
 
 def _fetched(one: NamedParameter) -> bool:
     """Tell whether the gradient of a parameter counts; a tensor's is fetched."""
-    return one.tensor.fetch() if one.tensor is not None else one.grad not in COMBINED
+    return one.tensor.fetch() if one.tensor is not None else not COMBINED.get(one.grad.storage)
 
 
 def _store(one: NamedParameter) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
+from difftile.fields.marked import COMPUTED
 from difftile.fields.recording import RECORDING
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.substrate import current_session
@@ -52,11 +53,11 @@ def text_of(part: ArrayLike) -> str:
 
 def table_of(part: ArrayLike) -> str:
     """Return a table of the values in HTML, where the ground of a number tells how large it is."""
-    facts = html.escape(f"field {', '.join(_facts(part))}")
     values = _shown_values(part, _TABLE_ENDS)
     is_table = part.ndim in (1, 2) and _components(part) == 1 and part.size > 0
     if values is None or not is_table:
         return f"<pre>{html.escape(text_of(part))}</pre>"
+    facts = html.escape(f"field {', '.join(_facts(part))}")
     grid = values.reshape(-1, values.shape[-1])
     rows, columns = part.shape if part.ndim == 2 else (1, part.shape[0])
     lines = [
@@ -75,6 +76,10 @@ def _facts(part: ArrayLike) -> list[str]:
     facts = [str(part.element), f"shape={part.shape}", part.device]
     if part.has_grads:
         facts.append("grad")
+    storage = part.base.storage
+    computed = COMPUTED.get(storage)
+    if computed is not None and not storage.buffer.zeros:
+        facts.append(str(computed))
     if part.window is not None:
         facts.append(f"part of {part.base.named()}")
     return facts

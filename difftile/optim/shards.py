@@ -161,7 +161,7 @@ class Shards:
         Raises:
             LaunchError: They are not, or they are.
         """
-        combined = [one.grad in COMBINED for one in parameters]
+        combined = [bool(COMBINED.get(one.grad.storage)) for one in parameters]
         if self._reduce is not None:
             if agree(float(any(combined)), "max"):
                 raise LaunchError(

@@ -6,11 +6,11 @@ gradients is told of each record before it is reversed, and sends those that are
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from difftile.fields.field import Field, Storage
+from difftile.fields.marked import Marked
 
 if TYPE_CHECKING:
     from difftile.recording.replay import Replay
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 class Reduction(Protocol):
     """Combines the gradients of several ranks, in as many backward passes as there are."""
+
+    @property
+    def fields(self) -> Sequence[Field]:
+        """The fields whose gradients it combines."""
+        ...
 
     def begin(
         self,
@@ -88,23 +93,8 @@ class FinalGradients:
         return found
 
 
-class Marked:
-    """Remembers gradients, as long as they are not written."""
-
-    def __init__(self) -> None:
-        self._versions: weakref.WeakKeyDictionary[Storage, object] = weakref.WeakKeyDictionary()
-
-    def note(self, gradient: Field) -> None:
-        """Remember a gradient as it is now."""
-        self._versions[gradient.storage] = gradient.storage.buffer.contents.version
-
-    def __contains__(self, gradient: Field) -> bool:
-        version = self._versions.get(gradient.storage)
-        return version is not None and gradient.storage.buffer.contents.version is version
-
-
-COMBINED = Marked()
+COMBINED: Marked[bool] = Marked()
 """Gradients that are those of all ranks, and have been combined."""
 
-MIXED = Marked()
+MIXED: Marked[bool] = Marked()
 """Such gradients to which a tape has added: to combine them again would count them once a rank."""

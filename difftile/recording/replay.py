@@ -114,8 +114,9 @@ class Replay:
             if GradientGuard.open:
                 GradientGuard.changes(self.changed)
             if grad_out is not None:
-                grad_out.storage.of_overwritten = False
-                if self.accumulate and (grad_out in COMBINED or grad_out in MIXED):
+                out = grad_out.storage
+                out.of_overwritten = False
+                if self.accumulate and (COMBINED.get(out) or MIXED.get(out)):
                     self._mixed.append(grad_out)
         if self.private:
             work = make_like(field)
@@ -242,4 +243,4 @@ class Replay:
                 field.grad_out.fresh_if_pinned(keep=True)
                 field.grad_out.buffer.add(work.buffer)
         for gradient in self._mixed:
-            MIXED.note(gradient)
+            MIXED.note(gradient.storage, True)

@@ -44,17 +44,19 @@ from difftile.diagnostics import (
     counted,
     render,
 )
-from difftile.fields.array_like import ArrayLike
+from difftile.fields.array_like import ArrayLike, check_is_field
 from difftile.fields.exchange import HostArray, as_integer
 from difftile.fields.field import GRADIENTS, Field, Storage, clear_grads
 from difftile.fields.numbers import Constant, HostRead, Reads
 from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording, Where
+from difftile.fields.view import View
 from difftile.habits import taught
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.run import Run
 from difftile.markup import html_block, html_lines, prompt_text
 from difftile.recording.budget import as_text, parse_memory
+from difftile.recording.computed_gradients import ComputedGradients
 from difftile.recording.gradient_cuts import Cuts
 from difftile.recording.history import FullHistory, History
 from difftile.recording.host_reads import HostReads
@@ -69,7 +71,7 @@ from difftile.recording.seeds import Seed, add_seed, check_loss, checked_seeds
 from difftile.recording.steps import Launch, LaunchRecord, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
 from difftile.recording.work_fields import copied
-from difftile.substrate import batch_of, current_session, failed
+from difftile.substrate import LOCK, batch_of, current_session, failed
 from difftile.tracebacks import boundary, shorten
 from difftile.user_line import warn_user
 
@@ -89,8 +91,8 @@ class Tape(StepRecorder):
 
     Args:
         loss: A field of one element.
-        accumulate: Add to the gradients that fields have. By default the gradients of each field
-            that the tape meets are set to zero, and other fields keep theirs.
+        accumulate: Add to the gradients that fields have. By default the tape clears the gradients
+            of the fields that it meets; others keep an earlier tape's. See `gradient`.
         memory: The most that the tape may hold in addition to the fields' own memory: bytes, or a
             text such as "256MB".
         snapshots: The same in copies of the state, that is of all fields that launches change.
@@ -152,6 +154,7 @@ class Tape(StepRecorder):
         self._written: dict[Storage, Field] = {}
         self._last_writer = ""
         self._failed = ""
+        self._computed: ComputedGradients | None = None
         self._cuts = Cuts()
         self.reads = HostReads()
         self._launches = 0
@@ -183,6 +186,7 @@ class Tape(StepRecorder):
         self._recording = Recording(self, constant=before.constant, observer=before.observer)
         try:
             self._entered = True
+            self._computed = ComputedGradients()
             TAPES.holders.add(self._token)
             self._open = True
             self._pool = current_session().pool
@@ -565,7 +569,14 @@ class Tape(StepRecorder):
             if one is not None and one not in self._cleared and one.has_grads:
                 self._cleared.add(one)
                 if not self.accumulate:
-                    clear_grads(one)
+                    self._clear(one)
+
+    def _clear(self, field: Field) -> None:
+        """Set the gradients of a field to zero, unless another thread's pass adds to them now."""
+        gradients = {one.storage for one in (field.grad_in, field.grad_out) if one is not None}
+        with LOCK:
+            if gradients.isdisjoint(TAPES.works_on()):
+                clear_grads(field)
 
     def misses(self, storage: Storage) -> bool:
         """Tell whether a write from another thread into this memory would falsify the record."""
@@ -691,6 +702,7 @@ class Tape(StepRecorder):
                 finished = True
             finally:
                 TAPES.pass_of = outer
+                TAPES.replays += 1  # for tapes that other threads have opened meanwhile
                 self._peak = max(self._peak, self._pool.peak - base + self.nbytes)
                 if self._history.recomputed:
                     steps = max(1, len(self._history))
@@ -700,6 +712,33 @@ class Tape(StepRecorder):
         if self._report is not None and self._report.findings:
             text = "\n\n".join(finding.text for finding in self._report.findings)
             warn_user(GradientWarning(text))
+
+    @boundary
+    def gradient(self, field: Field | View, *others: object) -> Field:
+        """Return the derivative of the tape's loss with respect to a field, as a field of its own.
+
+        Unlike `x.grad`, which keeps the gradient of an earlier tape if this one has not met `x`,
+        it is zero there. Several backward passes of the tape add up, from the time on when the
+        gradient was last zero.
+
+        Args:
+            field: A field, or a part of one, with the gradient that it had in the backward pass.
+            others: Refused: other libraries are given the loss as well.
+
+        Raises:
+            TapeError: The backward pass has not run, it added to an earlier gradient, or the
+                gradient of the field has been changed since.
+            FieldError: The field has no gradient.
+        """
+        if others:
+            raise TapeError(
+                "tape.gradient(x) takes one field; the loss is the one that tape.backward(loss) "
+                "was given."
+            )
+        check_is_field(field, "tape.gradient() takes")
+        run_pending()
+        computed = self._computed or ComputedGradients()
+        return computed.of(field, is_met=field.base.storage in self._touched)
 
     def _check_dependence(self, loss: ArrayLike) -> None:
         """Warn of a constant loss, unless the diagnosis will say so."""
@@ -750,7 +789,14 @@ class Tape(StepRecorder):
         accumulate = self.accumulate or TAPES.replays != self._replays
         TAPES.replays += 1
         replay = Replay(self._written, accumulate, room=self._history.room)
-        TAPES.pass_of = TAPES.pass_of or (threading.get_ident(), replay.changed)
+        with LOCK:  # from here on tapes of other threads do not clear what the pass adds to
+            for field in self._cleared:
+                grads = (field.grad_in, field.grad_out)
+                replay.changed.update(one.storage for one in grads if one is not None)
+            TAPES.pass_of = TAPES.pass_of or (threading.get_ident(), replay.changed)
+        assert self._computed is not None
+        summed = () if self.reduce is None else self.reduce.fields
+        self._computed.begin(self._cleared, summed, accumulate=accumulate)
         for field, seed in seeds.items():
             add_seed(replay.gradient(field.base), field, seed)
         for field in self._written.values():
@@ -797,6 +843,7 @@ class Tape(StepRecorder):
         for storage, field in self._written.items():
             if field.grad_out is not None:
                 field.grad_out.storage.of_overwritten = storage not in retained
+        self._computed.end()
 
     def _reverse(self, replay: Replay, record: StepRecord, done: int) -> None:
         """Run the adjoint of one record, after so many launches.
