@@ -198,6 +198,21 @@ class View(ArrayLike):
         return View(self.field.detach(), self.window)
 
 
+def overlap(one: ArrayLike, other: ArrayLike) -> bool:
+    """Tell whether two parts share elements at other indices, or memory under other shapes."""
+    base, against = one.base, other.base
+    if base.storage is not against.storage:
+        memory = base.storage.memory
+        return memory.is_shared and memory.meets(against.storage.memory)
+    if base.shape != against.shape:
+        return True
+    if one.window == other.window:
+        return False
+    elements = np.empty(base.shape, np.uint8)  # never touched: only its addresses count
+    first, second = (elements if p.window is None else p.window.of(elements) for p in (one, other))
+    return np.shares_memory(first, second)
+
+
 def assign_part(part: View, value: npt.ArrayLike | ArrayLike) -> None:
     """Set a part of a field to what broadcasts to its shape: `x[1:3] = value`.
 

@@ -12,6 +12,7 @@ from difftile.fields.arithmetic import Operators
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import from_numpy
 from difftile.fields.exchange import as_array
+from difftile.fields.view import overlap
 from difftile.ir.types import scalar_from_numpy, shape_of, shaped
 from difftile.runtime.funcs import func
 
@@ -87,6 +88,8 @@ _FUNCS = {
 def apply(name: str, operands: CallArgs, into: object) -> KernelValue:
     """Return the result of an operator of fields.
 
+    As in NumPy, a result in place is that of the operands before, where they overlap with it.
+
     Args:
         name: The operator.
         operands: Fields, numbers, and arrays of NumPy, which become fields.
@@ -101,7 +104,17 @@ def apply(name: str, operands: CallArgs, into: object) -> KernelValue:
         _field_beside(into, cast("Any", one)) if isinstance(one, _ARRAYS) else one
         for one in operands
     ]
+    if isinstance(into, ArrayLike):
+        given = [
+            _copied(one) if isinstance(one, ArrayLike) and overlap(one, into) else one
+            for one in given
+        ]
     return _FUNCS[name](*given, _result=into)
+
+
+def _copied(part: ArrayLike) -> KernelValue:
+    """Return a copy, by a launch: gradients flow, and nothing leaves the device."""
+    return positive(part)
 
 
 def _field_beside(target: object, values: Any) -> ArrayLike:
