@@ -211,25 +211,3 @@ def test_what_rules_over_arrays_cannot_have() -> None:
 
     with pytest.raises(dt.KernelError, match="array of the thread, which keeps no contents"):
         run(of(np.ones(N)), of(np.ones(N)))
-
-    @dt.func
-    def tripled(x):
-        for i in range(N):
-            x[i] = 3.0 * x[i]
-
-    @tripled.backward
-    def _(x):
-        for i in range(N):
-            x.grad_out[i] += 3.0 * x.grad_in[i]
-
-    @dt.kernel
-    def again(a, b):
-        x = dt.local(N)
-        for i in range(N):
-            x[i] = a[i]
-        tripled(x)
-        for i in range(N):
-            b[i] = x[i]
-
-    with pytest.raises(dt.KernelError, match="writes 'x', and its rule adds to the gradient"):
-        again(of(np.ones(N)), of(np.ones(N)))

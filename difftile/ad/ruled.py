@@ -14,6 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 from difftile.ad.activity import fields_of
+from difftile.ad.late_additions import Late
 from difftile.ad.pusher import Pusher
 from difftile.ad.reverser import Reverser
 from difftile.diagnostics import Label, NotDifferentiable
@@ -61,20 +62,24 @@ def reverse_ruled(r: Reverser, stmt: Ruled, bars: dict[Var, Value], loops: objec
     """Append the reverse of a ruled body, and add to the adjoints of its args.
 
     The stores of the body take the gradients of their elements, as any store does, after the rule
-    has read them.
+    has read them. One buffer has the gradients from after and from before the call: what the rule
+    adds to the latter, of fields that the body writes, comes after the stores.
 
     Raises:
         NotDifferentiable: There is no rule, or none that serves.
     """
     out_bars = [bars.pop(out, None) for out in stmt.outs]
     stored = {a for a in arrays_written(stmt.body) if a in r.bars}
+    later = Late(stmt.name, {r.bars[a] for a in stored}, [])
     wanted = any(a in r.active for a in stmt.args) or not r.bars.keys().isdisjoint(fields_of(stmt))
     if not r.ruled and wanted and (stored or any(bar is not None for bar in out_bars)):
         floats = [(o, bar) for o, bar in zip(stmt.outs, out_bars, strict=True) if is_float(o.type)]
         seeds = [zero(o.type) if bar is None else bar for o, bar in floats]
         rule = _the_rule(stmt)
-        adjoints = _run_rule if rule is stmt.backward else _transposed
-        found = adjoints(r, stmt, rule, seeds)
+        if rule is stmt.backward:
+            found = _run_rule(r, stmt, rule, seeds, later)
+        else:
+            found = _transposed(r, stmt, rule, seeds)
         known = [bar for bar in out_bars if bar is not None]
         masked = any(bar in r.masked for bar in known)
         singular = any(isinstance(s, Let) and OPS[s.op].singular for s in walk(rule.block))
@@ -90,6 +95,8 @@ def reverse_ruled(r: Reverser, stmt: Ruled, bars: dict[Var, Value], loops: objec
         stmts, _ = r.nested(stmt.body, [None] * len(stmt.outs), {})
         r.active, r.ruled = before
         r.b.extend(stmts)
+    r.b.extend(later.stmts)
+    later.add_sums(r.b)
 
 
 def _the_rule(stmt: Ruled) -> Rule:
@@ -117,7 +124,9 @@ def differentiated_again(stmt: Stmt) -> NotDifferentiable:
     )
 
 
-def _run_rule(r: Reverser, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -> list[Value]:
+def _run_rule(
+    r: Reverser, stmt: Ruled, rule: Rule, seeds: Sequence[Value], late: Late | None = None
+) -> list[Value]:
     """Append a rule for adjoints of the outs, and return the adjoints of the args.
 
     Raises:
@@ -131,7 +140,7 @@ def _run_rule(r: Reverser, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -> l
     copy = cloner.block(rule.block)
     r.note_loads(rule.block, cloner, declared_in(rule.block))
     copies = {cloner.arrays.get(array, array): bar for array, bar in r.bars.items()}
-    return _with_gradients(r.b, copy, {**r.bars, **copies}, r.b.append, r.after)
+    return _with_gradients(r.b, copy, {**r.bars, **copies}, r.b.append, r.after, late)
 
 
 def _check_left(r: Reverser, stmt: Ruled, load: Load) -> None:
@@ -264,6 +273,7 @@ def _with_gradients(
     to: Mapping[Array, Array],
     add: Callable[[Accumulate], None],
     after: Mapping[Array, Array] = MappingProxyType({}),
+    late: Late | None = None,
 ) -> list[Value]:
     """Append a rule's block with the gradients of fields bound to memory, and return its results.
 
@@ -273,6 +283,7 @@ def _with_gradients(
         to: The memory of the requested gradients.
         add: Appends an addition to one.
         after: Where the contents from after the call are; the fields themselves by default.
+        late: Takes the additions that come after the block.
     """
     env = Substitution()
 
@@ -283,10 +294,12 @@ def _with_gradients(
             return
         if isinstance(stmt, Ruled):  # whose rules name gradients of their own
             kept = with_rules(stmt, lambda rule: replace(rule, block=renamed(rule.block)))
-            b.append(replace(kept, body=inner(stmt.body)))
+            body = inner(stmt.body) if late is None else late.inside(stmt.body, inner)
+            b.append(replace(kept, body=body))
             return
         if array is None or array.gradient_of is None:
-            b.append(with_blocks(stmt, inner))
+            changed = with_blocks(stmt, inner) if late is None else late.around(stmt, inner)
+            b.append(changed)
             return
         memory = to.get(array.gradient_of)
         b.span = stmt.span
@@ -297,7 +310,10 @@ def _with_gradients(
             )
         elif isinstance(stmt, Accumulate) and memory is not None:
             shared = memory.size is None
-            add(Accumulate(memory, stmt.index, stmt.value, stmt.span, atomic=shared))
+            addition = Accumulate(memory, stmt.index, stmt.value, stmt.span, atomic=shared)
+            now = late.add(addition) if late is not None and memory in late.memory else addition
+            if now is not None:
+                add(now)
         elif isinstance(stmt, Store) and memory is not None:  # of a forward rule
             b.append(replace(stmt, array=memory))
 
@@ -313,6 +329,7 @@ def _with_gradients(
 
     span = b.span
     bound = inner(block)
+    b.extend([] if late is None else [Alloc(sums, span) for sums in late.sums.values()])
     b.extend(bound.stmts)
     b.span = span
     return list(bound.results)

@@ -22,6 +22,7 @@ class RuleScope:
             out in memory of their own.
         forward: It is a rule of a kernel for tangents: it reads those before, and sets those after.
         arrays: The arrays of the thread that the func is given and does not write.
+        loaded: The fields that the func reads.
         gradients: The gradients of fields used so far: incoming or not.
         contents: The contents of fields used by name so far: from after the call, or before it.
     """
@@ -30,6 +31,7 @@ class RuleScope:
     written: frozenset[Array] | None
     forward: bool = False
     arrays: frozenset[Array] = frozenset()
+    loaded: frozenset[Array] = frozenset()
     gradients: dict[tuple[Array, bool], Array] = field(
         default_factory=dict[tuple[Array, bool], Array]
     )
@@ -87,11 +89,13 @@ class RuleScope:
                 hint=f"add to '{array.name}.grad_out[...]'; "
                 "the adjoint of the result is an argument.",
             )
-        if not incoming and writes and self.written is not None:
+        is_read = not self.forward and array in self.loaded
+        if not incoming and writes and self.written is not None and not is_read:
             raise KernelError(
-                f"'{self.name}' writes '{array.name}', and its rule adds to the gradient of that.",
+                f"'{self.name}' writes '{array.name}' without reading it, and its rule adds to the "
+                "gradient before the call.",
                 span,
-                hint="make it a kernel with a rule, which has gradients in and out apart.",
+                hint="leave it out: what is stored has none, and '+=' passes on what comes in.",
             )
         return self.gradient(array, incoming=incoming)
 

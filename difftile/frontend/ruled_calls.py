@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -163,10 +163,10 @@ def ruled_call(
         given = (leaf for item in env.values() for leaf in leaves(item))
         arrays = {one.array for one in given if isinstance(one, FieldRef)}
         read = frozenset(one for one in arrays - written if one.size is not None)
-        rule = RuleScope(name, written, arrays=read)
+        rule = RuleScope(name, written, arrays=read, loaded=frozenset(arrays_loaded(body)))
         with cx.within(replace(cx.scope, rule=rule, ruling=ruling)):
             if rules.backward is not None:
-                backward = _backward(call, rules.backward, rule, arrays_loaded(body))
+                backward = _backward(call, rules.backward, rule)
             elif rules.substitute is not None or rules.differences is not None:
                 backward = _stand_in(call, rules)
         forward_rule = replace(rule, forward=True)
@@ -211,15 +211,13 @@ def _place(source: Source) -> Span:
 # Rules that are functions
 
 
-def _backward(
-    call: RuledCall, rule: RuleMeaning, scope: RuleScope, loaded: Collection[Array]
-) -> Rule:
+def _backward(call: RuledCall, rule: RuleMeaning, scope: RuleScope) -> Rule:
     cx, params = call.cx, list[Var]()
     d_out = adjoint_like(call.result, params)
 
     def left(part: Item) -> Item:
         """Return the contents after the call of a field that the func only writes."""
-        if not isinstance(part, FieldRef) or part.array in loaded:
+        if not isinstance(part, FieldRef) or part.array in scope.loaded:
             return part
         return replace(part, array=scope.content(part.array, late=True))
 
