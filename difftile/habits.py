@@ -98,7 +98,7 @@ _BACKWARD = (
 )
 _CLEARED = "a tape clears the gradients of the fields that it meets; 'dt.zero_grads()' clears all."
 _COMPONENT = (
-    "elements that are vectors have it: 'v[i].x' in a kernel, 'v.to_numpy()[..., 0]' from Python."
+    "elements that are vectors have it: 'v[i].x', and from Python 'v.to_numpy()[..., 0]' of all."
 )
 _FIELD: dict[str, str] = {
     **dict.fromkeys((*"xyzwrgba", "xy", "xyz", "rgb"), _COMPONENT),

@@ -105,7 +105,7 @@ def test_every_index_that_numpy_refuses_is_refused(seed: int) -> None:
     for _ in range(20):
         field, array = field_and_array(rng, np.float32)
         shape = field.shape
-        wrong: list[Any] = [(*(0 for _ in shape), 0), "a", 1.0, 2j]
+        wrong: list[Any] = [(*(0 for _ in array.shape), 0), "a", 1.0, 2j]
         wrong += [(..., ...), (*(slice(None) for _ in shape), slice(None))]
         if shape:
             wrong += [None, np.array([0]), [0], (np.zeros(2, int),), np.ones(2, bool), True]

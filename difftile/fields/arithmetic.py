@@ -27,11 +27,13 @@ class Operators:
     Attributes:
         apply: Returns the result of an operator for its name, its operands, and a field for the
             result or None.
+        put: Writes a number into a component, given by its index, of all elements of a part.
         store: Writes numbers, some of which carry derivatives, into a field or a part of one;
             returns False where derivatives do not pass.
     """
 
     apply: Callable[[str, tuple[Any, ...], Any], Any] | None = None
+    put: Callable[[Any, tuple[int, ...], Any], None] | None = None
     store: Callable[[Any, Any], bool] | None = None
 
 

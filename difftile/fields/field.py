@@ -17,6 +17,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError, TapeError, brief
 from difftile.fields.arithmetic import carried_into, may_carry
 from difftile.fields.array_like import ArrayLike, check_is_field, filled_by_launch
+from difftile.fields.element import Element, component, picks_component, set_component
 from difftile.fields.exchange import as_array, as_index, as_shape, as_view_shape
 from difftile.fields.pending import PENDING, run_pending
 from difftile.fields.recording import RECORDING, as_read, note_read, note_write
@@ -492,13 +493,13 @@ class Field(ArrayLike):
         try:
             if picks_part(index, len(self.shape)):
                 return View(self, whole(self.shape).sliced(self, index))
+            if picks_component(self, index):
+                return component(self, index)
             where = as_index(self, self.shape, index)
             note_read(self)
             found = self.buffer.read_at(where)
             if shape_of(self.element):
-                # A copy: `x[2][0] = 1` would be lost without an error if it could be written.
-                found.flags.writeable = False
-                return as_read(self, where, found)
+                return Element.of(self, where, as_read(self, where, found))
             return as_read(self, where, found.item())
         except Exception as error:
             shorten(error)
@@ -509,7 +510,12 @@ class Field(ArrayLike):
             if picks_part(index, len(self.shape)):
                 assign_part(self[index], value)
                 return
+            if picks_component(self, index):
+                set_component(self, index, value)
+                return
             where = as_index(self, self.shape, index)
+            if isinstance(value, Element) and value.is_of(self, where):
+                return  # `v[0] += 1` has written there already
             if isinstance(value, ArrayLike) or may_carry(value):
                 part = View(self, whole(self.shape).sliced(self, where))
                 if isinstance(value, ArrayLike):

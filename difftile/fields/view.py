@@ -11,6 +11,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError, brief
 from difftile.fields.arithmetic import carried_into
 from difftile.fields.array_like import ArrayLike, followed_array
+from difftile.fields.element import component, picks_component, set_component
 from difftile.fields.exchange import as_array, as_view_shape
 from difftile.fields.recording import as_read, note_read
 from difftile.fields.window import Window
@@ -100,12 +101,17 @@ class View(ArrayLike):
         self.window.assign(buffer, values)
 
     def __getitem__(self, index: Any) -> Any:
+        if picks_component(self, index):
+            return component(self, index)
         part = self.window.sliced(self, self._index(index))
         if part.shape:
             return View(self.field, part)
         return self.field[part.starts if part.starts else None]
 
     def __setitem__(self, index: Any, value: npt.ArrayLike) -> None:
+        if picks_component(self, index):
+            set_component(self, index, value)
+            return
         part = View(self.field, self.window.sliced(self, self._index(index)))
         assign_part(part, value)
 

@@ -24,6 +24,12 @@ from difftile.ops.table import NAMED
 _LETTERS = {letter: k for set_ in ("xyzw", "rgba", "stpq") for k, letter in enumerate(set_)}
 
 
+def components_named(name: str, n: int) -> list[int] | None:
+    """Return the components of a vector of length n that letters name, or None: `xy`, `b`."""
+    picks = [_LETTERS.get(letter, n) for letter in name]
+    return None if any(pick >= n for pick in picks) else picks
+
+
 class OfPython(type):
     """The class of `ti.Vector`, `ti.Matrix` and `ti.Struct`, which make no fields."""
 
@@ -204,10 +210,7 @@ class Matrix(Arithmetic, metaclass=OfPython):
 
     def _picks(self, name: str) -> list[int] | None:
         """Return the components that letters name, or None."""
-        if name.startswith("_") or self._numbers.ndim != 1:
-            return None
-        picks = [_LETTERS.get(letter, self.n) for letter in name]
-        return None if any(pick >= self.n for pick in picks) else picks
+        return components_named(name, self.n) if self._numbers.ndim == 1 else None
 
     # Functions
 

@@ -71,6 +71,20 @@ def positive(a: KernelValue) -> KernelValue:
     return +a
 
 
+@func
+def with_component(a: KernelValue, k: KernelValue, value: KernelValue) -> KernelValue:
+    """Return a vector with another component."""
+    a[k] = value
+    return a
+
+
+@func
+def with_entry(a: KernelValue, k: KernelValue, j: KernelValue, value: KernelValue) -> KernelValue:
+    """Return a matrix with another entry."""
+    a[k, j] = value
+    return a
+
+
 _ARRAYS = (np.ndarray, list, tuple)
 _FUNCS = {
     "add": add,
@@ -125,4 +139,11 @@ def _field_beside(target: object, values: Any) -> ArrayLike:
     return from_numpy(array, shaped(inner, scalar) if by_element and scalar else None)
 
 
+def put(part: ArrayLike, index: tuple[int, ...], value: KernelValue) -> None:
+    """Set a component of all elements of a part to a number."""
+    change = with_component if len(index) == 1 else with_entry
+    change(part, *index, value, _result=part)
+
+
 Operators.apply = apply
+Operators.put = put
