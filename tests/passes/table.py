@@ -1002,6 +1002,7 @@ COVERED = {
     "intervals": "component_logs",
     "iterations": "conflicts",
     "known": "reach",
+    "late_additions": "ruled",
     "lives": "update_in_place",
     "meetings": "conflicts",
     "positions": "log",
