@@ -73,7 +73,7 @@ def test_an_element_is_a_copy_that_knows_its_place() -> None:
     assert first.tolist() == [0.0, 1.0, 2.0]
     first[1] = 5.0
     assert first.tolist() == [0.0, 5.0, 2.0] and v[0].tolist() == [7.0, 5.0, 9.0]
-    assert first.is_of(v, (0,))
+    assert first.is_of(v, (0,)) and repr(first) == "array([0., 5., 2.])"
     for other in (first + 1.0, 2.0 * first, np.sin(first), np.array(first)):
         assert type(other) is np.ndarray
         other[0] = 100.0

@@ -40,7 +40,7 @@ class Element(np.ndarray[Any, Any]):
         """Return the values of an element of a field."""
         made = values.view(Element)
         made.flags.writeable = False  # for NumPy, whose writes would miss the field
-        made._field, made._where, made._values = field, where, values
+        made.__dict__.update(_field=field, _where=where, _values=values)
         return made
 
     def is_of(self, field: Field, where: tuple[int, ...]) -> bool:
@@ -82,6 +82,9 @@ class Element(np.ndarray[Any, Any]):
             super().__setattr__(name, value)
         else:
             self[picks[0] if len(picks) == 1 else picks] = value
+
+    def __repr__(self) -> str:
+        return repr(self.view(np.ndarray))
 
     def __reduce__(self) -> Any:
         return self.view(np.ndarray).__reduce__()
