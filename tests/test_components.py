@@ -158,3 +158,17 @@ def test_a_number_with_a_gradient_goes_into_a_component() -> None:
     a: Any = 9.0  # 0 + 3^2
     assert w[0, 1] == a
     np.testing.assert_allclose(v.grad.to_numpy(), [[0, 0, 0], [4 * a * 2 * 3.0, 0, 0]])
+
+
+def test_elements_that_are_set_on_a_tape_carry_gradients() -> None:
+    v, h = vectors(), dt.full((), 2.0, ti.f64, grad=True)
+    loss = dt.zeros((), ti.f64, grad=True)
+    with dt.Tape(loss):
+        v[0][1] = 3.0 * h[None]
+        v[1] += [1.0, 2.0, h[None]]
+        v[1].x *= h[None]
+        weigh(v, loss)
+    # (0, 3 h, 2) and ((3 + 1) h, 4 + 2, 5 + h)
+    assert v.to_numpy().tolist() == [[0, 6, 2], [8, 6, 7]]
+    np.testing.assert_allclose(v.grad.to_numpy(), [[0, 0, 12], [32, 24, 42]])
+    assert np.isclose(h.grad[None], 2 * 2 * 6 * 3 + 2 * 8 * 4 + 2 * 3 * 7)

@@ -68,7 +68,10 @@ class Element(np.ndarray[Any, Any]):
             for place, one in zip(places.flat, given, strict=True):
                 component = tuple(int(k) for k in np.unravel_index(place, shape))
                 set_component(field, (*self._where, *component), one)
-        self._values[index] = value
+        if self._values.dtype == object:
+            self._values[index] = value
+        else:  # as the field holds it: a conversion of a number with a derivative would warn
+            self._values[index] = field.buffer.read_at(self._where)[index]
 
     def __getattr__(self, name: str) -> Any:
         picks = components_named(name, self.size) if self.ndim == 1 else None
