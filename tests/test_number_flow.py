@@ -304,6 +304,20 @@ def test_elements_that_python_reads() -> None:
         step(x, old)  # written since
 
 
+def test_an_element_written_since_is_a_constant_in_its_expression_alone() -> None:
+    x, a, b = field(START), field([2.0, 3.0]), field([5.0])
+    with dt.Tape() as tape:
+        old, kept = a[0], b[0]
+        a[0] = 7.0
+        h = old * kept + old
+        with pytest.warns(dt.GradientCut, match="written after Python had read it") as found:
+            step(x, h)
+    assert found[0].filename == __file__
+    tape.backward({x: 1.0})
+    assert a.grad.tolist() == [0.0, 0.0]
+    assert b.grad[0] == pytest.approx(2.0 * np.sin(START).sum(), rel=1e-14)
+
+
 @dt.func
 def poly(a, b: float):
     return a * a * b

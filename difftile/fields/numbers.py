@@ -86,6 +86,7 @@ class Origin:
 
     Attributes:
         cell: A field that holds the number, once one was asked for.
+        is_lost: No field can hold it: what was read has been written since.
     """
 
     recorder: weakref.ref[Any]
@@ -99,6 +100,7 @@ class Origin:
     dtype: np.dtype[Any] = np.dtype(np.float64)  # noqa: RUF009 - a constant
     order: int = field(default_factory=_COUNT.__next__)
     cell: Field | None = None
+    is_lost: bool = False
 
     @property
     def is_open(self) -> bool:

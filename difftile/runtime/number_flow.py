@@ -18,7 +18,7 @@ from difftile.compile.arguments import Arguments, CallArgs, CallKwargs, field_at
 from difftile.compile.definition import Body
 from difftile.fields.field import Field
 from difftile.fields.number_field import NumberField, number_field
-from difftile.fields.numbers import Number, Origin, carrying
+from difftile.fields.numbers import Constant, HostRead, Number, Origin, carrying
 from difftile.fields.recording import RECORDING, Recorder
 from difftile.frontend.lower import as_written
 from difftile.ir.types import Type
@@ -136,23 +136,33 @@ def field_of(number: Number) -> Field | None:
     recorder, first = RECORDING.get().recorder, number.origin
     if first.recorder() is not recorder:
         return None
-    todo = [first]
+    todo, lost = [first], frozenset[HostRead]()
     while todo:
         origin = todo[-1]
-        if origin.cell is None:
+        if origin.cell is None and not origin.is_lost:
             missing = [
                 one
                 for one in origin.operands
-                if isinstance(one, Origin) and one.cell is None and one.recorder() is recorder
+                if isinstance(one, Origin) and one.cell is None and not one.is_lost
+                if one.recorder() is recorder
             ]
             if missing:
                 todo += missing
                 continue
             origin.cell = _computed(origin, recorder) if origin.op else _read_again(origin)
-            if origin.cell is None:
-                return None
+            origin.is_lost = origin.cell is None
+            if origin.is_lost and not origin.op:
+                lost |= origin.reads
         todo.pop()
+    if lost and first.cell is not None and recorder is not None:
+        recorder.lets_go(_WRITTEN_SINCE, lost)
     return first.cell
+
+
+_WRITTEN_SINCE = Constant(
+    "an element that was written after Python had read it",
+    "read it when it is needed, or keep it: 'a = dt.value(x[0])'",
+)
 
 
 def is_followed(number: Number) -> bool:
@@ -183,7 +193,10 @@ def _read_again(origin: Origin) -> Field | None:
 
 
 def _computed(origin: Origin, recorder: Recorder | None) -> Field | None:
-    """Return the result of an operation; None if derivatives do not pass it."""
+    """Return the result of an operation; None if no derivative passes to it."""
+    given = [one for one in origin.operands if isinstance(one, Origin)]
+    if all(one.is_lost or one.recorder() is not recorder for one in given):
+        return None
     operands: list[Field | float] = []
     for one in origin.operands:
         if isinstance(one, Origin):  # of another recorder it is a constant
