@@ -17,17 +17,8 @@ _COMMON = {"the", "and", "not", "for", "are", "that", "its", "with", "from", "se
 
 def changed_blocks(before: str, after: str, path: str) -> set[Block]:
     """Return the blocks of a source that another one changes, or none if it changes the module."""
-    blocks = blocks_of(before, path)
-    owner: dict[int, Block] = {}
-    spans = _spans(before)
-    current: Block | None = None
-    starts = {block.line: block for block in blocks}
+    owner = _owners(ast.parse(before), {block.line: block for block in blocks_of(before, path)})
     found: set[Block] = set()
-    for line in range(1, before.count("\n") + 2):
-        # A block goes to the next one of its function.
-        current = starts.get(line, current if line in spans else None)
-        if current is not None:
-            owner[line] = current
     lines, others = before.splitlines(), after.splitlines()
     for tag, i, j, _, _ in difflib.SequenceMatcher(None, lines, others, False).get_opcodes():
         if tag == "equal":
@@ -41,15 +32,37 @@ def changed_blocks(before: str, after: str, path: str) -> set[Block]:
     return found
 
 
-def _spans(source: str) -> set[int]:
-    """Return the lines of the bodies of functions and lambdas."""
-    lines: set[int] = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            lines |= {*range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)}
-        elif isinstance(node, ast.Lambda):
-            lines |= {*range(node.body.lineno, (node.body.end_lineno or node.lineno) + 1)}
-    return lines
+def _owners(tree: ast.Module, starts: Mapping[int, Block]) -> dict[int, Block]:
+    """Return the block of each line in a function or lambda.
+
+    A block goes on behind the blocks of a branch or loop in it, unless another one starts there.
+    """
+    owner: dict[int, Block] = {}
+
+    def fill(node: ast.AST, block: Block) -> None:
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+            owner[line] = block
+
+    def visit(node: ast.AST, block: Block | None, *, inside: bool) -> None:
+        inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for _, value in ast.iter_fields(node):
+            current = block
+            for child in value if isinstance(value, list) else ():
+                if isinstance(child, ast.stmt) and inside:
+                    current = starts.get(child.lineno, current)
+                    if current is not None:
+                        fill(child, current)
+                if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+                    visit(child, current, inside=inside)
+
+    visit(tree, None, inside=False)
+    statements = {node.lineno for node in ast.walk(tree) if isinstance(node, ast.stmt)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Lambda):
+            line = node.body.lineno
+            if line not in statements or line not in owner:
+                fill(node.body, starts[line])
+    return owner
 
 
 def reaching(before: Mapping[str, str], after: Mapping[str, str], known: Map) -> set[str]:

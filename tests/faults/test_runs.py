@@ -160,9 +160,12 @@ def test_a_change_is_in_the_blocks_of_its_lines() -> None:
 
     assert changed("x > 0", "x < 0") == {4}
     assert changed("x = 3", "x = 4") == {9}
-    assert changed("        x += k\n", "        x += k\n        x += 1\n") == {7}
+    assert changed("        x += k\n", "        x += k\n        x += 1\n") == {6, 7}
     assert changed("x + 1", "x + 2") == {14}
     assert changed("def f(x)", "def f(x=1)") == set()
+    after = "def f(x):\n    if x:\n        x = 1\n    return x\n"
+    (one,) = changed_blocks(after, after.replace("return x", "return 2"), "toy.py")
+    assert one.line == 2  # behind the branch the block goes on
 
 
 def test_short_tests_of_the_same_name_and_one_of_each_function_come_first() -> None:
