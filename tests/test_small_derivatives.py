@@ -40,9 +40,16 @@ def coupled(x: Any) -> Any:
     return y
 
 
+def jacobian(x: Array) -> Array:
+    """Return the Jacobian of `coupled`, of complex numbers as well."""
+    ahead = np.roll(x, -1)
+    found = np.diag(np.cos(x) * ahead**2)
+    found[range(3), [1, 2, 0]] = 2 * np.sin(x) * ahead
+    return found
+
+
 X, S, W = np.array([0.6, -0.4, 0.9]), np.array([0.7, 1.1, -0.5]), np.array([0.3, -2.0, 1.5])
-JACOBIAN = np.diag(np.cos(X) * np.roll(X, -1) ** 2)
-JACOBIAN[range(3), [1, 2, 0]] = 2 * np.sin(X) * np.roll(X, -1)
+JACOBIAN = jacobian(X)
 
 
 def test_what_a_pull_is_given_has_a_gradient() -> None:
@@ -64,6 +71,25 @@ def test_what_a_push_is_given_has_a_gradient() -> None:
         weigh(tangent, s, loss)
     np.testing.assert_allclose(tangent.to_numpy(), JACOBIAN @ W, rtol=1e-14)
     np.testing.assert_allclose(w.grad.to_numpy(), S @ JACOBIAN, rtol=1e-14)
+
+
+@dt.kernel
+def weigh_all(a, b, out):
+    for i, j in a:
+        out[None] += a[i, j] * b[i, j]
+
+
+def test_a_jacobian_has_the_tangents_of_each_row() -> None:
+    weights = dt.from_numpy(np.arange(9.0).reshape(3, 3))
+
+    def f(x: Any) -> Any:
+        out = dt.zeros((), ti.f64)
+        weigh_all(dt.jacrev(coupled)(x), weights, out)
+        return out
+
+    _, tangent = dt.jvp(f, (dt.from_numpy(X),), (dt.from_numpy(W),))
+    slope = (jacobian(X + 1e-30j * W) * weights.to_numpy()).sum().imag / 1e-30
+    np.testing.assert_allclose(float(tangent), slope, rtol=1e-13)
 
 
 @pytest.mark.parametrize("entry", np.argwhere(JACOBIAN).tolist())
@@ -105,3 +131,41 @@ def test_sums_that_python_overwrites_are_no_energy(parts: Any, weight: float) ->
         expected[k : k + 2, k : k + 2] += 12 * weight * d[k] ** 2 * np.array([[1, -1], [-1, 1]])
     found = dt.sparse_hessian(energies(*parts))(dt.from_numpy(X)).toarray()
     np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-14)
+
+
+@dt.kernel
+def knot(x, energy):
+    for e in range(x.shape[0] - 4):
+        a = x[e] - x[e + 4]
+        energy[None] += a**3 + x[e + 1] * x[e + 2] * x[e + 3] * x[e + 4] + ti.sin(x[e] * x[e + 2])
+
+
+def test_terms_of_many_numbers_are_made_positive_semidefinite() -> None:
+    pytest.importorskip("scipy")
+
+    def f(x: Any) -> Any:
+        total = dt.zeros((), ti.f64)
+        knot(x, total)
+        return total
+
+    x = dt.from_numpy(np.array([0.6, -0.4, 0.9, 1.3, -0.2]))
+    values, vectors = np.linalg.eigh(dt.sparse_hessian(f)(x).toarray())
+    assert values[0] < -0.1
+    expected = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    found = dt.sparse_hessian(f, psd=True)(x).toarray()
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
+
+
+@dt.kernel
+def draw(x, log, count):
+    x[None] = ti.random(ti.f64)
+    log[count[None]] = x[None]
+    count[None] += 1
+
+
+def test_each_period_of_a_run_draws_its_own_numbers() -> None:
+    dt.init(arch="python", fuse="always")
+    x, log, count = dt.zeros((), ti.f64), dt.zeros(9, ti.f64), dt.zeros((), ti.i32)
+    for _ in dt.steps(9):
+        draw(x, log, count)
+    assert len({*log.to_numpy().tolist()}) == 9

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,3 +36,17 @@ def test_each_stored_state_has_its_gradient(row: int, adjoint: str) -> None:
     tape.backward({out: seed})
     assert y.grad.to_numpy()[0] == pytest.approx(2.0 * exact, rel=1e-6)
     assert float(k.grad[None]) == pytest.approx(-2.0 * times[row] * exact, rel=1e-5)
+
+
+def test_a_later_start_leaves_less_time_to_decay() -> None:
+    def end(t0: Any, t1: Any) -> Any:
+        y, k = dt.ones(1, ti.f64), dt.full((), 0.8, ti.f64)
+        options = {"method": "rk4", "steps": 10, "adjoint": "continuous"}
+        dt.odeint(decay, y, t0, t1, args=(k,), **options)
+        return y
+
+    times = dt.full((), 0.2, ti.f64), dt.full((), 1.0, ti.f64)
+    exact = math.exp(-0.8 * 0.8)
+    for dots, slope in (((1.0, 0.0), 0.8 * exact), ((0.0, 1.0), -0.8 * exact)):
+        _, tangent = dt.jvp(end, times, tuple(dt.full((), one, ti.f64) for one in dots))
+        assert tangent.to_numpy()[0] == pytest.approx(slope, rel=1e-5)
