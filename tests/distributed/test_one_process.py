@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import queue
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,11 +15,17 @@ import pytest
 import difftile as dt
 from difftile import distributed as dist
 from difftile import ti
+from difftile.distributed import migration, split_rows
 from difftile.distributed.accumulation import add_to, take_out
+from difftile.distributed.losses import _COMBINED
 from difftile.distributed.migration import place
 from difftile.distributed.transfer import Part, begin
+from difftile.ranks import collect
 from difftile.ranks.alone import Alone, Done
+from difftile.ranks.letters import read, written
 from difftile.ranks.numbers import carried
+from difftile.ranks.waiting import Waiting
+from difftile.recording import joint_steps
 from difftile.substrate import current_session
 from tests.slow_network import connected
 
@@ -120,6 +131,138 @@ def test_a_rank_that_leaves_a_parameter_out_adds_zeros(bucket: Any) -> None:
         weigh(x, ones, loss)
     assert x.grad.to_numpy().tolist() == [3.5, 12.5]
     assert y.grad.to_numpy().tolist() == [0.5, 0.5] and old.tolist() == [3.0, 12.0]
+
+
+@pytest.mark.parametrize("op", ["sum", "mean", "max", "min"])
+def test_weights_of_combined_losses_are_their_derivatives(op: str) -> None:
+    each = np.array([[1.0, -2.0], [3.0, 0.5], [2.0, 4.0]])
+    counts = np.ones_like(each)
+    _, weights = _COMBINED[op](each, counts)
+    for rank in range(3):
+        ends = []
+        for step in (1e-3, -1e-3):
+            moved = each.copy()
+            moved[rank] += step
+            ends.append(_COMBINED[op](moved, counts)[0])
+        np.testing.assert_allclose(weights[rank], (ends[0] - ends[1]) / 2e-3, atol=1e-12)
+
+
+class Joined(Alone):
+    """One of several ranks that are threads of this process."""
+
+    mine = threading.local()
+
+    def __init__(self, rank: int, size: int, ways: dict[Any, queue.Queue[Any]]) -> None:
+        super().__init__(0.0)
+        self.rank, self.size, self._ways = rank, size, ways
+
+    # pyrefly: ignore[bad-override]
+    def exchange(self, sends: Any, receives: Any) -> Done:
+        """Send copies, and wait for those of others."""
+        for one in sends:
+            self._ways[self.rank, one.peer].put(one.array.copy())
+        for one in receives:
+            one.array[...] = self._ways[one.peer, self.rank].get(timeout=2.0)
+        return Done()
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 8])
+def test_a_broadcast_reaches_all_ranks(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    ways = {(a, b): queue.Queue[Any]() for a in range(size) for b in range(size)}
+    monkeypatch.setattr(collect, "current", lambda: Joined.mine.engine)
+
+    def run(rank: int, root: int) -> list[float]:
+        Joined.mine.engine = Joined(rank, size, ways)
+        numbers = np.arange(3.0) + 10 * rank
+        collect.broadcast(numbers, root, "the test")
+        return numbers.tolist()
+
+    with ThreadPoolExecutor(size) as threads:
+        for root in (0, size - 1):
+            found = [threads.submit(run, rank, root) for rank in range(size)]
+            assert [one.result() for one in found] == [[10.0 * root + k for k in range(3)]] * size
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "op"),
+    [([1.0, 2.0], [3.0, -4.0], "max"), ([1.0, 2.0], [3.0], "sum"), ([1, 2], [3.0, 4.0], "sum")],
+)
+def test_ranks_that_combine_other_numbers_are_told(ours: Any, theirs: Any, op: str) -> None:
+    first, second = np.array(ours), np.array(theirs)
+    whole = written(first, "sum", first.dtype.str, 0, 2)
+    whole += written(second, op, second.dtype.str, 1, 2)
+    with pytest.raises(dt.RankError, match="about to combine different numbers"):
+        read(whole, first, "sum", 0)
+
+
+def test_a_rank_that_took_part_and_ended_is_not_waited_for_in_vain() -> None:
+    waiting = Waiting(0, 3, 1.0)
+    waiting.joined = 5
+    waiting.watch = SimpleNamespace(left={1: (5, 0.0), 2: (4, 0.0)})  # pyrefly: ignore
+    assert waiting._gone([]) == [2]
+
+
+@pytest.mark.parametrize("other", ["ab", "ba", "abb", "ac"])
+def test_ranks_have_the_same_joint_steps_in_the_same_order(
+    other: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Any] = []
+
+    def least(numbers: Any, _: str) -> Any:
+        given.append(np.array(numbers, float))
+        return given[0] if len(given) < 3 else np.minimum(given[0], given[1])
+
+    monkeypatch.setattr(joint_steps, "least", least)
+    ranks = []
+    for text in ("ab", other):
+        steps = joint_steps.JointSteps()
+        for position, signature in enumerate(text):
+            steps.add(position, signature)
+        ranks.append(steps)
+    for steps in ranks:
+        with contextlib.suppress(dt.RankError):
+            steps.agree_on_records(True)
+    if other == "ab":
+        assert ranks[0].agree_on_records(True)
+    else:
+        with pytest.raises(dt.RankError, match="different exchanges"):
+            ranks[0].agree_on_records(True)
+
+
+def test_the_way_back_of_a_migration_clears_what_had_arrived(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(migration, "_send", lambda *_, **__: None)  # to another rank
+    source, target = (dt.zeros(5, ti.f64, grad=True) for _ in range(2))
+    step = migration.TransferRows([source], [target], dt.zeros((2, 2), ti.i32))
+    for leaving, arriving in ((1, 3), (4, 2)):
+        target.grad.fill(7.0)
+        peers = np.array([[0, leaving], [0, arriving]], np.int32)
+        record: Any = SimpleNamespace(saved=peers)
+        assert step.reverse_in_place(record, lambda one: one.grad)
+        assert target.grad.to_numpy()[:arriving].tolist() == [0.0] * arriving
+
+
+@pytest.mark.parametrize("index", [[3, 4, 2, 0, 5, 1], [5, -1, 1, 2, 2, 3, 4, 0]])
+def test_rows_in_another_order_come_from_the_ranks_that_have_them(index: list[int]) -> None:
+    old, new = [0, 2, 3, 6], [0, len(index) // 2, len(index) // 2, len(index)]
+    moves = []
+    for rank in range(3):
+        engine = Alone(0.0)
+        engine.rank, engine.size = rank, 3  # pyrefly: ignore[read-only]
+        with connected(engine):  # pyrefly: ignore[bad-argument-type]
+            moves.append(split_rows._Moves(np.array(index), old, new))
+    values = 10.0 + np.arange(6)
+    for rank, one in enumerate(moves):
+        arrived: list[float] = []
+        for other, theirs in enumerate(moves):
+            own = values[old[other] : old[other + 1]][theirs._sent.to_numpy()]
+            sent, taken = theirs._sends[rank], one._receives[other]
+            assert sent.stop - sent.start == taken.stop - taken.start
+            arrived += own[sent.start : sent.stop].tolist()
+        places = one._places.to_numpy()
+        found = [arrived[k] if k >= 0 else 0.0 for k in places]
+        assert found == [values[k] if k >= 0 else 0.0 for k in index[new[rank] : new[rank + 1]]]
 
 
 NAMES = [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
