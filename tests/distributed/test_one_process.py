@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import queue
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -17,9 +18,10 @@ from difftile import distributed as dist
 from difftile import ti
 from difftile.distributed import migration, split_rows
 from difftile.distributed.accumulation import add_to, take_out
+from difftile.distributed.boxes import Layout, divided
 from difftile.distributed.losses import _COMBINED
 from difftile.distributed.migration import place
-from difftile.distributed.transfer import Part, begin
+from difftile.distributed.transfer import Part, begin, transfer
 from difftile.ranks import collect
 from difftile.ranks.alone import Alone, Done
 from difftile.ranks.letters import read, written
@@ -27,7 +29,7 @@ from difftile.ranks.numbers import carried
 from difftile.ranks.waiting import Waiting
 from difftile.recording import joint_steps
 from difftile.substrate import current_session
-from tests.slow_network import connected
+from tests.slow_network import SlowNetwork, connected
 
 
 @pytest.fixture(autouse=True)
@@ -79,23 +81,46 @@ def test_rows_that_are_not_in_use_are_empty(before: int, arriving: int, leaving:
     assert not found[after:].any()
 
 
-def test_gradients_and_their_tangents_come_back_in_order() -> None:
-    values = np.array([0.5, -1.0, 2.0])
-    w = dt.from_numpy(np.array([1.0, 2.0, 3.0]))
-    received = dt.zeros(3, ti.f64, grad=True)
+# Parts of three numbers that a rank sends to itself: all of them, and two that overlap.
+WAYS = {"whole": [(0, 3)], "overlapping": [(0, 2), (1, 3)]}
+
+
+@pytest.mark.parametrize("in_two", [False, True])
+@pytest.mark.parametrize("way", WAYS)
+def test_gradients_of_messages_come_back_once(way: str, in_two: bool) -> None:
+    """With other uses of what is sent and received, on tapes, in gradients and in products."""
+    ends = np.cumsum([0, *(stop - start for start, stop in WAYS[way])])
+    sends = [Part(0, start, stop) for start, stop in WAYS[way]]
+    receives = [Part(0, a, b) for a, b in itertools.pairwise(map(int, ends))]
+    index = np.concatenate([np.arange(start, stop) for start, stop in WAYS[way]])
+    values, direction = np.array([0.5, -1.0, 2.0]), np.array([1.0, 10.0, -1.0])
+    weights = 1.0 + np.arange(len(index))
+    w, v = dt.from_numpy(weights), dt.from_numpy(np.array([0.3, 0.2, -0.4]))
+    received = dt.zeros(len(index), ti.f64, grad=True)
 
     def energy(x: dt.Field) -> dt.Field:
         loss = dt.zeros((), ti.f64, grad=True)
-        begin(x, [Part(0, 0, 3)], received, [Part(0, 0, 3)], "the copy")()
-        weigh(received, w, loss)
+        for _ in range(2):
+            if in_two:
+                begin(x, sends, received, receives, "the copy")()
+            else:
+                transfer(x, sends, received, receives, "the copy")
+            weigh(received, w, loss)
+            weigh(x, v, loss)
         return loss
 
+    total = 2.0 * (np.bincount(index, weights) + v.to_numpy())
     x = dt.from_numpy(values, grad=True)
-    direction = np.array([1.0, 10.0, -1.0])
     curved = dt.hvp(energy, x, direction).to_numpy()
-    np.testing.assert_allclose(curved, 6.0 * w.to_numpy() * values * direction, rtol=1e-14)
-    (slope,) = (dt.grad(energy)(x),)
-    np.testing.assert_allclose(slope.to_numpy(), 3.0 * w.to_numpy() * values**2, rtol=1e-14)
+    np.testing.assert_allclose(curved, 6.0 * total * values * direction, rtol=1e-14)
+    np.testing.assert_allclose(dt.grad(energy)(x).to_numpy(), 3.0 * total * values**2, rtol=1e-14)
+    for limit in ({}, {"memory": 2000}):
+        with dt.Tape(**limit) as tape:
+            loss = energy(x)
+        tape.backward({loss: 1.0})
+        np.testing.assert_allclose(x.grad.to_numpy(), 3.0 * total * values**2, rtol=1e-14)
+    _, slope = dt.jvp(energy, x, direction)
+    np.testing.assert_allclose(float(slope), 3.0 * total * values**2 @ direction, rtol=1e-14)
 
 
 class Other(Alone):
@@ -263,6 +288,77 @@ def test_rows_in_another_order_come_from_the_ranks_that_have_them(index: list[in
         places = one._places.to_numpy()
         found = [arrived[k] if k >= 0 else 0.0 for k in places]
         assert found == [values[k] if k >= 0 else 0.0 for k in index[new[rank] : new[rank + 1]]]
+
+
+@dt.kernel
+def double(x: Any) -> None:
+    for i in x:
+        x[i] = 2.0 * x[i]
+
+
+def test_gradients_that_change_to_the_end_are_sent_at_the_end() -> None:
+    def found(*, over_ranks: bool) -> list[Any]:
+        fields = [dt.from_numpy(np.array([1.0, 2.0]), grad=True) for _ in range(3)]
+        ones, loss = dt.ones(2, ti.f64), dt.zeros((), ti.f64, grad=True)
+        gradients = dist.Gradients(fields, bucket=1)
+        gradients.compared = True
+        with dt.Tape(reduce=gradients if over_ranks else None) as tape:
+            for x in fields:
+                double(x)
+            for x in fields:
+                weigh(x, ones, loss)
+        tape.backward(loss, retain=fields[:2])  # whose gradients are those of the doubled ones
+        return [x.grad.to_numpy() for x in fields]
+
+    alone = found(over_ranks=False)
+    with connected(Other(3)):
+        for one, other in zip(found(over_ranks=True), alone, strict=True):
+            np.testing.assert_array_equal(one, other + 0.5)
+    assert alone[0].tolist() == [12.0, 48.0] and alone[2].tolist() == [24.0, 96.0]
+
+
+def test_sums_over_ranks_are_not_added_up_again() -> None:
+    x = dt.from_numpy(np.array([1.0, 2.0]), grad=True)
+    ones, loss = dt.ones(2, ti.f64), dt.zeros((), ti.f64, grad=True)
+    gradients = dist.Gradients([x])
+    gradients.compared = True
+    with connected(SlowNetwork(4)):
+        with dt.Tape(loss):
+            weigh(x, ones, loss)
+        for _ in range(2):
+            gradients.all_reduce()
+            assert x.grad.to_numpy().tolist() == [12.0, 48.0]
+
+
+@pytest.mark.parametrize("shape", [(7,), (5, 6), (4, 5, 4)], ids=str)
+@pytest.mark.parametrize("periodic", [False, True])
+def test_pieces_of_halos_are_the_cells_around_a_box(shape: Any, periodic: bool) -> None:
+    axes = len(shape)
+    for count in (2, 4, 6):
+        boxes = divided(shape, count, (periodic,) * axes)
+        if boxes is None:
+            continue
+        layout = Layout(shape, boxes, (1,) * axes, (periodic,) * axes)
+        owners = np.full(shape, -1)
+        for rank in range(count):
+            owners[tuple(slice(*one) for one in layout.own(rank))] = rank
+        assert owners.min() == 0
+        for rank in range(count):
+            own = {*itertools.product(*(range(*one) for one in layout.own(rank)))}
+            near = itertools.product(*(range(a - 1, b + 1) for a, b in layout.own(rank)))
+            expected = {cell: cell for cell in near if cell not in own}
+            if periodic:
+                expected = {c: tuple(np.mod(c, shape).tolist()) for c in expected}
+            else:
+                expected = {c: c for c in expected if c == tuple(np.mod(c, shape).tolist())}
+            found = {}
+            for piece in layout.pieces(rank):
+                cells = itertools.product(*(range(*one) for one in piece.at))
+                origins = itertools.product(*(range(*one) for one in piece.owned))
+                for cell, origin in zip(cells, origins, strict=True):
+                    assert owners[origin] == piece.owner and cell not in found
+                    found[cell] = origin
+            assert found == expected
 
 
 NAMES = [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
