@@ -181,7 +181,6 @@ class Joined(Alone):
         super().__init__(0.0)
         self.rank, self.size, self._ways = rank, size, ways
 
-    # pyrefly: ignore[bad-override]
     def exchange(self, sends: Any, receives: Any) -> Done:
         """Send copies, and wait for those of others."""
         for one in sends:
@@ -274,7 +273,7 @@ def test_rows_in_another_order_come_from_the_ranks_that_have_them(index: list[in
     moves = []
     for rank in range(3):
         engine = Alone(0.0)
-        engine.rank, engine.size = rank, 3  # pyrefly: ignore[read-only]
+        engine.rank, engine.size = rank, 3
         with connected(engine):  # pyrefly: ignore[bad-argument-type]
             moves.append(split_rows._Moves(np.array(index), old, new))
     values = 10.0 + np.arange(6)

@@ -344,6 +344,7 @@ OF_TWO = {
 }
 
 
+@pytest.mark.always
 def test_second_derivatives():
     args = row(), row(), jnp.float32(0.7)
     agree(each(OF_TWO), *args, rtol=1e-4)

@@ -16,6 +16,6 @@ def as_python() -> Iterator[None]:
     yield
 
 
-@pytest.mark.parametrize("tree", [False, True])
-def test_values_tangents_and_gradients(tree: bool) -> None:
-    test_packed.test_values_and_derivatives(3, tree)
+@pytest.mark.always  # no other short test has derivatives of packed systems
+def test_values_tangents_and_gradients() -> None:
+    test_packed.test_values_and_derivatives(3, False)
