@@ -215,6 +215,7 @@ def test_reads_under_no_grad_are_plain() -> None:
     with dt.Tape(loss):
         with dt.no_grad():
             top = x.to_numpy().max()
+            assert type(x[0]) is float
         y.fill(top)
         energy(y, loss)
     assert type(top) is np.float64
