@@ -158,8 +158,8 @@ from difftile.runtime.kernel import (
 from difftile.runtime.number_operations import (
     value as value,
 )
+from difftile.runtime.repeat import repeat as repeat
 from difftile.runtime.steps import (
-    repeat as repeat,
     steps as steps,
 )
 from difftile.runtime.tape import (

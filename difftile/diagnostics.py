@@ -476,7 +476,7 @@ class TapeError(DifftileError, RuntimeError):
 
 
 class StepsError(DifftileError, RuntimeError):
-    """Something in the body of `dt.steps` that only a loop of Python can do."""
+    """Something in the body of `dt.repeat` that only a loop of Python can do."""
 
 
 class LossNotFinite(TapeError):

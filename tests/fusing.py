@@ -11,7 +11,7 @@ from typing import Any
 from unittest import mock
 
 from difftile.compile.specialisation import Specialisation
-from difftile.fields.pending import PENDING, set_fusing
+from difftile.fields.pending import set_fusing
 from difftile.fusion import fused_run, program
 from difftile.fusion.fused_run import FusedKernels
 from difftile.fusion.program import FusedProgram
@@ -85,4 +85,4 @@ def flushing_nothing() -> Generator[None]:
         try:
             yield
         finally:
-            QUEUE._waiting, PENDING.run = [], None
+            QUEUE.withdraw()

@@ -49,7 +49,7 @@ class World:
         double: Whether floats are doubles.
         values: Draws what fields hold.
         nudge: How far numbers that go in are moved, relative to them.
-        explicit: Whether loops that can be are written with `dt.steps`.
+        explicit: Whether loops are written with `dt.steps` and `dt.repeat`.
 
     Attributes:
         at: The fields by their present names.
@@ -221,7 +221,7 @@ class Launch:
 
     @property
     def is_plain(self) -> bool:
-        """Whether `dt.steps` can trace it."""
+        """Whether `dt.repeat` can follow it."""
         return (
             self.name not in NO_STEPS
             and self.part not in ("grad", "sliding")
@@ -446,7 +446,7 @@ class Loop:
         actions: The actions.
         times: How often.
         odd: Actions at some steps only.
-        how: "for", or "steps" or "repeat" where all actions are plain.
+        how: "for", or where all actions are plain "repeat".
     """
 
     actions: tuple[Action, ...]
@@ -458,7 +458,7 @@ class Loop:
         outer = world.step
         try:
             if self.how == "for":
-                for step in range(self.times):
+                for step in (dt.steps if world.explicit else range)(self.times):
                     world.step = step
                     for action in self.actions:
                         world.do(action)
@@ -473,7 +473,7 @@ class Loop:
     @property
     def text(self) -> str:
         """The loop as a function of its own."""
-        return loop_text(sorted(set(_names(self))), self.lines(), self.how)
+        return loop_text(sorted(set(_names(self))), self.lines())
 
     def lines(self) -> list[str]:
         """Return the lines of the body; of an inner loop, which has an `i` of its own, the loop."""

@@ -1,8 +1,4 @@
-"""Loops of random programs as functions of their own, whose fields are local variables.
-
-So are the loops that users write, and `dt.steps` looks at them: where names change places, it has
-to run as many steps as it takes until they are back.
-"""
+"""Loops of random programs as functions that `dt.repeat` calls, with fields as arguments."""
 
 from __future__ import annotations
 
@@ -15,29 +11,23 @@ import difftile as dt
 from tests.run_kernels import STEPS
 
 
-def loop_text(names: Sequence[str], body: Sequence[str], how: str) -> str:
-    """Return the text of a function that loops.
+def loop_text(names: Sequence[str], body: Sequence[str]) -> str:
+    """Return the text of a function that repeats another one.
 
     Args:
         names: The fields.
         body: The statements of a step.
-        how: "steps" for a loop over `dt.steps`, "repeat" for a function that is repeated.
     """
     listed = ", ".join(names)
     lines = ["def loop(n, steps, repeat, K, at):"]
     lines += [f"    {name} = at[{name!r}]" for name in names]
     lines.append("    try:")
     body = ["outer = i", *body] if "i = outer" in body else body or ["pass"]
-    if how == "steps":
-        lines.append("        for i in steps(n):")
-        lines += [f"            {line}" for line in body]
-    else:
-        lines += [
-            "        def step(i):",
-            f"            {f'nonlocal {listed}' if names else 'pass'}",
-        ]
-        lines += [f"            {line}" for line in body]
-        lines.append("        repeat(step, n)")
+    lines.append(f"        def step({', '.join(('i', *names))}):")
+    lines += [f"            {line}" for line in body]
+    lines.append(f"            return {listed or None}")
+    given = f", {listed}" if names else ""
+    lines.append(f"        {f'{listed} = ' if names else ''}repeat(step, n{given})")
     lines += ["    finally:", f"        at.update({', '.join(f'{n}={n}' for n in names)})"]
     return "\n".join(lines) + "\n"
 
@@ -60,11 +50,14 @@ def run_loop(text: str, times: int, at: dict[str, Any], *, explicit: bool) -> No
         at: The fields by name, which are changed as the loop ends.
         explicit: Whether it uses `dt.steps` and `dt.repeat`.
     """
+    fields = [one for one in at.values() if isinstance(one, dt.Field)]
     steps = dt.steps if explicit else range
-    repeat = dt.repeat if explicit else _repeat
+    repeat = dt.repeat if explicit and len(fields) == len(set(map(id, fields))) else _repeat
     _compiled(text)(times, steps, repeat, STEPS, at)
 
 
-def _repeat(step: Callable[[int], object], times: int) -> None:
+def _repeat(step: Callable[..., Any], times: int, *fields: Any) -> Any:
     for i in range(times):
-        step(i)
+        found = step(i, *fields)
+        fields = found if isinstance(found, tuple) else (found,) if fields else ()
+    return fields[0] if len(fields) == 1 else fields or None

@@ -60,6 +60,7 @@ from tests.run_kernels import STEPS
 from tests.tape_ops import HOST_OPS
 
 LONGEST = 400  # launches
+HOWS = ("for", "repeat", "repeat")
 SAME_PERIODS = 40  # programs in a row that repeat the same few periods, as compiling takes longest
 PERIODS = 3
 
@@ -247,9 +248,9 @@ class Drawing:
         if kind < 0.25 and all(isinstance(a, Swap) or _is_plain(a) for a in period):
             inner = rng.choice(self.periods)
             if rng.random() < 0.3 and all(isinstance(a, Swap) or _is_plain(a) for a in inner):
-                loop = Loop(inner, rng.choice((2, 3, 5, 9)), (), "steps")
-                return Loop((*period, loop), rng.choice((2, 4, 7)), (), "steps")
-            return Loop(period, times, (), rng.choice(("steps", "steps", "repeat")))
+                loop = Loop(inner, rng.choice((2, 3, 5, 9)))
+                return Loop((*period, loop), rng.choice((2, 4, 7)), (), rng.choice(HOWS))
+            return Loop(period, times, (), rng.choice(HOWS))
         if deep and kind < 0.35:  # substeps
             inner = Loop(rng.choice(self.periods), rng.choice((2, 3, 4)))
             return Loop((*period, inner), rng.choice((2, 4, 5)))
@@ -497,18 +498,12 @@ def run(
 ) -> list[int]:
     """Check programs; report the wrong ones and return their numbers.
 
-    Each runs with loops as the program writes them, and where a loop can be written with `dt.steps`
-    once more in that form.
+    Each runs with loops over `range`, and once more over `dt.steps` and with `dt.repeat`.
     """
     wrong: list[int] = []
     for number in numbers:
         program = draw(number)
         for explicit in (False, True):
-            drawn = repr(program)
-            if explicit and "how='steps'" not in drawn and "how='repeat'" not in drawn:
-                continue
-            if explicit and not hasattr(dt, "steps"):
-                continue
             said = fails(program, explicit=explicit)
             if said:
                 wrong.append(number)

@@ -15,7 +15,6 @@ import pickle
 import threading
 import warnings
 import weakref
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -1228,15 +1227,6 @@ class _Interrupted:
         return found
 
 
-class _Expected(deque[Any]):
-    """What the queue expects, with the same function for all."""
-
-    interrupted: Any = None
-
-    def rotate(self, n: int = 1, /) -> None:  # pyrefly: ignore[bad-override]
-        self.interrupted(super().rotate, n)
-
-
 @pytest.mark.parametrize(
     ("place", "at"), [("offered", 1), ("offered", 2), *(("expected", k) for k in range(1, 5))]
 )
@@ -1247,8 +1237,7 @@ def test_ctrl_c_loses_no_more_than_its_launch(
     if place == "offered":
         monkeypatch.setattr(queue, "_may_wait", _Interrupted(queue._may_wait, at))
     else:
-        monkeypatch.setattr(_Expected, "interrupted", _Interrupted(lambda f, n: f(n), at))
-        monkeypatch.setattr(queue.QUEUE, "_expected", _Expected())
+        monkeypatch.setattr(queue, "get_ident", _Interrupted(queue.get_ident, 4 * at))
     results: list[Any] = []
     missing = -1
     for mode in ("always", False):

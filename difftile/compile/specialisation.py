@@ -57,6 +57,7 @@ class Specialisation:
             whether results count as constants.
         fusions: The fused programs of periods that begin with this kernel, as `fusion` knows them.
         sizes: The numbers of statements on the way to the stages; `seconds` is the time it took.
+        calls: How often launches were called; `spent` of them have paid for a fused program.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Specialisation:
         self.fusions: dict[object, Any] = {}
         self.sizes: dict[str, int] = {}
         self.seconds = 0.0
+        self.calls = self.spent = 0
         self.drawn_at = len(params) - 2
         self.drawn: tuple[int, int] = (0, 0)
         hidden = list(dict.fromkeys(t for stage in self.stages for t in stage.program.temps))

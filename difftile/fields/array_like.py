@@ -16,6 +16,7 @@ from difftile.fields.arithmetic import Arithmetic, Compared, carried_into
 from difftile.fields.as_numbers import AsNumbers
 from difftile.fields.exchange import as_array, as_contents
 from difftile.fields.export import cuda_interface, device_of, dlpack_of, shared_array
+from difftile.fields.pending import PENDING
 from difftile.fields.recording import RECORDING, note_read, note_write
 from difftile.fields.window import Window
 from difftile.habits import taught
@@ -233,8 +234,7 @@ class ArrayLike(AsNumbers, Shaped, Arithmetic, ABC):
             )
         if other.base.storage is self.base.storage and other.window == self.window:
             return
-        trace = RECORDING.get().trace
-        if trace is not None and trace.copy(self, other):
+        if PENDING.loop is not None and PENDING.loop.copy(self, other):
             return
         note_read(other.base)
         tape = note_write(self.base).recorder
@@ -278,8 +278,7 @@ def followed_array(values: Any) -> Any:
 
 def filled_by_launch(target: ArrayLike, value: object) -> bool:
     """Fill a field by a launch in the body of a `dt.steps` loop; return whether that was done."""
-    trace = RECORDING.get().trace
-    return trace is not None and trace.fill(target, value)
+    return PENDING.loop is not None and PENDING.loop.fill(target, value)
 
 
 def check_is_field(value: object, what: str) -> None:

@@ -220,8 +220,13 @@ def _filled(element: Type, shape: Shape, value: npt.ArrayLike, grad: bool) -> Fi
     made = _make(element, as_shape(shape))
     if grad and numbers_in(value):  # into which derivatives pass
         made = made.with_grads()
-    made.fill(value)
+    _fill(made, value)
     return made.with_grads() if grad else made
+
+
+def _fill(made: Field, value: npt.ArrayLike) -> None:
+    """Give a new field its contents, by no launch unless derivatives pass."""
+    (made.fill if numbers_in(value) else made.fill_at_once)(value)
 
 
 def _make(element: Type, shape: tuple[int, ...]) -> Field:
@@ -232,7 +237,7 @@ def _make(element: Type, shape: tuple[int, ...]) -> Field:
 
 def _like(other: ArrayLike, value: npt.ArrayLike, grad: bool | None) -> Field:
     made = empty_like(other, grad=False)
-    made.fill(value)
+    _fill(made, value)
     return made.with_grads() if _wants_grad(other, grad) else made
 
 

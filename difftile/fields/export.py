@@ -63,8 +63,6 @@ def shared_array(part: ArrayLike) -> npt.NDArray[Any]:
     base = part.base
     run_pending()
     recording = RECORDING.get()
-    if recording.trace is not None:
-        recording.trace.read(base)
     if recording.observer is not None:
         recording.observer.read(base)
     storage = base.storage

@@ -423,8 +423,7 @@ class Field(ArrayLike):
 
         On an open tape the copy is part of the tape, and gradients of copies are zero.
         """
-        recording = RECORDING.get()
-        closed = recording.recorder is None and recording.trace is None
+        closed = RECORDING.get().recorder is None
         storage = self._live_storage()
         graded = None if closed or storage.graded is None else storage.graded()
         for other in (self._origin, graded):  # gradients flow to the one that has them
@@ -468,8 +467,11 @@ class Field(ArrayLike):
         """Set every element to one value: a number, or a vector or matrix for such elements."""
         if carried_into(self, value):
             return
-        if filled_by_launch(self, value):
-            return
+        if not filled_by_launch(self, value):
+            self.fill_at_once(value)
+
+    def fill_at_once(self, value: npt.ArrayLike) -> None:
+        """Set every element to one value, by no launch."""
         wanted = shape_of(self.element) if as_array(value).ndim else ()
         element = self._constants(value, wanted)
         buffer = self.before_write(None, element)
@@ -800,9 +802,6 @@ def zero_grads(fields: ArrayLike | Iterable[ArrayLike] | None = None) -> None:
     Raises:
         FieldError: A value is not a field.
     """
-    trace = RECORDING.get().trace
-    if trace is not None:
-        trace.give_up("a step calls dt.zero_grads()")
     if fields is None:
         fields = fields_with_grads()
     for field in (fields,) if isinstance(fields, ArrayLike) else fields:

@@ -4,10 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
+from typing import TYPE_CHECKING, Protocol
 
 from difftile.diagnostics import FieldError
 
+if TYPE_CHECKING:
+    from difftile.fields.array_like import ArrayLike
+
 _HOT = {True: 1000, False: inf, "always": 0}
+
+
+class WholeWrites(Protocol):
+    """Writes from Python of whole fields, as launches."""
+
+    def fill(self, target: ArrayLike, value: object) -> bool:
+        """Set every element to one value; return False where that is to be no launch."""
+        ...
+
+    def copy(self, target: ArrayLike, source: ArrayLike) -> bool:
+        """Copy a field that fits; return False where that is to be no launch."""
+        ...
 
 
 class Pending:
@@ -15,14 +31,16 @@ class Pending:
 
     Attributes:
         run: Runs all of them; None while there are none.
-        hot: The calls of a launch from which on it may wait for others.
+        hot: The calls of a kernel from which on its launches may wait for others.
+        loop: The loop of which all launches wait, and how it writes whole fields; None outside.
     """
 
-    __slots__ = ("hot", "run")
+    __slots__ = ("hot", "loop", "run")
 
     def __init__(self) -> None:
         self.run: Callable[[], None] | None = None
         self.hot: float = _HOT[True]
+        self.loop: WholeWrites | None = None
 
     @property
     def is_off(self) -> bool:

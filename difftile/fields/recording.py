@@ -30,8 +30,8 @@ class Recorder:
     is_private: ClassVar[bool] = False
     """Whether any field may carry derivatives here, and not those that have gradients."""
 
-    takes_runs: ClassVar[bool] = False
-    """Whether it takes the launches of loops over `dt.steps` as one program, by `run`."""
+    takes_runs: bool = False
+    """Whether it takes launches that repeat as one program, by `run`."""
 
     _told: Set[tuple[str, int]] = frozenset()
 
@@ -73,6 +73,10 @@ class Recorder:
     def run(self, run: Any) -> str | None:
         """Run launches as one program and record that; return why it is not possible, or None."""
         return "only tapes record launches as one program"
+
+    def may_wait(self, launch: Any) -> bool:
+        """Tell whether a launch can be recorded later without a difference."""
+        return False
 
     def result(self, launch: Any, values: Any, position: int) -> HostRead | None:
         """Hear that Python is given a result of a launch; return the read if it is tracked."""
@@ -132,35 +136,15 @@ class AccessObserver(Protocol):
         ...
 
 
-class BodyTrace(Protocol):
-    """Hears of all that happens in the body of a `dt.steps` loop while Python runs it."""
-
-    def read(self, field: Field) -> None:
-        """Hear that Python is about to read a field."""
-        ...
-
-    def wrote(self, field: Field) -> None:
-        """Hear that Python is about to write a field."""
-        ...
-
-    def fill(self, target: ArrayLike, value: Any) -> bool:
-        """Set every element to one value by a launch; return False where none can do it."""
-        ...
-
-    def copy(self, target: ArrayLike, source: ArrayLike) -> bool:
-        """Copy a field that fits by a launch; return False where none can do it."""
-        ...
+class RepeatedBody(Protocol):
+    """The body of `dt.repeat` while Python runs it, with a symbolic number of the step."""
 
     def numbers(self, args: tuple[object, ...]) -> tuple[object, ...]:
         """Return the arguments of a kernel with plain numbers in place of step numbers."""
         ...
 
-    def launched(self, launch: Any, values: Any) -> None:
+    def launched(self, launch: Any) -> None:
         """Hear that a kernel is about to be launched with those arguments."""
-        ...
-
-    def give_up(self, why: str) -> None:
-        """Hear of something that only Python can do again; the loop goes on in Python."""
         ...
 
 
@@ -171,13 +155,14 @@ class Recording:
         recorder: Hears of launches, and of reads and writes from Python.
         constant: Whether results count as constants, as inside `dt.no_grad()`.
         observer: Hears of accesses besides.
-        trace: Hears of all that the body of a `dt.steps` loop does.
+        body: Looks for step numbers among the arguments of kernels; by default that of the block
+            around this one.
 
     Attributes:
         hidden: The recorders of enclosing blocks, which this block sets aside.
     """
 
-    __slots__ = ("_before", "_opens", "constant", "hidden", "observer", "recorder", "trace")
+    __slots__ = ("_before", "_opens", "body", "constant", "hidden", "observer", "recorder")
 
     open: ClassVar[dict[Recorder, None]] = {}
     """The recorders that are open in any thread or task: each enters and leaves in one step."""
@@ -188,20 +173,19 @@ class Recording:
         *,
         constant: bool = False,
         observer: AccessObserver | None = None,
-        trace: BodyTrace | None = None,
+        body: RepeatedBody | None = None,
     ) -> None:
         self.recorder = recorder
         self.constant = constant
         self.observer = observer
-        self.trace = trace
+        self.body = body
         self.hidden: tuple[Recorder, ...] = ()
         self._opens = False
 
     def __enter__(self) -> Recording:
         run_pending()  # as launches of the block that is left
         before = self._before = RECORDING.get()
-        if before.trace is not None and self.trace is None:
-            before.trace.give_up("a step runs launches that are not its own")
+        self.body = self.body or before.body
         outer = () if before.recorder is None else (before.recorder,)
         self.hidden = (*before.hidden, *outer)
         self._opens = self.recorder is not None and self.recorder not in self.hidden
@@ -261,7 +245,7 @@ def no_grad() -> Generator[None]:
     threads and tasks are not affected.
     """
     now = RECORDING.get()
-    with Recording(now.recorder, constant=True, observer=now.observer, trace=now.trace):
+    with Recording(now.recorder, constant=True, observer=now.observer):
         yield
 
 
@@ -275,8 +259,6 @@ def note_read(field: Field) -> None:
     """Tell recorder and observer, if there are any, that Python is about to read a field."""
     run_pending()
     recording = RECORDING.get()
-    if recording.trace is not None:
-        recording.trace.read(field)
     if recording.recorder is not None:
         recording.recorder.meet(field)
     if recording.observer is not None:
@@ -294,8 +276,6 @@ def note_write(field: Field) -> Recording:
     """
     run_pending()
     recording = RECORDING.get()
-    if recording.trace is not None:
-        recording.trace.wrote(field)
     if recording.recorder is not None:
         recording.recorder.meet(field)
     if recording.observer is not None:
@@ -337,15 +317,12 @@ def as_read(field: Field, where: Where, values: Any) -> Any:
 
 
 def check_no_tape(what: str) -> None:
-    """Check that no tape is open, and tell the loop of `dt.steps` around it to run in Python.
+    """Check that no tape is open.
 
     Raises:
         TapeError: A tape is open.
     """
-    recording = RECORDING.get()
-    if recording.trace is not None:
-        recording.trace.give_up(f"a step calls {what}")
-    if recording.recorder is not None:
+    if RECORDING.get().recorder is not None:
         raise TapeError(
             f"{what} is not part of what a tape differentiates, and one is open. "
             "Call it after the 'with' block, when the gradients are there."

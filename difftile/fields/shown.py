@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.marked import COMPUTED
-from difftile.fields.recording import RECORDING
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.substrate import current_session
 
@@ -95,11 +94,9 @@ def _shown_values(part: ArrayLike, ends: int) -> Values | None:
     The tape is not told, since nothing is computed from a text.
 
     Returns:
-        The values; None where the memory is gone, and in the body of a `dt.steps` loop.
+        The values; None where the memory is gone.
     """
     base = part.base
-    if RECORDING.get().trace is not None:  # the steps may run later, all at once
-        return None
     try:
         buffer = base.buffer
     except FieldError:

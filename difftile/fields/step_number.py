@@ -1,7 +1,7 @@
-"""Step numbers: numbers of Python that stand for those of every step of a loop.
+"""Step numbers: numbers of Python that stand for those of every step of a repetition.
 
-`dt.steps` runs the body of a loop in Python for a few steps only. What the body computes from the
-number of the step is kept as an expression, so that the numbers of all other steps follow by NumPy.
+Python runs the body of `dt.repeat` for a few steps only. What it computes from the number of the
+step is kept as an expression, so that the numbers of all other steps follow by NumPy.
 Whatever would make one plain number of it is refused: a branch, a conversion, an index.
 """
 
@@ -49,7 +49,7 @@ class Moment:
 
 
 class StepNumber:
-    """A number that follows from the number of the step; see `dt.steps`.
+    """A number that follows from the number of the step; see `dt.repeat`.
 
     Args:
         plain: The number in the step that runs.
@@ -92,14 +92,14 @@ class StepNumber:
         raise StepsError(
             "A branch on a step number would be the same in all steps, since the body runs in "
             "Python for a few of them only. Pass the number to the kernel and branch there, select "
-            "a number by np.where(), make a loop of each part, or write 'for t in range(n)'."
+            "a number by np.where(), make a loop of each part, or write 'for t in dt.steps(n)'."
         )
 
     def _refuse_plain(self) -> NoReturn:
         raise StepsError(
             "A step number stands for the numbers of all steps and is no plain number. Pass it to "
             "a kernel as it is, compute with it by operators and ufuncs of NumPy, look a number up "
-            "in dt.table(), or write 'for t in range(n)'."
+            "in dt.table(), or write 'for t in dt.steps(n)'."
         )
 
     __int__ = __float__ = __index__ = __complex__ = __hash__ = __str__ = _refuse_plain
@@ -119,7 +119,7 @@ def _refuse_array(what: str) -> NoReturn:
     raise StepsError(
         f"A step number is {what}. Operators, ufuncs of NumPy, np.where(), np.clip() "
         "and np.interp() take step numbers, and give single numbers of them; for anything else "
-        "pass the step number to a kernel, or write 'for t in range(n)'."
+        "pass the step number to a kernel, or write 'for t in dt.steps(n)'."
     )
 
 
@@ -132,7 +132,7 @@ def plain_number(number: StepNumber) -> Any:
     if not number.moment.live:
         raise StepsError(
             "A step number is used after its step. Compute it from the number of the present step, "
-            "such as 't - 1'; after the loop the last number is that of the range."
+            "such as 't - 1'."
         )
     return python_number(number.plain)
 
@@ -266,7 +266,8 @@ class Table:
 def table(values: npt.ArrayLike) -> Table:
     """Return a table of numbers that a step number is an index of.
 
-    Inside `for t in dt.steps(n)`, `table[t]` is the number of the step, to be passed to kernels.
+    In the body of `dt.repeat`, where `t` is symbolic, `table[t]` is the number of the step, to be
+    passed to kernels.
 
     Args:
         values: The numbers, any shape; the table holds a copy.

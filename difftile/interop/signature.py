@@ -7,9 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from difftile.diagnostics import StepsError
 from difftile.fields.numbers import take_constants
-from difftile.fields.recording import RECORDING
 
 
 class Signature:
@@ -36,17 +34,7 @@ class Signature:
         return {**dict(zip((*self._names, *more), args, strict=False)), **kwargs}
 
     def announce(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Tell the open recorder of numbers among the arguments, which take no gradient.
-
-        Raises:
-            StepsError: The call is in the body of `dt.steps`.
-        """
-        recording = RECORDING.get()
-        if recording.trace is not None:
-            raise StepsError(
-                f"{self._shown} is called in the body of dt.steps(), which consists of launches. "
-                "Write 'for t in range(n)' where Python has a part in every step."
-            )
+        """Tell the open recorder of numbers among the arguments, which take no gradient."""
         take_constants(self._shown, self.named(args, kwargs))
 
 

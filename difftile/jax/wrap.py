@@ -40,7 +40,6 @@ class Wrapped(WrappedFunction):
 
         Raises:
             LaunchError: The result does not fit, or JAX would cut numbers to 32 bits.
-            StepsError: The call is in the body of `dt.steps`.
         """
         self.signature.announce(args, kwargs)
         return FunctionCall(self, args, kwargs, out).perform()

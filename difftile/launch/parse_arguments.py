@@ -56,7 +56,7 @@ from difftile.launch.open_arguments import (
 from difftile.launch.overlaps import together
 from difftile.launch.prepared_launch import NumberSlot
 from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, OpName, Refused, StructName, TypeName
-from difftile.substrate import Session
+from difftile.substrate import Session, current_session
 
 _I32_LIMIT = 2**31
 _NUMBERS: dict[Kind, str] = {"int": "an integer", "float": "a number"}
@@ -192,7 +192,7 @@ def _array_arguments(
     names = [name for name, _ in leaves]
     fields = array_arguments(together([value for _, value in leaves]))
     for one in fields.values():
-        if one.value.base.storage.buffer.pool is not session.pool:
+        if one.value.base.storage.memory.pool is not session.pool:
             _ = one.value.base.buffer  # raises an error that tells why
     parsed.arrays = {names[k]: one for k, one in first_given(fields).items()}
     parsed.meanings = {names[k]: one for k, one in meanings_of(fields).items()}
@@ -346,7 +346,7 @@ def _number_or_static(
     if isinstance(arg, dict):
         hint = "make it a struct with ti.Struct()"
     if isinstance(arg, StepNumber):
-        hint = "pass it to a kernel that dt.steps() launches, as an argument of its own"
+        hint = "pass it to a kernel that dt.repeat() launches, as an argument of its own"
     raise LaunchError(f"{kernel!r}: '{name}' is {with_article(shown.__name__)}; {hint}.")
 
 
@@ -379,7 +379,8 @@ def current_captures(
         elif isinstance(param, Array):
             if not isinstance(value, Field) or value.type is not param.type:
                 return None
-            _ = value.buffer  # raises if it was made before the last start
+            if value.storage.memory.pool is not current_session().pool:
+                _ = value.buffer  # raises an error that tells why
             if value.storage in met:
                 return None
             met.add(value.storage)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias, cast
 
 from difftile.compile.adjoint_plan import AdjointPlan, make_plans
 from difftile.compile.arguments import Argument, Arguments, CallArgs, field_at
@@ -28,6 +29,8 @@ _I32_LIMIT = 2**31
 # compile, and launching it is a small part of the time that it runs.
 _LARGE = 1000
 _NEVER = 2**62
+
+Matches: TypeAlias = Callable[[CallArgs], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +104,7 @@ class PreparedLaunch:
         derived: The fields among the arguments that follow from others.
         suspect: Tells of arguments whether `check` has to look at them, since indices may leave a
             shape; None where the fields and the intervals of the numbers rule it out.
-        calls: How often the launch was called.
-        again: The calls from which on the queue of launches looks at it again.
+        again: The calls of the kernel from which on the queue of launches looks at it again.
         refusals: How often the queue has refused it, one time after the other.
         fusion: Why it is not fused with others; None if it is, or if that was not tried.
         fused: How it was fused the last time; empty if it was not.
@@ -128,7 +130,6 @@ class PreparedLaunch:
     stages: list[PreparedStage] = field(init=False)
     derived: tuple[DerivedField, ...] = field(init=False)
     exclusive: bool = field(init=False)
-    calls: int = 0
     again: int = 0
     refusals: int = 0
     fusion: str | None = None
@@ -200,6 +201,26 @@ class PreparedLaunch:
             for number in self.numbers
         )
         self.suspect = None  # last: other threads look at it first
+
+    def shortcut(self) -> Matches | None:
+        """Return a quick test whether a call differs in numbers only; None for other arguments."""
+        if self.several or self.statics or self.objects or self.captured:
+            return None
+        others = {number.argument for number in self.numbers}
+        given = self.key if isinstance(self.key, tuple) else ()
+        form = tuple((n.argument, n.given, n.wanted is int) for n in self.numbers)
+        fields = [k for k in range(len(given) + len(others)) if k not in others]
+        bounds = [one for n in self.numbers if n.wanted is int for one in (n.low, n.high)]
+        if any(n.given is not n.wanted for n in self.numbers):
+            return None
+        return _shortcut(tuple(fields), form)(*given, *bounds)
+
+    def called_with(self, args: CallArgs) -> Arguments:
+        """Return the arguments of a launch for a call that fits the shortcut."""
+        values = self.values.copy()
+        for number in self.numbers:
+            values[number.value] = cast("float", args[number.argument])
+        return values
 
     def repeated(self, args: CallArgs, session: Session) -> Arguments | None:
         """Return the arguments of a launch that differs in numbers only, or None."""
@@ -292,6 +313,39 @@ class PreparedLaunch:
     def grads(self) -> tuple[bool, ...]:
         """Return which of the parameters have gradients now."""
         return tuple(isinstance(v, Field) and v.has_grads for v in self.values)
+
+
+@lru_cache(256)
+def _shortcut(
+    fields: tuple[int, ...], numbers: tuple[tuple[int, type, bool], ...]
+) -> Callable[..., Matches]:
+    """Return a function that makes tests of calls, from the fields and the limits of integers.
+
+    A test is Python text, as a loop over the arguments would take longer than the launch.
+
+    Args:
+        fields: The positions of fields among the arguments.
+        numbers: The position and the type of each number, and whether it has limits.
+    """
+    tests, given = [f"a{k} is f{k}" for k in fields], [f"f{k}" for k in fields]
+    for k, type_, limited in numbers:
+        tests.append(f"type(a{k}) is {type_.__name__}")
+        if limited:
+            tests.append(f"l{k} <= a{k} < h{k}")
+            given += [f"l{k}", f"h{k}"]
+    names = "".join(f"a{k}, " for k in range(len(fields) + len(numbers)))
+    text = f"""def make({", ".join(given)}):
+    def matches(args):
+        try:
+            {names or "()"} = args
+        except ValueError:
+            return False
+        return {" and ".join(tests) or "True"}
+    return matches
+"""
+    scope: dict[str, Any] = {}
+    exec(text, scope)
+    return scope["make"]
 
 
 def _unchecked(values: Arguments) -> bool:

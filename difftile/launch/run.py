@@ -19,8 +19,6 @@ Varying: TypeAlias = Mapping[tuple[int, int], npt.NDArray[Any]]
 class Run:
     """Launches of one period, which follow each other, and how often the period is repeated.
 
-    Random numbers belong to no run: each launch that draws some is given new streams when it runs.
-
     Args:
         launches: The launches of one period, each bound to its fields.
         values: The arguments of each in the first period.

@@ -36,11 +36,15 @@ class Streams:
         """Return the first unused stream."""
         return self._next if session is self._session else 0
 
+    def go_back(self, session: Session, position: int) -> None:
+        """Give the next launches the streams from an earlier position on."""
+        self._session, self._next = session, position
+
     @contextmanager
     def again_from(self, session: Session, position: int) -> Generator[None]:
         """Give launches in the block the streams from an earlier position on."""
         with self.given_back():
-            self._session, self._next = session, position
+            self.go_back(session, position)
             yield
 
 

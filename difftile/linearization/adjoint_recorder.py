@@ -60,6 +60,10 @@ class AdjointRecorder(PrivateRecorder):
             plans = self._plans[key] = make_plans(launch.code, grads, constant=constant)
         return plans
 
+    def may_wait(self, launch: PreparedLaunch) -> bool:
+        """Tell whether a launch can be recorded later without a difference."""
+        return not any(plan.ownership for plan in self.plans(launch))
+
     def run(self, run: Run) -> str | None:
         """Run launches as one program and record that; return why it is not possible, or None."""
         step = fused_step(run, self._planned(run))

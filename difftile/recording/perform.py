@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from difftile.fields.recording import RECORDING, Recording
+from difftile.fields.pending import run_pending
+from difftile.fields.recording import RECORDING
 from difftile.recording.meeting import meet
 from difftile.recording.opaque import Opaque, OpaqueStep, watched
 
@@ -16,13 +17,8 @@ def perform(step: OpaqueStep) -> Any:
         LaunchError: The step writes a field that is declared to be read only.
         RankError: In a debug session, another rank is at another step.
     """
-    recording = RECORDING.get()
-    if recording.trace is not None:
-        recording.trace.give_up(f"{step.title} runs in a step")
-        recorder, constant, observer = recording.recorder, recording.constant, recording.observer
-        with Recording(recorder, constant=constant, observer=observer):  # the step may read fields
-            return perform(step)
-    tape = recording.recorder
+    run_pending()
+    tape = RECORDING.get().recorder
     if tape is not None:
         return tape.opaque(step)
     if step.communicates:

@@ -13,7 +13,7 @@ from difftile.compile.arguments import CallArgs, CallKwargs
 from difftile.compile.by_name import ByName
 from difftile.compile.methods import BoundMethod
 from difftile.compile.redefinition import redefines
-from difftile.diagnostics import FieldError, Label, LaunchError, StepsError, brief, render
+from difftile.diagnostics import FieldError, Label, LaunchError, brief, render
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import field_of, is_array
 from difftile.fields.numbers import plain_numbers, take_constants
@@ -76,11 +76,6 @@ class CustomOp(ByName):
             NotDifferentiable: A gradient passes through the call, and there is no backward.
         """
         recording = RECORDING.get()
-        if recording.trace is not None:
-            raise StepsError(
-                f"{self!r} is called in the body of dt.steps(), which consists of launches. Write "
-                "'for t in range(n)' where Python has a part in every step."
-            )
         names = [*self._signature.parameters][: len(args)]
         take_constants(repr(self), {**dict(zip(names, args, strict=False)), **kwargs})
         args, kwargs = plain_numbers(args), plain_numbers(kwargs)

@@ -154,25 +154,20 @@ class Kernel(ByName):
             AssertionFailure: Under debug an assertion does not hold; the launch has run to its end.
         """
         try:
-            if (
-                PENDING.run is not None
-                and not kwargs
-                and len(args) == len(self._names)
-                and QUEUE.takes(self, args)
-            ):
+            if PENDING.run is not None and not kwargs and QUEUE.takes(self, args):
                 return None
             recording = RECORDING.get()
-            recorder, trace = recording.recorder, recording.trace
-            if trace is not None:
-                args, kwargs = trace.numbers(self._bind(args, kwargs)), {}
+            recorder, body = recording.recorder, recording.body
+            if body is not None:
+                args, kwargs = body.numbers(self._bind(args, kwargs)), {}
             try:
                 if recorder is not None and not recording.constant:
                     args, kwargs = numbers_in_fields(self, args, kwargs, self._places)
                 launch, values = self._ready(args, kwargs)
             except HostArrays:
                 return self._call_with_copies(args, kwargs)
-            if trace is not None:
-                trace.launched(launch, values)
+            if body is not None:
+                body.launched(launch)
             if launch.suspect is not None and launch.suspect(values):
                 launch.check(values)
             if launch.exclusive:
@@ -186,12 +181,10 @@ class Kernel(ByName):
                     run_pending()
                     perform(self._step("backward", launch, values, args, kwargs))
                 else:
-                    calls = launch.calls = launch.calls + 1
+                    calls = launch.code.calls = launch.code.calls + 1
                     if (
-                        calls > PENDING.hot
-                        and calls > launch.again
+                        ((calls > PENDING.hot and calls > launch.again) or PENDING.loop is not None)
                         and not self._rules
-                        and trace is None
                         and QUEUE.offer(self, launch, values, recording)
                     ):
                         return None
@@ -376,8 +369,6 @@ class Kernel(ByName):
     ) -> tuple[PreparedLaunch, Arguments]:
         """Return the prepared launch for derivatives without a tape."""
         recording = RECORDING.get()
-        if recording.trace is not None:
-            recording.trace.give_up(f"a step calls {method}()")
         if recording.recorder is not None:
             raise LaunchError(
                 f"{self!r}: {method}() is for launches without a tape, and one is open."

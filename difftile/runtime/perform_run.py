@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
-
 from difftile.compile.arguments import Arguments, field_at
 from difftile.diagnostics import LaunchError
 from difftile.fields.pending import PENDING, run_pending
@@ -21,11 +17,8 @@ def perform_run(run: Run) -> None:
     """Launch all periods of a run; on an open tape they are recorded.
 
     Raises:
-        IndexOutOfRange: An index would leave a shape; the launches before have run.
         LaunchError: A tape of another thread would miss a launch.
     """
-    _check(run)
-    run = _with_streams(run)
     run_pending()
     if run.count < 2 or perform_fused(run) is not None:
         with batch_of(current_session().batches):
@@ -61,40 +54,6 @@ def _performed(run: Run) -> str | None:
             return str(reason)
         fused.launch()
     return None
-
-
-def _check(run: Run) -> None:
-    """Check the accesses of all launches.
-
-    Raises:
-        IndexOutOfRange: An access certainly leaves its shape.
-        Race: Two accesses of different iterations meet.
-    """
-    varying = {launch for launch, _ in run.varying}
-    for j, launch in enumerate(run.launches):
-        for t in range(run.count if j in varying else 1):
-            if launch.suspect is None:
-                break
-            values = run.values_at(j, t)
-            if launch.suspect(values):
-                launch.check(values)
-
-
-def _with_streams(run: Run) -> Run:
-    """Return the run with fresh random numbers."""
-    drawing = [j for j, launch in enumerate(run.launches) if launch.code.streams]
-    if not drawing:
-        return run
-    firsts = {j: np.empty(run.count, np.int32) for j in drawing}
-    for t in range(run.count):
-        for j in drawing:
-            launch, values = run.launches[j], run.values[j].copy()
-            launch.draw_anew(values)
-            at = launch.code.drawn_at
-            run.values[j][at] = values[at]
-            firsts[j][t] = values[at + 1]
-    more = {(j, run.launches[j].code.drawn_at + 1): numbers for j, numbers in firsts.items()}
-    return replace(run, varying={**run.varying, **more})
 
 
 def launch_one(launch: PreparedLaunch, values: Arguments) -> None:

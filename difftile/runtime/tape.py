@@ -38,7 +38,6 @@ from difftile.diagnostics import (
     GradientWarning,
     LossNotFinite,
     OutOfMemory,
-    StepsError,
     TapeError,
     brief,
     counted,
@@ -110,8 +109,6 @@ class Tape(StepRecorder):
             field to be diagnosed has no gradient.
     """
 
-    takes_runs = True
-
     @boundary
     def __init__(
         self,
@@ -138,6 +135,7 @@ class Tape(StepRecorder):
         self._observer = None if self._diagnosis is None else DiagnosisObserver(self._diagnosis)
         self._times = Times() if measure else None
         self._is_observed = measure or self._observer is not None
+        self.takes_runs = not self._is_observed
         self._report: Report | None = None
         self._recording = Recording()
         self._token = object()
@@ -250,11 +248,6 @@ class Tape(StepRecorder):
         """
         run_pending()
         before = RECORDING.get()
-        if before.trace is not None:
-            raise StepsError(
-                "A tape is opened in the body of dt.steps(), whose steps may run all at once. Open "
-                "it around the loop, or write 'for t in range(n)'."
-            )
         if before.recorder is not None:
             raise TapeError("A tape is open already; tapes are not nested. Leave the first block.")
         if self._entered:
@@ -443,14 +436,21 @@ class Tape(StepRecorder):
         )
 
     def may_wait(self, launch: PreparedLaunch) -> bool:
-        """Tell whether a launch can be recorded later: the tape knows its fields and plans."""
+        """Tell whether a launch can be recorded later without a difference.
+
+        Raises:
+            TapeError: It writes a field whose gradient belongs to another one.
+        """
         if self._is_observed:
             return False
-        if launch.met is not self._mark or self._epoch != GRADIENTS.epoch:
-            return False
-        plans = launch.plans()
+        plans = launch.plans(constant=RECORDING.get().constant)
         if plans.ownership:
             return False
+        if launch.met is not self._mark or self._epoch != GRADIENTS.epoch:
+            for field in plans.written.values():
+                _check_twin(field)
+            if any(plan.cuts for plan in plans.stages):
+                return False  # it notes which fields hold what has lost its gradient
         return all(self._cuts.may_wait(plan, launch.values) for plan in plans.stages)
 
     def run(self, run: Run) -> str | None:

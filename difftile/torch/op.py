@@ -99,8 +99,7 @@ class TorchOp:
         arrays, constants = self.operation.bind(args, kwargs)
         if torch.compiler.is_compiling():
             return _packed(self._trace(self._tensors(arrays), constants))
-        recording = RECORDING.get()
-        if recording.recorder is not None or recording.trace is not None:
+        if RECORDING.get().recorder is not None:
             check_no_tape(repr(self))
         results = self._straightly(arrays, constants)
         if results is None:

@@ -43,7 +43,6 @@ class Wrapped(WrappedFunction):
 
         Raises:
             LaunchError: The result does not fit, or the module has written into a field.
-            StepsError: The call is in the body of `dt.steps`.
         """
         self.signature.announce(args, kwargs)
         return ModuleCall(self, args, kwargs, out, Derivatives.wanted()).perform()

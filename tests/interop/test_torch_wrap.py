@@ -549,14 +549,20 @@ def test_wrong_calls_say_what_to_write() -> None:
         assert text in f"{raised.value} {notes}"
 
 
-def test_steps_refuse_modules() -> None:
-    w, x = dt.torch.wrap(network()), dt.from_numpy(START)
-    u = dt.zeros(2, ti.f64)
+def test_modules_in_steps_run_in_their_places() -> None:
+    w, found = dt.torch.wrap(network()), []
+    for loop in (lambda body: [body() for _ in range(5)], lambda body: dt.repeat(body, 5)):
+        x, u = dt.from_numpy(START), dt.zeros(2, ti.f64)
 
-    with pytest.raises(dt.StepsError, match="write 'for t in range"[1:]):
-        for _ in dt.steps(5):
+        def body(x: dt.Field = x, u: dt.Field = u) -> None:
             w(x, out=u)
             drive(x, u)
+
+        loop(body)
+        for _ in dt.steps(5):
+            body()
+        found.append(x.tolist())
+    assert found[0] == found[1]
 
 
 @pytest.mark.slow
