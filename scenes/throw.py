@@ -179,8 +179,7 @@ class Throw:
     def run(self) -> None:
         """Simulate from the start and measure the loss."""
         self.start()
-        for _ in dt.steps(self.steps):
-            self.step()
+        dt.repeat(self.step, self.steps)
         self.measure()
 
 
