@@ -74,7 +74,7 @@ from scenes.rigid_body import RigidBodies
 from scenes.smoke import Smoke
 
 TOLERANCE = 1e-3  # of losses and gradients: f32, over steps that amplify rounding errors
-FORMS = ("plain", "repeat", "no-graphs", "unfused")
+FORMS = ("plain", "steps", "repeat", "no-graphs", "unfused")
 PEERS = ("taichi", "warp", "jax")
 TAICHI, PARALLEL = "Taichi", "Taichi, parallel"
 WARP, GRAPH, JAX = "Warp", "Warp, graph", "JAX, scan"
@@ -110,10 +110,6 @@ class Setting:
     def pick(self, cpu: int, cuda: int, quick: int) -> int:
         """Return the size of a simulation."""
         return quick if self.quick else cuda if self.device == "cuda" else cpu
-
-    def times(self, steps: int) -> Iterable[Any]:
-        """Return the numbers of the steps, as difftile's program goes through them."""
-        return dt.steps(steps) if self.form in ("repeat", "no-graphs") else range(steps)
 
 
 @dataclass(frozen=True)
@@ -207,9 +203,11 @@ class SwingingPendula:
         """Simulate from the start and measure the loss."""
         self.angle.copy_from(self.first)
         self.speed.fill(0.0)
-        for _ in self.setting.times(self.pendula.steps):
-            swing(self.angle, self.speed, self.pendula.step, self.pendula.rate)
+        dt.repeat(self.step, self.pendula.steps)
         square_sum(self.angle, self.loss)
+
+    def step(self) -> None:
+        swing(self.angle, self.speed, self.pendula.step, self.pendula.rate)
 
 
 class RipplingSquare:
@@ -224,12 +222,13 @@ class RipplingSquare:
 
     def run(self) -> None:
         """Simulate from the start and measure the loss."""
-        now, before = self.u, self.v
-        raise_(self.first, now, before)
-        for _ in self.setting.times(self.ripples.steps):
-            ripple(now, before, self.ripples.courant)
-            now, before = before, now
+        raise_(self.first, self.u, self.v)
+        now, _ = dt.repeat(self.step, self.ripples.steps, self.u, self.v)
         square_sum(now, self.loss)
+
+    def step(self, now: dt.Field, before: dt.Field) -> tuple[dt.Field, dt.Field]:
+        ripple(now, before, self.ripples.courant)
+        return before, now
 
 
 class OfDifftile:
@@ -547,9 +546,21 @@ def _start(setting: Setting) -> None:
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     if setting.form == "unfused":
         options["fuse"] = False
+    if setting.form not in ("repeat", "no-graphs"):  # the programs are written with dt.repeat
+        dt.repeat = partial(_looped, dt.steps if setting.form == "steps" else range)
     if setting.form == "no-graphs":
         options["graphs"] = False
     dt.init(arch=setting.device, offline_cache=False, force_scalarize_matrix=True, **options)
+
+
+def _looped(numbers: Callable[[int], Iterable[int]], step: Any, n: int, *fields: Any) -> Any:
+    """Do what `dt.repeat` does by a loop of Python."""
+    function = getattr(step, "unbound", step)
+    takes_number = "t" in inspect.signature(function).parameters
+    for t in numbers(n):
+        given = (t, *fields) if takes_number else fields
+        fields = step(*given) or fields
+    return fields
 
 
 def compare(programs: Mapping[str, Measured]) -> None:
@@ -634,8 +645,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", type=positive_int, nargs="+", default=[1, 2], help=say)
     say = f"of {', '.join(CASES)}; default: those with targets for the device"
     parser.add_argument("--rows", nargs="+", choices=tuple(CASES), metavar="NAME", help=say)
-    say = "plain: Python's loop over launches; repeat: dt.steps; no-graphs: the same, with "
-    say += "dt.init(graphs=False), for CUDA on Quadrants; unfused: dt.init(fuse=False)"
+    say = "plain: loops over range; steps: over dt.steps; repeat: dt.repeat; no-graphs: the same, "
+    say += "with dt.init(graphs=False), for CUDA on Quadrants; unfused: dt.init(fuse=False)"
     parser.add_argument("--form", choices=FORMS, default="plain", help=f"{say}; default: plain")
     say = f"of {', '.join(PEERS)}; default: all; none without a name"
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=PEERS, help=say)
@@ -647,8 +658,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--clock", choices=tuple(CLOCKS), default="wall", help=say)
     parser.add_argument("--quick", action="store_true", help="small simulations, one thread")
     options = parser.parse_args(argv)
-    if options.form in ("repeat", "no-graphs") and not hasattr(dt, "steps"):
-        parser.error("argument --form: this difftile has no dt.steps")
     if options.form == "unfused" and "fuse" not in inspect.signature(dt.init).parameters:
         parser.error("argument --form: dt.init of this difftile has no fuse; measure 'plain'")
     rows = options.rows or [name for name in CASES if options.device in CASES[name].targets]
