@@ -419,6 +419,31 @@ def test_a_long_body(runs):
     assert runs == [(40, 5)]
 
 
+def test_bodies_that_begin_alike_are_told_apart(runs):
+    def some(loop):
+        x, v = fields(2)
+        for t in loop:
+            push(x, v, 0.1)
+            if t < 5:
+                twice(x)
+            else:
+                twice(v)
+        return x.to_numpy()
+
+    assert np.array_equal(some(dt.steps(9)), some(range(9)))
+    assert runs == [(2, 5), (2, 4)]
+
+
+def test_a_repeated_body_that_only_writes_runs_in_each_step():
+    x, seen = dt.zeros(2), []
+    dt.repeat(lambda: x.from_numpy(x.to_numpy() + 1.0), 9)
+    assert x.tolist() == [9.0, 9.0]
+    dt.repeat(lambda: x.add_numpy(np.ones(2)), 9)
+    assert x.tolist() == [18.0, 18.0]
+    dt.repeat(lambda: seen.append(float(x[0])), 9)
+    assert seen == 9 * [18.0]
+
+
 def test_a_loop_runs_again_from_the_start(runs):
     steps = dt.steps(5)
     assert np.array_equal(pushed(steps), pushed(steps))

@@ -478,16 +478,13 @@ def _as_run(waiting: Sequence[Noted], period: int) -> Run:
     values = tuple(values_of(launch, given) for launch, given in waiting[:period])
     count = len(waiting) // period
     varying: dict[tuple[int, int], Any] = {}
-    for k, launch in enumerate(launches):
+    for k, first in enumerate(values):
         each = [given for _, given in waiting[k::period]]
-        called = {number.value: number.argument for number in launch.numbers}
-        for position, number in enumerate(values[k]):
+        for position, number in enumerate(first):
             if isinstance(number, Field):
                 continue
-            at = called.get(position, position)
-            numbers: list[Any] = [
-                given[position] if type(given) is list else given[at] for given in each
-            ]
+            # Calls that fit the shortcut have their numbers in the same places.
+            numbers: list[Any] = [one[position] for one in each]
             # Zeros of two signs are equal.
             if numbers.count(number) < count or (not number and len(set(map(repr, numbers))) > 1):
                 varying[k, position] = np.array(numbers)
