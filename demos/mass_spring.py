@@ -47,21 +47,27 @@ def watch(walker: Walker, label: str, notes: Notes | None = None) -> Motion:
 
     A tape will store the gradients with respect to the positions in `notes`, by frame.
     """
-    positions, activations = [], []
+    positions: list[np.ndarray] = []
+    activations: list[np.ndarray] = []
+
+    def keep(kept: list[np.ndarray], field: dt.Field) -> None:
+        with dt.no_grad():  # for the picture only
+            kept.append(field.to_numpy())
+
     times = [*range(0, walker.steps, FRAME_EVERY), walker.steps]
     walker.start()
     for t in range(walker.steps):
         if t % FRAME_EVERY == 0:
             if notes is not None:
                 note(walker.x, notes, len(positions))
-            positions.append(walker.x.to_numpy())
+            keep(positions, walker.x)
         walker.step(t)
         if t % FRAME_EVERY == 0:
-            activations.append(walker.activation.to_numpy())
+            keep(activations, walker.activation)
     if notes is not None:
         note(walker.x, notes, len(positions))
-    positions.append(walker.x.to_numpy())
-    activations.append(walker.activation.to_numpy())
+    keep(positions, walker.x)
+    keep(activations, walker.activation)
     return Motion(
         label=label,
         times=walker.h * np.array(times),

@@ -167,13 +167,9 @@ class ArrayLike(AsNumbers, Shaped, Arithmetic, ABC):
         """
         if carried_into(self, values):
             return
-        known = followed_array(values)
-        if (
-            isinstance(known, ArrayLike)
-            and known.shape == self.shape
-            and known.element == self.element
-        ):
-            self.copy_from(known)
+        field = followed_array(values)
+        if field is not values and (field.shape, field.element) == (self.shape, self.element):
+            self.copy_from(field)
             return
         array = self._constants(values, (*self.shape, *shape_of(self.element)))
         self._set(array, constant=True)
