@@ -370,6 +370,25 @@ def test_lists_and_arrays_of_numbers() -> None:
         assert made[name] == pytest.approx(value)
 
 
+REFLECTED: dict[float, Callable[[Any], Any]] = {
+    -1.0: lambda a: 2.0 - a,
+    -0.75: lambda a: 3.0 / a,
+    4.0 * math.log(2.0): lambda a: 2.0**a,
+    -3.0: lambda a: 7.0 % a,
+    -0.25: lambda a: np.float64(1.0) / a,
+    -2.0: lambda a: np.float64(1.0) - 2 * a,
+}
+
+
+@pytest.mark.parametrize("slope", REFLECTED)
+def test_numbers_on_the_right_have_the_derivatives_of_the_operator(slope: float) -> None:
+    x = field([2.0])
+    with dt.Tape() as tape:
+        end = dt.value(REFLECTED[slope](x[0]))
+    tape.backward({end: 1.0})
+    assert x.grad[0] == pytest.approx(slope, rel=1e-14)
+
+
 def test_kept_numbers_keep_neither_field_nor_tape() -> None:
     x = field([1, 2])
     with dt.Tape() as tape:
