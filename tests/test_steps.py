@@ -1153,3 +1153,19 @@ def test_a_period_that_takes_long_to_compile_is_launched_one_by_one(monkeypatch)
     launch = push_alone._launches.latest
     assert launch is not None and launch.fusion is not None
     assert "statements takes longer than it saves" in launch.fusion
+
+
+@dt.kernel
+def _scaled(a, b, h: float):
+    for i in a:
+        a[i] = h * b[i]
+
+
+def test_a_field_that_is_given_twice_leaves_numbers_in_their_places() -> None:
+    found: list[np.ndarray] = []
+    for loop in (range, dt.steps):
+        x = dt.ones(3, ti.f64)
+        for t in loop(40):
+            _scaled(x, x, 1.0 + 0.01 * t)
+        found.append(x.to_numpy())
+    np.testing.assert_array_equal(*found)

@@ -479,11 +479,10 @@ def _as_run(waiting: Sequence[Noted], period: int) -> Run:
     count = len(waiting) // period
     varying: dict[tuple[int, int], Any] = {}
     for k, first in enumerate(values):
-        each = [given for _, given in waiting[k::period]]
+        each = [values_of(launch, given) for launch, given in waiting[k::period]]
         for position, number in enumerate(first):
             if isinstance(number, Field):
                 continue
-            # Calls that fit the shortcut have their numbers in the same places.
             numbers: list[Any] = [one[position] for one in each]
             # Zeros of two signs are equal.
             if numbers.count(number) < count or (not number and len(set(map(repr, numbers))) > 1):
