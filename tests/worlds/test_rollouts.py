@@ -111,6 +111,7 @@ def test_a_reset_ends_the_gradient_of_its_world_and_of_no_other(rollout: Rollout
     np.testing.assert_allclose(found["controls"][:MIDDLE, 1], cost[:MIDDLE, 1], rtol=1e-15)
 
 
+@pytest.mark.compiled  # two programs agree to the bit
 def test_the_unused_side_of_a_reset_may_be_nan(rollout: Rollout) -> None:
     wanted = rollout.gradient(rollout.reset)
     second, first = rollout.second.qpos.to_numpy(), rollout.first.qpos.to_numpy()
