@@ -48,11 +48,12 @@ def asarray(values: Any, dtype: Any = None, *, grad: bool | None = None) -> Any:
         return cast("Any", from_numpy(cast("Any", values), dtype, grad=bool(grad)))
     if hasattr(values, "__dlpack__"):
         return from_dlpack(values, dtype, copy=True, grad=bool(grad))
-    array = as_array(plain_numbers(values))
+    carried = numbers_in(values)
+    array = as_array(plain_numbers(values) if carried else values)
     if dtype is not None:
         dtype = dtype_of(element_type(dtype))  # with the default float type, where it has no other
     elif array.dtype.kind == "f":
         dtype = dtype_of(current_session().float_type)
     elif array.dtype.kind == "i":
         dtype = dtype_of(I32)
-    return from_numpy(values if numbers_in(values) else array, dtype, grad=bool(grad))
+    return from_numpy(values if carried else array, dtype, grad=bool(grad))

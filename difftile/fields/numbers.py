@@ -75,7 +75,7 @@ class Origin:
     Args:
         recorder: The recorder that was open.
         reads: The reads that it follows from.
-        value: The number; of a vector or matrix nothing.
+        value: The number, or the components of a vector or matrix.
         source: The field from which it was read, if it still lives; None for other numbers.
         where: The element that was read.
         version: The version of the contents that were read.

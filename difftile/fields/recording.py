@@ -39,7 +39,7 @@ class Recorder:
         """Hear that Python is about to read or write a field."""
 
     def host_read(self, field: Field, where: Where) -> HostRead | None:
-        """Hear that Python reads a field; return the read if its result is to be tracked."""
+        """Hear that Python reads a field; return the read if what it gives may vary."""
         return None
 
     def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
@@ -79,11 +79,11 @@ class Recorder:
         return False
 
     def result(self, launch: Any, values: Any, position: int) -> HostRead | None:
-        """Hear that Python is given a result of a launch; return the read if it is tracked."""
+        """Hear that Python is given a result of a launch; return the read if it may vary."""
         return None
 
     def follows(self, launch: Any, position: int) -> bool:
-        """Tell whether derivatives pass to a result that is tracked."""
+        """Tell whether derivatives pass to a result that varies."""
         return False
 
     def carries_into(self, field: Field) -> bool:

@@ -33,7 +33,7 @@ class HostReads:
         self._returned: dict[str, HostRead] = {}
 
     def read(self, field: Field, where: Where, held: Container[Storage]) -> HostRead | None:
-        """Return a read to be tracked, or None where a constant is read.
+        """Return a read of what varies, or None where a constant is read.
 
         Args:
             field: The field.

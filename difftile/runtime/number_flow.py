@@ -220,13 +220,13 @@ def returned(launch: PreparedLaunch, values: Arguments) -> Any:
     recorder = None if recording.constant else recording.recorder
     found = launch.code.returned()
     results = tuple(
-        value if recorder is None else _tracked(recorder, launch, values, position, value)
+        value if recorder is None else _with_origin(recorder, launch, values, position, value)
         for position, value in found
     )
     return results if result.several else results[0]
 
 
-def _tracked(
+def _with_origin(
     recorder: Recorder, launch: PreparedLaunch, values: Arguments, position: int, value: object
 ) -> object:
     read = recorder.result(launch, values, position)
