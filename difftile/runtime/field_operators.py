@@ -112,7 +112,6 @@ def apply(name: str, operands: CallArgs, into: object) -> KernelValue:
     Raises:
         LaunchError: The shapes or types do not go together.
         FieldError: An array does not hold numbers.
-        TapeError: An array was computed by Python from fields, whose gradient it would cut.
     """
     given: list[Any] = [
         _field_beside(into, cast("Any", one)) if isinstance(one, _ARRAYS) else one

@@ -65,8 +65,7 @@ def as_input(
             element = None if scalar is None else shaped(block.shape[-inner:], scalar)
         if whole or RECORDING.get().recorder is None:
             return field_of(given, element)
-        # The tape keeps a copy, independent of later changes of the array, and the copy tells the
-        # tape whether the numbers of the array were computed from fields.
+        # The tape keeps a copy, independent of later changes of the array.
         return from_numpy(given if is_numpy(given) else host_values(given), element)
     except FieldError as error:
         if whole or not is_numpy(given) or isinstance(given, np.ma.MaskedArray):
