@@ -1169,3 +1169,59 @@ def test_a_field_that_is_given_twice_leaves_numbers_in_their_places() -> None:
             _scaled(x, x, 1.0 + 0.01 * t)
         found.append(x.to_numpy())
     np.testing.assert_array_equal(*found)
+
+
+@dataclass(frozen=True)
+class Material:
+    stiffness: float
+
+
+@dt.data_oriented
+class Body:
+    """Names of all kinds that a kernel takes from outside, one of which changes in some step."""
+
+    def __init__(self) -> None:
+        self.x, self.other = dt.full(4, 1.0), dt.full(4, 2.0)
+        self.gain, self.count, self.table = 0.5, 1, [0.25, 0.5]
+        self.material = Material(1.5)
+
+    @dt.kernel
+    def turn(self, material: dt.template(), k: float):
+        for i in range(self.x.shape[0]):
+            self.x[i] = self.x[i] * self.gain + self.table[0] * MATERIALS[0].stiffness
+            self.x[i] += k * self.count + material.stiffness + self.material.stiffness
+
+
+MATERIALS = [Material(0.5)]
+CHANGES = {
+    "number": lambda body: setattr(body, "gain", 0.75),
+    "integer": lambda body: setattr(body, "count", 3),
+    "type of a number": lambda body: setattr(body, "gain", 2),
+    "field": lambda body: setattr(body, "x", body.other),
+    "item": lambda body: operator.setitem(body.table, 0, 3.0),
+    "item of a module": lambda body: operator.setitem(MATERIALS, 0, Material(2.0)),
+    "frozen object": lambda body: setattr(body, "material", Material(9.0)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_name_from_outside_changes_in_a_step(change, monkeypatch):
+    found = []
+    for loop in (range, dt.steps):
+        monkeypatch.setitem(globals(), "MATERIALS", [Material(0.5)])
+        body, material = Body(), Material(0.125)
+        for t in loop(20):
+            if t == 13:
+                CHANGES[change](body)
+            body.turn(Material(0.25) if t == 17 else material, 0.5 if t < 15 else 1.0)
+        found.append([body.x.to_numpy(), body.other.to_numpy()])
+    np.testing.assert_array_equal(*found)
+
+
+def test_launches_that_take_names_from_outside_wait_by_a_shortcut(monkeypatch):
+    body, material, taken = Body(), Material(0.125), []
+    takes = QUEUE.takes
+    monkeypatch.setattr(QUEUE, "takes", lambda *call: taken.append(takes(*call)) or taken[-1])
+    for _ in dt.steps(20):
+        body.turn(material, 0.5)
+    assert sum(taken) >= 17

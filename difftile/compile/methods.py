@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from difftile.diagnostics import LaunchError, brief
-from difftile.tracebacks import boundary
+from difftile.tracebacks import boundary, shorten
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -112,10 +112,13 @@ class BoundMethod:
         self._unbound = unbound
         self._instance = instance
 
-    @boundary
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the method; see `__call__` of kernels and of custom ops."""
-        return self._unbound(self._instance, *args, **kwargs)
+        try:  # not a decorator, which takes as long as a launch that waits
+            return self._unbound(self._instance, *args, **kwargs)
+        except Exception as error:
+            shorten(error)
+            raise
 
     @property
     def unbound(self) -> Any:

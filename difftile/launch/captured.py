@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import getattr_static
 from itertools import compress
-from operator import attrgetter, is_not, itemgetter
+from operator import attrgetter, is_, is_not, itemgetter
 from types import MemberDescriptorType
 from typing import Any, TypeAlias
 
@@ -77,6 +77,14 @@ class _Group:
                 return False
         return True
 
+    def is_same(self, args: Sequence[object]) -> bool:
+        """Tell quickly whether all objects are those of the launch before."""
+        try:
+            found = self.get(self.scope if self.argument is None else args[self.argument])
+        except (AttributeError, LookupError, TypeError):
+            return False
+        return all(map(is_, found, self.objects))
+
 
 @dataclass(frozen=True, slots=True)
 class Captured:
@@ -94,6 +102,16 @@ class Captured:
     single: tuple[tuple[Capture, object, int | None], ...]
     frozen: tuple[tuple[int, object], ...]
     arguments: Mapping[str, int]
+
+    def is_same(self, args: Sequence[object]) -> bool:
+        """Tell quickly whether all is certainly as it was at the launch before."""
+        for position, argument in self.frozen:
+            if args[position] is not argument:
+                return False
+        for group in self.groups:
+            if not group.is_same(args):
+                return False
+        return not self.single
 
     def put(self, args: Sequence[object], values: Arguments) -> bool:
         """Write the present captured numbers into the values of a launch.
@@ -246,8 +264,11 @@ def _items_getter(steps: _Steps, keys: Sequence[Any]) -> _Getter:
 
 def _builtins_getter(names: Sequence[str]) -> _Getter:
     """Return a function that looks names up in a module, and then among Python's own."""
+    get_builtins = _getter(itemgetter, names)
 
     def get(scope: Any) -> _Objects:
+        if scope.keys().isdisjoint(names):
+            return get_builtins(vars(builtins))
         return tuple([scope.get(name, getattr(builtins, name, MISSING)) for name in names])
 
     return get

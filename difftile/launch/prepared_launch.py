@@ -204,16 +204,24 @@ class PreparedLaunch:
 
     def shortcut(self) -> Matches | None:
         """Return a quick test whether a call differs in numbers only; None for other arguments."""
-        if self.several or self.statics or self.objects or self.captured:
+        captured = self.captured
+        if self.several or (captured is not None and captured.single):
             return None
-        others = {number.argument for number in self.numbers}
-        given = self.key if isinstance(self.key, tuple) else ()
-        form = tuple((n.argument, n.given, n.wanted is int) for n in self.numbers)
-        fields = [k for k in range(len(given) + len(others)) if k not in others]
-        bounds = [one for n in self.numbers if n.wanted is int for one in (n.low, n.high)]
         if any(n.given is not n.wanted for n in self.numbers):
             return None
-        return _shortcut(tuple(fields), form)(*given, *bounds)
+        tests: dict[int, tuple[str, tuple[object, ...]]] = {}
+        for number in self.numbers:
+            limits = (number.low, number.high) if number.wanted is int else ()
+            tests[number.argument] = number.wanted.__name__, limits
+        tests |= {k: ("is", (static,)) for k, static in self.statics}
+        tests |= {k: ("type", (type_,)) for _, k, type_ in self.objects}
+        key = self.key if isinstance(self.key, tuple) else ()
+        others = (k for k in range(len(tests) + len(key)) if k not in tests)
+        tests |= {k: ("is", (field,)) for k, field in zip(others, key, strict=False)}
+        forms = tuple(tests[k][0] for k in range(len(tests)))
+        given = [one for k in range(len(tests)) for one in tests[k][1]]
+        same = [] if captured is None else [captured.is_same]
+        return _shortcut(forms, bool(same))(*given, *same)
 
     def called_with(self, args: CallArgs) -> Arguments:
         """Return the arguments of a launch for a call that fits the shortcut."""
@@ -315,25 +323,29 @@ class PreparedLaunch:
         return tuple(isinstance(v, Field) and v.has_grads for v in self.values)
 
 
+_TESTS = {  # of an argument, by its kind
+    "is": "a{0} is x{0}",
+    "type": "type(a{0}) is x{0}",
+    "float": "type(a{0}) is float",
+    "int": "type(a{0}) is int and x{0} <= a{0} < y{0}",
+}
+
+
 @lru_cache(256)
-def _shortcut(
-    fields: tuple[int, ...], numbers: tuple[tuple[int, type, bool], ...]
-) -> Callable[..., Matches]:
-    """Return a function that makes tests of calls, from the fields and the limits of integers.
+def _shortcut(forms: tuple[str, ...], captures: bool) -> Callable[..., Matches]:
+    """Return a function that makes tests of calls, from what their arguments are compared with.
 
     A test is Python text, as a loop over the arguments would take longer than the launch.
 
     Args:
-        fields: The positions of fields among the arguments.
-        numbers: The position and the type of each number, and whether it has limits.
+        forms: The kind of test of each argument.
+        captures: Whether names from outside are compared as well, by a function given last.
     """
-    tests, given = [f"a{k} is f{k}" for k in fields], [f"f{k}" for k in fields]
-    for k, type_, limited in numbers:
-        tests.append(f"type(a{k}) is {type_.__name__}")
-        if limited:
-            tests.append(f"l{k} <= a{k} < h{k}")
-            given += [f"l{k}", f"h{k}"]
-    names = "".join(f"a{k}, " for k in range(len(fields) + len(numbers)))
+    tests = [_TESTS[form].format(k) for k, form in enumerate(forms)]
+    tests += ["same(args)"] * captures
+    given = [f"{x}{k}" for k, form in enumerate(forms) for x in "xy" if f"{x}{{0}}" in _TESTS[form]]
+    given += ["same"] * captures
+    names = "".join(f"a{k}, " for k in range(len(forms)))
     text = f"""def make({", ".join(given)}):
     def matches(args):
         try:
