@@ -103,16 +103,6 @@ class Captured:
     frozen: tuple[tuple[int, object], ...]
     arguments: Mapping[str, int]
 
-    def is_same(self, args: Sequence[object]) -> bool:
-        """Tell quickly whether all is certainly as it was at the launch before."""
-        for position, argument in self.frozen:
-            if args[position] is not argument:
-                return False
-        for group in self.groups:
-            if not group.is_same(args):
-                return False
-        return not self.single
-
     def put(self, args: Sequence[object], values: Arguments) -> bool:
         """Write the present captured numbers into the values of a launch.
 

@@ -215,13 +215,15 @@ class PreparedLaunch:
             tests[number.argument] = number.wanted.__name__, limits
         tests |= {k: ("is", (static,)) for k, static in self.statics}
         tests |= {k: ("type", (type_,)) for _, k, type_ in self.objects}
-        key = self.key if isinstance(self.key, tuple) else ()
+        if captured is not None:
+            tests |= {k: ("is", (frozen,)) for k, frozen in captured.frozen}
+        key = cast("tuple[object, ...]", self.key or ())
         others = (k for k in range(len(tests) + len(key)) if k not in tests)
         tests |= {k: ("is", (field,)) for k, field in zip(others, key, strict=False)}
         forms = tuple(tests[k][0] for k in range(len(tests)))
         given = [one for k in range(len(tests)) for one in tests[k][1]]
-        same = [] if captured is None else [captured.is_same]
-        return _shortcut(forms, bool(same))(*given, *same)
+        groups = [] if captured is None else [group.is_same for group in captured.groups]
+        return _shortcut(forms, len(groups))(*given, *groups)
 
     def called_with(self, args: CallArgs) -> Arguments:
         """Return the arguments of a launch for a call that fits the shortcut."""
@@ -332,21 +334,21 @@ _TESTS = {  # of an argument, by its kind
 
 
 @lru_cache(256)
-def _shortcut(forms: tuple[str, ...], captures: bool) -> Callable[..., Matches]:
+def _shortcut(forms: tuple[str, ...], groups: int) -> Callable[..., Matches]:
     """Return a function that makes tests of calls, from what their arguments are compared with.
 
     A test is Python text, as a loop over the arguments would take longer than the launch.
 
     Args:
         forms: The kind of test of each argument.
-        captures: Whether names from outside are compared as well, by a function given last.
+        groups: The number of groups of names from outside, which are compared by functions.
     """
     tests = [_TESTS[form].format(k) for k, form in enumerate(forms)]
-    tests += ["same(args)"] * captures
+    compare = [f"same{k}" for k in range(groups)]
+    tests += [f"{one}(args)" for one in compare]
     given = [f"{x}{k}" for k, form in enumerate(forms) for x in "xy" if f"{x}{{0}}" in _TESTS[form]]
-    given += ["same"] * captures
     names = "".join(f"a{k}, " for k in range(len(forms)))
-    text = f"""def make({", ".join(given)}):
+    text = f"""def make({", ".join(given + compare)}):
     def matches(args):
         try:
             {names or "()"} = args

@@ -8,15 +8,11 @@ made them run, all steps follow from them as one run.
 
 from __future__ import annotations
 
-import ast
 import inspect
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
 from itertools import pairwise
-from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -25,25 +21,21 @@ from numpy.typing import NDArray
 from difftile.compile.arguments import Arguments, CallArgs
 from difftile.diagnostics import (
     KernelError,
-    Label,
     LaunchError,
-    Span,
     StepsError,
     brief,
     counted,
-    render,
 )
-from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
 from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording
 from difftile.fields.step_expression import STEP, Expression
 from difftile.fields.step_number import Moment, StepNumber, expression_of, plain_number
-from difftile.frontend.source import source_of
 from difftile.launch.open_arguments import Form, Members, Numbers
 from difftile.launch.prepared_launch import NumberSlot, PreparedLaunch
 from difftile.launch.run import Run
+from difftile.runtime.body_check import check_stores
 from difftile.runtime.perform_run import launch_one, perform_run
 from difftile.runtime.queue import FEWEST, MOST_BODIES, QUEUE, Loop, Noted, values_of
 from difftile.runtime.steps import steps
@@ -93,7 +85,7 @@ def repeat(body: Callable[..., object], n: int, *fields: Any) -> Any:
     if len(set(map(id, fields))) < len(fields):
         raise LaunchError("dt.repeat() is given a field twice; give it once.")
     call = _as_call(body, len(fields))
-    _check_stores(body)
+    check_stores(body)
     done, state = 0, cast(Fields, fields)
     if count > 1 and not QUEUE.is_part(count):
         done, state = _repeated(call, count, state)
@@ -151,79 +143,6 @@ def _next(found: object, fields: Fields) -> Fields:
             f"given in some order, or None; not {brief(found)}. {_STEPS}"
         )
     return result
-
-
-# The code of the body
-
-
-def _check_stores(body: Any) -> None:
-    """Check that a body assigns to nothing from outside, as far as its own code shows.
-
-    Raises:
-        StepsError: It does.
-    """
-    while isinstance(body, partial):
-        body = body.func
-    bound = body.__self__ if isinstance(body, MethodType) else None
-    function = body.__func__ if isinstance(body, MethodType) else body
-    if not isinstance(function, FunctionType):
-        return
-    first = function.__code__.co_varnames[:1] if bound is not None else ()
-    for shown, span, root, container in _stores(function.__code__):
-        if root in function.__code__.co_varnames and root not in first:
-            continue
-        if container:
-            outside = inspect.getclosurevars(function)
-            scope = {**outside.globals, **outside.nonlocals, **dict.fromkeys(first, bound)}
-            with suppress(Exception):  # which the body will raise
-                if isinstance(eval(container, scope), ArrayLike):
-                    continue
-        title = "The body of dt.repeat() assigns to what is outside of it."
-        label = f"'{shown}' changes in a step that Python runs only a few times"
-        raise StepsError(render(title, [Label(span, label)], (), _STEPS[0].lower() + _STEPS[1:]))
-
-
-@lru_cache(256)
-def _stores(code: CodeType) -> tuple[tuple[str, Span, str, str], ...]:
-    """Return where a function assigns to names from outside, and to attributes and items.
-
-    Returns:
-        The text, its place, the name where it begins, and that of what is changed in place.
-    """
-    cells = tuple(CellType() for _ in code.co_freevars)
-    try:
-        source = source_of(FunctionType(code, {}, code.co_name, None, cells))
-    except (KernelError, OSError, SyntaxError):  # without a source, or decorated
-        return ()
-    nodes = list(_nodes(source.tree.body))
-    kinds = (ast.Global, ast.Nonlocal)
-    declared = {name for node in nodes if isinstance(node, kinds) for name in node.names}
-    in_place = {node.target for node in nodes if isinstance(node, ast.AugAssign)}
-    found: list[tuple[str, Span, str, str]] = []
-    for node in nodes:
-        if not isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
-            continue
-        root, container = node, ""
-        if isinstance(node, ast.Subscript):
-            container = ast.unparse(node.value)
-        elif node in in_place:
-            container = ast.unparse(node)
-        while isinstance(root, (ast.Attribute, ast.Subscript)):
-            root = root.value
-        if isinstance(root, ast.Name) and (root is not node or root.id in declared):
-            given = "" if "(" in container else container  # calls are not repeated
-            found.append((ast.unparse(node), source.span(node), root.id, given))
-    return tuple(found)
-
-
-def _nodes(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
-    """Yield the nodes of a function, without those of functions and classes inside."""
-    todo: list[ast.AST] = list(body)
-    while todo:
-        node = todo.pop(0)
-        yield node
-        if not isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.AsyncFunctionDef)):
-            todo += ast.iter_child_nodes(node)
 
 
 # Steps
