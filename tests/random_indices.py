@@ -19,14 +19,14 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import difftile as dt
 from difftile.ad.derive import derive
 from difftile.compile.limits import Limits
 from difftile.compile.meanings import meaning_of
 from difftile.frontend.lower import lower
 from difftile.frontend.source import source_of
 from difftile.ir.types import F32, I32, FieldType
-from difftile.passes.bounds import guard
-from difftile.passes.reach import reach
+from difftile.passes.known_indices import known_indices
 
 PARAMETERS = ("x", "y", "z", "n", "t")
 SIGNATURE = {
@@ -47,13 +47,14 @@ class Writer:
 
     Args:
         seed: Of the random choices.
-        rough: Whether to include code that the analysis does not follow exactly: conditions on
-            data, and strides that meet.
+        rough: Whether to include conditions on data, and strides that meet.
+        wild: Whether to include products, remainders, bits, and sums that wrap around.
     """
 
-    def __init__(self, seed: int, *, rough: bool) -> None:
+    def __init__(self, seed: int, *, rough: bool = False, wild: bool = False) -> None:
         self.rng = random.Random(seed)
         self.rough = rough
+        self.wild = wild
         self.names: list[str] = []
         self.lines: list[str] = []
         self.count = 0
@@ -62,7 +63,9 @@ class Writer:
         return self.rng.choice(choices)
 
     def fixed(self) -> str:
-        """Return an integer that the launch fixes."""
+        """Return an integer that the launch fixes; 't' may be large where that is wild."""
+        if self.wild:
+            return self.pick("n", "2", "3", "1", "x.shape[0]", "y.shape[0]", "z.shape[1]", "0")
         return self.pick("n", "t", "2", "3", "1", "x.shape[0]", "y.shape[0]", "z.shape[1]", "0")
 
     def index(self) -> str:
@@ -79,6 +82,17 @@ class Writer:
         if len(self.names) > 1:
             j = self.rng.choice(self.names)
             kinds += [f"{i} + {j}", f"{i} - {j}", f"{i} * 2 + {j}", f"{i} * n + {j}"]
+        if self.wild and self.rng.random() < 0.5:
+            j = self.rng.choice([*self.names, "t", "n"])
+            kinds = [
+                *(f"{i} % 7", f"t % {c + 2}", f"({i} + t) % x.shape[0]", f"({i} * {j}) % 5"),
+                *(f"{i} & 7", f"({i} ^ {j}) & 3", f"({i} | 1)", f"1 << ({i} & 3)", f"{i} >> 1"),
+                *(f"{i} * {i}", f"{i} * {i} - {j}", f"{i} * {j} // 3", f"t // {c + 1}"),
+                *(f"({i} + t) // 1073741824", "ti.abs(t) % 4", f"({i} * t) & 3", f"{i} // n"),
+                *(f"(t + {c}) - t + {i}", f"ti.min(t, 4) + {c}", f"ti.max(t, {c})", f"1 << {c}"),
+                *(f"ti.raw_mod({i} - 2, 3)", f"ti.raw_div({i} + t, 2)", f"{i} // -2 + {c}"),
+                *(f"n % ({i} + 1)", f"t % (n - {c})", f"~{i} + 4", f"(t >> 29) + {c}"),
+            ]
         return self.rng.choice(kinds)
 
     def condition(self, depth: int = 0) -> str:
@@ -93,6 +107,8 @@ class Writer:
         kinds = [f"{i} {sign} {b}", f"0 < {i} < {b}", f"{i} + 1 {sign} {b}", f"0 <= {i} - 1 < {b}"]
         if len(self.names) > 1:
             kinds.append(f"{i} {sign} {self.rng.choice(self.names)}")
+        if self.wild:
+            kinds += [f"({i} * t) % 3 == 1", f"t + {i} > 0", f"{i} & 1 == 0", f"t % 5 < {b}"]
         if self.rough:
             kinds += [f"{i} % 2 == 0", f"{a} < 3 * {i} < {a} + 2", f"{a} <= 2 * {i} <= {a}"]
         return self.rng.choice(kinds)
@@ -176,11 +192,11 @@ class Watched:
     """A field that is touched; it holds one number."""
 
     def __init__(self, shape: tuple[int, ...], value: float) -> None:
-        self.shape = shape
+        self.shape = tuple(map(Word, shape))
         self.value = value
 
     def __iter__(self) -> Iterator[int]:
-        return iter(range(self.shape[0]))
+        return map(Word, range(self.shape[0]))
 
     def _touch(self, index: Any) -> None:
         index = index if isinstance(index, tuple) else (index,)
@@ -196,12 +212,49 @@ class Watched:
 
 
 def _ndrange(*axes: Any) -> Iterator[tuple[int, ...]]:
-    return itertools.product(*(range(*(a if isinstance(a, tuple) else (a,))) for a in axes))
+    bounds = (a if isinstance(a, tuple) else (a,) for a in axes)
+    return itertools.product(*(map(Word, range(*one)) for one in bounds))
 
 
-PLAIN = SimpleNamespace(
-    min=min, max=max, abs=abs, select=lambda c, a, b: a if c else b, ndrange=_ndrange
-)
+class Word(int):
+    """An integer of 32 bits: what passes its limits wraps around."""
+
+
+def _wrapping(name: str) -> Callable[..., Word]:
+    plain = getattr(int, name)
+
+    def operation(*args: int) -> Word:
+        if name in ("__lshift__", "__rlshift__"):  # by the last five bits
+            args = (args[0], args[1] & 31) if name == "__lshift__" else (args[0] & 31, args[1])
+        return Word((plain(*args) + 2**31) % 2**32 - 2**31)
+
+    return operation
+
+
+for _name in "add sub mul floordiv mod and or xor lshift rshift".split():
+    for _form in (f"__{_name}__", f"__r{_name}__"):
+        setattr(Word, _form, _wrapping(_form))
+for _name in "__neg__", "__abs__", "__invert__":
+    setattr(Word, _name, _wrapping(_name))
+
+
+def _raw_div(a: int, b: int) -> Word:
+    return Word(abs(int(a)) // abs(int(b)) * (1 if (a < 0) == (b < 0) else -1))
+
+
+PLAIN: dict[str, Any] = {
+    "range": lambda *bounds: map(Word, range(*bounds)),
+    "ti": SimpleNamespace(
+        min=min,
+        max=max,
+        abs=abs,
+        select=lambda c, a, b: a if c else b,
+        ndrange=_ndrange,
+        raw_div=_raw_div,
+        raw_mod=lambda a, b: Word(a - b * _raw_div(a, b)),
+    ),
+}
+"""What the names of kernels mean in plain Python."""
 
 
 @dataclass(frozen=True)
@@ -215,11 +268,13 @@ class Given:
     t: int
 
 
-def some_arguments(rng: random.Random) -> Given:
+def some_arguments(rng: random.Random, *, wild: bool = False) -> Given:
     """Return shapes and integers."""
     a, b, c = (rng.randrange(1, 7) for _ in range(3))
     n, t = rng.choice([a, b, rng.randrange(-1, 8)]), rng.randrange(-1, 7)
     big = rng.choice([0, 0, 3, 12])
+    if wild:
+        t = rng.choice([t, rng.randrange(-9, 0), 2**31 - 1 - rng.randrange(5), 2**30, -(2**31)])
     return Given((a + big,), (b + big,), (c + big, rng.choice([b, c, 9])), n, t)
 
 
@@ -230,7 +285,7 @@ def touches_outside(function: Callable[..., None], given: Given, value: float) -
     """
     x, y, z = (Watched(shape, value) for shape in (given.x, given.y, given.z))
     try:
-        function(x, y, z, given.n, given.t)
+        function(x, y, z, Word(given.n), Word(given.t))
     except Outside:
         return True
     except ZeroDivisionError:
@@ -238,17 +293,20 @@ def touches_outside(function: Callable[..., None], given: Given, value: float) -
     return False
 
 
-def limits_of(function: Any) -> Limits:
+def limits_of(function: Any) -> Limits | None:
     """Return the checks of a launch of a kernel."""
     lowered = lower(source_of(function), SIGNATURE, meaning_of, F32, {}, {})
     program = lowered.program
-    return Limits(reach(guard(derive(program))), {p: k for k, p in enumerate(program.params)})
+    tests = known_indices(derive(program))
+    if tests is None:
+        return None
+    return Limits(tests, {p: k for k, p in enumerate(program.params)})
 
 
-def refused(limits: Limits, given: Given) -> bool:
+def refused(limits: Limits | None, given: Given) -> bool:
     """Tell whether a launch would be refused."""
     fields = (SimpleNamespace(shape=shape) for shape in (given.x, given.y, given.z))
-    return limits.leaves([*fields, given.n, given.t])
+    return limits is not None and limits.leaves([*fields, given.n, given.t])
 
 
 @dataclass(frozen=True)
@@ -275,21 +333,26 @@ class Count:
 
 
 def judge(
-    seeds: Sequence[int], folder: Path, *, rough: bool, launches: int = 12
+    seeds: Sequence[int],
+    folder: Path,
+    *,
+    rough: bool = False,
+    wild: bool = False,
+    launches: int = 12,
 ) -> tuple[list[Verdict], Count]:
     """Return the launches of some kernels that were judged wrongly."""
-    file = folder / f"indices_{seeds[0]}_{int(rough)}.py"
-    texts = [Writer(seed, rough=rough).kernel(f"kernel_{seed}") for seed in seeds]
+    file = folder / f"indices_{seeds[0]}_{int(rough)}{int(wild)}.py"
+    texts = [Writer(seed, rough=rough, wild=wild).kernel(f"kernel_{seed}") for seed in seeds]
     file.write_text(HEAD + "".join(texts), encoding="utf-8")
     real, plain = loaded(file), loaded(file)
-    vars(plain)["ti"] = PLAIN
+    vars(plain).update(PLAIN)
     wrong: list[Verdict] = []
     count = Count()
     for seed, text in zip(seeds, texts, strict=True):
         rng = random.Random(seed)
         limits = limits_of(getattr(real, f"kernel_{seed}"))
         for _ in range(launches):
-            given = some_arguments(rng)
+            given = some_arguments(rng, wild=wild)
             runs = [
                 touches_outside(getattr(plain, f"kernel_{seed}"), given, value)
                 for value in ((1.0, -1.0) if rough else (1.0,))
@@ -315,13 +378,14 @@ def loaded(file: Path) -> ModuleType:
 def main(first: int, last: int) -> int:
     """Judge kernels and print the faults."""
     failed = 0
-    for rough in (False, True):
+    dt.init(arch="python")
+    for form in ({}, {"rough": True}, {"wild": True}):
         with tempfile.TemporaryDirectory() as folder:
-            wrong, count = judge(range(first, last), Path(folder), rough=rough)
-        print(f"rough={rough}: {count}, wrong {len(wrong)}, false {sum(v.false for v in wrong)}")
+            wrong, count = judge(range(first, last), Path(folder), **form)
+        print(f"{form}: {count}, wrong {len(wrong)}, false {sum(v.false for v in wrong)}")
         for verdict in wrong[:5]:
             print(verdict)
-            print(Writer(verdict.seed, rough=rough).kernel("kernel"))
+            print(Writer(verdict.seed, **form).kernel("kernel"))
         failed += sum(v.false for v in wrong)
     return min(failed, 1)
 

@@ -40,7 +40,7 @@ PATHS: dict[str, int] = {
     "tests/test_op_builder.py": MEANING,
     "tests/test_ops.py": MEANING,
     "tests/test_parse.py": MEANING,
-    "tests/test_reach.py": MEANING,
+    "tests/test_known_indices.py": MEANING,
     "tests/test_revolve.py": MEANING,
     "tests/test_special.py": MEANING,
     "tests/test_split_index_sets.py": MEANING,

@@ -22,8 +22,8 @@ from difftile.ops.vocabulary import FieldMeaning, PythonFunction, RuleMeaning
 from difftile.passes.bind_gradients import bind_gradients
 from difftile.passes.bounds import guard, unchecked
 from difftile.passes.conflicts import clashes, races
+from difftile.passes.known_indices import known_indices
 from difftile.passes.optimise import normalise
-from difftile.passes.reach import reach
 from difftile.substrate import Native, Session
 
 
@@ -91,8 +91,7 @@ def compile_function(
         _refuse_stops(lowered.program)
     written = derive(lowered.program)
     derived = bind_gradients(written) if is_rule else primal(written)
-    guarded = guard(derived.program)
-    checked = guarded if session.debug else unchecked(derived.program)
+    checked = guard(derived.program) if session.debug else unchecked(derived.program)
     program = normalise(checked, checked=session.debug)
     doubts = list(races(program))
     if lowered.one_world is not None:
@@ -102,8 +101,8 @@ def compile_function(
         doubts += races(normalise(unchecked(derive(lowered.one_world))))
     if is_rule:
         doubts += [doubt for doubt in clashes(program) if not doubt.of_constants]
-    checks = None if session.debug else reach(guarded)
-    code = Specialisation(name, derived, program, lowered, session, checks, doubts, native)
+    tests = None if session.debug else known_indices(derived.program)
+    code = Specialisation(name, derived, program, lowered, session, tests, doubts, native)
     code.sizes = {"as written": size_of(lowered.program), "normalised": size_of(program)}
     return code
 

@@ -1,215 +1,333 @@
-"""The check of a launch before it runs: that no access certainly leaves its shape."""
+"""The check of a launch before it runs: that no index which its integers decide leaves its shape.
+
+Bounds decide nearly always (`passes/index_bounds`). Where they do not, the tests of the kernel are
+run: as Python, or compiled where there are many iterations. What was found holds for a box of
+integers, and is found once for each; shapes and integers that were checked are remembered.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from types import CodeType
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from difftile.compile.arguments import Argument
+from difftile.compile.stage import compiled
 from difftile.diagnostics import IndexOutOfRange
-from difftile.ir.nodes import Array, Var
-from difftile.passes.known import Whole
-from difftile.passes.polynomials import (
-    Case,
-    Cases,
-    Polynomial,
-    Symbol,
-    case,
-    constant,
-    of,
-)
-from difftile.passes.projection import possible
-from difftile.passes.reach import Leaving, Reach
+from difftile.ir.failures import BadIndex
+from difftile.ir.nodes import Array, Fail, For, Program, Var, While
+from difftile.ir.types import numpy_dtype, scalar_of
+from difftile.ir.walk import walk, without_stmts
+from difftile.meaning.run import globals_of
+from difftile.meaning.text import Printed, print_python
+from difftile.passes.dce import dce
+from difftile.passes.index_bounds import UNCOUNTED, Doubt, doubts
+from difftile.passes.known_indices import UNKNOWN, KnownIndices, once
+from difftile.substrate import LOCK, CompiledProgram, current_session
 
-_I32_LIMIT = 2**31
+_MOST = 1024  # sets of integers that are remembered
+_FEW = 50_000  # iterations that run as Python, in some 50 ms; compiling takes 100 to 300
+_OFTEN = 64  # sets of integers, until compiled tests are run: four, where bounds do not decide
+_RADII = (2**31, 2**20, 2**10)  # around an integer, in which bounds are sought for later launches
+_LOW, _HIGH = -(2**31), 2**31  # of integers of 32 bits
 
 Test: TypeAlias = Callable[[Sequence[Argument]], bool]
-"""Whether the arguments of a launch would certainly leave a shape."""
-Interval: TypeAlias = tuple[int, int]
-"""The first integer, and that after the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Launches with the same fields that need no check.
+
+    Args:
+        box: By the position of a number, the first integer that it may be, and that after the last.
+        sums: Conditions on several numbers, as Python text; the values of a launch are `v`.
+        is_none: No launch is known to need none.
+    """
+
+    box: Mapping[int, tuple[int, int]]
+    sums: tuple[str, ...] = ()
+    is_none: bool = False
+
+    def test(self) -> Test:
+        """Return a test whether a launch has to be checked: Python text, as it often runs."""
+        parts = [f"{low} <= v[{k}] < {high}" for k, (low, high) in self.box.items()]
+        parts += self.sums
+        scope: dict[str, Any] = {}
+        exec(_TEST.format(" and ".join(parts) or not self.is_none), scope)
+        return scope["suspect"]
+
+
+_TEST = """
+def suspect(v):
+    try:
+        return not ({})
+    except (ArithmeticError, ValueError):  # of a branch that is not taken
+        return True
+"""
+
+
+class Found(NamedTuple):
+    """An index that leaves its shape in a launch.
+
+    Args:
+        doubt: What was expected.
+        values: The index and the shape, in an iteration that leaves it.
+    """
+
+    doubt: Doubt
+    values: tuple[int, ...]
+
+    def error(self) -> IndexOutOfRange:
+        """Return the error; it shows the indices of the whole loop where these are known."""
+        fail, half = self.doubt.fail, len(self.values) // 2
+        shape = self.values[half:]
+        index: list[tuple[int, int] | None] = []
+        parts = zip(fail.values, self.values, self.doubt.ends, shape, strict=False)
+        for value, at, ends, size in parts:
+            low, high = ends
+            shown = 0 <= low <= high < size if 0 <= at < size else at in ends
+            index.append(None if value == UNKNOWN else ends if shown else (at, at))
+        assert isinstance(fail.failure, BadIndex)
+        return IndexOutOfRange(fail.span, fail.failure.what, shape, tuple(index))
 
 
 class Limits:
-    """The conditions under which a kernel certainly reaches outside a shape.
+    """The test of a kernel's indices.
 
     Args:
-        reach: The accesses that can be told to leave, and when.
+        tests: The tests.
         position: The position of each parameter among the values of a launch.
     """
 
-    def __init__(self, reach: Reach, position: Mapping[Array | Var, int]) -> None:
-        self._leaving = reach.leaving
-        self._meaning = reach.meaning
-        self._position = position
-        self._tests: dict[frozenset[int], tuple[Callable[..., Test], list[Symbol]]] = {}
+    def __init__(self, tests: KnownIndices, position: Mapping[Array | Var, int]) -> None:
+        self._program = tests.program
+        self._params = [param for param in tests.program.params if isinstance(param, Var)]
+        self._places: list[tuple[int, int | None]] = []
+        for param in self._params:
+            size = tests.sizes.get(param)
+            self._places.append((position[param], None) if size is None else _place(size, position))
+        self._checked: dict[tuple[int, ...], Found | None] = {}
+        self._parts: dict[frozenset[int], _Tests] = {}
+        self._all = _Tests(once(tests.program))
+        self._decided = 0
 
     def check(self, values: Sequence[Argument]) -> None:
         """Check a launch.
 
         Raises:
-            IndexOutOfRange: The launch would certainly reach outside a shape.
+            IndexOutOfRange: The launch would reach outside a shape.
         """
-        found = self._first(values)
-        if found >= 0:
-            raise self._error(found, values)
+        found = self._outside(values)
+        if found is not None:
+            raise found.error()
 
     def leaves(self, values: Sequence[Argument]) -> bool:
-        """Tell whether a launch would certainly reach outside a shape."""
-        return self._first(values) >= 0
+        """Tell whether a launch would reach outside a shape."""
+        return self._outside(values) is not None
+
+    def _outside(self, values: Sequence[Argument]) -> Found | None:
+        given = self._given(values)
+        if given not in self._checked:
+            found = self._decide(given)
+            if len(self._checked) >= _MOST:
+                self._checked.clear()
+            self._checked[given] = found
+        return self._checked[given]
+
+    def _given(self, values: Sequence[Any]) -> tuple[int, ...]:
+        return tuple(
+            [values[k] if axis is None else values[k].shape[axis] for k, axis in self._places]
+        )
+
+    def _decide(self, given: tuple[int, ...]) -> Found | None:
+        """Return a failure of a launch, if there is one."""
+        self._decided += 1
+        often = self._decided > _OFTEN and current_session().compiles
+        if often and self._all.launch(given) is None:
+            return None
+        in_doubt, turns = doubts(self._program, dict(zip(self._params, given, strict=True)))
+        if not in_doubt:
+            return None
+        self._decided += _OFTEN // 4
+        tests = self._only(frozenset(id(one.fail) for one in in_doubt))
+        failure = tests.failure(given, turns)
+        if failure is None:
+            return None
+        fail, values = failure  # compiling copies statements
+        found = (one for one in in_doubt if one.fail.span == fail.span and one.may_be(values))
+        return Found(next(found, in_doubt[0]), values)
+
+    def _only(self, fails: frozenset[int]) -> _Tests:
+        """Return some of the tests."""
+        if fails not in self._parts:
+            keep = without_stmts(
+                self._program.body, lambda stmt: isinstance(stmt, Fail) and id(stmt) not in fails
+            )
+            self._parts[fails] = _Tests(once(dce(replace(self._program, body=keep))))
+        return self._parts[fails]
+
+    def conditions(self, values: Sequence[Argument], varying: Collection[int]) -> Conditions:
+        """Return which launches with the same fields need no check, after one that was checked.
+
+        Args:
+            values: The values of that launch.
+            varying: The positions of numbers that may be others next time.
+        """
+        given = self._given(values)
+        own = [
+            k for k, (place, axis) in enumerate(self._places) if axis is None and place in varying
+        ]
+        for radius in _RADII if own else ():
+            found = self._around(given, own, radius)
+            if found is not None:
+                return found
+        return Conditions({}, is_none=bool(own))
+
+    def _around(self, given: tuple[int, ...], own: Sequence[int], radius: int) -> Conditions | None:
+        """Return conditions for integers around those of a launch; None if none are known."""
+        box: dict[int, tuple[int, int]] = {}
+        within: dict[Var, tuple[int, int]] = {}
+        for k in own:
+            low, high = max(_LOW, given[k] - radius), min(_HIGH, given[k] + radius)
+            within[self._params[k]] = low, high - 1
+            if (low, high) != (_LOW, _HIGH):
+                box[self._places[k][0]] = low, high
+        names = {self._params[k]: f"v[{self._places[k][0]}]" for k in own}
+        place_of = {name: self._places[k][0] for k, name in zip(own, names.values(), strict=True)}
+        sums: list[str] = []
+        exact = dict(zip(self._params, given, strict=True))
+        found, _ = doubts(self._program, exact, within, names)
+        for one in found:
+            if one.needs is None or any(need.now < 0 for need in one.needs):
+                return None
+            for need in one.needs:
+                constant, terms = need.constant, need.terms
+                place = place_of.get(terms[0][0]) if len(terms) == 1 else None
+                if place is not None:
+                    low, high = box.get(place, (_LOW, _HIGH))
+                    factor = terms[0][1]
+                    if factor > 0:
+                        low = max(low, -(constant // factor))
+                    else:
+                        high = min(high, constant // -factor + 1)
+                    box[place] = low, high
+                elif terms:
+                    sums.append(f"{need.text} >= 0")
+        return Conditions(box, tuple(dict.fromkeys(sums)))
+
+
+def _place(size: tuple[Array, int], position: Mapping[Array | Var, int]) -> tuple[int, int]:
+    array, axis = size
+    return position[array], axis
+
+
+# Tests that are run
+
+_Failure: TypeAlias = tuple[Fail, tuple[int, ...]]
+
+
+class _Exhausted(Exception):
+    """There are too many iterations."""
+
+
+class _Tests:
+    """Tests that bounds do not decide.
+
+    Args:
+        program: The tests.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        loops = [stmt for stmt in walk(program.body) if isinstance(stmt, (For, While))]
+        self._carries = any(loop.carries for loop in loops)
+
+    def failure(self, given: Sequence[int], turns: float) -> _Failure | None:
+        """Return a test that fails, and its values.
+
+        Args:
+            given: The parameters.
+            turns: At most how many iterations there are.
+        """
+        if turns <= _FEW or not current_session().compiles:
+            return self._run(given, _counted(math.inf))
+        if not self._carries:  # an index that leaves its shape nearly always does so at an end
+            found = self._run(given, _ends_of)
+            if found is not None:
+                return found
+        if turns >= UNCOUNTED:
+            with suppress(_Exhausted):
+                return self._run(given, _counted(_FEW))
+        return self.launch(given)
 
     @cached_property
-    def _first(self) -> Callable[[Sequence[Argument]], int]:
-        """A function that returns the number of the first access that leaves its shape, or -1."""
-        return _compiled(self.source)
+    def _python(self) -> tuple[Printed, CodeType]:
+        printed = print_python(self._program, counted=True)
+        return printed, compile(printed.text, "<indices>", "exec", dont_inherit=True)
 
-    @property
-    def source(self) -> str:
-        """The test of all accesses as a Python function of the values of a launch."""
-        lines = ["def test(values):"]
-        names = {symbol: f"s{symbol.order}" for symbol in sorted(_symbols(self._leaving))}
-        for symbol, name in names.items():
-            k, axis = self._place(symbol)
-            lines.append(f"    {name} = values[{k}]{'' if axis is None else f'.shape[{axis}]'}")
-        for k, one in enumerate(self._leaving):
-            cases = " or ".join(_written(c, names) for c in one.when)
-            lines.append(f"    if {cases}: return {k}")
-        return "\n".join([*lines, "    return -1"])
+    def _run(self, given: Sequence[int], turns: Callable[..., Any]) -> _Failure | None:
+        printed, code = self._python
 
-    def intervals(
-        self, values: Sequence[Argument], varying: Collection[int]
-    ) -> dict[int, Interval] | None:
-        """Return where the numbers at some positions may be in launches with the same fields.
+        found: dict[int, tuple[int, ...]] = {}  # of each test the values that are farthest outside
 
-        Args:
-            values: Those of a launch that was checked.
-            varying: The positions of numbers that may be others next time.
+        def fail(number: int, *values: Any) -> None:
+            given = tuple(map(int, values))
+            if number not in found or _distance(given) > _distance(found[number]):
+                found[number] = given
 
-        Returns:
-            For some of the positions an interval; None where it takes more to tell.
-        """
-        given = {
-            symbol: self._value(symbol, values)
-            for symbol in self._meaning
-            if not self._varies(symbol, varying)
-        }
-        found: dict[int, Interval] = {}
-        for one in (c for leaving in self._leaving for c in leaving.when):
-            left = case(part.replaced(given) for part in one)
-            if left is None:
-                continue
-            if len(left) != 1 or len(left[0].terms) != 1 or len(left[0].terms[0][0]) != 1:
-                return None
-            (((symbol,), factor),), rest = left[0]  # the factor is 1 or -1
-            k = self._place(symbol)[0]
-            low, high = found.get(k, (-_I32_LIMIT, _I32_LIMIT))
-            found[k] = (low, min(high, -rest)) if factor > 0 else (max(low, rest + 1), high)
-        return found
-
-    def leaving_by(self, values: Sequence[Argument], varying: frozenset[int]) -> Test:
-        """Return a test of launches that differ only in the numbers at some positions.
-
-        Args:
-            values: Those of a launch that was checked.
-            varying: The positions.
-        """
-        if varying not in self._tests:
-            self._tests[varying] = self._test_of(varying)
-        make, fixed = self._tests[varying]
-        return make(*(self._value(symbol, values).constant for symbol in fixed))
-
-    def _test_of(self, varying: frozenset[int]) -> tuple[Callable[..., Test], list[Symbol]]:
-        """Return a function that makes a test from the common symbols of launches, and these."""
-        matter = [
-            one for one in self._leaving if any(self._varies(s, varying) for s in _symbols([one]))
-        ]
-        used = sorted(_symbols(matter))
-        fixed = [symbol for symbol in used if not self._varies(symbol, varying)]
-        names = {symbol: f"s{symbol.order}" for symbol in used}
-        lines = [
-            f"def test({', '.join(names[symbol] for symbol in fixed)}):",
-            "    def test(values):",
-        ]
-        for symbol in used:
-            if symbol not in fixed:
-                lines.append(f"        {names[symbol]} = values[{self._place(symbol)[0]}]")
-        cases = [_written(c, names) for one in matter for c in one.when]
-        lines += [f"        return {' or '.join(cases)}", "    return test"]
-        return _compiled("\n".join(lines)), fixed
-
-    def _varies(self, symbol: Symbol, varying: Collection[int]) -> bool:
-        """Tell whether a symbol is a number at one of some positions."""
-        return symbol.kind == "number" and self._place(symbol)[0] in varying
-
-    def _place(self, symbol: Symbol) -> tuple[int, int | None]:
-        """Return the position of a parameter, and the axis of a field."""
-        meaning = self._meaning[symbol]
-        if isinstance(meaning, Var):
-            return self._position[meaning], None
-        array, axis = meaning
-        return self._position[array], axis
-
-    def _error(self, which: int, values: Sequence[Argument]) -> IndexOutOfRange:
-        """Return the error for an access of a launch that leaves its shape."""
-        leaving = self._leaving[which]
-        given = {symbol: self._value(symbol, values) for symbol in self._meaning}
-        index = tuple(_ends(one, leaving.reached, given) for one in leaving.index)
-        shape = tuple(_ends(one, leaving.reached, given) for one in leaving.shape)
-        sizes = tuple(0 if ends is None else ends[1] for ends in shape)
-        return IndexOutOfRange(leaving.span, leaving.what, sizes, index)
-
-    def _value(self, symbol: Symbol, values: Sequence[Any]) -> Polynomial:
-        k, axis = self._place(symbol)
-        return constant(values[k] if axis is None else values[k].shape[axis])
-
-
-def _symbols(leaving: Iterable[Leaving]) -> set[Symbol]:
-    return {s for one in leaving for c in one.when for part in c for s in part.symbols()}
-
-
-def _compiled(source: str) -> Callable[..., Any]:
-    made: dict[str, Callable[..., Any]] = {}
-    exec(compile(source, "<limits of a launch>", "exec", dont_inherit=True), made)
-    return made["test"]
-
-
-def _written(whole: Case, names: Mapping[Symbol, str]) -> str:
-    """Return a case as a Python expression."""
-    return " and ".join(_comparison(part, names) for part in whole) or "True"
-
-
-def _comparison(part: Polynomial, names: Mapping[Symbol, str]) -> str:
-    """Return that a polynomial is not negative, without a sign where that is possible."""
-    sides: dict[bool, list[str]] = {True: [], False: []}
-    for monomial, factor in part.terms:
-        factors = [names[symbol] for symbol in monomial]
-        text = " * ".join(factors if abs(factor) == 1 else [str(abs(factor)), *factors])
-        sides[factor > 0].append(text)
-    if part.constant or not sides[part.constant > 0]:
-        sides[part.constant > 0].append(str(abs(part.constant)))
-    return f"{' + '.join(sides[True]) or '0'} >= {' + '.join(sides[False]) or '0'}"
-
-
-_ENDS = Symbol(-1, "loop")
-
-
-def _ends(
-    value: Whole, reached: Cases, given: Mapping[Symbol, Polynomial]
-) -> tuple[int, int] | None:
-    """Return the least and the greatest value that an integer may have in a launch."""
-    found: list[tuple[int, int]] = []
-    for where, polynomial in value:
-        equal = of(_ENDS).minus(polynomial)
-        for one in reached:
-            parts = (*one, *where, equal, equal.scaled(-1))
-            left = case(part.replaced(given) for part in parts)
-            for symbol in sorted({s for part in left or () for s in part.loops()} - {_ENDS}):
-                left = None if left is None else possible(left, symbol)
-            if left is not None:
-                low = [-part.constant for part in left if part.split(_ENDS)[0].constant > 0]
-                high = [part.constant for part in left if part.split(_ENDS)[0].constant < 0]
-                if low and high:
-                    found.append((max(low), min(high)))
-    if not found:
+        names = globals_of(fail) | {"turns": turns, "turn": lambda: len(turns(0, 1)) > 0}
+        exec(code, names)
+        typed = (
+            numpy_dtype(scalar_of(param.type)).type(n)
+            for param, n in zip(self._program.params, given, strict=True)
+            if isinstance(param, Var)
+        )
+        with np.errstate(all="ignore"):
+            names[printed.function](*typed)
+        for number, values in found.items():
+            return printed.fails[number], values
         return None
-    return min(low for low, _ in found), max(high for _, high in found)
+
+    @cached_property
+    def _compiled(self) -> CompiledProgram:
+        return compiled(self._program)
+
+    def launch(self, given: Sequence[int]) -> _Failure | None:
+        """Return a test that fails, compiled."""
+        numbers = dict(zip(self._program.params, given, strict=True))
+        with LOCK:
+            code = self._compiled
+            found = code.first_failure([numbers[param] for param in code.params])
+        return None if found is None else (found[0], tuple(map(int, found[1])))
+
+
+def _distance(values: Sequence[int]) -> int:
+    """Return how far an index, which a shape of as many numbers follows, is outside."""
+    half = len(values) // 2
+    return max(max(-i, i - n + 1) for i, n in zip(values[:half], values[half:], strict=True))
+
+
+def _counted(most: float) -> Callable[[int, int], NDArray[np.int32]]:
+    """Return a function that returns the indices of a loop, and refuses too many."""
+    left = most
+
+    def turns(start: int, stop: int) -> NDArray[np.int32]:
+        nonlocal left
+        left -= max(0, int(stop) - int(start))
+        if left < 0:
+            raise _Exhausted
+        return np.arange(start, stop, dtype=np.int32)
+
+    return turns
+
+
+def _ends_of(start: int, stop: int) -> NDArray[np.int32]:
+    """Return the first and the last index of a loop."""
+    return np.arange(start, stop, max(1, int(stop) - int(start) - 1), dtype=np.int32)

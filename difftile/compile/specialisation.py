@@ -19,7 +19,7 @@ from difftile.ir.nodes import Array, Program, Var
 from difftile.ir.types import BOOL, Type, is_float, shape_of
 from difftile.ir.walk import size_of
 from difftile.passes.conflicts import Doubt
-from difftile.passes.reach import Reach
+from difftile.passes.known_indices import KnownIndices
 from difftile.passes.stages import split
 from difftile.substrate import Native, Session
 
@@ -40,7 +40,7 @@ class Specialisation:
         lowered: The captures, the streams of random numbers, and the result. Where a launch takes
             streams, the seed and the first stream are the last two parameters.
         session: The session that this belongs to.
-        reach: The sizes and arguments for which an index would leave a shape.
+        tests: The tests of indices that sizes and integers decide.
         doubts: Accesses of different iterations that sizes and numbers decide about.
         native: Native kernels that may run instead, if all is one stage.
 
@@ -67,7 +67,7 @@ class Specialisation:
         program: Program,
         lowered: Lowered,
         session: Session,
-        reach: Reach | None,
+        tests: KnownIndices | None,
         doubts: Sequence[Doubt],
         native: Native | None = None,
     ) -> None:
@@ -89,7 +89,7 @@ class Specialisation:
         self.params = (*params, *hidden)
         self.roles = tuple(derived.role(param) for param in self.params)
         self.position: dict[Array | Var, int] = {p: k for k, p in enumerate(self.params)}
-        self.limits = Limits(reach, self.position) if reach and reach.leaving else None
+        self.limits = None if tests is None else Limits(tests, self.position)
         self._cells = () if result is None else result.cells
         self.temps = [make(temp.type.element, ()) for temp in hidden]
         for k, temp in enumerate(hidden):

@@ -104,6 +104,7 @@ class PreparedLaunch:
         derived: The fields among the arguments that follow from others.
         suspect: Tells of arguments whether `check` has to look at them, since indices may leave a
             shape; None where the fields and the intervals of the numbers rule it out.
+        unbounded: No conditions are known under which a launch needs no check.
         again: The calls of the kernel from which on the queue of launches looks at it again.
         refusals: How often the queue has refused it, one time after the other.
         fusion: Why it is not fused with others; None if it is, or if that was not tried.
@@ -130,6 +131,7 @@ class PreparedLaunch:
     stages: list[PreparedStage] = field(init=False)
     derived: tuple[DerivedField, ...] = field(init=False)
     exclusive: bool = field(init=False)
+    unbounded: bool = False
     again: int = 0
     refusals: int = 0
     fusion: str | None = None
@@ -183,22 +185,24 @@ class PreparedLaunch:
         """
         limits, ownership = self.code.limits, self.code.ownership
         self.code.check(values)
-        if ownership is not None and ownership.by_numbers:
+        if self.unbounded or (ownership is not None and ownership.by_numbers):
             return
         if limits is None:
             self.suspect = None
             return
         given = frozenset(number.value for number in self.numbers if number.wanted is int)
         varying = given.union(range(self.captured_at, len(values) - len(self.code.temps)))
-        intervals = limits.intervals(values, varying)
-        if intervals is None or not given.issuperset(intervals):
-            self.suspect = limits.leaving_by(values, varying)
+        conditions = limits.conditions(values, varying)
+        self.unbounded = conditions.is_none
+        if conditions.sums or conditions.is_none or not given.issuperset(conditions.box):
+            self.suspect = conditions.test()
             return
         self.numbers = tuple(
             number
-            if number.value not in intervals
-            else replace(number, low=intervals[number.value][0], high=intervals[number.value][1])
+            if number.value not in conditions.box
+            else replace(number, low=ends[0], high=ends[1])
             for number in self.numbers
+            for ends in (conditions.box.get(number.value, (0, 0)),)
         )
         self.suspect = None  # last: other threads look at it first
 

@@ -42,9 +42,8 @@ from difftile.ir.types import BOOL, F64, FLOATS, Scalar, scalar_of, shape_of
 from difftile.meaning.memory import dtype_of, grows
 from difftile.meaning.operations import expression, place, type_name
 
-_RESERVED = frozenset(
-    ("np", "ops", "check_index", "fail", "stop", "watch", "float", "int", "print", *keyword.kwlist)
-)
+_OWN = ("np", "ops", "check_index", "fail", "stop", "watch", "turn", "turns", "float", "int")
+_RESERVED = frozenset((*_OWN, "print", *keyword.kwlist))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +74,7 @@ def print_python(
     report: tuple[Array, Array] | None = None,
     complex_step: bool = False,
     watched: bool = False,
+    counted: bool = False,
 ) -> Printed:
     """Write a program as Python text.
 
@@ -85,8 +85,9 @@ def print_python(
         complex_step: Floats are complex numbers.
         watched: Write the body of the function only, with a call of `watch` after each statement,
             so that variables are those of a module.
+        counted: Loops go through `turns(start, stop)`, and through `turn()`, which is true.
     """
-    printer = _Printer(complex_step, watched, report or ())
+    printer = _Printer(complex_step, watched, report or (), counted)
     printer.program(program, params or (*program.params, *program.temps))
     lines, constants = printer.lines, printer.constants
     head = [f"{name} = {text}" for text, name in constants.items()]
@@ -102,6 +103,7 @@ class _Printer:
     complex_step: bool
     watched: bool
     report: tuple[Array, ...]
+    counted: bool = False
     names: Names = field(default_factory=lambda: Names(_RESERVED))
     title: str = ""
     constants: dict[str, str] = field(default_factory=dict[str, str])
@@ -274,11 +276,12 @@ class _Printer:
         if _is_natural(start, self.natural):
             self.natural.add(index)
         name, bounds = self.names[index], f"{self.number(start)}, {self.number(stop)}"
-        self.open(f"for {name} in np.arange({bounds}, dtype=np.int32):")
+        numbers = f"turns({bounds})" if self.counted else f"np.arange({bounds}, dtype=np.int32)"
+        self.open(f"for {name} in {numbers}:")
 
     def while_(self, loop: While) -> None:
         self.assign(loop.carries, loop.inits)
-        self.open("while True:")
+        self.open("while turn():" if self.counted else "while True:")
         self.block(loop.cond)
         self.open(f"if not {self.value(loop.cond.results[0])}:")
         self.write("break")

@@ -67,7 +67,7 @@ class Ranges:
 
     def inside(self, array: Array, axis: int, index: Value) -> bool:
         """Tell whether an index of a loop, or a literal, is inside for sure."""
-        size = _literal_extent(array, axis)
+        size = literal_extent(array, axis)
         if isinstance(index, Const):
             # There are no fields without elements.
             return index.value == 0 or (size is not None and 0 <= index.value < size)
@@ -106,7 +106,7 @@ class _Bounds:
 
     def extents(self, array: Array, axes: Sequence[int]) -> list[Value]:
         """Append the sizes of axes of an array, or of the elements where they go on."""
-        literal = [_literal_extent(array, axis) for axis in axes]
+        literal = [literal_extent(array, axis) for axis in axes]
         return [
             self.b.size(array, axis) if size is None else Const(size, I32)
             for axis, size in zip(axes, literal, strict=True)
@@ -126,7 +126,7 @@ class _Bounds:
         return self.b.expr(index).min(last).max(0).value
 
 
-def _literal_extent(array: Array, axis: int) -> int | None:
+def literal_extent(array: Array, axis: int) -> int | None:
     """Return the size of an axis of an array, or of its elements; None if it is not literal."""
     ndim = array.type.ndim
     if array.size is not None and axis < ndim:
@@ -134,7 +134,7 @@ def _literal_extent(array: Array, axis: int) -> int | None:
     return None if axis < ndim else shape_of(array.type.element)[axis - ndim]
 
 
-def _picked(stmt: Stmt) -> tuple[tuple[int, ...], tuple[Value, ...]] | None:
+def picked(stmt: Stmt) -> tuple[tuple[int, ...], tuple[Value, ...]] | None:
     """Return the shape of a vector or matrix and the index into it, where that is not literal."""
     if not isinstance(stmt, Let) or stmt.op not in ("extract", "insert"):
         return None
@@ -145,7 +145,7 @@ def _picked(stmt: Stmt) -> tuple[tuple[int, ...], tuple[Value, ...]] | None:
 
 
 def _guarded(bounds: _Bounds, stmt: Stmt) -> bool:
-    pick = _picked(stmt)
+    pick = picked(stmt)
     if isinstance(stmt, (Load, *WRITES)):
         array, index = stmt.array, stmt.index
         doubtful = bounds.ranges.doubtful(array, index)
@@ -171,7 +171,7 @@ def _report(bounds: _Bounds, what: str, index: Sequence[Value], extents: Sequenc
 
 def _confined(bounds: _Bounds, stmt: Stmt) -> bool:
     b = bounds.b
-    pick = _picked(stmt)
+    pick = picked(stmt)
     if isinstance(stmt, (Load, *WRITES)):
         array, index = stmt.array, stmt.index
         doubtful = bounds.ranges.doubtful(array, index)

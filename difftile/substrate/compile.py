@@ -283,6 +283,14 @@ class CompiledProgram:
         for k in zeros.after:
             args[k].clear(parts.cleared[k])
 
+    def first_failure(self, args: Sequence[Any]) -> tuple[Fail, list[float]] | None:
+        """Run a program that can fail; return its failure, if there is one, and the values."""
+        assert self._report is not None
+        variant = self._chosen(_NO_ZEROS, self._work.key(args))
+        return self._report.first_of(
+            lambda memory: variant.launch([*args, *memory]), lambda array: ()
+        )
+
     def settled(self, args: Sequence[Any]) -> Launcher:
         """Return a launcher of the program for buffers of these shapes and for any numbers.
 

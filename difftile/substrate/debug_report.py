@@ -42,6 +42,17 @@ class FailureReport:
         shape_of: Callable[[Array], tuple[int, ...]],
     ) -> None:
         """Run a launch with memory for a report, and keep its failure for `raise_first`."""
+        found = self.first_of(launch, shape_of)
+        if found is not None:
+            fail, values = found
+            _failures.append(fail.failure.error(fail.span, values))
+
+    def first_of(
+        self,
+        launch: Callable[[Sequence[Buffer]], None],
+        shape_of: Callable[[Array], tuple[int, ...]],
+    ) -> tuple[Fail, list[float]] | None:
+        """Run a launch with memory for a report; return its failure, if any, and the values."""
         allocate = current_session().pool.allocate
         count, values = (allocate(a.type.element, ()) for a in (self.count, self.values))
         marks = [
@@ -50,12 +61,14 @@ class FailureReport:
         for zeroed in (count, *marks):
             zeroed.fill(0)
         launch((count, values, *marks))
+        found = None
         if int(count.read_at(())):
-            number, *found = values.read_at(())
+            number, *given = values.read_at(())
             fail = self.fails[int(number)]
-            _failures.append(fail.failure.error(fail.span, found[: len(fail.values)]))
+            found = fail, given[: len(fail.values)]
         for buffer in (count, values, *marks):
             buffer.free()
+        return found
 
 
 def report_of(program: Program, marks: tuple[Array, ...]) -> FailureReport | None:

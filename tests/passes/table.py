@@ -5,7 +5,7 @@ A pass that returns more than a program is adapted here, and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -93,21 +93,21 @@ from difftile.passes.flatten import flat_loop, flatten
 from difftile.passes.fold import fold
 from difftile.passes.forwards import forwards
 from difftile.passes.hoist_accumulations import hoist_accumulations
+from difftile.passes.index_bounds import doubts
 from difftile.passes.inline_primals import inline_primals
 from difftile.passes.instrument import beginning, counted_kinks, iteration, marked
 from difftile.passes.interchange import interchange
 from difftile.passes.interleave import interleave
+from difftile.passes.known_indices import known_indices
 from difftile.passes.last_writes import last_writes
 from difftile.passes.mark_single_writes import mark_single_writes
 from difftile.passes.merge import merge
 from difftile.passes.merge_loops import merge_loops
 from difftile.passes.optimise import finish, normalise, pruned, simplify
 from difftile.passes.over_worlds import over_worlds
-from difftile.passes.polynomials import ALWAYS, Cases, Polynomial, Symbol
 from difftile.passes.precedence import final_loads, stale_loads
 from difftile.passes.privatise import Plan, privatise, scatters_of
 from difftile.passes.promises import verify
-from difftile.passes.reach import reach
 from difftile.passes.reciprocals import reciprocals
 from difftile.passes.reduce import reduce
 from difftile.passes.rows import in_rows
@@ -650,8 +650,8 @@ def _affine(program: Program, options: Options) -> Result:
 def _conflicts(program: Program, options: Options) -> Result:
     """Show races and stores that clash; with sizes, the iterations that meet."""
     notes: list[str] = []
-    for word, doubts in (("race", races(program)), ("clash", clashes(program))):
-        notes += [f"{word}: {_doubt_text(doubt, options)}" for doubt in doubts]
+    for word, found in (("race", races(program)), ("clash", clashes(program))):
+        notes += [f"{word}: {_doubt_text(doubt, options)}" for doubt in found]
     return Result(notes=tuple(notes) or ("no conflicts",))
 
 
@@ -755,35 +755,29 @@ def _afterwards(program: Program, options: Options) -> Result:
     return Result(notes=notes or ("every read finds what the call has left",))
 
 
-def _reach(program: Program, options: Options) -> Result:
-    found = reach(guard(program) if options.flag("guarded", default=True) else program)
-    names: dict[Symbol, str] = {}
-    for symbol, what in found.meaning.items():
-        names[symbol] = what.name if isinstance(what, Var) else f"{what[0].name}.{what[1]}"
+def _known_indices(program: Program, options: Options) -> Result:
+    found = known_indices(program)
+    if found is None:
+        return Result(notes=("nothing is known",))
+    return Result((found.program,))
+
+
+def _index_bounds(program: Program, options: Options) -> Result:
+    """Show where the tests may fail, around integers of 3 and sizes of 9."""
+    found = known_indices(program)
+    if found is None:
+        return Result(notes=("nothing is known",))
+    params = [param for param in found.program.params if isinstance(param, Var)]
+    given = {param: 9 if param in found.sizes else 3 for param in params}
+    within = {param: (int(param in found.sizes) or -99, 99) for param in params}
     notes: list[str] = []
-    for one in found.leaving:
-        assert one.span is not None
-        when = _cases_text(one.when, names)
-        notes.append(f"{one.what} is left by '{one.span.shown}' {when}")
-    return Result(notes=tuple(notes) or ("nothing is certain",))
-
-
-def _cases_text(cases: Cases, names: Mapping[Symbol, str]) -> str:
-    if cases == ALWAYS:
-        return "always"
-    return "where " + " or ".join(
-        " and ".join(f"{_polynomial_text(part, names)} >= 0" for part in case) for case in cases
-    )
-
-
-def _polynomial_text(polynomial: Polynomial, names: Mapping[Symbol, str]) -> str:
-    parts: list[str] = []
-    for monomial, f in polynomial.terms:
-        product = " * ".join(names.get(symbol, "loop") for symbol in monomial)
-        parts.append(product if f == 1 else f"{f} * {product}")
-    if polynomial.constant:
-        parts.append(str(polynomial.constant))
-    return " + ".join(parts)
+    names = {param: param.name for param in params}
+    for one in doubts(found.program, given, within, names)[0]:
+        assert one.fail.span is not None
+        notes.append(f"'{one.fail.span.shown}' may leave, from {one.ends[0]}")
+        for need in one.needs or ():
+            notes.append(f"  unless {need.text} >= 0")
+    return Result(notes=tuple(notes) or ("nothing leaves its shape",))
 
 
 def _activity(program: Program, options: Options) -> Result:
@@ -957,8 +951,9 @@ PASSES: dict[str, Adapter] = {
         simplify=_same(simplify),
         pruned=_same(pruned),
     ),
+    "index_bounds": _index_bounds,
+    "known_indices": _known_indices,
     "promises": _verify,
-    "reach": _reach,
     "reciprocals": _same(reciprocals),
     "privatise": _privatise,
     "reduce": _reduce,
@@ -999,16 +994,15 @@ COVERED = {
     "registers": "time_loop",
     "forms": "conflicts",
     "integers": "conflicts",
+    "interval_operations": "index_bounds",
+    "interval_sums": "index_bounds",
     "intervals": "component_logs",
     "iterations": "conflicts",
-    "known": "reach",
     "late_additions": "ruled",
     "lives": "update_in_place",
     "meetings": "conflicts",
     "positions": "log",
-    "polynomials": "reach",
     "positive": "local_hessian",
-    "projection": "reach",
     "pusher": "forward",
     "reverser": "reverse",
     "reductions": "by_warps",

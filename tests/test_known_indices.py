@@ -17,11 +17,18 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.ad.derive import derive
+from difftile.compile.meanings import meaning_of
 from difftile.diagnostics import IndexOutOfRange
+from difftile.frontend.lower import lower
+from difftile.frontend.source import source_of
+from difftile.ir.nodes import Stmt
+from difftile.ir.types import F32, FieldType
+from difftile.passes import known_indices
 from tests import random_indices
 from tests.random_indices import PLAIN, judge, limits_of, loaded, refused, some_arguments
 
-# For a longer hunt: DIFFTILE_KERNELS=5000 pytest tests/test_reach.py -k random
+# For a longer hunt: DIFFTILE_KERNELS=5000 pytest tests/test_known_indices.py -k random
 KERNELS = int(os.environ.get("DIFFTILE_KERNELS", "60"))
 
 
@@ -40,38 +47,47 @@ def test_kernels_that_depend_on_data_are_not_refused_for_nothing(tmp_path: Path)
     assert len(wrong) < 0.05 * count.launches
 
 
-def test_random_kernels_keep_numbers_in_the_intervals_of_their_fields(tmp_path: Path) -> None:
-    file = tmp_path / "intervals.py"
+def test_random_kernels_with_products_remainders_and_bits(tmp_path: Path) -> None:
+    wrong, count = judge(range(KERNELS), tmp_path, wild=True)
+    assert not wrong
+    assert 0.3 * count.launches < count.outside < 0.7 * count.launches
+
+
+INDICES = (
+    *("i + t", "2 * t - i", "n + 3 - 2 * t", "t // 2", "n * t", "t % 4", "i * t", "t & 3"),
+    *("t * t", "n - t + i", "1 << t", "ti.min(t, n)"),
+)
+
+
+def test_launches_that_need_no_check_stay_inside(tmp_path: Path) -> None:
+    file = tmp_path / "conditions.py"
     rng = random.Random(0)
     texts = [
         f"def kernel_{seed}(x, y, z, n, t):\n"
         f"    for i in range({rng.choice(['n', 't', '3'])}):\n"
-        f"        y[{rng.choice(['i + t', '2 * t - i', 'n + 3 - 2 * t', 't // 2'])}] += 1.0\n\n\n"
-        for seed in range(KERNELS // 2)
+        f"        y[{index}] += 1.0\n\n\n"
+        for seed, index in enumerate(INDICES)
     ]
     file.write_text(random_indices.HEAD + "".join(texts), encoding="utf-8")
-    module, compared, bounded = loaded(file), 0, 0
-    for seed in range(KERNELS // 2):
+    module, exempt, stays = loaded(file), 0, 0
+    for seed in range(len(INDICES)):
         limits = limits_of(getattr(module, f"kernel_{seed}"))
+        assert limits is not None
         given = some_arguments(random.Random(seed))
-        for t in range(-2, 9):
-            fields = [SimpleNamespace(shape=shape) for shape in (given.x, given.y, given.z)]
-            if limits.leaves([*fields, given.n, t]):
+        fields = [SimpleNamespace(shape=shape) for shape in (given.x, given.y, given.z)]
+        for n, t in itertools.product(range(-2, 9), repeat=2):
+            if limits.leaves([*fields, n, t]):
                 continue
-            # Positions of fields among the varying arguments are those of captured fields.
-            suspect = limits.leaving_by([*fields, given.n, t], frozenset(range(5)))
-            for n, other in itertools.product(range(-2, 9, 2), repeat=2):
-                assert suspect([*fields, n, other]) == limits.leaves([*fields, n, other])
-            intervals = limits.intervals([*fields, given.n, t], {0, 1, 2, 4})
-            if intervals is None:
-                continue
-            for other in range(-2, 9):
-                bounded += 4 in intervals
-                low, high = intervals.get(4, (-100, 100))
-                stays = not limits.leaves([*fields, given.n, other])
-                assert (low <= other < high) == stays
-                compared += 1
-    assert compared > bounded > 0
+            for varying in ({3, 4}, {4}):
+                conditions = limits.conditions([*fields, n, t], varying)
+                suspect = conditions.test()
+                assert conditions.is_none or not suspect([*fields, n, t])
+                for other in range(-2, 9):
+                    inside = not limits.leaves([*fields, n, other])
+                    exempt += not suspect([*fields, n, other])
+                    stays += inside
+                    assert inside or suspect([*fields, n, other])
+    assert 0.5 * stays < exempt  # products are not summed up
 
 
 # Kernels, and arguments (x, y, z, n, t) with which they leave; with STAYS they do not
@@ -199,7 +215,7 @@ def test_what_leaves_is_refused(
     kernel: Callable[..., None], outside: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits = limits_of(kernel)
-    monkeypatch.setitem(globals(), "ti", PLAIN)
+    monkeypatch.setitem(globals(), "ti", PLAIN["ti"])
     for given, leaves in ((STAYS, False), *((one, True) for one in outside)):
         launch = random_indices.Given(*given)
         assert random_indices.touches_outside(kernel, launch, 1.0) is leaves
@@ -422,3 +438,107 @@ def test_indices_into_vectors_are_checked() -> None:
     np.testing.assert_array_equal(y.to_numpy(), [3.0, 3.0])
     with pytest.raises(IndexOutOfRange, match=r"an element of 'x' has the shape \(3,\)"):
         sums(x, y, 4)
+
+
+# Indices that bounds do not decide
+
+
+@dt.kernel
+def scattered(y, n: int, p: int):
+    for i in range(n):
+        if i % 5 == 2:
+            y[(i * i + p) % 10_007 % 97] += 1.0
+
+
+@pytest.mark.parametrize("n", [1_000, 40_000])
+def test_indices_that_bounds_leave_in_doubt_are_computed(n: int) -> None:
+    for p in range(9):  # after some the tests are compiled
+        i = np.arange(n)[2::5]
+        most = int(((i * i + p) % 10_007 % 97).max())
+        scattered(dt.zeros(most + 1), n, p)
+        with pytest.raises(IndexOutOfRange, match=rf"has the shape \({most},\)") as caught:
+            scattered(dt.zeros(most), n, p)
+        assert caught.value.index == (most,)
+
+
+@dt.kernel
+def counted(y, n: int, p: int):
+    for i in range(n):
+        k = 0
+        while k < i:
+            y[(k * p) % 11 * 2 % 13] += 1.0
+            k += 3
+
+
+def test_indices_of_loops_that_count_are_computed() -> None:
+    for p in range(1, 9):
+        k = np.arange(0, 99, 3)
+        most = int(((k * p) % 11 * 2 % 13).max())
+        counted(dt.zeros(most + 1), 100, p)
+        with pytest.raises(IndexOutOfRange, match=rf"has the shape \({most},\)"):
+            counted(dt.zeros(most), 100, p)
+
+
+@dt.kernel
+def counted_long(y, n: int):
+    for i in range(1):
+        k = 0
+        for _ in range(n):
+            k = (k * 5 + 3) % 128
+        y[k] += 1.0
+
+
+def test_an_index_after_a_long_loop_is_computed() -> None:
+    n, k = 0, 0
+    while n < 60_000 or k > 5:
+        n, k = n + 1, (k * 5 + 3) % 128
+    counted_long(dt.zeros(k + 1), n)  # after two turns it would be 18
+    with pytest.raises(IndexOutOfRange, match=rf"has the shape \({k},\)"):
+        counted_long(dt.zeros(k), n)
+
+
+def test_an_index_that_passes_the_limit_of_integers_wraps_around() -> None:
+    @dt.kernel
+    def halves(y, p: int):
+        for i in range(3):
+            y[(i + p) // 2**30 + 2] += 1.0
+
+    y = dt.zeros(4)
+    halves(y, 2**31 - 2)  # 2**31 - 2, 2**31 - 1, and -2**31
+    np.testing.assert_array_equal(y.to_numpy(), [1, 0, 0, 2])
+    with pytest.raises(IndexOutOfRange):
+        halves(y[1:], 2**31 - 2)
+
+
+def nested(depth: int, *, counts: bool) -> str:
+    lines = ["def kernel(x):", "    for i in x:"]
+    for k in range(depth):
+        pad = "    " * (k + 2)
+        lines += [f"{pad}c{k} = 0"] * counts + [f"{pad}for j{k} in range(1):"]
+    pad = "    " * (depth + 2)
+    lines.append(f"{pad}x[i] += 1.0")
+    for k in reversed(range(depth if counts else 0)):
+        lines.append(f"{'    ' * (k + 3)}c{k} = c{k} * 2 + 1")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_nested_loops_take_no_time_that_doubles_with_each(
+    counts: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    met, plain = [0], known_indices._Finder.stmt
+
+    def stmt(self: known_indices._Finder, stmt: Stmt) -> None:
+        met[-1] += 1
+        plain(self, stmt)
+
+    monkeypatch.setattr(known_indices._Finder, "stmt", stmt)
+    for depth in (4, 8):
+        met.append(0)
+        file = tmp_path / f"nested_{depth}.py"
+        file.write_text(nested(depth, counts=counts), encoding="utf-8")
+        source = source_of(loaded(file).kernel)
+        known_indices.known_indices(
+            derive(lower(source, {"x": FieldType(F32, 1)}, meaning_of, F32, {}, {}).program)
+        )
+    assert met[2] < (4 if counts else 2.5) * met[1]  # where each doubles it, 16 times as many
