@@ -283,6 +283,29 @@ class IndexRefused(KernelError, IndexError):
         )
 
 
+class DivisionByZero(KernelError, ZeroDivisionError):
+    """An integer is divided by zero in a kernel.
+
+    Found before a launch where it follows from shapes and integer arguments, otherwise while a
+    kernel runs under `dt.init(debug=True)`.
+
+    Args:
+        span: The division.
+        operation: The operation, as it is written.
+        refused: The kernel was not launched.
+    """
+
+    def __init__(self, span: Span | None, operation: str, *, refused: bool = False) -> None:
+        super().__init__(
+            f"Integer division by zero: '{operation}'.",
+            span,
+            "the divisor is 0",
+            notes=["nothing was launched."] if refused else [],
+            hint="test the divisor with an 'if', or write 'a // b if b != 0 else 0', which "
+            "computes one side only.",
+        )
+
+
 class IndexOutOfRange(KernelError, IndexError):
     """An access outside a shape.
 

@@ -1,4 +1,4 @@
-"""The check of a launch before it runs: that no index which its integers decide leaves its shape.
+"""The check of a launch before it runs: of the indices and divisors that its integers decide.
 
 Bounds decide nearly always (`passes/index_bounds`). Where they do not, the tests of the kernel are
 run: as Python, or compiled where there are many iterations. What was found holds for a box of
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from difftile.compile.arguments import Argument
 from difftile.compile.stage import compiled
-from difftile.diagnostics import IndexOutOfRange
-from difftile.ir.failures import BadIndex
+from difftile.diagnostics import DivisionByZero, IndexOutOfRange
+from difftile.ir.failures import BadIndex, ZeroDivisor
 from difftile.ir.nodes import Array, Fail, For, Program, Var, While
 from difftile.ir.types import numpy_dtype, scalar_of
 from difftile.ir.walk import walk, without_stmts
@@ -84,9 +84,11 @@ class Found(NamedTuple):
     doubt: Doubt
     values: tuple[int, ...]
 
-    def error(self) -> IndexOutOfRange:
+    def error(self) -> IndexOutOfRange | DivisionByZero:
         """Return the error; it shows the indices of the whole loop where these are known."""
         fail, half = self.doubt.fail, len(self.values) // 2
+        if isinstance(fail.failure, ZeroDivisor):
+            return DivisionByZero(fail.span, fail.failure.operation, refused=True)
         shape = self.values[half:]
         index: list[tuple[int, int] | None] = []
         parts = zip(fail.values, self.values, self.doubt.ends, shape, strict=False)
@@ -123,6 +125,7 @@ class Limits:
 
         Raises:
             IndexOutOfRange: The launch would reach outside a shape.
+            DivisionByZero: It would divide an integer by zero.
         """
         found = self._outside(values)
         if found is not None:
@@ -311,7 +314,8 @@ class _Tests:
 def _distance(values: Sequence[int]) -> int:
     """Return how far an index, which a shape of as many numbers follows, is outside."""
     half = len(values) // 2
-    return max(max(-i, i - n + 1) for i, n in zip(values[:half], values[half:], strict=True))
+    pairs = zip(values[:half], values[half:], strict=True)
+    return max((max(-i, i - n + 1) for i, n in pairs), default=0)
 
 
 def _counted(most: float) -> Callable[[int, int], NDArray[np.int32]]:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from difftile.diagnostics import (
     AssertionFailure,
     DifftileError,
+    DivisionByZero,
     IndexOutOfRange,
     NotUnique,
     Span,
@@ -50,6 +51,21 @@ class BadIndex:
 
 
 @dataclass(frozen=True, slots=True)
+class ZeroDivisor:
+    """An integer that is divided by zero; there are no values.
+
+    Args:
+        operation: The operation, as it is written.
+    """
+
+    operation: str
+
+    def error(self, span: Span | None, values: Sequence[float]) -> DifftileError:
+        """Return the error of one thread."""
+        return DivisionByZero(span, self.operation)
+
+
+@dataclass(frozen=True, slots=True)
 class BrokenPromise:
     """Two iterations with an index that is promised to be unique.
 
@@ -81,4 +97,4 @@ class BrokenPromise:
         return NotUnique(span, self.array, named(min(first, second)), named(max(first, second)))
 
 
-Failure: TypeAlias = AssertionFailed | BadIndex | BrokenPromise
+Failure: TypeAlias = AssertionFailed | BadIndex | BrokenPromise | ZeroDivisor

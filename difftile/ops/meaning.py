@@ -105,13 +105,15 @@ def whole_power(a: Any, b: Any) -> Any:
 
 
 def raw_div(a: Any, b: Any) -> Any:
-    """Return a / b of integers, cut towards zero as in C."""
-    return np.asarray(np.sign(a) * np.sign(b) * (abs(a) // abs(b)))[()]
+    """Return a / b of integers, cut towards zero as in C; 0 for b = 0."""
+    found = np.floor_divide(a, b)
+    signs_differ = (np.less(a, 0) != np.less(b, 0)) & np.not_equal(b, 0)
+    return found + (signs_differ & (found * b != a)).astype(np.asarray(found).dtype)
 
 
 def raw_mod(a: Any, b: Any) -> Any:
-    """Return the remainder of `raw_div`, with the sign of a as in C."""
-    return a - b * raw_div(a, b)
+    """Return the remainder of `raw_div`, with the sign of a as in C; 0 for b = 0."""
+    return (a - b * raw_div(a, b)) * np.not_equal(b, 0).astype(np.asarray(a).dtype)
 
 
 def shr_logical(a: Any, b: Any) -> Any:

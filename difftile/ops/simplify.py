@@ -347,7 +347,22 @@ def _not(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
     return None if twice is None else twice[0]
 
 
+def _quotient_of_unsigned(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    return b.call("floordiv", *args) if _is_unsigned(type_) else None
+
+
+def _remainder_of_unsigned(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    # Taichi takes the numbers for signed ones.
+    return b.call("mod", *args) if _is_unsigned(type_) else None
+
+
+def _is_unsigned(type_: Type) -> bool:
+    return numpy_dtype(scalar_of(type_)).kind == "u"
+
+
 _RULES: dict[str, Rule] = {
+    "raw_div": _quotient_of_unsigned,
+    "raw_mod": _remainder_of_unsigned,
     "add": _add,
     "sub": _sub,
     "mul": _mul,

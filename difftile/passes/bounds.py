@@ -1,4 +1,4 @@
-"""Indices under debug: accesses outside a shape are reported, and touch no memory.
+"""Indices and divisors under debug: accesses outside a shape are reported, and touch no memory.
 
 `guard` comes first, while every access stands where the user wrote it: it only reports. `confine`
 comes last, after passes that may have moved accesses: it skips writes outside and lets reads go to
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from difftile.ir.failures import BadIndex
+from difftile.ir.failures import BadIndex, ZeroDivisor
 from difftile.ir.nodes import (
     Array,
     Block,
@@ -31,6 +31,7 @@ from difftile.ir.nodes import (
 from difftile.ir.types import BOOL, I32, shape_of
 from difftile.ir.walk import WRITES, definitions, rebind, walk, with_blocks, without_stmts
 from difftile.ops.build import OpBuilder, zero
+from difftile.passes.safe_divisions import DIVISIONS, divisor_of, is_zero
 
 _Rule = Callable[["_Bounds", Stmt], bool]
 
@@ -146,6 +147,10 @@ def picked(stmt: Stmt) -> tuple[tuple[int, ...], tuple[Value, ...]] | None:
 
 def _guarded(bounds: _Bounds, stmt: Stmt) -> bool:
     pick = picked(stmt)
+    divisor = divisor_of(stmt)
+    if divisor is not None and isinstance(stmt, Let):
+        with bounds.b.branch(is_zero(bounds.b, divisor)):
+            bounds.b.append(Fail(ZeroDivisor(DIVISIONS[stmt.op]), (), bounds.b.span))
     if isinstance(stmt, (Load, *WRITES)):
         array, index = stmt.array, stmt.index
         doubtful = bounds.ranges.doubtful(array, index)

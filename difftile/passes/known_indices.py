@@ -1,4 +1,4 @@
-"""The part of a program that computes indices from sizes and integers, and tests them.
+"""The part of a program that computes indices and divisors from integers, and tests them.
 
 What is left of a program are loops, conditions and integer arithmetic that depend neither on memory
 nor on floats or random numbers, and a `Fail` for each axis of an access that may be outside. Where
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from difftile.ir.failures import BadIndex
+from difftile.ir.failures import BadIndex, ZeroDivisor
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -39,6 +39,7 @@ from difftile.ir.walk import uses
 from difftile.ops.build import OpBuilder, zero
 from difftile.passes.bounds import Ranges, literal_extent, picked
 from difftile.passes.dce import dce
+from difftile.passes.safe_divisions import DIVISIONS, divisor_of, is_zero
 
 UNKNOWN = Const(-(2**31), I32)
 """Stands among the values of a failure for an index along another axis that is not known."""
@@ -200,6 +201,11 @@ class _Finder:
             known = self.decided(stmt)
         if self.set(stmt.out, known):
             self.b.append(replace(stmt, args=tuple(map(self.held, stmt.args))))
+        divisor = divisor_of(stmt)
+        if divisor is not None and self.of(divisor) != _NO:
+            known, by_zero = self.of(divisor), is_zero(self.b, self.held(divisor))
+            fail = Fail(ZeroDivisor(DIVISIONS[stmt.op]), (), stmt.span)
+            self.fail((self.b.expr(by_zero) & known).value, fail)
         pick = picked(stmt)
         if pick is not None:
             shape, index = pick

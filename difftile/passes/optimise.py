@@ -28,6 +28,7 @@ from difftile.passes.mark_single_writes import mark_single_writes
 from difftile.passes.merge import merge
 from difftile.passes.merge_loops import merge_loops
 from difftile.passes.reduce import reduce
+from difftile.passes.safe_divisions import safe_divisions
 from difftile.passes.scalar_replacement import scalar_replacement
 from difftile.passes.scatter_to_gather import scatter_to_gather
 from difftile.passes.signs_of_roots import signs_of_roots
@@ -152,6 +153,8 @@ def finish(
         *((warp_aggregate, fold, cse, dce) if warps else ()),
         # After the passes that find equal or known values.
         widen_integers,
+        # After the passes that follow quotients and remainders.
+        safe_divisions,
         # Values are values for all other passes.
         update_in_place,
         # Parameters are mentioned no more where everything that used them is gone.

@@ -19,7 +19,14 @@ from difftile.compile.methods import BoundKernel, check_class, is_data_oriented
 from difftile.compile.redefinition import redefines
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Adjoint
-from difftile.diagnostics import IndexOutOfRange, LaunchError, brief, counted, did_you_mean
+from difftile.diagnostics import (
+    DivisionByZero,
+    IndexOutOfRange,
+    LaunchError,
+    brief,
+    counted,
+    did_you_mean,
+)
 from difftile.fields.field import Field
 from difftile.fields.pending import PENDING, run_pending
 from difftile.fields.recording import RECORDING, Recording
@@ -151,6 +158,7 @@ class Kernel(ByName):
             IndexOutOfRange: An index would leave a shape; the kernel was not launched. Or, under
                 debug, an index that depends on the contents of fields has left one; the launch has
                 run to its end.
+            DivisionByZero: The same of an integer that is divided by zero.
             AssertionFailure: Under debug an assertion does not hold; the launch has run to its end.
         """
         try:
@@ -448,7 +456,7 @@ class Kernel(ByName):
             )
         if launch.suspect is not None:
             # Before other threads see the launch: the check finds numbers that need no checks.
-            with suppress(IndexOutOfRange):  # raised by the launch itself
+            with suppress(IndexOutOfRange, DivisionByZero):  # raised by the launch itself
                 launch.check(launch.values)
         self._launches.add(launch)
         return launch
