@@ -8,7 +8,7 @@ pass the limits of a type is given up, since such integers wrap around.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -303,7 +303,7 @@ class _Walk:
     @contextmanager
     def ranges(
         self, indices: Sequence[Var], starts: Sequence[Value], stops: Sequence[Value]
-    ) -> Iterator[bool]:
+    ) -> Generator[bool]:
         """Bind the indices of a loop inside the block; yields whether it may run."""
         before, runs = self.turns, True
         conditions: list[Sum] = []

@@ -7,7 +7,7 @@ one after the other, as in the elimination of Fourier and Motzkin, with few boun
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
@@ -177,7 +177,7 @@ class Symbols:
         return max(value.low, self.least(value.sum)), min(value.high, self.greatest(value.sum))
 
     @contextmanager
-    def under(self, side: Side) -> Iterator[bool]:
+    def under(self, side: Side) -> Generator[bool]:
         """Hold a condition inside the block; yields whether it can hold at all."""
         undo: list[list[Sum]] = []
         known = [*side.sums]
