@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+import sys
+from collections.abc import Callable, Generator, Iterator
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.exchange import as_integer
@@ -28,7 +29,7 @@ class Steps:
         return _bodies(self._numbers)
 
 
-def _bodies(numbers: range) -> Generator[int]:
+def _bodies(numbers: range, ends: Callable[[], bool] = sys.is_finalizing) -> Generator[int]:
     """Yield the numbers, and tell the queue where bodies begin."""
     loop = QUEUE.begin(len(numbers), LAUNCHES)
     if loop is None:
@@ -47,7 +48,8 @@ def _bodies(numbers: range) -> Generator[int]:
         shorten(error)
         raise
     finally:  # of the loop, be it by 'break', 'return' or an error
-        QUEUE.end(loop)
+        if not ends():  # names of modules are gone while the interpreter ends
+            QUEUE.end(loop)
 
 
 def steps(*bounds: int) -> Steps:

@@ -22,6 +22,8 @@ impl, misc = private.impl, private.misc
 
 HAS_STREAMS: bool = private.HAS_STREAMS
 ARCHS: dict[str, Any] = {name: getattr(ti, name) for name in private.ARCHS}
+# The compiler's own list goes on to OpenGL, and asking for that on a machine without a GPU crashes.
+ARCHS["gpu"] = [ARCHS[name] for name in ("cuda", "amdgpu", "metal", "vulkan") if name in ARCHS]
 
 _OF_OTHERS = 32  # multiprocessors, where the number is unknown; GPUs have 10 to 140
 
