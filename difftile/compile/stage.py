@@ -38,6 +38,7 @@ from difftile.passes.inline_primals import inline_primals
 from difftile.passes.optimise import finish, plain, pruned, simplify
 from difftile.passes.precedence import stale_loads
 from difftile.passes.promises import verify
+from difftile.passes.rebase import rebase
 from difftile.passes.versions import late_loads, redirect
 from difftile.passes.windows import Windowed, windowed
 from difftile.substrate import CompiledProgram, Native, current_session
@@ -163,16 +164,25 @@ def compiled(program: Program, native: Native | None = None) -> CompiledProgram:
         return _as_it_is(plain(program), debug=session.debug)
     blocks_on_cpu = max(_FEWEST_BLOCKS, _BLOCKS_A_THREAD * session.threads)
     blocks = blocks_on_cpu if session.on_host else _BLOCKS_ON_GPU
-    finished = finish(
-        inline_primals(program),
-        blocks,
-        few_threads=session.on_host,
-        warps=session.warps,
-        as_written=not session.fast_math or is_exact(program),
-    )
-    if not session.debug:
-        return CompiledProgram(finished, native=None if native is None else native(finished))
-    return _as_it_is(finished, debug=True)
+
+    def finished(program: Program) -> Program:
+        return finish(
+            inline_primals(program),
+            blocks,
+            few_threads=session.on_host,
+            warps=session.warps,
+            as_written=not session.fast_math or is_exact(program),
+        )
+
+    form = finished(program)
+    if session.debug:
+        return _as_it_is(form, debug=True)
+    launches = None if native is None else native(form)
+
+    def rebased() -> CompiledProgram:
+        return CompiledProgram(finished(rebase(program)), from_zero=True)
+
+    return CompiledProgram(form, native=launches, rebased=rebased)
 
 
 def _as_it_is(program: Program, *, debug: bool) -> CompiledProgram:

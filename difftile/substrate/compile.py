@@ -45,7 +45,7 @@ from difftile.substrate.strips import in_strips
 from difftile.substrate.vector_loops import LoopCode, loop_codes
 from difftile.substrate.vectorise_functions import Vectorised, vectorise_functions
 from difftile.substrate.whole import NO_PARTS, Parts, WholeWrites, size_of
-from difftile.substrate.work import work_of
+from difftile.substrate.work import TooManyIterations, work_of
 
 # Storing instead of adding pays where memory is the bottleneck; below, one variant is enough.
 _FRESH_BYTES = 1 << 20
@@ -168,6 +168,18 @@ class _WithMemory:
             buffer.free()
 
 
+class _OfOthers:
+    """Another program with the same parameters, some of which it may lack."""
+
+    def __init__(self, program: CompiledProgram, params: Sequence[Array | Var]) -> None:
+        self._program = program
+        self._positions = [params.index(param) for param in program.params]
+
+    def launch(self, args: Sequence[Any]) -> None:
+        """Run on the arguments of the program in whose place it stands."""
+        self._program.launch([args[k] for k in self._positions])
+
+
 NativeLaunch: TypeAlias = Callable[[Sequence[Any]], bool]
 """Launches a native kernel in place of a program, on the program's arguments, if it can."""
 
@@ -182,6 +194,9 @@ class CompiledProgram:
         program: A finished program; `launch` takes its parameters and then its temps.
         marks: More memory of the program, which is zero before each launch.
         native: Launches a native kernel instead, where there is one for the arguments.
+        rebased: Compiles the program with loops from zero, for loops that end beyond what pieces of
+            a loop can be counted to.
+        from_zero: This is such a program.
     """
 
     def __init__(
@@ -189,7 +204,12 @@ class CompiledProgram:
         program: Program,
         marks: tuple[Array, ...] = (),
         native: NativeLaunch | None = None,
+        rebased: Callable[[], CompiledProgram] | None = None,
+        *,
+        from_zero: bool = False,
     ) -> None:
+        self._rebased = rebased
+        self._from_zero = from_zero
         session = current_session()
         shader = session.device in DEVICES
         if shader:
@@ -307,12 +327,19 @@ class CompiledProgram:
         known = self._choice.get((zeros, key))
         if known is not None:
             return known
-        self._work.check(key, flat=not self._on_host)
-        which = self._which(zeros, key)
-        with LOCK:
-            variant = self._variants.get(which)
-            if variant is None:
-                variant = self._variants[which] = self._variant(which)
+        try:
+            self._work.check(key, flat=not self._on_host, from_zero=self._from_zero)
+        except TooManyIterations:
+            if self._rebased is None:
+                raise
+            with LOCK:
+                variant = _OfOthers(self._rebased(), self.params)
+        else:
+            which = self._which(zeros, key)
+            with LOCK:
+                variant = self._variants.get(which)
+                if variant is None:
+                    variant = self._variants[which] = self._variant(which)
         self._choice[zeros, key] = variant
         return variant
 

@@ -44,12 +44,17 @@ _WAKING = 60_000.0  # ns, by default: a parallel loop wakes threads and waits fo
 _RANGE = 16  # times as much or as little on other machines
 _ATOMIC = 45  # steps, of one component
 _MOST_BY_ATOMICS = 4  # times as long
+LAST = 2**31 - 1
 MOST_ITERATIONS = 2**31 - 2**12  # sizes are rounded up to blocks and threads
 _COUNTING = frozenset(
     ("add", "sub", "mul", "neg", "max", "min", "floordiv", "mod", "cast", "gt", "select")
 )
 _UNKNOWN_TRIPS = 16
 _UNKNOWN_EXTENT = 1 << 20
+
+
+class TooManyIterations(KernelError):
+    """A parallel loop has more iterations than integers of 32 bits count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +81,22 @@ class Work:
         """Return the number of elementary steps of a launch: of its statements, all alike."""
         return self._estimate(key).total
 
-    def check(self, key: tuple[Any, ...], *, flat: bool) -> None:
+    def check(self, key: tuple[Any, ...], *, flat: bool, from_zero: bool = False) -> None:
         """Check that the iterations of a launch can be counted, as far as they are known.
 
         Args:
             key: The inputs of the estimate.
             flat: A loop over several axes is one over all of them (GPUs); else each axis is a
                 loop of its own.
+            from_zero: All loops are from zero, whatever integers their lengths follow from.
 
         Raises:
-            KernelError: There are too many.
+            TooManyIterations: There are too many.
         """
         for stmt, count in self._estimate(key).counts(flat=flat):
-            if abs(count) > MOST_ITERATIONS:
-                raise KernelError(
+            most = LAST if from_zero and isinstance(stmt, Let) else MOST_ITERATIONS
+            if not -LAST - 1 <= count <= most:
+                raise TooManyIterations(
                     f"This loop has {count:.0f} iterations in one launch.",
                     stmt.span,
                     "more than 2**31 - 4096",
@@ -230,6 +237,7 @@ class _Estimate:
                 axes = zip(stmt.starts, stmt.stops, strict=True)
                 lengths = [self.trips(start, stop, 1.0) for start, stop in axes]
                 yield stmt, prod(lengths) if flat else max(lengths)
+                yield from ((stmt, self.value(stop) or 0.0) for stop in stmt.stops)
 
     def value(self, value: Value) -> float | None:
         return float(value.value) if isinstance(value, Const) else self.values.get(value)

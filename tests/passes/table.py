@@ -108,6 +108,7 @@ from difftile.passes.over_worlds import over_worlds
 from difftile.passes.precedence import final_loads, stale_loads
 from difftile.passes.privatise import Plan, privatise, scatters_of
 from difftile.passes.promises import verify
+from difftile.passes.rebase import rebase
 from difftile.passes.reciprocals import reciprocals
 from difftile.passes.reduce import reduce
 from difftile.passes.rows import in_rows
@@ -955,6 +956,7 @@ PASSES: dict[str, Adapter] = {
     "index_bounds": _index_bounds,
     "known_indices": _known_indices,
     "promises": _verify,
+    "rebase": _same(rebase),
     "reciprocals": _same(reciprocals),
     "privatise": _privatise,
     "reduce": _reduce,

@@ -1,0 +1,73 @@
+"""Parallel loops whose bounds are near the limits of integers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import taichi as ti
+
+import difftile as dt
+from difftile.diagnostics import KernelError
+
+LAST = 2**31 - 1
+RANGES = [
+    (LAST - 2, LAST),
+    (LAST - 9, LAST - 5),
+    (-LAST - 1, -LAST + 1),
+    (-LAST - 1, -LAST - 1),
+    (LAST - 2, 5),
+    (5, -LAST),
+]
+
+
+@dt.kernel
+def count(total, first: int, last: int):
+    for i in range(first, last):
+        total[None] += 1
+
+
+@dt.kernel
+def fill(y, first: int, last: int):
+    for i in range(first, last):
+        y[i - first] = i
+
+
+@dt.kernel
+def weigh(x, y, first: int, last: int):
+    for i in range(first, last):
+        y[None] += x[i - first] * x[i - first]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("first", "last"), RANGES)
+def test_iterations_of_a_range_near_a_limit(first: int, last: int) -> None:
+    length = max(0, last - first)
+    total = dt.zeros((), dtype=ti.i32)
+    count(total, first, last)
+    assert total[None] == length
+    y = dt.zeros(8, dtype=ti.i32)
+    fill(y, first, last)
+    np.testing.assert_array_equal(y.to_numpy()[:length], np.arange(first, first + length))
+    assert not y.to_numpy()[length:].any()
+    x, loss = dt.full(8, 3.0, grad=True), dt.zeros((), grad=True)
+    with dt.Tape(loss):
+        weigh(x, loss, first, last)
+    np.testing.assert_array_equal(x.grad.to_numpy(), [6.0] * length + [0.0] * (8 - length))
+
+
+@pytest.mark.compiled
+def test_literal_bounds_near_a_limit() -> None:
+    @dt.kernel
+    def literal(total):
+        for i in range(2147483645, 2147483647):
+            total[None] += 1
+
+    total = dt.zeros((), dtype=ti.i32)
+    literal(total)
+    assert total[None] == 2
+
+
+@pytest.mark.compiled
+def test_more_iterations_than_integers_is_refused() -> None:
+    with pytest.raises(KernelError, match="iterations in one launch"):
+        count(dt.zeros((), dtype=ti.i32), -LAST, LAST)
