@@ -228,3 +228,19 @@ def test_iterations_that_32_bits_cannot_count_are_refused(kernel: Any, flat: boo
             work.check(work.key((x, 46_341)), flat=flat)
     else:
         work.check(work.key((x, 46_341)), flat=flat)
+
+
+@dt.kernel
+def between(x, first: int, last: int):
+    for i in range(first, last):
+        x[i - first] = 1.0
+
+
+def test_loops_of_a_device_end_where_their_steps_can_be_counted() -> None:
+    x = dt.zeros(4)
+    between(x, 1, 4)
+    (stage,) = between._latest.stages
+    work = work_of(finish(stage.program, 32, few_threads=False))
+    work.check(work.key((x, 2**31 - 9000, 2**31 - 8996)), flat=True)
+    with pytest.raises(KernelError, match="iterations in one launch"):
+        work.check(work.key((x, 2**31 - 9, 2**31 - 5)), flat=True)

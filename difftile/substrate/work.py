@@ -237,7 +237,8 @@ class _Estimate:
                 axes = zip(stmt.starts, stmt.stops, strict=True)
                 lengths = [self.trips(start, stop, 1.0) for start, stop in axes]
                 yield stmt, prod(lengths) if flat else max(lengths)
-                yield from ((stmt, self.value(stop) or 0.0) for stop in stmt.stops)
+                if flat:  # threads go on by large steps, which may pass the limit
+                    yield from ((stmt, self.value(stop) or 0.0) for stop in stmt.stops)
 
     def value(self, value: Value) -> float | None:
         return float(value.value) if isinstance(value, Const) else self.values.get(value)
