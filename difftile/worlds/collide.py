@@ -13,7 +13,7 @@ import difftile as dt
 from difftile import ti
 from difftile.worlds.boxes import sphere_of, to_box
 from difftile.worlds.kinds import BOX, CAPSULE, PLANE
-from difftile.worlds.segments import PARALLEL, on_parallels, on_segments
+from difftile.worlds.segments import are_parallel, on_parallels, on_segments
 
 ZERO = ti.Vector([0.0, 0.0, 0.0])
 FAR = 1e10  # the distance in a slot without a contact [m]
@@ -22,8 +22,11 @@ LEAST_MIX = 1e-15
 
 
 @dt.func
-def frame_of(normal, hint):
-    """Return the frame of a contact, rows n, t1, t2, with t1 near `hint` if that is not zero."""
+def frame_of(normal, hint, least):
+    """Return the frame of a contact, rows n, t1, t2, with t1 near `hint` if that is not zero.
+
+    t1 is along x if `hint` is normal to the surface, up to the rounding `least`.
+    """
     t = hint
     if hint.norm_sqr() < 0.25:
         t = ti.Vector([0.0, 1.0, 0.0])
@@ -31,7 +34,7 @@ def frame_of(normal, hint):
             t = ti.Vector([0.0, 0.0, 1.0])
     t = t - normal * normal.dot(t)
     t1 = ti.Vector([1.0, 0.0, 0.0])
-    if t.norm_sqr() > 1e-30:
+    if t.norm_sqr() > least * least:
         t1 = t / t.norm()
     t2 = normal.cross(t1)
     return ti.Matrix(
@@ -68,20 +71,20 @@ class Collision:
         p1, p2 = geom_xpos[g1], geom_xpos[g2]
         z1, z2 = geom_xmat[g1][:, 2], geom_xmat[g2][:, 2]
         size1, size2 = m.geom_size[g1], m.geom_size[g2]
+        least = m.rounding[None]
         dist, point, normal, hint = FAR, p2, z1, ZERO
         if ti.static(self.planes):
             if m.geom_type[g1] == PLANE:
                 dist, point, hint = self.on_plane(m, s, reach, p1, z1, p2, geom_xmat[g2], size2)
         if ti.static(self.segments):
             if m.geom_type[g1] != PLANE and m.geom_type[g2] != BOX:
-                a1, a2 = ZERO, ZERO
+                half1, half2 = 0.0, 0.0
                 if m.geom_type[g1] == CAPSULE:
-                    a1 = z1 * size1[1]
+                    half1 = size1[1]
                 if m.geom_type[g2] == CAPSULE:
-                    a2 = z2 * size2[1]
-                place = m.slot_place[s]
+                    half2 = size2[1]
                 dist, point, normal = self.of_segments(
-                    a1, a2, p1, p2, size1[0], size2[0], reach, place
+                    z1, z2, half1, half2, p1, p2, size1[0], size2[0], m.slot_place[s], least
                 )
         if ti.static(self.solids):
             if m.geom_type[g1] != PLANE and m.geom_type[g2] == BOX:
@@ -91,7 +94,7 @@ class Collision:
                 dist, point, normal = self.on_box(
                     p1, arm, size1[0], p2, geom_xmat[g2], size2, m.slot_place[s]
                 )
-        return dist, point, frame_of(normal, hint)
+        return dist, point, frame_of(normal, hint, least)
 
     @dt.func
     def on_box(self, p1, arm, radius, p2, axes, size, place):
@@ -131,24 +134,44 @@ class Collision:
         return dist, point, hint
 
     @dt.func
-    def of_segments(self, a1, a2, p1, p2, r1, r2, reach, place):
-        """Return distance, point and normal of the contact of two spheres or capsules."""
+    def of_segments(self, z1, z2, half1, half2, p1, p2, r1, r2, place, least):
+        """Return distance, point and normal of the contact of two spheres or capsules.
+
+        Args:
+            z1, z2: Their third axes.
+            half1, half2: Half of the length of the axis of a capsule, 0 for a sphere [m].
+            p1, p2, r1, r2: Centres and radii.
+            place: 0 or 1; only capsules that are parallel have a second contact.
+            least: What is rounding; see `Model.parameters`.
+        """
+        a1, a2 = z1 * half1, z2 * half2
         x1, x2 = 0.0, 0.0
         there = place == 0
         parallel = False
         if ti.static(self.parallels):
-            aa, ab, bb = a1.norm_sqr(), a1.dot(a2), a2.norm_sqr()
-            parallel = aa > 0.0 and bb > 0.0 and aa * bb - ab * ab < PARALLEL
+            parallel = half1 > 0.0 and half2 > 0.0 and are_parallel(z1, z2)
             if parallel:
-                x1, x2, there = on_parallels(a1, a2, p1 - p2, reach + r1 + r2, place)
+                x1, x2 = on_parallels(a1, a2, p1 - p2, place)
+                there = True
         if not parallel:
             x1, x2 = on_segments(a1, a2, p1 - p2)
         c1 = p1 + a1 * x1
         # Centres first: their difference is exact where it is small, and axes may nearly cross.
         between = (p2 - p1) + (a2 * x2 - a1 * x1)
         apart = between.norm()
+        across = z1.cross(z2)
+        sine = across.norm()
         normal = ti.Vector([1.0, 0.0, 0.0])
-        if apart > 1e-15:
+        # Axes that cross have the direction of their product, which is known better than that
+        # between two points next to each other; centres in one place have it by definition.
+        crossing = (
+            not parallel and abs(x1) < 1.0 and abs(x2) < 1.0 and apart < sine * min(half1, half2)
+        )
+        if sine > least and (crossing or apart <= least):
+            normal = across / sine
+            if between.dot(normal) < -least:
+                normal = -normal
+        elif apart > least:
             normal = between / apart
         dist = FAR
         if there:

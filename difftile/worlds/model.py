@@ -24,6 +24,8 @@ from difftile.worlds.topology import Sizes, derived
 PathLike: TypeAlias = "str | os.PathLike[str]"
 _FORMAT = "difftile worlds 1"
 _STIFF = 0.999  # impedances above it lose digits of f32
+# MuJoCo's mjMINVAL, and as many units in the last place of single precision.
+ROUNDING = {ti.f64: 1e-15, ti.f32: 1e-15 * float(np.finfo(np.float32).eps / np.finfo(float).eps)}
 
 
 @final
@@ -116,7 +118,8 @@ class Model:
         """Return the arrays and tables as one struct of fields, the argument `m` of kernels.
 
         Elements of several numbers are vectors; `m.gravity`, `m.timestep` and `m.impratio` have the
-        shape (). Lengths are in metres, masses in kilograms, angles in radians.
+        shape (). Lengths are in metres, masses in kilograms, angles in radians. `m.rounding` is the
+        size up to which lengths, sines and Jacobians count as zero.
 
         Args:
             dtype: `ti.f32` or `ti.f64`.
@@ -141,6 +144,7 @@ class Model:
             for name, row in _PASSED.items()
         }
         found |= {name: _field(table, _INDEX, dtype) for name, table in self.tables.items()}
+        found["rounding"] = _field(np.array(ROUNDING[dtype]), Row(""), dtype)
         return _parameters(tuple(found))(**found)
 
     @property

@@ -5,34 +5,34 @@ from __future__ import annotations
 import difftile as dt
 from difftile import ti
 
-PARALLEL = 1e-15  # the determinant below which segments are parallel
+PARALLEL = 1e-8  # the square of the sine up to which segments are parallel, as in MuJoCo 4
+
+
+@dt.func
+def are_parallel(a1, a2):
+    """Return whether two vectors that are not zero are parallel."""
+    # By the cross product: in single precision a a b b - (a b)^2 loses such a small angle.
+    return a1.cross(a2).norm_sqr() <= PARALLEL * a1.norm_sqr() * a2.norm_sqr()
 
 
 @dt.func
 def on_segments(a1, a2, apart):
     """Return where two segments -a1..a1 and -a2..a2, with centres apart, are nearest; not parallel.
 
-    The results are in -1..1 (Ericson, Real-Time Collision Detection, 5.1.9).
+    The results are in -1..1 (Ericson, Real-Time Collision Detection, 5.1.9). The second is the
+    point nearest to the first, so that rounding moves both along the segments alike and the
+    direction between them stays perpendicular to both.
     """
     aa, ab, bb = a1.norm_sqr(), -a1.dot(a2), a2.norm_sqr()
     u, v = -a1.dot(apart), a2.dot(apart)
     x1, x2 = 0.0, 0.0
     if aa > 0.0 and bb > 0.0:
-        det = aa * bb - ab * ab
-        x1 = (bb * u - ab * v) / det
-        x2 = (aa * v - ab * u) / det
-        if x1 > 1.0:
-            x1 = 1.0
-            x2 = (v - ab) / bb
-        elif x1 < -1.0:
-            x1 = -1.0
-            x2 = (v + ab) / bb
-        if x2 > 1.0:
-            x2 = 1.0
-            x1 = ti.math.clamp((u - ab) / aa, -1.0, 1.0)
-        elif x2 < -1.0:
-            x2 = -1.0
-            x1 = ti.math.clamp((u + ab) / aa, -1.0, 1.0)
+        normal = a1.cross(a2)
+        x1 = ti.math.clamp(a2.cross(apart).dot(normal) / normal.norm_sqr(), -1.0, 1.0)
+        x2 = (v - ab * x1) / bb
+        if abs(x2) > 1.0:
+            x2 = ti.math.clamp(x2, -1.0, 1.0)
+            x1 = ti.math.clamp((u - ab * x2) / aa, -1.0, 1.0)
     elif aa > 0.0:
         x1 = ti.math.clamp(u / aa, -1.0, 1.0)
     elif bb > 0.0:
@@ -41,27 +41,23 @@ def on_segments(a1, a2, apart):
 
 
 @dt.func
-def on_parallels(a1, a2, apart, reach, place):
-    """Return the same for parallel segments: the ends, each with its nearest point, in turn.
+def on_parallels(a1, a2, apart, place):
+    """Return the same for parallel segments, at one end of the part where they are side by side.
+
+    As in MuJoCo 4: an end of either segment and the point of the other that is nearest to it. Where
+    the segments are not side by side, both places are those of the nearest ends.
 
     Args:
-        reach: The distance of the axes within which an end counts [m].
-        place: 0 for the first end that counts, 1 for the second.
-
-    Returns:
-        The two positions, and whether there is such an end.
+        a1, a2, apart: As for `on_segments`.
+        place: 0 for the lower end along a1, 1 for the upper.
     """
     aa, ab, bb = a1.norm_sqr(), -a1.dot(a2), a2.norm_sqr()
     u, v = -a1.dot(apart), a2.dot(apart)
-    x1, x2 = 0.0, 0.0
-    found = 0
-    for end in range(4):
-        sign = 1.0 - 2.0 * (end % 2)
-        y1, y2 = sign, ti.math.clamp((v - sign * ab) / bb, -1.0, 1.0)
-        if end > 1:
-            y1, y2 = ti.math.clamp((u - sign * ab) / aa, -1.0, 1.0), sign
-        if (apart + a1 * y1 - a2 * y2).norm() <= reach:
-            if found == place:
-                x1, x2 = y1, y2
-            found += 1
-    return x1, x2, found > place
+    x2 = 2.0 * place - 1.0  # the end of the second segment that comes first or last along a1
+    if ab > 0.0:
+        x2 = -x2
+    x1 = (u - ab * x2) / aa
+    if abs(x1) > 1.0:
+        x1 = ti.math.clamp(x1, -1.0, 1.0)
+        x2 = ti.math.clamp((v - ab * x1) / bb, -1.0, 1.0)
+    return x1, x2

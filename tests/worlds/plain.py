@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from difftile import worlds
+from difftile import ti, worlds
 from difftile.worlds.arrays import ARRAYS
+from difftile.worlds.model import ROUNDING
 from tests import plain_python
 from tests.faults import probes
 from tests.plain_python import DIFFTILE, MATH, TAICHI, Namespace, PlainField, Small
@@ -139,6 +140,7 @@ def parameters(model: worlds.Model) -> Any:
         found[name] = PlainField(values, row.element)
     for name, table in model.tables.items():
         found[name] = PlainField(table, ())
+    found["rounding"] = PlainField(np.array(ROUNDING[ti.f64]), ())
     return SimpleNamespace(**found)
 
 
