@@ -144,7 +144,7 @@ class Equalities:
             rho = ti.sqrt(square)
         solref, solimp = m.eq_solref[e], m.eq_solimp[e]
         d = impedance(solimp, rho, bounded(solimp[0]))
-        k, b = spring(solref, solimp, h)
+        k, b = spring(solref, solimp, self.rows.shortest(h))
         one, other = m.eq_obj1id[e], m.eq_obj2id[e]
         moving, bending = 0.0, 0.0
         if m.eq_type[e] == FOLLOWER:
@@ -231,6 +231,32 @@ class Equalities:
         return count
 
     @dt.func
+    def is_felt(self, m, e, tied, tree):
+        """Return whether a joint moves what an equality ties; otherwise it has no rows.
+
+        As in MuJoCo, which drops rows whose Jacobian is zero: their regularisation is that of
+        bodies that cannot move, 0 or nearly, and their force is rounding divided by it.
+
+        Args:
+            m, e, tied, tree: As for `column`.
+        """
+        found = m.eq_type[e] == FOLLOWER
+        if m.eq_type[e] != FOLLOWER:
+            least = m.rounding[None] * m.rounding[None]
+            i1, i2 = m.body_lastdofid[m.eq_obj1id[e]], m.body_lastdofid[m.eq_obj2id[e]]
+            for _ in range(self.nv):
+                i = max(i1, i2)
+                if i < 0 or found:
+                    break
+                moved, bent = self.column(m, e, i, i == i1, i == i2, tied, tree)
+                found = moved.norm_sqr() > least or bent.norm_sqr() > least
+                if i == i1:
+                    i1 = m.dof_parentid[i]
+                if i == i2:
+                    i2 = m.dof_parentid[i]
+        return found
+
+    @dt.func
     def motions(self, m, qvel, tree):
         """Return velocities of nodes, and accelerations where no joint accelerates."""
         vel = (dt.local(self.nnode, vec3), dt.local(self.nnode, vec3))
@@ -265,6 +291,8 @@ class Equalities:
                 speed += moved[p] * qvel[freedom[p]]
                 turning += bent[p] * qvel[freedom[p]]
             r, s, weight, firm = self.law(m, h, e, tied[3], tied[4], speed, turning)
+            if not self.is_felt(m, e, tied, tree):
+                weight, firm = 0.0, 0.0
             moves, bends = self.drift(m, e, tied, tree[0], bodies[1], vel, acc)
             r += moves
             s += bends
@@ -314,13 +342,14 @@ class Equalities:
         for k in range(self.nequality):
             e = m.tie_eqid[k]
             tied = self.tie(m, e, qpos, bodies[0], bodies[1])
-            speed, turning = self.along(m, e, tied, com, v, qvel)
-            r, s, weight, firm = self.law(m, h, e, tied[3], tied[4], speed, turning)
-            moves, bends = self.drift(m, e, tied, com, bodies[1], vel, acc)
-            moved, bent = self.along(m, e, tied, com, w, a)
-            push, twist = self.along(m, e, tied, com, y, x)
-            total -= weight * push.dot(moved + moves + r)
-            total -= firm * twist.dot(bent + bends + s)
+            if self.is_felt(m, e, tied, tree):
+                speed, turning = self.along(m, e, tied, com, v, qvel)
+                r, s, weight, firm = self.law(m, h, e, tied[3], tied[4], speed, turning)
+                moves, bends = self.drift(m, e, tied, com, bodies[1], vel, acc)
+                moved, bent = self.along(m, e, tied, com, w, a)
+                push, twist = self.along(m, e, tied, com, y, x)
+                total -= weight * push.dot(moved + moves + r)
+                total -= firm * twist.dot(bent + bends + s)
         return total
 
     @dt.func
@@ -340,8 +369,8 @@ class Equalities:
         self.rows.motions(m, axis_r, axis_t, a, w[0], w[1])
         for k in range(self.nequality):
             e = m.tie_eqid[k]
-            if m.eq_type[e] != FOLLOWER:
-                tied = self.tie(m, e, qpos, bodies[0], bodies[1])
+            tied = self.tie(m, e, qpos, bodies[0], bodies[1])
+            if m.eq_type[e] != FOLLOWER and self.is_felt(m, e, tied, tree):
                 speed, turning = self.along(m, e, tied, com, v, qvel)
                 r, s, weight, firm = self.law(m, h, e, tied[3], tied[4], speed, turning)
                 moves, bends = self.drift(m, e, tied, com, bodies[1], vel, acc)

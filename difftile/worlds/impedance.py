@@ -45,16 +45,16 @@ def impedance(solimp, rho, d0):
 
 
 @dt.func
-def spring(solref, solimp, h):
+def spring(solref, solimp, shortest):
     """Return stiffness [1/s^2] and damping [1/s] of the reference acceleration.
 
-    Positive `solref` are a time constant, at least 2 h, and a damping ratio; others the negated
-    stiffness and damping.
+    Positive `solref` are a time constant, at least `shortest` [s], and a damping ratio; others the
+    negated stiffness and damping.
     """
     d1 = bounded(solimp[1])
     k, b = -solref[0] / (d1 * d1), -solref[1] / d1
     if solref[0] > 0.0:
-        time = max(solref[0], 2.0 * h)
+        time = max(solref[0], shortest)
         b = 2.0 / (d1 * time)
         k = 1.0 / (d1 * time * solref[1]) ** 2
     return k, b

@@ -124,8 +124,9 @@ def _on_joints(*types: int) -> Callable[[Source], Any]:
         transmission, joint = source["actuator_trntype"], source["actuator_trnid"]
         if not len(transmission):
             return []
-        kind = source["jnt_type"][np.maximum(joint[:, 0], 0)]
-        return (transmission == kinds.JOINTINPARENT) & np.isin(kind, types)
+        found = transmission == kinds.JOINTINPARENT  # other targets are no joints
+        found[found] = np.isin(source["jnt_type"][joint[found, 0]], types)
+        return found
 
     return used
 
@@ -284,6 +285,14 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("wind", "option", _nonzero("wind"), _REMOVE),
     Refusal(
         "disabled actuation", "option", _bit("disableflags", kinds.NO_ACTUATION), "set ctrl to 0."
+    ),
+    Refusal(
+        "disabled sensors",
+        "option",
+        lambda s: (
+            _bit("disableflags", kinds.NO_SENSOR)(s) & (np.atleast_1d(s["sensor_type"]).size > 0)
+        ),
+        "remove the sensors.",
     ),
     Refusal(
         "overrides of contact parameters", "option", _bit("enableflags", 1), "give them to geoms."

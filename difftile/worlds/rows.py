@@ -60,7 +60,7 @@ class Rows:
         self.elliptic = sizes.cone == ELLIPTIC
         self.nv, self.nbody, self.nslot = sizes.nv, sizes.nbody, sizes.nslot
         self.nlimit, self.nfriction = sizes.nlimit, sizes.nfriction
-        self.nrow = sizes.nrow
+        self.nrow, self.safe = sizes.nrow, sizes.refsafe
 
     @dt.func
     def motions(self, m, axis_r, axis_t, x, motion_r, motion_t):
@@ -118,6 +118,14 @@ class Rows:
         return d0
 
     @dt.func
+    def shortest(self, h):
+        """Return the least time constant of constraints [s]: two steps, which refsafe asks for."""
+        found = 0.0
+        if ti.static(self.safe):
+            found = 2.0 * h
+        return found
+
+    @dt.func
     def contact(self, m, s, geom_xpos, geom_xmat):
         """Return the contact in slot s, as `Collision.contact`, its margin, and if it has rows."""
         margin, reach = self.collision.margins(m, s)
@@ -147,7 +155,7 @@ class Rows:
                 d0 = LEAST
                 solimp[2] = self.distance
         d = impedance(solimp, rho, d0)
-        k, b = spring(solref, solimp, h)
+        k, b = spring(solref, solimp, self.shortest(h))
         mu = friction[0] / ti.sqrt(m.impratio[None])
         a = m.body_invweight0[b1][0] + m.body_invweight0[b2][0]
         r = regularisation(d, a)
@@ -158,7 +166,7 @@ class Rows:
         if ti.static(self.elliptic and self.collision.explicit_pairs):
             pair = m.slot_pair[s]
             if pair >= 0 and m.pair_solreffriction[pair].norm_sqr() > 0.0:
-                damping = spring(m.pair_solreffriction[pair], solimp, h)[1]
+                damping = spring(m.pair_solreffriction[pair], solimp, self.shortest(h))[1]
                 for n in ti.static(range(1, self.nrow)):
                     reference[n] = damping * speed[n]
         reference[0] += k * d * rho
@@ -211,7 +219,7 @@ class Rows:
         j = m.limit_jntid[k]
         rho = dist - m.jnt_margin[j]
         d = impedance(m.jnt_solimp[j], rho, self.start(m.jnt_solimp[j]))
-        stiff, damped = spring(m.jnt_solref[j], m.jnt_solimp[j], h)
+        stiff, damped = spring(m.jnt_solref[j], m.jnt_solimp[j], self.shortest(h))
         r = regularisation(d, m.dof_invweight0[m.jnt_dofadr[j]])
         return damped * speed + stiff * d * rho, 1.0 / r
 
@@ -219,5 +227,5 @@ class Rows:
     def friction_law(self, m, i, speed, h):
         """Return the reference r and the weight D of the frictionloss of a degree of freedom."""
         d = impedance(m.dof_solimp[i], 0.0, bounded(m.dof_solimp[i][0]))
-        damping = spring(m.dof_solref[i], m.dof_solimp[i], h)[1]
+        damping = spring(m.dof_solref[i], m.dof_solimp[i], self.shortest(h))[1]
         return damping * speed, 1.0 / regularisation(d, m.dof_invweight0[i])

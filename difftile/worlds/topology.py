@@ -30,6 +30,7 @@ from difftile.worlds.kinds import (
     NO_FILTERPARENT,
     NO_FRICTIONLOSS,
     NO_LIMIT,
+    NO_REFSAFE,
     PLANE,
     SPHERE,
     TORQUE,
@@ -79,6 +80,7 @@ class Sizes:
         damped: Whether the integrator is implicit in the damping of joints.
         touching: Whether there are touch sensors.
         reacting: Whether there are accelerometers, or sensors of force or torque.
+        refsafe: Whether time constants of constraints are two steps at least.
     """
 
     nq: int
@@ -110,6 +112,7 @@ class Sizes:
     damped: bool
     touching: bool
     reacting: bool
+    refsafe: bool
 
 
 def weld_parents(arrays: Mapping[str, Array]) -> Array:
@@ -208,6 +211,7 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         or bool(arrays["integrator"] == EULER and not off & NO_EULERDAMP),
         touching=bool((arrays["sensor_type"] == TOUCH).any()),
         reacting=bool(np.isin(arrays["sensor_type"], (ACCELEROMETER, FORCE, TORQUE)).any()),
+        refsafe=not off & NO_REFSAFE,
     )
     return {name: np.asarray(table, np.int32) for name, table in tables.items()}, compiled
 

@@ -142,7 +142,7 @@ def touch(collision, z1, z2, p1, p2, half, radius, least, dist, point, normal):
 
 
 def exact(z: Any, half: Any, p: Any, radius: Any, place: int, least: float) -> tuple[Any, ...]:
-    """Return distance, point and normal with more digits, and how rounding grows in the last two."""
+    """Return the contact with more digits, and how rounding grows in its normal and its point."""
     z, half, p, radius = (np.asarray(one, np.longdouble) for one in (z, half, p, radius))
     between, across = p[1] - p[0], np.cross(*z)
     sine, cosine = np.linalg.norm(across), z[0] @ z[1]

@@ -269,6 +269,7 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
     ("the viscosity of a fluid", "option"): ("viscosity", 0, 1, "<option>"),
     ("wind", "option"): ("wind", 0, 1, "<option>"),
     ("disabled actuation", "option"): ("disableflags", 0, 2048, "<option>"),
+    ("disabled sensors", "option"): ("disableflags", 0, 8192, "<option>"),
     ("overrides of contact parameters", "option"): ("enableflags", 0, 1, "<option>"),
     ("sleeping", "option"): ("enableflags", 0, 16, "<option>"),
     ("'diagexact'", "option"): ("enableflags", 0, 32, "<option>"),

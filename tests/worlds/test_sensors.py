@@ -12,6 +12,7 @@ from difftile import ti, worlds
 from tests.worlds.beside_mujoco import filled
 from tests.worlds.plain import module
 from tests.worlds.test_steps import error
+from tests.worlds.whole import ours, theirs
 
 mujoco: Any = pytest.importorskip("mujoco", reason="needs MuJoCo")
 
@@ -104,3 +105,48 @@ def test_rays_meet_zones_as_in_mujoco(kind: str) -> None:
         assert bool(ours) == theirs, (size, p, u)
         hits += theirs
     assert 40 < hits < 360
+
+
+# Bodies without joints of their own, on a base that does not move, flies, or turns about an axis
+# through their centres of mass.
+TREE = """<mujoco><option jacobian="{jacobian}" tolerance="1e-15"/><worldbody>
+  <body name="a" pos="0.1 0 0.2">{base}<geom size="0.1" mass="1" contype="0"/><site name="a"/>
+    <body name="b" {b}><geom size="0.1" mass="2" contype="0"/><site name="b" pos="0.1 0.2 0"/>
+      <body name="c" {c}><geom size="0.1" mass="3" contype="0"/><site name="c"/></body></body>
+  </body>
+  <body pos="3 0 0"><joint axis="0 1 0"/><geom fromto="0 0 0 0.2 0 0" type="capsule" size="0.1"
+    contype="0"/></body></worldbody><equality>{equality}</equality>
+  <sensor><torque site="a"/><force site="a"/><torque site="b"/><force site="b"/><torque site="c"/>
+    <force site="c"/><accelerometer site="c"/></sensor></mujoco>"""
+BASES = {"at rest": "", "free": "<freejoint/>", "turning": '<joint axis="0 0 1" damping="0.1"/>'}
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_sensors_do_not_feel_equalities_between_bodies_that_cannot_part(base: str) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        places = rng.normal(0, 0.3, (3, 3)) * ([0, 0, 1] if base == "turning" else 1)
+        b, c = (f'pos="{x} {y} {z}" euler="0 0 {20 * z}"' for x, y, z in places[:2])
+        one, other = rng.choice(["a", "b", "c"] + ["world"] * (base == "at rest"), 2, replace=False)
+        ends = f'body1="{one}" body2="{other}"'
+        at = " ".join(f"{x:.4g}" for x in places[2])
+        equality = rng.choice(
+            [f'<connect {ends} anchor="{at}"/>', f"<weld {ends}/>"]
+            + [f'<weld {ends} relpose="{at} 1 0.2 0 0"/>'] * (base == "at rest")
+        )
+        jacobian = rng.choice(["dense", "sparse"])
+        given = {"base": BASES[base], "b": b, "c": c, "equality": equality, "jacobian": jacobian}
+        text = TREE.format(**given)
+        source = mujoco.MjModel.from_xml_string(text)
+        qpos = source.qpos0.copy()
+        mujoco.mj_integratePos(source, qpos, rng.normal(size=source.nv), 1.0)
+        state = qpos, rng.normal(size=source.nv), []
+        without = mujoco.MjModel.from_xml_string(TREE.format(**given | {"equality": ""}))
+        for found, wanted in zip(
+            ours(worlds.load(text), state), theirs(mujoco, without, state), strict=True
+        ):
+            assert error(found, wanted) < 1e-9, equality
+        for found, wanted in zip(
+            ours(worlds.load(text), state), theirs(mujoco, source, state), strict=True
+        ):
+            assert error(found, wanted) < 1e-9 or base == "turning", equality

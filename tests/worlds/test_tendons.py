@@ -14,6 +14,7 @@ from tests.worlds import plain
 from tests.worlds.plain import Local
 from tests.worlds.test_steps import error
 from tests.worlds.test_terms import full, state_of
+from tests.worlds.whole import ours, theirs
 
 mujoco: Any = pytest.importorskip("mujoco", reason="needs MuJoCo")
 
@@ -92,3 +93,29 @@ def test_the_implicit_part_is_the_same_in_both_directions() -> None:
     wanted = along @ ((full(found["M_hat"]) - full(found["M"])) @ b)
     assert abs(wanted) > 1e-5
     np.testing.assert_allclose(excess, wanted, rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_more_tendons_than_joints(seed: int) -> None:
+    """The index of a tendon is none of a joint, and an actuator may pull any of them."""
+    rng, said = np.random.default_rng(seed), ""
+    joints = [f"j{k}" for k in range(rng.integers(1, 3))]
+    for name in joints:
+        said += f'<body><joint name="{name}" axis="0 1 1"/><geom size="0.1" contype="0"/></body>'
+    tendons = [f"t{k}" for k in range(rng.integers(len(joints) + 1, 6))]
+    strings = "".join(
+        f'<fixed name="{t}" stiffness="{rng.random():.3g}"><joint joint="{rng.choice(joints)}" '
+        f'coef="{rng.normal():.3g}"/></fixed>'
+        for t in tendons
+    )
+    targets = [("tendon", t) for t in tendons] + [("joint", j) for j in joints]
+    targets += [("jointinparent", j) for j in joints]
+    rng.shuffle(targets)
+    motors = "".join(f'<position {kind}="{name}" kp="2"/>' for kind, name in targets)
+    text = f"""<mujoco><worldbody>{said}</worldbody><tendon>{strings}</tendon>
+      <actuator>{motors}</actuator><sensor><jointpos joint="j0"/></sensor></mujoco>"""
+    source = mujoco.MjModel.from_xml_string(text)
+    state = rng.normal(size=source.nq), rng.normal(size=source.nv), rng.normal(size=source.nu)
+    both = ours(worlds.load(text), state), theirs(mujoco, source, state)
+    for found, wanted in zip(*both, strict=True):
+        assert error(found, wanted) < 1e-10
