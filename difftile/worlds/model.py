@@ -24,8 +24,7 @@ from difftile.worlds.topology import Sizes, derived
 PathLike: TypeAlias = "str | os.PathLike[str]"
 _FORMAT = "difftile worlds 1"
 _STIFF = 0.999  # impedances above it lose digits of f32
-# MuJoCo's mjMINVAL, and as many units in the last place of single precision.
-ROUNDING = {ti.f64: 1e-15, ti.f32: 1e-15 * float(np.finfo(np.float32).eps / np.finfo(float).eps)}
+_LEAST = 1e-15  # MuJoCo's mjMINVAL
 
 
 @final
@@ -144,7 +143,7 @@ class Model:
             for name, row in _PASSED.items()
         }
         found |= {name: _field(table, _INDEX, dtype) for name, table in self.tables.items()}
-        found["rounding"] = _field(np.array(ROUNDING[dtype]), Row(""), dtype)
+        found["rounding"] = _field(np.array(rounding(dtype)), Row(""), dtype)
         return _parameters(tuple(found))(**found)
 
     @property
@@ -169,6 +168,12 @@ class Model:
                     stacklevel=3,
                 )
                 return
+
+
+def rounding(dtype: Any) -> float:
+    """Return the size of what is rounding: MuJoCo's least number, as many last places in f32."""
+    places = float(np.finfo(np.float32).eps / np.finfo(np.float64).eps)
+    return _LEAST * places if dtype == ti.f32 else _LEAST
 
 
 def load(source: Any) -> Model:

@@ -19,7 +19,7 @@ import numpy as np
 
 from difftile import ti, worlds
 from difftile.worlds.arrays import ARRAYS
-from difftile.worlds.model import ROUNDING
+from difftile.worlds.model import rounding
 from tests import plain_python
 from tests.faults import probes
 from tests.plain_python import DIFFTILE, MATH, TAICHI, Namespace, PlainField, Small
@@ -140,7 +140,7 @@ def parameters(model: worlds.Model) -> Any:
         found[name] = PlainField(values, row.element)
     for name, table in model.tables.items():
         found[name] = PlainField(table, ())
-    found["rounding"] = PlainField(np.array(ROUNDING[ti.f64]), ())
+    found["rounding"] = PlainField(np.array(rounding(ti.f64)), ())
     return SimpleNamespace(**found)
 
 

@@ -10,7 +10,7 @@ import pytest
 import difftile as dt
 from difftile import ti, worlds
 from difftile.worlds.collide import Collision
-from difftile.worlds.model import ROUNDING
+from difftile.worlds.model import rounding
 from difftile.worlds.segments import PARALLEL
 from tests.worlds.beside_mujoco import filled
 from tests.worlds.plain import module
@@ -107,7 +107,7 @@ def test_spheres_and_capsules_touch_as_in_mujoco(shapes: str, kind: str) -> None
         found = []
         for place in (0, 1):
             dist, point, normal = collision.of_segments(
-                *vectors[:2], *halves, *vectors[2:], *radii, place, ROUNDING[ti.f64]
+                *vectors[:2], *halves, *vectors[2:], *radii, place, rounding(ti.f64)
             )
             if dist < 0.0:
                 found.append([dist, *point, *normal])
@@ -119,7 +119,7 @@ def test_spheres_and_capsules_touch_as_in_mujoco(shapes: str, kind: str) -> None
         # angle.
         apart, sine = wanted[0, 0] + radii.sum(), np.linalg.norm(np.cross(*z))
         bound = 1e-12
-        if apart > ROUNDING[ti.f64]:
+        if apart > rounding(ti.f64):
             bound += 2 * UNIT / apart
         if halves.all() and sine**2 > PARALLEL:
             bound += 2 * UNIT / sine**2
@@ -184,7 +184,7 @@ def exact(z: Any, half: Any, p: Any, radius: Any, place: int, least: float) -> t
 @pytest.mark.parametrize("dtype, numbers", [(ti.f64, np.float64), (ti.f32, np.float32)])
 def test_spheres_and_capsules_touch_in_either_precision(dtype: Any, numbers: Any) -> None:
     """Against the same with more digits, from numbers as they are after rounding."""
-    rng, unit, least = np.random.default_rng(3), float(np.finfo(numbers).eps), ROUNDING[dtype]
+    rng, unit, least = np.random.default_rng(3), float(np.finfo(numbers).eps), rounding(dtype)
     sizes = worlds.load(text("capsule", "capsule")).sizes
     cases = [(kind, shapes) for kind in KINDS for shapes in SHAPES for _ in range(DRAWS // 4)]
     z, p, radius, half = [], [], [], []
