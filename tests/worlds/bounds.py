@@ -7,6 +7,7 @@ import numpy as np
 from difftile import ti
 from tests.worlds.test_gradients import UNCONVERGED, Rollout, compared
 from tests.worlds.test_steps import error
+from tests.worlds.test_terms import full
 
 STEP = {ti.f64: 1e-9, ti.f32: 1e-5}  # of a state after one step
 STATE = {ti.f64: 1e-8, ti.f32: 1e-4}  # after ten
@@ -40,6 +41,18 @@ def check_states(rollout: Rollout, steps: int = 10) -> None:
                 assert error(qacc[w], state["terms"]["qacc"]) < ACCELERATION[kind], w
 
 
+def force_error(found: np.ndarray, wanted: np.ndarray, terms: dict[str, list[float]]) -> float:
+    """Return the difference of two accelerations as the solver measures its residual: by M a.
+
+    In single precision the inertia of a chain of links, with a condition of 3,400, makes 6e-5 of
+    the accelerations of a residual of 6e-7, which is below the tolerance. Forces do not.
+    """
+    M = full(np.array(terms["M_lower"]))
+    weight = 1 / np.sqrt(np.diag(M))
+    size = np.linalg.norm(weight * (M @ wanted.astype(float)))
+    return float(np.linalg.norm(weight * (M @ (found.astype(float) - wanted))) / size)
+
+
 def check_starts(rollout: Rollout) -> None:
     """Compare accelerations and states from two starts of the solver."""
     sim, found = rollout.sim, []
@@ -50,9 +63,12 @@ def check_starts(rollout: Rollout) -> None:
         sim.qacc.from_numpy(size * np.cos(np.arange(shape[0] * shape[1])).reshape(shape))
         sim.step()
         found.append([f.to_numpy() for f in (sim.qacc, sim.qpos, sim.qvel)])
-    for one, other in zip(*found, strict=True):
-        for w in range(sim.worlds):
-            assert error(one[w], other[w]) < STARTS[rollout.dtype], w
+    for k, (one, other) in enumerate(zip(*found, strict=True)):
+        for w, state in enumerate(rollout.states):
+            gap = error(one[w], other[w])
+            if k == 0 and rollout.dtype is ti.f32:
+                gap = force_error(one[w], other[w], state["terms"])
+            assert gap < STARTS[rollout.dtype], w
 
 
 def check_gradients(rollout: Rollout, case: str) -> list[dict[str, np.ndarray]]:
