@@ -193,9 +193,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
 
 
 def _array(value: Value, inside: Folder) -> SavedArray:
-    named = value.member("dtype", "the type of its numbers")
-    if not _DTYPE.fullmatch(named.text()):
-        raise named.wrong("a type of NumPy, such as '<f4'")
+    dtype = _dtype(value.member("dtype", "the type of its numbers"))
     shape = _index(value.member("shape", "the shape of an array"))
     blocks: list[Block] = []
     for one in value.member("blocks", "the blocks of an array").items():
@@ -210,7 +208,16 @@ def _array(value: Value, inside: Folder) -> SavedArray:
         blocks.append(Block(file.text(), at, size, checksum))
     if sum(math.prod(one.shape) for one in blocks) != math.prod(shape) or _overlap(blocks):
         raise value.wrong(f"blocks that cover the shape {shape}, each element once")
-    return SavedArray(np.dtype(named.text()), shape, tuple(blocks))
+    return SavedArray(dtype, shape, tuple(blocks))
+
+
+def _dtype(value: Value) -> np.dtype[Any]:
+    if _DTYPE.fullmatch(value.text()):
+        try:
+            return np.dtype(value.text())
+        except TypeError:  # of this size there is none
+            pass
+    raise value.wrong("a type of NumPy, such as '<f4'")
 
 
 def _index(value: Value) -> Index:

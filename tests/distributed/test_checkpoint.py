@@ -14,6 +14,7 @@ import pytest
 import difftile as dt
 from difftile import ti
 from difftile.distributed import Grid, Particles, load, save
+from difftile.distributed.blocks import read_checkpoint
 from difftile.distributed.split_rows import SplitRows
 from difftile.ranks import RankError, current
 from tests.ranks import ranks
@@ -494,6 +495,10 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "no arrays": (edited(lambda a: a.pop("arrays")), "has no 'arrays'"),
     "number": (edited(lambda a: a["numbers"].update(step=[1])), "numbers.step is [1]"),
     "dtype": (edited(lambda a: a["arrays"]["x"].update(dtype="|O8")), "arrays.x.dtype is '|O8'"),
+    "a dtype of another size": (
+        edited(lambda a: a["arrays"]["x"].update(dtype="<f3")),
+        "arrays.x.dtype is '<f3'; expected a type of NumPy, such as '<f4'",
+    ),
     "outside": (
         edited(lambda a: block(a).update(file="../x.npy")),
         "arrays.x.blocks[0].file is '../x.npy', which leads out",
@@ -535,6 +540,19 @@ def test_a_damaged_checkpoint_is_refused_and_changes_nothing(case: str, tmp_path
         load(tmp_path / "c", {"y": y, "x": x})
     assert text in str(error.value)
     assert not x.to_numpy().any() and not y.to_numpy().any()
+
+
+def test_types_of_any_kind_and_size_are_read_or_refused(tmp_path: Path) -> None:
+    save(tmp_path / "c", {"x": dt.ones(2)})
+    refused, sizes = 0, [*range(6), 8, 12, 16, "04", "\u0664", 10**6, 10**30]
+    for dtype in (f"<{kind}{n}" for kind in "biufUO" for n in sizes):
+        edited(lambda a, dtype=dtype: a["arrays"]["x"].update(dtype=dtype))(tmp_path / "c")
+        try:
+            read_checkpoint(tmp_path / "c")
+        except dt.DatasetError as error:
+            refused += 1
+            assert "expected a type of NumPy, such as '<f4'" in str(error)
+    assert 30 < refused < 60
 
 
 # Errors of one rank
