@@ -184,7 +184,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
             raise Value(given.path, f"{given.place}.{name}", value).wrong("a number or a text")
         numbers[name] = value
     arrays = about.member("arrays", "arrays by name")
-    inside = Folder(path)
+    inside = Folder(path, hint=None)
     return Checkpoint(
         path,
         numbers,

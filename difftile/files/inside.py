@@ -11,6 +11,10 @@ from difftile.diagnostics import DatasetError
 from difftile.files.regular import shown
 
 _LONGEST = 4096  # characters of a name
+_TRUST = (
+    "if you trust the data set, allow it: load(..., allow_outside=True), or "
+    "'difftile train --allow-outside'."
+)
 
 
 @final
@@ -22,11 +26,13 @@ class Folder:
         root: The folder.
         outside: Whether names may leave it, by '..', as absolute paths or through links.
         also: Further folders that names may lead to.
+        hint: How to allow names outside, for errors; None if that is not possible.
     """
 
     root: Path
     outside: bool = False
     also: tuple[Path, ...] = ()
+    hint: str | None = _TRUST
 
     def within(self, folder: Path, name: str, by: Path, place: str) -> Path:
         """Return the path of a name.
@@ -48,8 +54,7 @@ class Folder:
                 by,
                 f"{place} is {shown(name)}, which leads out of {shown(str(self.root))}",
                 "a file in that folder",
-                hint="if you trust the data set, allow it: load(..., allow_outside=True), or "
-                "'difftile train --allow-outside'.",
+                hint=self.hint,
             )
         return path
 

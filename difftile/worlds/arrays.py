@@ -195,6 +195,9 @@ def completed(given: Mapping[str, Any]) -> tuple[Arrays, dict[str, int]]:
     for name, axis in KEYS.items():
         shape = (sizes["nkey"], *((sizes[axis],) if axis else ()))
         found[name] = _array(given, name, shape, False)
+    for name in ("timestep", "impratio"):
+        if found[name] <= 0.0:
+            raise Misfit(f"has the {name} {found[name]:g}", "a number above 0")
     for kind, count in COUNTS.items():
         names = np.asarray(given.get(f"{kind}_name", [""] * sizes[count]), dtype=np.str_)
         if names.shape != (sizes[count],):

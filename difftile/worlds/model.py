@@ -176,18 +176,23 @@ def rounding(dtype: Any) -> float:
     return _LEAST * places if dtype == ti.f32 else _LEAST
 
 
-def load(source: Any) -> Model:
+def load(source: Any, *, allow_outside: bool = False) -> Model:
     """Return a model that MuJoCo compiles.
 
     Args:
         source: The path of a file of MJCF, URDF or MJB, a text of MJCF, an `MjSpec` or `MjModel`.
+        allow_outside: Whether names in a file or a text, of included files, meshes and so on, and
+            links in its folder may lead to files outside of it; the folder of a text is the working
+            folder.
 
     Raises:
+        DatasetError: A name leads out of the folder, the text is not XML, or the model has more
+            than 100,000 elements.
         ImportError: MuJoCo is not installed.
         Unsupported: The model uses a feature that worlds do not have.
         ValueError: MuJoCo refuses the model.
     """
-    model = compiled(source)
+    model = compiled(source, allow_outside)
     refuse(source_of(model))
     return Model(arrays_of(model))
 

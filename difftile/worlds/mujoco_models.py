@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from difftile.worlds.arrays import ARRAYS, COUNTS, KEYS, SIZES
+from difftile.worlds.mjcf import check_mjcf
 from difftile.worlds.refusals import Source
 
 # The kind of object by which `mj_id2name` knows an element.
@@ -31,10 +32,15 @@ def mujoco_module() -> Any:
         ) from None
 
 
-def compiled(given: Any) -> Any:
+def compiled(given: Any, outside: bool = False) -> Any:
     """Return an `mjModel` of a path to MJCF, URDF or MJB, a text of MJCF, an `MjSpec`, or itself.
 
+    Args:
+        given: The model.
+        outside: Whether names of files in a path or a text may lead out of its folder.
+
     Raises:
+        DatasetError: A name leads out of the folder, or the model is too large.
         ImportError: MuJoCo is not installed.
         ValueError: MuJoCo refuses the file.
     """
@@ -44,6 +50,7 @@ def compiled(given: Any) -> Any:
     if isinstance(given, mujoco.MjSpec):
         return given.compile()
     if isinstance(given, str) and given.lstrip().startswith("<"):
+        check_mjcf(given, outside)
         return mujoco.MjModel.from_xml_string(given)
     if not isinstance(given, (str, os.PathLike)):
         raise TypeError(
@@ -54,6 +61,7 @@ def compiled(given: Any) -> Any:
         raise FileNotFoundError(f"worlds.load: there is no file '{path}'.")
     if path.suffix == ".mjb":
         return mujoco.MjModel.from_binary_path(str(path))
+    check_mjcf(path, outside)
     return mujoco.MjModel.from_xml_path(str(path))
 
 
