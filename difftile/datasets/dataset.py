@@ -23,6 +23,8 @@ Colour: TypeAlias = tuple[float, float, float]
 LEAST_FOCAL = 1e-6  # focal length [pixels]
 LARGEST = 1e18  # of a number whose square single precision holds
 _WIDEST = 10**6  # of an image [pixels]
+_ONE_PLACE = 8 * float(np.finfo(np.float32).eps)  # of a distance from the origin
+_ORIGIN = 1e-9  # from the origin, where matrices of cameras leave rounding [scene units]
 _SIZES = 3  # sizes of views that a summary names
 
 
@@ -201,11 +203,13 @@ class Dataset:
     def scale(self) -> float:
         """The size of the scene [scene units]: 1.1 times the farthest camera from their mean.
 
-        Source: `cameras_extent` of the INRIA code. 1 if all cameras are in one place.
+        Source: `cameras_extent` of the INRIA code. 1 if all cameras are in one place, as far as
+        single precision can tell, in which gaussians are trained.
         """
         centres = np.stack([view.centre for view in self.views])
         away = np.linalg.norm(centres - centres.mean(axis=0), axis=1)
-        return 1.1 * float(away.max()) or 1.0
+        least = max(_ONE_PLACE * float(np.abs(centres).max()), _ORIGIN)
+        return 1.1 * float(away.max()) if away.max() > least else 1.0
 
     def split(self, every: int = 8) -> tuple[tuple[View, ...], tuple[View, ...]]:
         """Return the views to train on, and the held-out views.

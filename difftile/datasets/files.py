@@ -21,7 +21,8 @@ def read_splats(path: PathLike) -> Splats:
 
     A `.ply` may be written by the INRIA code, gsplat or nerfstudio, with 0, 9, 24 or 45 properties
     `f_rest`, or packed by SuperSplat. Rows that are not finite, or have a zero quaternion, are left
-    out; `Splats.dropped` counts them.
+    out; `Splats.dropped` counts them. Infinite logits of opacities of exactly 1 or 0 become finite;
+    `Splats.clamped` counts them.
 
     Raises:
         DatasetError: The file is missing, broken, or of another kind.

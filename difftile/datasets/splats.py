@@ -13,6 +13,8 @@ Floats: TypeAlias = npt.NDArray[np.float32]
 DEGREES = {0: 0, 3: 1, 8: 2, 15: 3}  # of spherical harmonics, by higher coefficients
 C0 = 0.28209479177387814  # the constant harmonic, 1 / sqrt(4 pi)
 _LARGEST_SCALE = np.log(np.finfo(np.float32).max)  # whose exponential single precision holds
+# The logit of the largest opacity below 1 in single precision, 1 - 2**-24; and of 2**-24.
+_OPAQUE = float(np.log(2.0**24 - 1.0))
 _LENGTHS = 1e-18, 1e18  # of quaternions, whose squares single precision holds
 
 
@@ -28,6 +30,7 @@ class Splats:
         sh0: Coefficients of the constant harmonic, shape (n, 3): colour = 0.5 + 0.282 sh0.
         shN: Coefficients of the others, shape (n, 0 | 3 | 8 | 15, 3).
         dropped: The number of rows of their file that were left out; see `kept`.
+        clamped: The number of rows whose infinite opacities were made finite; see `kept`.
 
     Raises:
         ValueError: The shapes do not match.
@@ -40,6 +43,7 @@ class Splats:
     sh0: Floats
     shN: Floats
     dropped: int = 0
+    clamped: int = 0
 
     def __post_init__(self) -> None:
         for name in PARAMETERS:
@@ -72,21 +76,29 @@ class Splats:
         """Return the rows that can be drawn; the other ones count as dropped.
 
         Rows that can be drawn are finite in single precision, including the exponentials of the
-        scales, and have a quaternion whose length can be squared.
+        scales, and have a quaternion whose length can be squared. The logits of opacities of
+        exactly 1 and 0 are infinite: these become the nearest opacities in between.
         """
+        endless = np.isinf(self.opacities)
+        opacities = np.where(endless, np.copysign(_OPAQUE, self.opacities), self.opacities)
         least, most = _LENGTHS
         with np.errstate(invalid="ignore"):  # comparisons with NaN are false
             lengths = np.linalg.norm(self.quaternions.astype(np.float64), axis=1)
             rows = (lengths >= least) & (lengths <= most)
             rows &= (self.scales <= _LARGEST_SCALE).all(axis=1)
-        for name in PARAMETERS:
-            array: Floats = getattr(self, name)
+        given: dict[str, Floats] = {name: getattr(self, name) for name in PARAMETERS}
+        given["opacities"] = opacities
+        for array in given.values():
             rows &= np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
-        arrays: dict[str, Any] = {name: getattr(self, name)[rows] for name in PARAMETERS}
-        return Splats(**arrays, dropped=self.dropped + int(np.count_nonzero(~rows)))
+        arrays: dict[str, Any] = {name: array[rows] for name, array in given.items()}
+        return Splats(
+            **arrays,
+            dropped=self.dropped + int(np.count_nonzero(~rows)),
+            clamped=self.clamped + int(np.count_nonzero(endless & rows)),
+        )
 
 
-PARAMETERS = tuple(one.name for one in fields(Splats) if one.name != "dropped")
+PARAMETERS = tuple(one.name for one in fields(Splats) if one.name not in ("dropped", "clamped"))
 
 
 def logit_of_byte(byte: npt.NDArray[Any]) -> Floats:

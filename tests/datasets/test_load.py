@@ -15,6 +15,7 @@ from PIL import Image as Pillow
 
 from difftile.datasets import Points, load
 from difftile.datasets.colmap import MODELS, PosedImage, pose_of, rotation_of
+from difftile.datasets.dataset import Dataset, View
 from difftile.datasets.images import read_picture
 from difftile.diagnostics import DatasetError
 from scenes.balls import photograph, shots
@@ -123,6 +124,36 @@ def test_points_are_the_same_in_both_files_of_colmap(tmp_path: Path) -> None:
 def test_one_view_has_the_scale_1(tmp_path: Path) -> None:
     write_dataset(tmp_path, "colmap-bin", shots(1))
     assert load(tmp_path).scale == 1.0
+
+
+def turned_about(centre: np.ndarray, rng: np.random.Generator, dtype: type) -> np.ndarray:
+    """Return the matrix from world to camera of a random rotation, of numbers of a type."""
+    q, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    q = (q * np.sign(np.linalg.det(q))).astype(dtype).astype(float)
+    found = np.eye(4)
+    found[:3, :3], found[:3, 3] = q, (-q @ centre).astype(dtype)
+    return found
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_cameras_in_one_place_have_the_scale_1(dtype: type) -> None:
+    """A panorama, or the faces of a cube: rounding of matrices is no distance of cameras."""
+    rng = np.random.default_rng(0)
+    for away in (0.0, 1e-9, 1e-3, 1.0, 30.0, 5e5):
+        centre, intrinsics = rng.normal(size=3) * away, np.ones(4)
+        for _ in range(10):
+            views = tuple(
+                View("a", Path(), turned_about(centre, rng, dtype), intrinsics, 8, 8)
+                for _ in range(6)
+            )
+            assert Dataset(Path(), views, None, "").scale == 1.0, away
+    for size in (1e-6, 1e-3, 1.0, 1e3):  # and others have the distance between them
+        centres = size * np.array([[1.0, 0, 0], [-1.0, 0, 0]]) + [0, 3 * size, 0]
+        views = tuple(
+            View("a", Path(), turned_about(one, rng, np.float64), np.ones(4), 8, 8)
+            for one in centres
+        )
+        np.testing.assert_allclose(Dataset(Path(), views, None, "").scale, 1.1 * size, 1e-6)
 
 
 def test_views_are_held_out_every_eighth(tmp_path: Path) -> None:

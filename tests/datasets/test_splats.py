@@ -88,7 +88,7 @@ def test_ply_is_read_by_name_in_any_order_type_and_byte_order(tmp_path: Path, or
     assert equal(read_splats(tmp_path / "a.ply"), splats)
 
 
-@pytest.mark.parametrize(("name", "value"), [("means", np.nan), ("opacities", np.inf)])
+@pytest.mark.parametrize(("name", "value"), [("means", np.nan), ("opacities", np.nan)])
 def test_rows_that_are_not_finite_are_dropped_and_counted(
     tmp_path: Path, name: str, value: float
 ) -> None:
@@ -106,6 +106,31 @@ def test_rows_that_are_not_finite_are_dropped_and_counted(
     read = read_splats(tmp_path / "b.ply")
     assert (len(read), read.dropped) == (4, 2)
     np.testing.assert_array_equal(read.means, some(6).means[1:5])
+
+
+def test_opaque_splats_with_an_infinite_logit_are_kept_and_counted(tmp_path: Path) -> None:
+    """As of exporters that store log(alpha / (1 - alpha)) of an alpha of exactly 1, or 0."""
+    splats, rng = some(200), np.random.default_rng(0)
+    wide = rng.choice([np.inf, -np.inf, 1e300, -1e300, np.nan, 100.0, -3.0], 200)
+    write_splats(tmp_path / "a.ply", splats)
+    table = read_ply(tmp_path / "a.ply")["vertex"]
+    kinds = [(name, "<f8" if name == "opacity" else "<f4") for name in table.dtype.names or ()]
+    table = table.astype(kinds)
+    table["opacity"] = wide
+    write_ply(tmp_path / "a.ply", {"vertex": table})
+    read = read_splats(tmp_path / "a.ply")
+    kept = ~np.isnan(wide)
+    clamped = np.abs(wide[kept]) > 1e30
+    assert (len(read), read.dropped) == (kept.sum(), (~kept).sum())
+    assert read.clamped == clamped.sum() > 20
+    np.testing.assert_array_equal(read.means, splats.means[kept])
+    opacities = 1 / (1 + np.exp(-read.opacities))  # in single precision
+    assert opacities.dtype == np.float32 and np.isfinite(read.opacities).all()
+    np.testing.assert_allclose(opacities[clamped], wide[kept][clamped] > 0, 0, 2e-7)
+    np.testing.assert_array_equal(read.opacities[~clamped], wide[kept][~clamped].astype("f4"))
+    assert write_splats(tmp_path / "b.ply", read) == 0
+    again = read_splats(tmp_path / "b.ply")
+    assert equal(again, read) and again.clamped == 0
 
 
 def test_an_empty_ply_has_no_splats(tmp_path: Path) -> None:
