@@ -262,7 +262,8 @@ class World:
     def crossed(self, contact: Any) -> bool:
         """Return whether a contact is of two capsules whose axes nearly cross."""
         apart = float(contact.dist + self.source.geom_size[contact.geom, 0].sum())
-        return apart < NEAR and bool((self.source.geom_type[contact.geom] == CAPSULE).all())
+        rods = bool((self.source.geom_type[contact.geom] == CAPSULE).all())
+        return rods and 1e-15 < apart < NEAR  # in one place, MuJoCo takes the axes
 
     def exact(self, contact: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the point and the frame of a contact of MuJoCo.

@@ -18,6 +18,7 @@ SOLID = 4  # of boxes in such models
 FRAMES = ("framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis")
 MOVING = ("framelinvel", "frameangvel")
 SHAPES = ("sphere", "capsule", "ellipsoid", "cylinder", "box")  # of zones of touch sensors
+ROWS = ("constraint", "equality", "frictionloss", "limit", "contact", "refsafe")
 FELT = ("touch", "accelerometer", "force", "torque")
 
 
@@ -80,6 +81,8 @@ class _Text:
             for name in ("spring", "damper", "gravity", "clampctrl", "filterparent", "eulerdamp")
             if self.chance(0.06)
         )
+        rows = np.random.default_rng([self.seed, 5])
+        flags += "".join(f' {name}="disable"' for name in ROWS if rows.random() < 0.04)
         equality = self.equality(np.random.default_rng([self.seed, 3]))
         world += self.zone("world")
         body = f"<worldbody>{world}</worldbody>"
