@@ -10,7 +10,6 @@ import pytest
 import difftile as dt
 from difftile import ti, worlds
 from difftile.worlds.collide import Collision
-from difftile.worlds.model import rounding
 from difftile.worlds.segments import PARALLEL
 from tests.worlds.beside_mujoco import filled
 from tests.worlds.plain import module
@@ -33,6 +32,7 @@ KINDS = (
 )
 DRAWS = 100  # of each kind and pair of shapes
 UNIT = float(np.finfo(float).eps)
+LEAST = 1e-15  # MuJoCo's mjMINVAL: closer centres are in one place
 
 
 def text(first: str, second: str) -> str:
@@ -107,7 +107,7 @@ def test_spheres_and_capsules_touch_as_in_mujoco(shapes: str, kind: str) -> None
         found = []
         for place in (0, 1):
             dist, point, normal = collision.of_segments(
-                *vectors[:2], *halves, *vectors[2:], *radii, place, rounding(ti.f64)
+                *vectors[:2], *halves, *vectors[2:], *radii, place, LEAST
             )
             if dist < 0.0:
                 found.append([dist, *point, *normal])
@@ -119,7 +119,7 @@ def test_spheres_and_capsules_touch_as_in_mujoco(shapes: str, kind: str) -> None
         # angle.
         apart, sine = wanted[0, 0] + radii.sum(), np.linalg.norm(np.cross(*z))
         bound = 1e-12
-        if apart > rounding(ti.f64):
+        if apart > LEAST:
             bound += 2 * UNIT / apart
         if halves.all() and sine**2 > PARALLEL:
             bound += 2 * UNIT / sine**2
@@ -184,8 +184,9 @@ def exact(z: Any, half: Any, p: Any, radius: Any, place: int, least: float) -> t
 @pytest.mark.parametrize("dtype, numbers", [(ti.f64, np.float64), (ti.f32, np.float32)])
 def test_spheres_and_capsules_touch_in_either_precision(dtype: Any, numbers: Any) -> None:
     """Against the same with more digits, from numbers as they are after rounding."""
-    rng, unit, least = np.random.default_rng(3), float(np.finfo(numbers).eps), rounding(dtype)
-    sizes = worlds.load(text("capsule", "capsule")).sizes
+    rng, unit = np.random.default_rng(3), float(np.finfo(numbers).eps)
+    least = LEAST * unit / UNIT  # MuJoCo's, by as much as rounding is coarser
+    model = worlds.load(text("capsule", "capsule"))
     cases = [(kind, shapes) for kind in KINDS for shapes in SHAPES for _ in range(DRAWS // 4)]
     z, p, radius, half = [], [], [], []
     for kind, shapes in cases:
@@ -197,10 +198,15 @@ def test_spheres_and_capsules_touch_in_either_precision(dtype: Any, numbers: Any
             kept.append(of_case)
     z, p, radius, half = (np.array(one, numbers) for one in (z, p, radius, half))
     count, vec3 = len(cases), dt.vec(3, dtype)
-    given = [dt.from_numpy(one[:, k].copy(), dtype=vec3) for one in (z, p) for k in (0, 1)]
-    given += [dt.from_numpy(one, dtype=dt.vec(2, dtype)) for one in (half, radius)]
-    found = dt.zeros((count, 2), dtype), *(dt.zeros((count, 2), vec3) for _ in range(2))
-    touch(Collision(sizes), *given, dt.from_numpy(np.array(least), dtype=dtype), *found)
+    given = [
+        dt.from_numpy(one[:, k].copy(), dtype=vec3, grad=True) for one in (z, p) for k in (0, 1)
+    ]
+    given += [dt.from_numpy(one, dtype=dt.vec(2, dtype), grad=True) for one in (half, radius)]
+    found = [dt.zeros((count, 2), one, grad=True) for one in (dtype, vec3, vec3)]
+    with dt.Tape() as tape:
+        touch(Collision(model.sizes), *given, model.parameters(dtype).rounding, *found)
+    tape.backward({one: rng.normal(size=one.to_numpy().shape) for one in found})
+    assert all(np.isfinite(one.grad.to_numpy()).all() for one in given)
     dist, point, normal = (one.to_numpy() for one in found)
     for k, case in enumerate(cases):
         for place in (0, 1):
