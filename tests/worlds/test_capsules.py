@@ -215,7 +215,7 @@ def test_spheres_and_capsules_touch_in_either_precision(dtype: Any, numbers: Any
                 continue
             wanted = exact(z[k], half[k], p[k], radius[k], place, least)
             assert abs(dist[k, place] - wanted[0]) < 8 * unit, case
-            if abs(wanted[0] + radius[k].sum() - least) < 8 * unit:
+            if abs(wanted[0] + radius[k].sum() - least) < 2 * unit:
                 continue  # the centres may be in one place or not
             bound = 8 * unit * wanted[3]
             assert np.abs(normal[k, place] - wanted[2]).max() < bound, (case, k)
