@@ -27,6 +27,7 @@ from difftile.files.cursor import Cursor
 
 _Record = TypeVar("_Record", Camera, PosedImage)
 _NAME_OF = {model.number: name for name, model in MODELS.items()}
+_LEAST_IMAGE = 73  # bytes of an image without a name and points
 _POINT = struct.Struct("<Q3d3BdQ")  # number, position, colour, error, length of its track
 
 
@@ -37,8 +38,13 @@ def read_binary(folder: Path) -> Reconstruction:
         DatasetError: A file is missing (except points3D.bin), cut short, or too long.
     """
     cameras = _records(folder / "cameras.bin", 24, "camera", _camera)
-    images = _records(folder / "images.bin", 73, "image", _image)
+    images = _records(folder / "images.bin", _LEAST_IMAGE, "image", _image)
     return Reconstruction(cameras, images, _points(folder / "points3D.bin"))
+
+
+def count_binary(folder: Path) -> int:
+    """Return the number of images of the model in a folder."""
+    return Cursor(folder / "images.bin").count(_LEAST_IMAGE, "images")
 
 
 def _points(path: Path) -> Cloud | None:

@@ -38,6 +38,11 @@ def read_text(folder: Path) -> Reconstruction:
     )
 
 
+def count_text(folder: Path) -> int:
+    """Return the number of images of the model in a folder."""
+    return len(_records(folder / "images.txt", len, "an image and its points", lines_each=2))
+
+
 def _points(path: Path) -> Cloud | None:
     if is_absent(path):
         return None

@@ -6,7 +6,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, final
 
@@ -21,7 +21,28 @@ from difftile.files.inside import Folder
 from difftile.files.regular import shown
 
 Size: TypeAlias = tuple[int, int]
+_IMAGE = "a picture"
+_SKIP = (
+    "to leave such views out, write load(..., skip_missing=True), or "
+    "'difftile train --skip-missing'."
+)
 _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the pictures of a data set are read.
+
+    Args:
+        downscale: The number of pixels of an image per pixel of a view, along each axis.
+        background: The colour of transparent pixels.
+        skip_missing: Whether views whose images are not there are left out.
+    """
+
+    downscale: int
+    background: Colour
+    skip_missing: bool = False
 
 
 @final
@@ -33,13 +54,13 @@ class Gathering:
     Args:
         inside: The folder of the data set.
         images: The folder of images; images of half the size are in `images_2` next to `images`.
-        downscale: The number of pixels of an image per pixel of a view, along each axis.
-        background: The colour of transparent pixels.
+        reading: How they are read.
     """
 
-    def __init__(self, inside: Folder, images: Path, downscale: int, background: Colour) -> None:
+    def __init__(self, inside: Folder, images: Path, reading: Reading) -> None:
         self._inside, self._images = inside, images
-        self._downscale, self._background = downscale, background
+        self._downscale, self._background = reading.downscale, reading.background
+        self._skips, self._skipped = reading.skip_missing, 0
         self._faults: list[DatasetError] = []
         self._views: list[View] = []
         self._pictures: list[Path] = []
@@ -71,6 +92,11 @@ class Gathering:
         """
         self._pictures.append(picture)
         path, left = self._smaller(picture, by)
+        if not os.path.exists(path):
+            self._skipped += 1
+            if not self._skips:
+                self._faults.append(DatasetError(path, "is not there", _IMAGE, hint=_SKIP))
+            return
         try:
             header = read_header(path)
             size = size or picture_size(picture)
@@ -171,7 +197,13 @@ class Gathering:
             DatasetError: Pictures are missing, are not images, or do not fit their cameras.
         """
         check_pictures(self._inside.root, self._faults, len(self._pictures))
+        if not self._views:
+            raise DatasetError(
+                self._inside.root, f"has none of its {pictures(self._skipped)}", "one at least"
+            )
         remarks: list[str] = []
+        if self._skipped:
+            remarks.append(f"{pictures(self._skipped)} not there, whose views are left out")
         sizes = Counter((view.width, view.height) for view in self._views)
         if len(sizes) > 1:
             (least, few), (most, many) = ((one, sizes[one]) for one in (min(sizes), max(sizes)))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
 from difftile.datasets.colmap import Cloud, Reconstruction, lens_of, pose_of
-from difftile.datasets.colmap_binary import read_binary
-from difftile.datasets.colmap_text import read_text
+from difftile.datasets.colmap_binary import count_binary, read_binary
+from difftile.datasets.colmap_text import count_text, read_text
 from difftile.datasets.dataset import Colour, Dataset, Points
-from difftile.datasets.gather import Gathering
+from difftile.datasets.gather import Gathering, Reading, pictures
 from difftile.datasets.transforms import load_blender, load_transforms
 from difftile.diagnostics import DatasetError
 from difftile.files.inside import Folder
@@ -21,8 +23,11 @@ from difftile.tracebacks import boundary
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
-_MODELS = ("sparse/0", "sparse", "colmap/sparse/0")
-_READERS = {"cameras.bin": read_binary, "cameras.txt": read_text}
+_MODELS = ("sparse/0", "sparse", "colmap/sparse/0", ".")
+_READERS = {
+    "cameras.bin": (read_binary, count_binary),
+    "cameras.txt": (read_text, count_text),
+}
 
 
 @boundary
@@ -33,12 +38,13 @@ def load(
     images: str = "images",
     background: Colour = (0.0, 0.0, 0.0),
     allow_outside: bool = False,
+    skip_missing: bool = False,
 ) -> Dataset:
     """Return the data set in a folder: of COLMAP, nerfstudio, or Blender.
 
-    The first existing one is read: a COLMAP model in `sparse/0`, `sparse` or `colmap/sparse/0`
-    (`.bin` or `.txt`), `transforms.json`, `transforms_train.json`. Loading finds and measures the
-    images; `View.image` reads them, and undistorts them if the lens is distorted.
+    The first existing one is read: a COLMAP model in `sparse/0`, `sparse`, `colmap/sparse/0` or the
+    folder itself (`.bin` or `.txt`), `transforms.json`, `transforms_train.json`. Loading finds and
+    measures the images; `View.image` reads them, and undistorts them if the lens is distorted.
 
     Args:
         folder: The folder, or a `.json` of cameras.
@@ -47,6 +53,7 @@ def load(
         images: The folder of images of a COLMAP model.
         background: The colour of transparent pixels.
         allow_outside: Whether names and links in the folder may lead to files outside of it.
+        skip_missing: Whether to leave out views whose images are not there, with a note.
 
     Raises:
         DatasetError: There are no cameras, a file is broken, a camera has an unknown model, or an
@@ -57,26 +64,29 @@ def load(
         raise ValueError(f"load(downscale=...) is a whole number from 1, not {downscale}.")
     if root.suffix == ".json" and root.is_file():
         inside = Folder(root.parent, allow_outside, (root,))
-        return load_transforms(inside, root, downscale=downscale, background=background)
+        return load_transforms(inside, root, Reading(downscale, background, skip_missing))
     if not root.is_dir():
         raise DatasetError(root, "is not there", "a folder of pictures and cameras")
     # A folder of images that the caller names may be anywhere; a link in the data set may not.
     is_below = not (os.path.isabs(images) or os.path.normpath(images).startswith(".."))
     named = () if is_below else (root / images,)
     inside = Folder(root, allow_outside, named)
+    reading = Reading(downscale, background, skip_missing)
     for name in _MODELS:
-        for file, reader in _READERS.items():
+        for file, (reader, _) in _READERS.items():
             if os.path.exists(root / name / file):
                 for part in ("cameras", "images", "points3D"):
                     inside.within(root / name, part + Path(file).suffix, root, "a file of COLMAP")
                 model = reader(root / name)
-                return _of_model(inside, f"{name}/{file}", model, images, downscale, background)
+                data = _of_model(inside, f"{name}/{file}", model, images, reading)
+                others = () if name == "." else _others(inside, root / name, root / images)
+                return replace(data, notes=(*data.notes, *others))
     for name, loader in (
         ("transforms.json", load_transforms),
         ("transforms_train.json", load_blender),
     ):
         if os.path.exists(root / name):
-            return loader(inside, root / name, downscale=downscale, background=background)
+            return loader(inside, root / name, reading)
     raise DatasetError(
         root,
         "holds no cameras",
@@ -89,13 +99,12 @@ def _of_model(
     name: str,
     model: Reconstruction,
     images: str,
-    downscale: int,
-    background: Colour,
+    reading: Reading,
 ) -> Dataset:
     root = inside.root
     cameras, pictures = root / name, (root / name).with_name("images" + Path(name).suffix)
     lenses = {k: lens_of(camera, cameras) for k, camera in model.cameras.items()}
-    gathered = Gathering(inside, root / images, downscale, background)
+    gathered = Gathering(inside, root / images, reading)
     for image in sorted(model.images.values(), key=lambda image: image.name):
         if image.camera_id not in lenses:
             raise DatasetError(
@@ -120,6 +129,23 @@ def _of_model(
     count = 0 if points is None else len(points)
     found = f"COLMAP's {name}, {len(views)} views, {count} points"
     return Dataset(root, views, points, found, (*notes, *remarks))
+
+
+def _others(inside: Folder, model: Path, images: Path) -> Iterator[str]:
+    """Yield notes on the models beside one: COLMAP makes several if images do not connect."""
+    for folder in sorted(model.parent.iterdir()) if model.name.isdecimal() else ():
+        for file, (_, count) in _READERS.items():
+            if folder != model and folder.name.isdecimal() and (folder / file).is_file():
+                name, part = (
+                    folder.relative_to(inside.root).as_posix(),
+                    "images" + Path(file).suffix,
+                )
+                found = count(inside.within(folder, part, folder, "a file of COLMAP").parent)
+                yield (
+                    f"{name} is another model, of {pictures(found)}: load that folder with "
+                    f"images='{os.path.relpath(images, folder)}'"
+                )
+                break
 
 
 def _points_of(cloud: Cloud | None, cameras: Path) -> tuple[Points | None, tuple[str, ...]]:

@@ -19,7 +19,6 @@ import numpy as np
 from difftile.datasets.dataset import (
     LARGEST,
     LEAST_FOCAL,
-    Colour,
     Dataset,
     Doubles,
     Points,
@@ -27,7 +26,7 @@ from difftile.datasets.dataset import (
     are_numbers,
     is_size,
 )
-from difftile.datasets.gather import Gathering
+from difftile.datasets.gather import Gathering, Reading
 from difftile.datasets.lenses import Lens
 from difftile.datasets.ply import read_ply
 from difftile.diagnostics import DatasetError
@@ -54,16 +53,17 @@ _PICTURE = "the name of a picture"
 _UNIT, _POSITIVE = "depth_unit_scale_factor", "a number from 1e-18 to 1e18"
 
 
-def load_transforms(inside: Folder, path: Path, *, downscale: int, background: Colour) -> Dataset:
+def load_transforms(inside: Folder, path: Path, reading: Reading) -> Dataset:
     """Return the data set of one file of cameras in a folder; see `load`.
 
     Raises:
         DatasetError: The file is broken, a camera is not a pinhole, or an image is missing.
     """
     content = _parsed(inside, path)
-    views, frames, remarks = _views(inside, content, downscale, background, strays=True)
+    views, frames, remarks = _views(inside, content, reading, strays=True)
     if (names := content.get("test_filenames")) is not None:
-        known, held = {view.name for view in views}, set[str]()
+        known = {frame.member("file_path", _PICTURE).text() for frame in frames}
+        held = set[str]()
         for one in names.items("a list of names"):
             if one.text(_PICTURE) not in known:
                 raise one.wrong("a 'file_path' of one of the frames")
@@ -78,7 +78,7 @@ def load_transforms(inside: Folder, path: Path, *, downscale: int, background: C
     return Dataset(path.parent, views, points, found, (*notes, *remarks))
 
 
-def load_blender(inside: Folder, path: Path, *, downscale: int, background: Colour) -> Dataset:
+def load_blender(inside: Folder, path: Path, reading: Reading) -> Dataset:
     """Return the data set of transforms_train.json, and of transforms_test.json if it exists.
 
     Raises:
@@ -89,7 +89,7 @@ def load_blender(inside: Folder, path: Path, *, downscale: int, background: Colo
     for file in (path, path.with_name("transforms_test.json")):
         if file == path or os.path.exists(file):
             content = _parsed(inside, file)
-            parts[file.name], _, remarks = _views(inside, content, downscale, background)
+            parts[file.name], _, remarks = _views(inside, content, reading)
             notes += [f"{file.name}: {remark}" for remark in remarks]
     train, test = parts["transforms_train.json"], parts.get("transforms_test.json", ())
     if test:
@@ -107,14 +107,14 @@ def _parsed(inside: Folder, path: Path) -> Value:
 
 
 def _views(
-    inside: Folder, content: Value, downscale: int, background: Colour, *, strays: bool = False
+    inside: Folder, content: Value, reading: Reading, *, strays: bool = False
 ) -> tuple[tuple[View, ...], list[Value], tuple[str, ...]]:
     """Return the views, sorted by name, their frames, and remarks; `strays`: see `Gathering`."""
     folder = content.path.parent
     frames = content.member("frames", _FRAMES).items(_FRAMES)
     if not frames:
         raise DatasetError(content.path, "has no 'frames'", _FRAMES)
-    gathered = Gathering(inside, folder / "images", downscale, background)
+    gathered = Gathering(inside, folder / "images", reading)
     for frame in frames:
         camera = _Camera(content, frame)
         name = frame.member("file_path", _PICTURE)

@@ -58,6 +58,9 @@ def _parser() -> Parser:
         action="store_true",
         help="read pictures outside the folder of the data set, named or linked in it",
     )
+    run.add_argument(
+        "--skip-missing", action="store_true", help="leave out views whose pictures are not there"
+    )
     run.add_argument("--no-pictures", action="store_true", help="write no pictures")
 
     how = parser.add_argument_group("the training")

@@ -113,6 +113,7 @@ def _begun(given: Mapping[str, Any]) -> _Session:
         images=options.images,
         background=options.background,
         allow_outside=given["allow_outside"],
+        skip_missing=given["skip_missing"],
     )
     say("\n  ".join((f"found {data.found}", *data.notes)))
     engine = current()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -404,6 +405,46 @@ def test_a_wrong_count_is_named(
 ) -> None:
     change(file, edit)(colmap_bin)
     refuse(colmap_bin, message)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_views_without_a_picture_are_left_out_if_that_is_allowed(tmp_path: Path, kind: str) -> None:
+    """As after blurred pictures are deleted: transforms.json still names them."""
+    write_dataset(tmp_path, kind, shots(6, 8, 6))
+    whole = load(tmp_path)
+    for view in whole.views[1:4]:
+        view.path.unlink()
+    hint = "write load(..., skip_missing=True), or 'difftile train --skip-missing'."
+    refuse(tmp_path, "pictures cannot be used")
+    refuse(tmp_path, hint)
+    data = load(tmp_path, skip_missing=True)
+    left = [whole.views[k] for k in (0, 4, 5)]
+    assert [view.name for view in data.views] == [view.name for view in left]
+    for one, other in zip(data.views, left, strict=True):
+        np.testing.assert_array_equal(one.world_to_camera, other.world_to_camera)
+        assert one.held_out == other.held_out
+    assert any("3 pictures not there, whose views are left out" in note for note in data.notes)
+    for view in left:
+        view.path.unlink()
+    refuse(tmp_path, "has none of its", skip_missing=True)
+
+
+@pytest.mark.parametrize("kind", ["colmap-bin", "colmap-txt"])
+def test_other_models_of_colmap_are_named_and_can_be_loaded(tmp_path: Path, kind: str) -> None:
+    """The mapper of COLMAP often leaves a small model in sparse/0 and the large one in sparse/1."""
+    write_dataset(tmp_path, kind, shots(3, 8, 6))
+    for other in ("1", "2"):
+        shutil.copytree(tmp_path / "sparse" / "0", tmp_path / "sparse" / other)
+    (tmp_path / "sparse" / "old").mkdir()
+    data = load(tmp_path)
+    said = "is another model, of 3 pictures: load that folder with images='../../images'"
+    assert [note for note in data.notes if "model" in note] == [
+        f"sparse/1 {said}",
+        f"sparse/2 {said}",
+    ]
+    again = load(tmp_path / "sparse" / "1", images="../../images")
+    assert [view.name for view in again.views] == [view.name for view in data.views]
+    assert [note for note in again.notes if "model" in note] == []
 
 
 def test_files_that_are_missing(tmp_path: Path) -> None:
