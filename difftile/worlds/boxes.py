@@ -74,7 +74,7 @@ def edge_at(size, j, corner):
 @dt.func
 def on_edge(pos, half, size, j, corner):
     """Return where an edge and the axis of a capsule are nearest, each in -1..1."""
-    return on_segments(unit_of(j) * size[j], half, edge_at(size, j, corner) - pos)
+    return on_segments(unit_of(j) * size[j], half, edge_at(size, j, corner) - pos, False)
 
 
 @dt.func

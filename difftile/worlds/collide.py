@@ -13,7 +13,7 @@ import difftile as dt
 from difftile import ti
 from difftile.worlds.boxes import sphere_of, to_box
 from difftile.worlds.kinds import BOX, CAPSULE, PLANE
-from difftile.worlds.segments import are_parallel, on_parallels, on_segments
+from difftile.worlds.segments import PARALLEL, on_parallels, on_segments
 
 ZERO = ti.Vector([0.0, 0.0, 0.0])
 FAR = 1e10  # the distance in a slot without a contact [m]
@@ -144,39 +144,35 @@ class Collision:
             place: 0 or 1; only capsules that are parallel have a second contact.
             least: What is rounding; see `Model.parameters`.
         """
-        a1, a2 = z1 * half1, z2 * half2
-        x1, x2 = 0.0, 0.0
-        there = place == 0
+        across = z1.cross(z2)
+        square = across.norm_sqr()  # of the sine of the angle between the axes
         parallel = False
         if ti.static(self.parallels):
-            parallel = half1 > 0.0 and half2 > 0.0 and are_parallel(z1, z2)
+            parallel = half1 > 0.0 and half2 > 0.0 and square <= PARALLEL
+        dist, point, normal = FAR, p1, ti.Vector([1.0, 0.0, 0.0])
+        if parallel or place == 0:
+            a1, a2 = z1 * half1, z2 * half2
+            x1, x2 = 0.0, 0.0
             if parallel:
                 x1, x2 = on_parallels(a1, a2, p1 - p2, place)
-                there = True
-        if not parallel:
-            x1, x2 = on_segments(a1, a2, p1 - p2)
-        c1 = p1 + a1 * x1
-        # Centres first: their difference is exact where it is small, and axes may nearly cross.
-        between = (p2 - p1) + (a2 * x2 - a1 * x1)
-        apart = between.norm()
-        across = z1.cross(z2)
-        sine = across.norm()
-        normal = ti.Vector([1.0, 0.0, 0.0])
-        # Axes that cross have the direction of their product, which is known better than that
-        # between two points next to each other; centres in one place have it by definition.
-        crossing = (
-            not parallel and abs(x1) < 1.0 and abs(x2) < 1.0 and apart < sine * min(half1, half2)
-        )
-        if sine > least and (crossing or apart <= least):
-            normal = across / sine
-            if between.dot(normal) < -least:
-                normal = -normal
-        elif apart > least:
-            normal = between / apart
-        dist = FAR
-        if there:
+            else:
+                x1, x2 = on_segments(a1, a2, p1 - p2, True)
+            # Centres first: their difference is exact where it is small, and axes may nearly cross.
+            between = (p2 - p1) + (a2 * x2 - a1 * x1)
+            apart, inner = between.norm(), min(half1, half2)
+            # Axes that cross have the direction of their product, which is known better than that
+            # between two points next to each other; centres in one place have it by definition.
+            crossing = not parallel and abs(x1) < 1.0 and abs(x2) < 1.0
+            crossing = crossing and apart * apart < square * inner * inner
+            if square > least * least and (crossing or apart <= least):
+                normal = across / ti.sqrt(square)
+                if between.dot(normal) < -least:
+                    normal = -normal
+            elif apart > least:
+                normal = between / apart
             dist = apart - r1 - r2
-        return dist, c1 + normal * (r1 + 0.5 * (apart - r1 - r2)), normal
+            point = p1 + a1 * x1 + normal * (r1 + 0.5 * dist)
+        return dist, point, normal
 
     @dt.func
     def corner(self, height, normal, centre, axes, size, reach, place):

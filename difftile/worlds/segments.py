@@ -5,34 +5,46 @@ from __future__ import annotations
 import difftile as dt
 from difftile import ti
 
-PARALLEL = 1e-8  # the square of the sine up to which segments are parallel, as in MuJoCo 4
+# The square of the sine up to which segments are parallel, as in MuJoCo 4. It is that of the cross
+# product: in single precision 1 - cos^2 loses such a small angle.
+PARALLEL = 1e-8
 
 
 @dt.func
-def are_parallel(a1, a2):
-    """Return whether two vectors that are not zero are parallel."""
-    # By the cross product: in single precision a a b b - (a b)^2 loses such a small angle.
-    return a1.cross(a2).norm_sqr() <= PARALLEL * a1.norm_sqr() * a2.norm_sqr()
-
-
-@dt.func
-def on_segments(a1, a2, apart):
+def on_segments(a1, a2, apart, sharply: ti.template()):
     """Return where two segments -a1..a1 and -a2..a2, with centres apart, are nearest; not parallel.
 
-    The results are in -1..1 (Ericson, Real-Time Collision Detection, 5.1.9). The second is the
-    point nearest to the first, so that rounding moves both along the segments alike and the
-    direction between them stays perpendicular to both.
+    The results are in -1..1 (Ericson, Real-Time Collision Detection, 5.1.9).
+
+    Args:
+        a1, a2, apart: The segments, which may be points.
+        sharply: Whether rounding moves both points along the segments alike, so that the direction
+            between them stays perpendicular to both, however small their angle is; for more time.
     """
     aa, ab, bb = a1.norm_sqr(), -a1.dot(a2), a2.norm_sqr()
     u, v = -a1.dot(apart), a2.dot(apart)
     x1, x2 = 0.0, 0.0
     if aa > 0.0 and bb > 0.0:
-        normal = a1.cross(a2)
-        x1 = ti.math.clamp(a2.cross(apart).dot(normal) / normal.norm_sqr(), -1.0, 1.0)
-        x2 = (v - ab * x1) / bb
-        if abs(x2) > 1.0:
-            x2 = ti.math.clamp(x2, -1.0, 1.0)
-            x1 = ti.math.clamp((u - ab * x2) / aa, -1.0, 1.0)
+        if ti.static(sharply):
+            normal = a1.cross(a2)
+            x1 = a2.cross(apart).dot(normal) / normal.norm_sqr()
+            x2 = (v - ab * x1) / bb
+        else:
+            det = aa * bb - ab * ab
+            x1 = (bb * u - ab * v) / det
+            x2 = (aa * v - ab * u) / det
+        if x1 > 1.0:
+            x1 = 1.0
+            x2 = (v - ab) / bb
+        elif x1 < -1.0:
+            x1 = -1.0
+            x2 = (v + ab) / bb
+        if x2 > 1.0:
+            x2 = 1.0
+            x1 = ti.math.clamp((u - ab) / aa, -1.0, 1.0)
+        elif x2 < -1.0:
+            x2 = -1.0
+            x1 = ti.math.clamp((u + ab) / aa, -1.0, 1.0)
     elif aa > 0.0:
         x1 = ti.math.clamp(u / aa, -1.0, 1.0)
     elif bb > 0.0:
