@@ -27,6 +27,7 @@ from difftile.distributed.blocks import (
     read_checkpoint,
     write_block,
 )
+from difftile.distributed.outside import field_of
 from difftile.distributed.saved_items import (
     Contents,
     Item,
@@ -56,8 +57,8 @@ def save(path: str | os.PathLike[str], fields: Mapping[str, Any], /, **numbers: 
 
     Args:
         path: The folder.
-        fields: By name: fields of a grid, whose owned elements are saved; other fields, parts of
-            them, struct fields and `dt.Rows`, which are the same on all ranks; particles;
+        fields: By name: fields of a grid, whose owned elements are saved, and their cells outside
+            of the domain; other fields, parts of them, struct fields and `dt.Rows`, which are the same on all ranks; particles;
             optimisers, and other objects with `state_dict` and `load_state_dict`.
         numbers: Numbers and texts, the same on all ranks.
 
@@ -107,7 +108,8 @@ def load(
 
     Each rank reads the parts of the files that it needs. A field of a grid may have been saved by
     other ranks, or as a field that was the same on all of them, and the other way round; its halos
-    are exchanged afterwards. Particles and `dt.Rows` take the rows of the checkpoint.
+    are exchanged afterwards. Its cells outside of the domain are set if the checkpoint has them.
+    Particles and `dt.Rows` take the rows of the checkpoint.
 
     Args:
         path: The folder that `save` wrote.
@@ -144,7 +146,8 @@ def load(
     def put(*, together: bool = False) -> None:
         for one in items:
             if one.communicates == together:
-                one.put({piece.name: found[piece.name] for piece in one.pieces})
+                names = [piece.name for piece in one.pieces if piece.name in found]
+                one.put({name: found[name] for name in names})
 
     given: Mapping[str, Any] = {} if fields is None else fields
     states = _states(given, _LOAD)
@@ -305,6 +308,7 @@ def _read(saved: Checkpoint, item: Item) -> dict[str, Contents]:
         return {
             one.name: read_box(saved, one.name, *one.box(saved.arrays[one.name].shape))
             for one in item.pieces
+            if one.outside is None or one.name in saved.arrays
         }
     # Each rank looks at all positions, and at the other arrays of files that have rows of its own.
     found: dict[str, list[Contents]] = {one.name: [] for one in item.pieces}
@@ -350,10 +354,10 @@ def _check_fits(saved: Checkpoint, items: Sequence[Item]) -> None:
         for piece in one.pieces:
             if piece.dtype.kind == "U":
                 _check_text(saved, piece)
-        wanted = {piece.name for piece in one.pieces}
+        wanted = {piece.name for piece in one.pieces if piece.outside is None}
         if wanted != {one.name}:
             for name in saved.arrays:
-                if name.startswith(f"{one.name}.") and name not in wanted:
+                if name.startswith(f"{one.name}.") and field_of(name) not in wanted:
                     raise DatasetError(
                         saved.path, f"has '{name}', which '{one.name}' has not", "the same members"
                     )
@@ -372,6 +376,8 @@ def _check_text(saved: Checkpoint, piece: Piece) -> None:
 def _check_piece(saved: Checkpoint, piece: Piece) -> None:
     array = saved.arrays.get(piece.name)
     if array is None:
+        if piece.outside is not None:
+            return  # of a field that is not split, or of a periodic grid: they stay as they are
         names = ", ".join(map(repr, saved.arrays)) or "no arrays"
         raise DatasetError(
             saved.path,
@@ -381,7 +387,11 @@ def _check_piece(saved: Checkpoint, piece: Piece) -> None:
         )
     rows = bool(piece.rows) and len(array.shape) > 0
     is_text = array.dtype.kind == piece.dtype.kind == "U"
-    if array.shape[rows:] != tuple(piece.shape[rows:]):
+    if piece.outside is not None:
+        fits = piece.outside.fits(array.shape, piece.shape)
+    else:
+        fits = array.shape[rows:] == tuple(piece.shape[rows:])
+    if not fits:
         shape = ("any", *piece.shape[1:]) if rows else piece.shape
         raise DatasetError(
             saved.path, f"has '{piece.name}' of the shape {array.shape}", f"{tuple(shape)}"

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError
 from difftile.distributed.blocks import Index
 from difftile.distributed.grid_split import GridSplit
+from difftile.distributed.outside import Outside, outsides
 from difftile.distributed.particles import Particles
 from difftile.distributed.split_rows import SplitRows, cuts
 from difftile.fields.array_like import ArrayLike
@@ -40,6 +41,7 @@ class Piece:
         size: The shape of the box.
         rows: For arrays that may have another number of rows in a checkpoint, which of them a rank
             takes: "all", a "stretch" (see `SplitRows`), or its "own" (see `Item.owns`).
+        outside: The cells outside of the domain that these are; a checkpoint may have none.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Piece:
     at: Index | None = None
     size: Index = ()
     rows: str = ""
+    outside: Outside | None = None
 
     def box(self, shape: Index) -> tuple[Index, Index]:
         """Return the first element and the shape of the box to load from an array of a shape."""
@@ -56,7 +59,7 @@ class Piece:
         if self.rows == "stretch":
             rank, ends = current().rank, cuts(shape[0])
             return (ends[rank], *start[1:]), (ends[rank + 1] - ends[rank], *shape[1:])
-        if self.at is None or self.rows:
+        if self.at is None or self.rows or self.outside is not None:
             return start, shape
         return self.at, self.size
 
@@ -150,8 +153,19 @@ def _of_field(name: str, given: Any) -> Item:
         raise FieldError(
             f"'{name}' is a part of a field that is split among ranks: give the field itself."
         )
-    piece, put = _split(name, base, base.split)
-    return Item(name, (piece,), lambda found: put(found[name]), [base])
+    split = _known(name, base, base.split)
+    around = outsides(split)
+    pieces = (_owned(name, base, split), *(_outside(name, base, side) for side in around))
+
+    def put(found: Mapping[str, Contents]) -> None:
+        contents = base.to_numpy()
+        split.part(contents)[...] = found[name]
+        for side in around:
+            if side.named(name) in found:
+                side.put(contents, found[side.named(name)])
+        base.from_numpy(contents)
+
+    return Item(name, pieces, put, [base])
 
 
 def _whole(name: str, given: ArrayLike, rows: str = "") -> Piece:
@@ -160,15 +174,24 @@ def _whole(name: str, given: ArrayLike, rows: str = "") -> Piece:
     return Piece(name, dtype, shape, given.to_numpy, None, shape, rows)
 
 
-def _split(name: str, given: Field, split: Split) -> tuple[Piece, Callable[[Contents], None]]:
-    """Return the owned part of a split field, and a function that sets it."""
+def _known(name: str, given: Field, split: Split) -> GridSplit:
+    """Return the division of a split field.
+
+    Raises:
+        FieldError: Checkpoints do not know it.
+    """
     if not isinstance(split, GridSplit):
         raise FieldError(f"'{name}', {given!r}, is split in a way that checkpoints do not know.")
+    return split
+
+
+def _owned(name: str, given: Field, split: GridSplit) -> Piece:
+    """Return the owned part of a split field."""
     inner = shape_of(given.element)
     origin = zip(split.origin, split.owned, strict=True)
     start = (*(first + one.start for first, one in origin), *(0,) * len(inner))
     size = (*(one.stop - one.start for one in split.owned), *inner)
-    piece = Piece(
+    return Piece(
         name,
         numpy_dtype(scalar_of(given.element)),
         (*split.layout.shape, *inner),
@@ -177,12 +200,20 @@ def _split(name: str, given: Field, split: Split) -> tuple[Piece, Callable[[Cont
         size,
     )
 
-    def put(found: Contents) -> None:
-        contents = given.to_numpy()
-        split.part(contents)[...] = found
-        given.from_numpy(contents)
 
-    return piece, put
+def _outside(name: str, given: Field, outside: Outside) -> Piece:
+    """Return the cells of a split field outside of the domain, on one side along an axis."""
+    inner = shape_of(given.element)
+    at, size, cells = outside.part()
+    return Piece(
+        outside.named(name),
+        numpy_dtype(scalar_of(given.element)),
+        (*outside.shape, *inner),
+        lambda: given.to_numpy()[cells],
+        (*at, *(0,) * len(inner)),
+        (*size, *inner),
+        outside=outside,
+    )
 
 
 def _of_struct(name: str, given: Any) -> Item:
@@ -255,8 +286,9 @@ def _of_state(name: str, given: Any, arrays: State) -> Item:
         if parameter is None or kept is None or kept.shape != parameter.shape:
             pieces.append(Piece(long, array.dtype, array.shape, _reader(array), None, array.shape))
         elif parameter.split is not None:
-            splits[key] = parameter.split
-            pieces.append(_split(long, kept, parameter.split)[0])
+            # Optimisers move what a rank owns: there is no state of other cells.
+            splits[key] = split = _known(long, kept, parameter.split)
+            pieces.append(_owned(long, kept, split))
         else:
             rows = rows_of(parameter)
             taken = "" if rows is None else "stretch" if isinstance(rows, SplitRows) else "all"

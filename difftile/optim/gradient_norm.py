@@ -14,10 +14,8 @@ import difftile.lang as ti
 from difftile.compile.func import func
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import zeros
-from difftile.fields.view import View
-from difftile.fields.window import whole
 from difftile.ir.types import F64, Scalar
-from difftile.optim.parameters import NamedParameter
+from difftile.optim.parameters import NamedParameter, owned_part
 from difftile.ranks import agree
 from difftile.ranks.collect import gather
 from difftile.runtime.kernel import kernel
@@ -62,13 +60,9 @@ def owned_of(parameters: Sequence[NamedParameter]) -> list[Counted]:
     """Return the elements of the gradients of parameters that this rank owns."""
     found: list[Counted] = []
     for place, one in enumerate(parameters):
-        gradient, split = one.grad, one.field.split
-        if split is None:
-            found.append(Counted(place, gradient, is_part=False))
-            continue
-        view = View(gradient, whole(gradient.shape).sliced(gradient, split.owned))
-        if view.size:
-            found.append(Counted(place, view, is_part=True))
+        part = owned_part(one.grad, one.field.split)
+        if part is not None:
+            found.append(Counted(place, part, is_part=one.field.split is not None))
     return found
 
 

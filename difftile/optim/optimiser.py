@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias, TypedDict, cast
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from difftile.compile.func import Func
 from difftile.diagnostics import FieldError, LaunchError, SolverError, brief, counted
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import zeros
 from difftile.fields.field import Field, zero_grads
 from difftile.fields.recording import check_no_tape
@@ -38,6 +39,7 @@ from difftile.optim.parameters import (
     in_short,
     number,
     of_each,
+    owned_part,
     parameters_of,
 )
 from difftile.optim.saved import Wanted, restored
@@ -83,8 +85,11 @@ class Shared(TypedDict, total=False):
 class Optimiser(ABC):
     """Moves fields against their gradients, in one launch a step for fields of one precision.
 
-    A step reads `x.grad` of every field and does not change it. The state of a field is kept in
-    fields of the same shape, by name in `state`: in single precision for fields in half.
+    A step reads `x.grad` of every field and does not change it. Of a field that is split among
+    ranks, each rank moves the elements that it owns: halos stay as they are until they are
+    exchanged, and cells outside of the domain keep the boundary values of the program.
+    The state of a field is kept in fields of the same shape, by name in `state`: in single
+    precision for fields in half.
 
     Args:
         fields: A field of floats with a gradient, a field of structs (its members are moved),
@@ -273,16 +278,15 @@ class Optimiser(ABC):
             places = [k for k in group if present[k] and fields[k] is not None]
             if not places:
                 continue
-            some = [self.parameters[k] for k in places]
-            states = [self.state[one.name] for one in some]
+            split = self.parameters[places[0]].field.split
             move(
                 self.rule.change,
                 tuple(fields[k] for k in places),
                 tuple(gradients[k] for k in places),
-                tuple(tuple(state.get(slot) for slot in self.rule.slots) for state in states),
+                tuple(self._state_of(k) for k in places),
                 tuple(numbers[k] for k in places),
                 tuple((*shared, *self._bounds[k]) for k in places),
-                visible,
+                visible if split is None or visible is None else visible[split.owned[0]],
             )
         if self._shards is not None:
             self._shards.give(self.parameters)
@@ -322,12 +326,16 @@ class Optimiser(ABC):
         had = self._fresh.has_pass
         return bool(agree(float(had), "max")) if self._shards is not None else had
 
-    def _moved(self) -> tuple[list[Field | None], list[Field | None], list[Counted]]:
+    def _moved(
+        self,
+    ) -> tuple[Sequence[ArrayLike | None], Sequence[ArrayLike | None], list[Counted]]:
         """Return fields to move and their gradients, None for none, and what counts in the norm."""
         shards = self._shards
         if shards is None:
-            fields: list[Field | None] = [one.field for one in self.parameters]
-            return fields, [one.grad for one in self.parameters], owned_of(self.parameters)
+            fields = [owned_part(one.field, one.field.split) for one in self.parameters]
+            counted = owned_of(self.parameters)
+            by_place = {one.place: one.gradient for one in counted}
+            return fields, [by_place.get(k) for k in range(len(fields))], counted
         shards.fetch(self.parameters)
         counted = [
             Counted(k, part, is_part=True, start=shards.own[k].start)
@@ -335,6 +343,12 @@ class Optimiser(ABC):
             if part is not None
         ]
         return shards.fields, shards.gradients, counted
+
+    def _state_of(self, k: int) -> tuple[ArrayLike | None, ...]:
+        """Return the elements of the state of a parameter that move with it, by slot."""
+        one = self.parameters[k]
+        fields = map(self.state[one.name].get, self.rule.slots)
+        return tuple(f if f is None else owned_part(f, one.field.split) for f in fields)
 
     def _fetch_tensors(self) -> list[bool]:
         """Take the gradients of tensors; return which parameters have a gradient."""

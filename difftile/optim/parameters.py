@@ -10,10 +10,13 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numpy as np
 
 from difftile.diagnostics import FieldError, LaunchError, brief, counted
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.fields.rows import Change, Follower, Rows, rows_of
+from difftile.fields.split import Split
 from difftile.fields.structs import Member, StructField
 from difftile.fields.view import View
+from difftile.fields.window import whole
 from difftile.ir.types import is_float, shape_of
 from difftile.optim.tensors import TensorParameter, is_tensor
 
@@ -173,6 +176,19 @@ def follow_rows(parameters: Sequence[NamedParameter], follower: Follower) -> Non
                 "when those change. Give the field itself: 'rows.x'."
             )
         rows.followed_by(follower)
+
+
+def owned_part(field: Field, split: Split | None) -> ArrayLike | None:
+    """Return the elements of a field that this rank owns, or None if it owns none.
+
+    Args:
+        field: A parameter, its gradient, or a field of its state.
+        split: The division of the parameter among ranks.
+    """
+    if split is None:
+        return field
+    part = View(field, whole(field.shape).sliced(field, split.owned))
+    return part if part.size else None
 
 
 def after(parameters: Sequence[NamedParameter], change: Change) -> tuple[NamedParameter, ...]:

@@ -5,7 +5,8 @@ gradient `d`, changes element `i` of the fields in `state`, and returns the new 
 entries of `state` or `numbers` that are `None` is left out when the kernel is compiled.
 
 A kernel has one type for numbers that are no elements, the widest of its fields: fields of several
-types are moved by a launch for each type (`launches`).
+types are moved by a launch for each type (`launches`). Of fields that are split among ranks a rank
+moves the elements that it owns: others are copies, or boundary values of the program.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import difftile.lang as ti
 from difftile.compile.func import func
 from difftile.fields.field import Field
+from difftile.fields.split import Split
 from difftile.ir.types import Scalar, scalar_of
 from difftile.runtime.kernel import kernel
 
@@ -66,12 +68,15 @@ def move(
 
 
 def launches(fields: Sequence[Field]) -> list[tuple[int, ...]]:
-    """Return which fields are moved together, by their places: those of one type of numbers."""
-    found: dict[tuple[Scalar, int], list[int]] = {}
-    counts: dict[Scalar, int] = {}
+    """Return which fields are moved together, by their places.
+
+    They have one type of numbers, and are split among ranks alike: `visible` counts owned rows.
+    """
+    found: dict[tuple[tuple[Scalar, Split | None], int], list[int]] = {}
+    counts: dict[tuple[Scalar, Split | None], int] = {}
     for place, field in enumerate(fields):
-        scalar = scalar_of(field.element)
-        count = counts.get(scalar, 0)
-        counts[scalar] = count + 1
-        found.setdefault((scalar, count // _TOGETHER), []).append(place)
+        kind = scalar_of(field.element), field.split
+        count = counts.get(kind, 0)
+        counts[kind] = count + 1
+        found.setdefault((kind, count // _TOGETHER), []).append(place)
     return [tuple(places) for places in found.values()]
