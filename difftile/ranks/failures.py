@@ -78,8 +78,8 @@ def _last_place(error: BaseException) -> str:
 
 def _end(abort: Callable[[], None], code: int) -> None:
     """End this process, with what it does at its exit, but without waiting for other ranks."""
+    limit_exit()  # before the abort: that of MPI may never return where a rank is at its end
     abort()
-    limit_exit()
     with suppress(BaseException):
         atexit._run_exitfuncs()  # as the interpreter does
     for stream in (sys.stdout, sys.stderr):
@@ -92,9 +92,9 @@ def _end(abort: Callable[[], None], code: int) -> None:
 def limit_exit() -> None:
     """Let the system end this process, if its exit takes too long."""
     on_main = threading.current_thread() is threading.main_thread()
-    if on_main and hasattr(signal, "alarm"):
+    if on_main and hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(_EXITS)
+        signal.setitimer(signal.ITIMER_REAL, _EXITS)
 
 
 def guard(waiting: Waiting, late: Callable[[], str | None]) -> None:

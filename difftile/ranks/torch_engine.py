@@ -180,7 +180,7 @@ class TorchEngine:
         self._limit = timedelta(seconds=timeout + _LATER)
         self._started = not dist.is_initialized()
         if self._started:
-            _start(dist, self._limit)
+            _start(dist, self._limit, timeout)
         elif group is None:  # of our own, so that messages of the program's are not taken for ours
             group = dist.new_group(backend="gloo", timeout=self._limit)
         self._group = group
@@ -374,8 +374,14 @@ class TorchEngine:
             self._dist.destroy_process_group(group)
 
 
-def _start(dist: Any, limit: timedelta) -> None:
-    """Start the default group of torch, by the variables of a launcher."""
+def _start(dist: Any, limit: timedelta, timeout: float) -> None:
+    """Start the default group of torch, by the variables of a launcher.
+
+    Args:
+        dist: torch.distributed.
+        limit: The limit of waits in gloo.
+        timeout: The limit for finding the others [s].
+    """
     here = place()
     if here is None:
         raise RankError(
@@ -384,15 +390,34 @@ def _start(dist: Any, limit: timedelta) -> None:
         )
     if not has_address():
         _agree_on_address(here)
-    try:
-        dist.init_process_group("gloo", rank=here.rank, world_size=here.size, timeout=limit)
-    except (RuntimeError, ValueError) as error:
-        first = str(error).strip().splitlines()[0]
-        raise RankError(
-            f"Rank {here.rank} of {here.size} found no connection with the others within "
-            f"{limit.total_seconds():g} s, by MASTER_ADDR={os.environ['MASTER_ADDR']} and "
-            f"MASTER_PORT={os.environ['MASTER_PORT']}: {first}"
-        ) from None
+    found: list[Exception | None] = []
+
+    def connect() -> None:
+        try:
+            dist.init_process_group("gloo", rank=here.rank, world_size=here.size, timeout=limit)
+        except Exception as error:  # raised below
+            found.append(error)
+        else:
+            found.append(None)
+
+    # In a thread, since a program that listens there and does not answer lets torch wait for ever.
+    begun = time.monotonic()
+    thread = threading.Thread(target=connect, name="difftile start", daemon=True)
+    thread.start()
+    while not found and time.monotonic() - begun < timeout:
+        thread.join(min(_SLICE, timeout))
+    error = found[0] if found else TimeoutError("nobody answers there as torch does")
+    if error is None:
+        return
+    if not isinstance(error, (RuntimeError, ValueError, OSError)):
+        raise error
+    first = str(error).strip().splitlines()[0].rstrip(".")
+    raise RankError(
+        f"Rank {here.rank} of {here.size} found no connection with the others, in "
+        f"{time.monotonic() - begun:.0f} s, by MASTER_ADDR={os.environ['MASTER_ADDR']} and "
+        f"MASTER_PORT={os.environ['MASTER_PORT']}: {first}. Another program may listen at that "
+        "port: choose one that is free, the same for all ranks."
+    ) from None
 
 
 def _all_reduce_options(dist: Any, op: Any) -> Any:

@@ -3,10 +3,15 @@
 Engines notice a failure only where a rank waits for the one that has failed, and NCCL not even
 there. So each rank has a connection to rank 0, which passes on what it hears; a connection that
 ends without a farewell belongs to a process that was killed, or has crashed.
+
+Any program can connect to the port of rank 0. The connections of ranks begin with a secret, which
+rank 0 draws and the engine carries to them. Others are closed at their first line; how many there
+are, for how long and with how many bytes has limits, and nothing that arrives ends the thread.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 import secrets
@@ -25,6 +30,11 @@ GRACE = 3.0
 _JOINING = 30.0  # limit for the connections at the start [s]
 _TICK = 0.5  # between looks at the clock [s]
 _LONGEST = 4000  # characters of a message that is passed on
+_LINE = 1 << 16  # bytes of a line: such a message, each character as an escape of up to 12 bytes
+_HELLO = 5.0  # limit for the first line of a connection [s]
+_STRANGERS = 64  # connections that have not sent it yet
+_SENDING = 5.0  # limit for a message to a process that does not read [s]
+_MOST_WARNINGS = 1000  # that are remembered
 
 
 class _Line:
@@ -36,10 +46,12 @@ class _Line:
 
     def __init__(self, connection: socket.socket) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.settimeout(_JOINING)
+        connection.settimeout(_SENDING)
         self.socket = connection
         self.rank = -1  # of the other side, once it has said so
+        self.until = time.monotonic() + _HELLO  # for its first line
         self._rest = b""
+        self._skips = False  # the rest of a line that is too long
         self._sending = threading.Lock()
 
     def send(self, message: dict[str, Any]) -> None:
@@ -52,15 +64,31 @@ class _Line:
             pass
 
     def receive(self) -> list[dict[str, Any]] | None:
-        """Return the messages that have come, or None at the end of the connection."""
+        """Return the messages that have come, or None at the end of the connection.
+
+        A line that is no message is an empty one, which nobody takes.
+        """
         try:
-            data = self.socket.recv(65536)
+            data = self.socket.recv(_LINE)
         except OSError:
             data = b""
         if not data:
             return None
         *lines, self._rest = (self._rest + data).split(b"\n")
-        return [json.loads(line) for line in lines]
+        if lines and self._skips:
+            lines[0], self._skips = b"", False
+        if len(self._rest) > _LINE:
+            self._rest, self._skips = b"", True
+            lines.append(b"")
+        return [_parsed(line) for line in lines]
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 class Watch:
@@ -85,6 +113,7 @@ class Watch:
         self.warned: dict[str, int] = {}
         self._whereabouts = whereabouts
         self._lines: dict[int, _Line] = {}
+        self._strangers: list[_Line] = []  # that have not said who they are, the oldest first
         self._server: socket.socket | None = None
         self._token = ""
         self._answers: dict[int, str] = {}
@@ -99,19 +128,32 @@ class Watch:
             host: The name by which the others find this host.
         """
         local = host == "127.0.0.1"
-        self._server = socket.create_server((host if local else "", 0), backlog=self.size)
-        self._token = secrets.token_hex(8)
+        backlog = self.size + _STRANGERS
+        self._server = socket.create_server((host if local else "", 0), backlog=backlog)
+        self._token = secrets.token_hex(16)
         return self._server.getsockname()[1], self._token
 
     def join(self, host: str, port: int, token: str) -> None:
         """Connect this rank, which is not rank 0; return without a watch if that does not work."""
-        try:
-            line = _Line(socket.create_connection((host, port), timeout=_JOINING))
-        except OSError:
+        until = time.monotonic() + _JOINING
+        while time.monotonic() < until:
+            try:
+                line = _Line(socket.create_connection((host, port), timeout=_JOINING))
+            except OSError:
+                return
+            line.send({"kind": "hello", "rank": self.rank, "token": token})
+            line.socket.settimeout(max(0.1, until - time.monotonic()))
+            come = line.receive()
+            if come is None:  # closed, since too many other programs have connected
+                line.socket.close()
+                time.sleep(0.02)
+                continue
+            line.socket.settimeout(_SENDING)
+            line.rank = 0
+            self._lines[0] = line
+            for message in come:
+                self._hear_one(message, line)
             return
-        line.rank = 0
-        self._lines[0] = line
-        line.send({"kind": "hello", "rank": self.rank, "token": token})
 
     def start(self) -> None:
         """Listen to the others, in a thread of the watch's own."""
@@ -160,40 +202,64 @@ class Watch:
                 for key, _ in selector.select(_TICK):
                     if key.data is None:
                         self._accept(selector)
-                    else:
+                    elif key.data.socket.fileno() >= 0:  # not closed in this round
                         self._hear(selector, key.data)
-                if time.monotonic() > self._ends_at and not self._ended:
+                now = time.monotonic()
+                for line in [one for one in self._strangers if one.until < now]:
+                    self._close(selector, line)
+                if now > self._ends_at and not self._ended:
                     end_now(self.rank, self.failure or "")
 
     def _accept(self, selector: selectors.BaseSelector) -> None:
         assert self._server is not None
+        if len(self._strangers) >= _STRANGERS:
+            self._close(selector, self._strangers[0])
         try:
             line = _Line(self._server.accept()[0])
-        except OSError:
+        except OSError:  # it has gone again, or this process has too many files open
+            time.sleep(0.01)
             return
+        self._strangers.append(line)
         selector.register(line.socket, selectors.EVENT_READ, line)
+
+    def _close(self, selector: selectors.BaseSelector, line: _Line) -> None:
+        if line in self._strangers:
+            self._strangers.remove(line)
+        selector.unregister(line.socket)
+        line.socket.close()
 
     def _hear(self, selector: selectors.BaseSelector, line: _Line) -> None:
         messages = line.receive()
         if messages is None:
-            selector.unregister(line.socket)
-            line.socket.close()
+            self._close(selector, line)
             if self._lines.pop(line.rank, None) is not None and line.rank not in self.left:
                 self._note(line.rank, "it ended without a message: it was killed, or crashed")
             return
         for message in messages:
-            if line.rank < 0 and not self._admit(line, message):
-                selector.unregister(line.socket)
-                line.socket.close()
+            if line.rank >= 0:
+                self._hear_one(message, line)
+            elif not self._admit(line, message):
+                self._close(selector, line)
                 return
+
+    def _hear_one(self, message: dict[str, Any], line: _Line) -> None:
+        # Without this thread no failure is heard, so no message may end it.
+        with suppress(Exception):
             self._take(message, line.rank)
 
     def _admit(self, line: _Line, message: dict[str, Any]) -> bool:
         """Tell whether a connection to rank 0 is one of the ranks'."""
-        if message.get("token") != self._token or message.get("kind") != "hello":
+        token, rank = message.get("token"), message.get("rank")
+        if message.get("kind") != "hello" or not isinstance(token, str):
             return False
-        line.rank = int(message["rank"])
-        self._lines[line.rank] = line
+        if not hmac.compare_digest(token.encode(errors="replace"), self._token.encode()):
+            return False
+        if not isinstance(rank, int) or not 0 < rank < self.size or rank in self._lines:
+            return False
+        self._strangers.remove(line)
+        line.rank = rank
+        self._lines[rank] = line
+        line.send({"kind": "welcome", "rank": 0})
         if self.failure is not None:
             line.send({"kind": "failed", "rank": -1, "text": self.failure})
         return True
@@ -208,6 +274,8 @@ class Watch:
                 self._tell(message, beside=source)
         elif kind == "warned":
             place = message["text"]
+            if place not in self.warned and len(self.warned) >= _MOST_WARNINGS:
+                return
             self.warned[place] = min(rank, self.warned.get(place, rank))
             if self.rank == 0:
                 self._tell(message, beside=source)
@@ -232,7 +300,7 @@ class Watch:
     def _forget(self) -> None:
         """Close the connections in a forked child, which is not a rank."""
         self._ended = True
-        for line in self._lines.values():
+        for line in (*self._lines.values(), *self._strangers):
             line.socket.close()
         if self._server is not None:
             self._server.close()
