@@ -55,7 +55,9 @@ class SlowNetwork(Alone):
         self.waited = 0.0  # by the program [s]
 
     # pyrefly: ignore[bad-override]
-    def all_reduce(self, array: Array, op: str = "sum", *, agreed: bool = False) -> Pending:
+    def all_reduce(
+        self, array: Array, op: str = "sum", *, agreed: bool = False, dtype: str = ""
+    ) -> Pending:
         """Start a sum, over a ring: each rank sends 2 (n - 1) / n of the bytes."""
         self._hear(array.nbytes)
         sent = 2.0 * (self.size - 1) / self.size * array.nbytes

@@ -58,8 +58,9 @@ def save(path: str | os.PathLike[str], fields: Mapping[str, Any], /, **numbers: 
     Args:
         path: The folder.
         fields: By name: fields of a grid, whose owned elements are saved, and their cells outside
-            of the domain; other fields, parts of them, struct fields and `dt.Rows`, which are the same on all ranks; particles;
-            optimisers, and other objects with `state_dict` and `load_state_dict`.
+            of the domain; other fields, parts of them, struct fields and `dt.Rows`, which are the
+            same on all ranks; particles; optimisers, and other objects with `state_dict` and
+            `load_state_dict`.
         numbers: Numbers and texts, the same on all ranks.
 
     Raises:

@@ -152,7 +152,9 @@ class _Combination(OpaqueStep):
         field = self.field
         own = field.buffer.array().reshape(-1)
         ties = np.ones(own.size) if self.ties is None else self.ties
-        each, counts = np.split(gather(np.concatenate((own, ties)), self.name), 2, axis=1)
+        each, counts = np.split(
+            gather(np.concatenate((own, ties)), self.name, own.dtype), 2, axis=1
+        )
         result, weights = _COMBINED[self.op](each, counts)
         buffer = field.fresh_if_pinned(keep=False)
         shape = (*field.shape, *shape_of(field.element))
@@ -218,7 +220,8 @@ class _Tangent(_Combination):
 
 def _gathered(field: Field, what: str) -> Numbers:
     """Return the components of a number on all ranks, shape (ranks, components)."""
-    return gather(field.buffer.array(), what)
+    array = field.buffer.array()
+    return gather(array, what, array.dtype)
 
 
 def _extreme(each: Numbers, best: Numbers, ties: Numbers) -> tuple[Numbers, Numbers]:

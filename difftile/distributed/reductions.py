@@ -14,7 +14,7 @@ from difftile.distributed.losses import combine
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, Recording, may_vary
-from difftile.ir.types import is_float, shape_of
+from difftile.ir.types import is_float, numpy_dtype, scalar_of, shape_of
 from difftile.ranks.collect import gather
 from difftile.runtime.number_operations import value
 
@@ -50,7 +50,7 @@ def reduced(name: str, field: Field) -> Any:
     inner = field.inner
     if name == "norm":
         size: Any = inner.norm() if inner.size else 0.0
-        largest = gather([float(size)], f"norm() of {field.named()}").max()
+        largest = gather([float(size)], f"norm() of {field.named()}", _dtype(field)).max()
         # The squares of large or small numbers might not be.
         unit = float(largest) if 0.0 < largest < math.inf else 1.0
         part = size / unit
@@ -112,17 +112,21 @@ def _combined(name: str, found: Any, field: Field, *, exact: bool) -> Any:
     """Return a reduction of what the ranks have found, of integers an exact one."""
     what = f"{name}() of {field.named()}"
     if not exact:
-        each = gather(found, what)
+        each = gather(found, what, _dtype(field))
         result = getattr(each, name)(axis=0)
         return result.reshape(np.shape(found)) if np.shape(found) else float(result[0])
     numbers = [int(one) for one in np.asarray(found, object).reshape(-1)]
     halves = [(one >> _HALF, one & ((1 << _HALF) - 1)) for one in numbers]
-    each = gather([float(half) for pair in halves for half in pair], what)
+    each = gather([float(half) for pair in halves for half in pair], what, _dtype(field))
     results = [
         _EXACT[name]([(int(row[2 * k]) << _HALF) + int(row[2 * k + 1]) for row in each])
         for k in range(len(numbers))
     ]
     return np.array(results).reshape(np.shape(found)) if np.shape(found) else results[0]
+
+
+def _dtype(field: Field) -> np.dtype[Any]:
+    return numpy_dtype(scalar_of(field.element))
 
 
 def _nothing(name: str, field: ArrayLike) -> Any:

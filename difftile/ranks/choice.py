@@ -189,3 +189,5 @@ def _stop(engine: Engine) -> None:
     if watch is not None:
         watch.leave(engine.waiting.joined)
     engine.stop()
+    if watch is not None:
+        watch.close()

@@ -15,25 +15,26 @@ from difftile.ranks.engine import Message
 Numbers: TypeAlias = npt.NDArray[np.float64]
 
 
-def gather(numbers: npt.ArrayLike, what: str) -> Numbers:
+def gather(numbers: npt.ArrayLike, what: str, dtype: npt.DTypeLike = np.float64) -> Numbers:
     """Return the numbers of all ranks, the same bits on each.
 
     Args:
         numbers: Numbers of this rank, shape (n,), with the same n on all ranks.
         what: The step in errors.
+        dtype: The type that the caller has the numbers in, the same on all ranks.
 
     Returns:
         Row r has the numbers of rank r, shape (ranks, n).
 
     Raises:
-        RankError: Another rank failed, or did not answer.
+        RankError: Another rank failed or did not answer, or ranks have other numbers.
     """
     engine = current()
     own = np.asarray(numbers, np.float64).reshape(-1)
     found = np.zeros((engine.size, own.size))
     found[engine.rank] = own  # the others add zeros, which changes no number but -0.0
     if engine.size > 1:
-        engine.all_reduce(found.reshape(-1)).wait(what)
+        engine.all_reduce(found.reshape(-1), dtype=np.dtype(dtype).str).wait(what)
     return found
 
 

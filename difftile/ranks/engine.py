@@ -68,7 +68,9 @@ class Engine(Protocol):
         """Whether arrays may be in the memory of a device."""
         ...
 
-    def all_reduce(self, array: Array, op: str = "sum", *, agreed: bool = False) -> Pending:
+    def all_reduce(
+        self, array: Array, op: str = "sum", *, agreed: bool = False, dtype: str = ""
+    ) -> Pending:
         """Start to combine the numbers of all ranks, in place; each rank gets the same bits.
 
         Lengths, types and operations are compared: of a few numbers when they have come, and of
@@ -78,6 +80,8 @@ class Engine(Protocol):
             array: Numbers, as many on each rank.
             op: "sum", "max" or "min".
             agreed: The ranks know that they combine the same, as for all memory of devices.
+            dtype: The type that the caller has the numbers in, in NumPy's short form, which is
+                compared; by default that of the array.
 
         Raises:
             RankError: Numbers of this type cannot be combined so, or the ranks combine different

@@ -9,8 +9,8 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any
 
@@ -87,6 +87,22 @@ def _end(abort: Callable[[], None], code: int) -> None:
             stream.flush()
     # The interpreter's own end would free the groups of engines, which wait for other ranks.
     os._exit(code)
+
+
+@contextmanager
+def limited(seconds: float) -> Generator[None]:
+    """Let the system end this process if a block takes longer, in calls that nothing interrupts."""
+    on_main = threading.current_thread() is threading.main_thread()
+    if not (on_main and hasattr(signal, "setitimer")) or signal.getitimer(signal.ITIMER_REAL)[0]:
+        yield  # the timer is the program's
+        return
+    before = signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def limit_exit() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -14,10 +15,11 @@ import numpy as np
 from difftile.diagnostics import RankError, counted
 from difftile.ranks.alone import copy_own
 from difftile.ranks.engine import Array, Message
+from difftile.ranks.failures import limit_exit, limited
 from difftile.ranks.launchers import place
 from difftile.ranks.letters import is_short, read, written
 from difftile.ranks.numbers import HostArray, as_bytes, carried
-from difftile.ranks.waiting import Waiting
+from difftile.ranks.waiting import Waiting, named
 
 _PAUSES = (0.0, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4)  # between tests of requests, longer and longer [s]
 _PROGRESS = 5e-4  # between calls that move messages while the program computes [s]
@@ -114,10 +116,11 @@ class MpiEngine:
     host: str | None = None
 
     def __init__(self, timeout: float, world: Any = None) -> None:
-        MPI: Any = import_module("mpi4py.MPI")
-        self.MPI = MPI
-        # Of our own, so that messages of the program's are not taken for ours.
-        self._world: Any = (MPI.COMM_WORLD if world is None else world).Dup()
+        # Both wait for all ranks, without a limit of their own.
+        with limited(timeout):
+            MPI = self.MPI = _imported()
+            # Of our own, so that messages of the program's are not taken for ours.
+            self._world: Any = (MPI.COMM_WORLD if world is None else world).Dup()
         self._world.Set_errhandler(MPI.ERRORS_RETURN)
         self.rank: int = self._world.Get_rank()
         self.size: int = self._world.Get_size()
@@ -135,13 +138,15 @@ class MpiEngine:
         self._held: set[_Request] = set()  # memory stays until requests are done
         self._progress = _Progress(MPI, self._world) if self.size > 1 else None
 
-    def all_reduce(self, array: Array, op: str = "sum", *, agreed: bool = False) -> _Requests:
+    def all_reduce(
+        self, array: Array, op: str = "sum", *, agreed: bool = False, dtype: str = ""
+    ) -> _Requests:
         """Start to combine the numbers of all ranks."""
         self.waiting.begun += 1
         self.waiting.joined += 1
         numbers, finish = carried(_of_host(array), op)
         if not agreed:
-            letters = written(numbers, op, array.dtype.str, self.rank, self.size)
+            letters = written(numbers, op, dtype or array.dtype.str, self.rank, self.size)
             handle = self._world.Iallreduce(self.MPI.IN_PLACE, letters, self.MPI.SUM)
 
             def compare() -> None:
@@ -205,7 +210,14 @@ class MpiEngine:
         self._world.Abort(1)
 
     def stop(self) -> None:
-        """End the progress of messages; mpi4py ends MPI."""
+        """End the progress of messages; mpi4py ends MPI, where all ranks wait for each other."""
+        watch = self.waiting.watch
+        silent = [] if watch is None else watch.outlast(self.waiting.timeout)
+        if silent:
+            why = f"{named(silent)} did not answer at the end, in {self.waiting.timeout:g} s"
+            os.write(2, f"[rank {self.rank}] ended, since {why}\n".encode())
+        if silent or (watch is not None and watch.failure is not None):
+            limit_exit()
         if self._progress is not None:
             self._progress.stop()
         if self._aside is not None:
@@ -260,6 +272,27 @@ class _Progress:
                 if not self._active:
                     self._wanted.wait()
                 idle = 0.0
+
+
+def _imported() -> Any:
+    """Return mpi4py, which loads the library of MPI.
+
+    Raises:
+        ModuleNotFoundError: There is no mpi4py.
+        RankError: There is no MPI that it knows.
+    """
+    try:
+        return import_module("mpi4py.MPI")
+    except ModuleNotFoundError:
+        raise
+    except (ImportError, RuntimeError) as error:
+        lines = str(error).strip().splitlines()
+        raise RankError(
+            f"mpi4py is installed and finds no MPI that it can load: {'; '.join(lines)}. Packages "
+            "of the system, such as Debian's mpich, may name their library otherwise. Install one "
+            "beside Python, and start the ranks by its mpiexec: pip install mpich. Or build mpi4py "
+            "with the MPI of the system: pip install --no-binary=mpi4py mpi4py"
+        ) from None
 
 
 def _of_host(array: Array) -> HostArray:

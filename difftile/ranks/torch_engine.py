@@ -213,7 +213,9 @@ class TorchEngine:
             self._has_nccl = found
         return found
 
-    def all_reduce(self, array: Array, op: str = "sum", *, agreed: bool = False) -> Pending:
+    def all_reduce(
+        self, array: Array, op: str = "sum", *, agreed: bool = False, dtype: str = ""
+    ) -> Pending:
         """Start to combine the numbers of all ranks."""
         self.waiting.begun += 1
         self.waiting.joined += 1
@@ -222,7 +224,7 @@ class TorchEngine:
         given = cast(HostArray, array)
         numbers, finish = carried(given, op)
         if not agreed:
-            letters = written(numbers, op, given.dtype.str, self.rank, self.size)
+            letters = written(numbers, op, dtype or given.dtype.str, self.rank, self.size)
 
             def compare() -> None:
                 read(letters, numbers, op, self.rank)

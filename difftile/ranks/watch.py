@@ -28,6 +28,7 @@ GRACE = 3.0
 """Time for a rank to end by itself after another one has failed [s]."""
 
 _JOINING = 30.0  # limit for the connections at the start [s]
+_ASIDE = 2.0  # until ranks that are still busy are asked for a sign, at the end [s]
 _TICK = 0.5  # between looks at the clock [s]
 _LONGEST = 4000  # characters of a message that is passed on
 _LINE = 1 << 16  # bytes of a line: such a message, each character as an escape of up to 12 bytes
@@ -118,6 +119,7 @@ class Watch:
         self._token = ""
         self._answers: dict[int, str] = {}
         self._ends_at = float("inf")
+        self._said = False  # that this rank has failed, or is at its end
         self._ended = False
         os.register_at_fork(after_in_child=self._forget)
 
@@ -162,15 +164,43 @@ class Watch:
 
     def fail(self, text: str) -> None:
         """Tell the others that this rank has failed."""
-        if not self._ended and self.failure is None:
-            self._ended = True
+        if not self._said and self.failure is None:
+            self._said = self._ended = True
             self._tell({"kind": "failed", "rank": self.rank, "text": text[:_LONGEST]})
 
     def leave(self, joined: int) -> None:
         """Tell the others that this rank ends as it should, after so many steps of all ranks."""
-        if not self._ended:
-            self._ended = True
+        if not self._said:
+            self._said = True
             self._tell({"kind": "bye", "rank": self.rank, "joined": joined})
+
+    def outlast(self, patience: float) -> list[int]:
+        """Wait for the ends of the other ranks, for as long as those that are still there answer.
+
+        Args:
+            patience: The time without an answer of some rank after which it is given up [s].
+
+        Returns:
+            The ranks that do not answer.
+        """
+        others = set(range(self.size)) - {self.rank}
+        heard = time.monotonic()
+        while self.failure is None and 0 in ({self.rank} | self._lines.keys()):
+            until = time.monotonic() + min(_ASIDE, patience)
+            while not others <= self.left.keys() and time.monotonic() < until:
+                time.sleep(0.002)
+            answers = {*self.left} if others <= self.left.keys() else {*self.ask(), *self.left}
+            if others <= self.left.keys():
+                break
+            if others <= answers:
+                heard = time.monotonic()
+            elif time.monotonic() - heard > patience:
+                return sorted(others - answers)
+        return []
+
+    def close(self) -> None:
+        """Hear nothing any more."""
+        self._ended = True
 
     def warn(self, place: str) -> None:
         """Announce a warning to the others."""
@@ -207,7 +237,7 @@ class Watch:
                 now = time.monotonic()
                 for line in [one for one in self._strangers if one.until < now]:
                     self._close(selector, line)
-                if now > self._ends_at and not self._ended:
+                if now > self._ends_at and not self._said:
                     end_now(self.rank, self.failure or "")
 
     def _accept(self, selector: selectors.BaseSelector) -> None:
@@ -269,9 +299,9 @@ class Watch:
         if kind == "failed":
             self._note(rank, message["text"])
         elif kind == "bye":
-            self.left[rank] = int(message["joined"]), time.monotonic()
-            if self.rank == 0:
+            if self.rank == 0:  # first, as this rank may be at its end and wait for this only
                 self._tell(message, beside=source)
+            self.left[rank] = int(message["joined"]), time.monotonic()
         elif kind == "warned":
             place = message["text"]
             if place not in self.warned and len(self.warned) >= _MOST_WARNINGS:
@@ -299,7 +329,7 @@ class Watch:
 
     def _forget(self) -> None:
         """Close the connections in a forked child, which is not a rank."""
-        self._ended = True
+        self._said = self._ended = True
         for line in (*self._lines.values(), *self._strangers):
             line.socket.close()
         if self._server is not None:

@@ -132,7 +132,9 @@ class Other(Alone):
         super().__init__(0.0)
         self._parameters = parameters
 
-    def all_reduce(self, array: Any, op: str = "sum", *, agreed: bool = False) -> Done:
+    def all_reduce(
+        self, array: Any, op: str = "sum", *, agreed: bool = False, dtype: str = ""
+    ) -> Done:
         """Add what the other rank has."""
         if agreed:
             array += 0.5

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import difftile as dt
+from difftile import distributed as dist
+from difftile import ti
 from difftile.diagnostics import RankError
 from difftile.ranks import Message, agree, current, mpi_engine, torch_engine
 from difftile.ranks.waiting import Waiting
@@ -193,6 +196,11 @@ def different() -> list[str]:
         with pytest.raises(RankError) as caught:
             engine.all_reduce(array, op).wait("the test")
         errors.append(str(caught.value))
+    number = dt.zeros((), ti.f32 if last else ti.f64)
+    for combine in (dist.sum, dist.max):
+        with pytest.raises(RankError) as caught:
+            combine(number)
+        errors.append(str(caught.value))
     assert agree(1.0) == engine.size
     return errors
 
@@ -206,6 +214,7 @@ def test_different_numbers_are_not_combined(engine: str) -> None:
         ("the sum of 300 numbers of type float64", "the sum of 300 numbers of type float32"),
         ("the sum of 2 numbers of type float32", "the sum of 2 numbers of type float16"),
         ("the smallest of 1 number of type float64", "the largest of 1 number of type float64"),
+        *2 * [("the sum of 6 numbers of type float64", "the sum of 6 numbers of type float32")],
     ]
     for rank, errors in enumerate(ranks(3, engine).run(different)):
         for error, (others, last) in zip(errors, kinds, strict=True):

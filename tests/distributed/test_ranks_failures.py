@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -32,6 +35,8 @@ def tell_threads():  # those of libraries, too
 
 if sys.argv[1] == "threads" and sys.platform == "linux":
     atexit.register(tell_threads)  # before ranks are connected, so after their end
+if sys.argv[1] == "stop before the start" and os.environ["PMI_RANK"] == "2":
+    os.kill(os.getpid(), signal.SIGSTOP)
 warned._DELAY = 10.0  # on a loaded machine, one rank may be seconds behind the others
 start(timeout=float(sys.argv[2]))
 me, size = current().rank, current().size
@@ -66,6 +71,13 @@ match sys.argv[1]:
         if last:
             sys.exit(3)
         agree(1.0)
+    case "stop":
+        if last:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        agree(1.0)
+    case "stop at the end":
+        if last:
+            os.kill(os.getpid(), signal.SIGSTOP)
     case "sleep":
         if last:
             compute()
@@ -97,9 +109,12 @@ class Started:
         case: What they do.
         timeout: The limit of their waits [s].
         folder: Where the program is.
+        more: More variables, of ranks that are started one by one.
     """
 
-    def __init__(self, engine: str, size: int, case: str, timeout: float, folder: Path) -> None:
+    def __init__(
+        self, engine: str, size: int, case: str, timeout: float, folder: Path, **more: str
+    ) -> None:
         needed = "mpi" if engine == "mpi" else "torch"
         if absent(needed):
             pytest.skip(f"ranks need {absent(needed)}, not installed here")
@@ -110,7 +125,7 @@ class Started:
         common |= {"DIFFTILE_TRACEBACK": "short", "PYTHONWARNINGS": "default"}
         commands = [(program, common)]
         if engine == "torch":
-            commands = [(program, {**common, **own}) for own in places(size)]
+            commands = [(program, {**common, **own, **more}) for own in places(size)]
         elif engine == "torchrun":
             run = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={size}"]
             commands = [([sys.executable, *run, *program[1:]], common)]
@@ -199,6 +214,62 @@ def test_a_rank_that_leaves_early_is_named(engine: str, tmp_path: Path) -> None:
     assert codes[0] != 0
     text = "Rank 0 waits for rank 1 in an agreement, its communication 4, but it has ended already."
     assert text in started.text()
+
+
+@pytest.mark.parametrize(
+    "case",
+    ["stop before the start", pytest.param("stop", marks=pytest.mark.slow), "stop at the end"],
+)
+def test_a_rank_that_is_stopped_does_not_keep_mpiexec(case: str, tmp_path: Path) -> None:
+    started = Started("mpi", 3, case, 3.0, tmp_path)
+    codes, _ = started.end()
+    assert codes[0] != 0, started.text()
+    assert "rank 2 is done" not in started.text()
+
+
+def test_an_abort_that_never_returns_ends_the_process(tmp_path: Path) -> None:
+    program = tmp_path / "abort.py"
+    program.write_text(
+        "import threading\nfrom difftile.ranks import failures\nfailures._EXITS = 0.05\n"
+        "failures._end(threading.Event().wait, 1)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(program)]
+    ended = subprocess.run(command, check=False, env=environment, timeout=_LONG)
+    assert ended.returncode == -signal.SIGALRM
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(b"", id="silent"),
+        pytest.param(b"HTTP/1.1 400 Bad\r\n\r\n", id="http", marks=pytest.mark.slow),
+    ],
+)
+def test_ranks_end_at_their_time_out_where_another_program_holds_the_port(
+    answer: bytes, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        started = Started("torch", 2, "leave", 2.0, tmp_path, MASTER_PORT=port)
+        threading.Thread(target=answered, args=(other, answer), daemon=True).start()
+        codes, _ = started.end()
+    text = started.text()
+    assert codes == [1, 1], text
+    for rank in (0, 1):
+        assert f"Rank {rank} of 2 found no connection with the others" in text
+    assert text.count(f"MASTER_PORT={port}") == 2 and "Another program may listen" in text
+
+
+def answered(server: socket.socket, answer: bytes) -> None:
+    """Answer all connections of a server in one way."""
+    held: list[socket.socket] = []
+    with suppress(OSError):
+        while True:
+            held.append(server.accept()[0])
+            held[-1].sendall(answer)
+    for one in held:
+        one.close()
 
 
 @pytest.mark.parametrize("engine", ["torch", "mpi"])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from difftile.diagnostics import RankError
-from difftile.ranks import Message, choice, devices, launchers
+from difftile.ranks import Message, choice, devices, launchers, mpi_engine
 from difftile.ranks.launchers import Place, place
 
 TORCHRUN = {"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "4"}
@@ -284,3 +284,21 @@ def test_an_mpi_that_is_not_the_launcher_is_refused(monkeypatch: pytest.MonkeyPa
 
 def test_launchers_name_engines_that_exist() -> None:
     assert {one.engine for one in launchers._LAUNCHERS} < set(choice.ENGINES)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("cannot load MPI library\nlibmpi.so: cannot open shared object file"),
+        ImportError("libmpi.so.12: cannot open shared object file"),
+    ],
+)
+def test_mpi4py_without_an_mpi_says_what_to_install(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: str) -> None:
+        raise error
+
+    monkeypatch.setattr(mpi_engine, "import_module", fail)
+    with pytest.raises(RankError, match=r"libmpi\.so.*Debian's mpich.*pip install mpich\. Or"):
+        mpi_engine.MpiEngine(60.0)

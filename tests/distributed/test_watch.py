@@ -59,7 +59,7 @@ def watched(size: int = 2) -> Generator[tuple[list[Watch], int, str]]:
         yield watches, port, token
     finally:
         for one in watches:
-            one._ended = True  # the thread, which would end this process
+            one._said = one._ended = True  # the thread would end this process
         for one in watches:
             one._forget()
 
