@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextvars
 import gc
+import random
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import nullcontext
 from typing import Any
 from unittest import mock
@@ -16,6 +18,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.diagnostics import OutOfMemory
+from difftile.ir.types import F64
 from difftile.recording.budget import as_text, parse_memory
 from difftile.substrate import current_session
 
@@ -604,6 +607,49 @@ def test_a_tape_that_is_forgotten_lets_go() -> None:
     assert current_session().pool.kept == 0
 
 
+# Tapes beside each other
+
+
+@dt.kernel
+def turn(x, v):
+    for i in x:
+        x[i] = x[i] + 0.125 * ti.sin(v[i] * x[i])
+
+
+def turned(tape: dt.Tape, steps: int) -> Generator[int]:
+    """Launch kernels on a tape; yield the bytes that it keeps after each."""
+    x, v = dt.full(8, 0.5, F64, grad=True), dt.full(8, 1.25, F64, grad=True)
+    with tape:
+        for _ in range(steps):
+            turn(x, v)
+            yield tape.nbytes
+    tape.backward({x: 1.0})
+    yield tape.nbytes
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_limit_counts_the_bytes_of_its_own_tape(seed: int) -> None:
+    dt.init(arch="python")
+    rng = random.Random(seed)
+    limit = rng.choice([400, 1000, 3000])
+    alone = list(turned(dt.Tape(memory=limit), 15))
+    begun = [turned(dt.Tape(), 40) for _ in range(3)]  # threads have tapes of their own each
+    contexts = [contextvars.copy_context() for _ in begun]
+    for other, context in zip(begun, contexts, strict=True):
+        for _ in range(rng.randrange(1, 20)):
+            context.run(next, other)
+    found: list[int] = []
+    own, mine = turned(dt.Tape(memory=limit), 15), contextvars.copy_context()
+    for _ in range(16):
+        found.append(mine.run(next, own))
+        other = rng.randrange(len(begun))
+        for _ in range(rng.randrange(12)):  # which keeps more, or lets go of all
+            contexts[other].run(next, begun[other], None)
+    for other, context in zip(begun, contexts, strict=True):
+        context.run(other.close)
+    assert found == alone and max(found) <= limit
+
+
 # When memory ends or a launch fails
 
 
@@ -633,7 +679,7 @@ def test_without_memory_the_launch_is_named_and_fields_stay(
         step(run.u, run.v, run.k)
     run.start()
     kept, before = current_session().pool.kept, run.u.to_numpy()
-    with pytest.raises(dt.TapeError, match=r"No memory is left at launch \d+ .* of kernel 'step'"):
+    with pytest.raises(OutOfMemory, match=r"No memory is left at launch \d+ .* of kernel 'step'"):
         full = Full(left)
         with dt.Tape(run.loss, **limits), mock.patch.object(full.pool, "allocate_like", full):
             for _ in range(20):

@@ -34,8 +34,8 @@ class History(Protocol):
         """Yield the records from the last to the first; each is good until the next is taken."""
         ...
 
-    def room(self) -> float:
-        """Return the bytes that the log of a loop may take now."""
+    def room(self, needed: int) -> float:
+        """Return the bytes that the log of a loop may take now, or `needed` if they are there."""
         ...
 
     def steps(self) -> Iterator[tuple[TapeStep, StepRecord | None]]:
@@ -163,7 +163,7 @@ class FullHistory:
         finally:
             _put_back(undone)
 
-    def room(self) -> float:
+    def room(self, needed: int) -> float:
         """Return the bytes that the log of a loop may take."""
         return LOG_BYTES
 

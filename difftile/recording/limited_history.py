@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Iterator, Sequence
+from itertools import chain
 from typing import TypeAlias
 
 from difftile.diagnostics import TapeError
@@ -52,7 +53,9 @@ class LimitedHistory:
         self.recomputed = 0
         self._limit = limit
         self._pool: Pool | None = None
-        self._base = 0
+        self._known = 0, 0  # bytes that were kept, and the pool's `entered` then
+        self._passing: list[list[Snapshot]] = []  # snapshots of a pass that is under way
+        self._again: list[Run] = []  # its runs that have records
         self._steps: list[TapeStep] = []
         self._changed: dict[Storage, int] = {}
         self._state_bytes = 0
@@ -89,7 +92,7 @@ class LimitedHistory:
         step = step.lasting()
         if self._pool is None:
             self._pool = current_session().pool
-            self._base = self._pool.kept
+            self._known = 0, self._pool.entered
         if isinstance(step, RunStep):
             for storage in {field.storage for field in step.writes}:
                 self._add_to_state(storage)
@@ -165,18 +168,38 @@ class LimitedHistory:
 
     @property
     def _kept(self) -> int:
-        return 0 if self._pool is None else self._pool.kept - self._base
+        """The bytes of old values of this tape; to count them takes as long as it has records."""
+        runs = self._run, *self._again
+        records = [one for run in runs for one in (*(run.records or ()), *run.started)]
+        snapshots = chain(*(run.snapshots.taken for run in runs), *self._passing)
+        buffers = chain(
+            *(one.held.values() for one in snapshots), *(one.buffers for one in records)
+        )
+        found = kept_bytes(buffers) + sum(record.counted_nbytes for record in records)
+        if self._pool is not None:
+            self._known = found, self._pool.entered
+        return found
+
+    def _exceeds(self, limit: float, needed: int) -> bool:
+        """Tell whether old values of so many more bytes would pass a limit."""
+        if self._pool is None:
+            return needed > limit
+        # What all threads have kept since is a bound, which is enough in most cases.
+        known, entered = self._known
+        if known + self._pool.entered - entered + needed <= limit:
+            return False
+        return self._kept + needed > limit
 
     def _room_while_recording(self, needed: Callable[[], int]) -> None:
         """Make room for more old values: drop the records first, then snapshots."""
         limit = self._without_logs()
-        if self._kept + needed() <= (limit if self._run.records is not None else limit / 2):
+        if not self._exceeds(limit if self._run.records is not None else limit / 2, needed()):
             return
         if self._run.records is not None:
             self._release_records()
-        while self._kept + needed() > limit / 2 and len(self._snapshots.taken) > 1:
+        while len(self._snapshots.taken) > 1 and self._exceeds(limit / 2, needed()):
             self._thin()
-        if self._kept + needed() > limit:
+        if self._exceeds(limit, needed()):
             raise self._too_small(limit)
 
     def _thin(self) -> None:
@@ -205,9 +228,10 @@ class LimitedHistory:
 
     # In reverse
 
-    def room(self) -> float:
-        """Return the bytes that the log of a loop may take now."""
-        return self._budget - self._kept
+    def room(self, needed: int) -> float:
+        """Return the bytes that the log of a loop may take now, or `needed` if they are there."""
+        budget = self._budget
+        return budget - self._kept if self._exceeds(budget, needed) else needed
 
     def backwards(self, *, keep: bool) -> Generator[StepRecord]:
         """Yield the records from the last to the first; each is good until the next is asked for.
@@ -234,6 +258,7 @@ class LimitedHistory:
                 if not storage.holds(buffer):  # read here, and changed since by others
                     self._add_to_state(storage)
         final = self._snapshot_of_all(len(self._steps))
+        self._passing = [ahead, [final]]
         staying = set(ahead) if keep else set[Snapshot]()
         sweep: Run | None = None
         held: Run | None = None  # the last joint step, while those after it are reversed
@@ -278,6 +303,7 @@ class LimitedHistory:
                     snapshot.release()
             final.restore()
             final.release()
+            self._passing, self._again = [], []
 
     def _release_records(self) -> None:
         self._record_bytes = self._kept / max(1, len(self._steps))
@@ -314,7 +340,7 @@ class LimitedHistory:
 
         def make_room(needed: Callable[[], int]) -> None:
             nonlocal recorded_from
-            while self._kept + needed() > limit:
+            while self._exceeds(limit, needed()):
                 if run.records:
                     # The stretch is longer than it may be: only its rest is recorded.
                     run.release_records()
@@ -326,7 +352,7 @@ class LimitedHistory:
                 elif not self._drop_one(ahead, staying, end):
                     raise self._too_small(limit)
 
-        run = Run(snapshots, make_room, None)
+        run = self._run_again(snapshots, make_room)
         before = self._kept
         for position in range(first, end):
             if position in due:
@@ -340,6 +366,15 @@ class LimitedHistory:
             self._record_bytes = max(0, self._kept - before) / (end - recorded_from)
         ahead += snapshots.taken
         return run, recorded_from
+
+    def _run_again(
+        self, snapshots: Snapshots, make_room: Callable[[Callable[[], int]], None]
+    ) -> Run:
+        """Return a run of steps once more, whose memory counts."""
+        run = Run(snapshots, make_room, None)
+        live = [one for one in self._again if any(chain(*(r.buffers for r in one.records or ())))]
+        self._again = [*live, run]
+        return run
 
     def _drop_one(self, ahead: list[Snapshot], staying: set[Snapshot], end: int) -> bool:
         """Drop a snapshot that a sweep to `end` can do without; return whether there was one."""
@@ -431,7 +466,7 @@ class LimitedHistory:
         places: dict[int, int] = {}  # of joint steps among the records
 
         def make_room(needed: Callable[[], int]) -> None:
-            while self._kept + needed() > limit:
+            while self._exceeds(limit, needed()):
                 if run.records and not plan.narrow:
                     run.release_records()  # and begin again at the next joint step
                 elif snapshots.taken:
@@ -445,7 +480,7 @@ class LimitedHistory:
                 else:
                     raise self._too_small(limit)
 
-        run = Run(snapshots, make_room, None)
+        run = self._run_again(snapshots, make_room)
         before = self._kept
         for position in range(first, stop):
             is_joint = joint.is_at(position)
@@ -502,8 +537,7 @@ class LimitedHistory:
     @property
     def nbytes(self) -> int:
         """Bytes of old values."""
-        saved = sum(record.counted_nbytes for record in self._run.records or ())
-        return saved + kept_bytes(self.buffers())
+        return self._kept
 
     def buffers(self) -> Iterator[Buffer]:
         """Yield the memory that is held, some of it perhaps twice."""

@@ -75,7 +75,7 @@ class Replay:
         accumulate: Add to the gradients of these fields, too.
         seeds: The memory of fields whose shared gradients the pass reads and leaves as they are.
         private: Work only in buffers of its own, which start as zero; fields need no gradients.
-        room: Returns the bytes that the log of a loop may take.
+        room: Returns the bytes that the log of a loop may take, given those that it would.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Replay:
         seeds: Container[Storage] = (),
         *,
         private: bool = False,
-        room: Callable[[], float] = lambda: LOG_BYTES,
+        room: Callable[[int], float] = lambda _: LOG_BYTES,
     ) -> None:
         self.written = written
         self.accumulate = accumulate
@@ -146,8 +146,9 @@ class Replay:
         adjoint = self._adjoint(record)
         extents: Mapping[Array, int] | None = None
         if adjoint.has_logs:
-            extents, room = adjoint.extents(record.values, record.kept), self.room()
+            extents = adjoint.extents(record.values, record.kept)
             nbytes = adjoint.log_nbytes(extents)
+            room = self.room(nbytes)
             if nbytes > room:
                 env = AdjointEnvironment(record, self.gradient)
                 if reverse_in_windows(record, env, nbytes, room):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from difftile.fields.field import Storage
 from difftile.recording.snapshots import Snapshots
@@ -20,11 +20,13 @@ class Run:
         make_room: Called before a step with a function that returns the bytes which the step may
             add to the old values, as things stand.
         records: The records of the steps, or None while they are not recorded.
+        started: Those of the step that runs now.
     """
 
     snapshots: Snapshots
     make_room: Callable[[Callable[[], int]], None]
     records: list[StepRecord] | None
+    started: list[StepRecord] = field(default_factory=list["StepRecord"])
 
     def release_records(self) -> None:
         """Release the records, and record no more."""
@@ -49,16 +51,17 @@ class Run:
                 step.growth(self._leaving, recording=self.records is not None) + self._copies(step)
             )
         )
-        for field, overwritten in step.accesses():
-            if self.snapshots.concerns(field.storage):
-                self.snapshots.touch((field.storage,), position, overwritten=overwritten)
+        for one, overwritten in step.accesses():
+            if self.snapshots.concerns(one.storage):
+                self.snapshots.touch((one.storage,), position, overwritten=overwritten)
         known = step.saved_nbytes
-        records: list[StepRecord] = []
+        records = self.started = list[StepRecord]()
         try:
             return run(None if self.records is None else records)
         finally:
             if records and step.saved_nbytes > known:  # only now is the size known
                 self.make_room(lambda: step.saved_nbytes)
+            self.started = []
             for record in records:
                 if self.records is None:
                     record.release()

@@ -428,8 +428,8 @@ class Tape(StepRecorder):
         if self.loss is not None and self.loss.base.storage in plans.written:
             self._last_writer = f"kernel '{launch.code.name}'"
 
-    def _out_of_memory(self, kernel: str, error: OutOfMemory) -> TapeError:
-        return TapeError(
+    def _out_of_memory(self, kernel: str, error: OutOfMemory) -> OutOfMemory:
+        return OutOfMemory(
             f"No memory is left at launch {self._launches} on the tape, of kernel {kernel}: "
             f"{error} Give the tape a limit, such as Tape(memory='1GB'); it holds "
             f"{as_text(self.nbytes)} of old values."

@@ -40,6 +40,8 @@ class Pool:
     """The memory of one session: buffers that were given back, and a count of old contents.
 
     `kept` is the bytes of old contents; `peak` is the most that it has been since it was last set.
+    `entered` is the sum of all bytes that ever became old contents: what a tape keeps has grown by
+    no more than it has, whatever other threads keep or let go of meanwhile.
 
     Args:
         device_array: Makes memory of the device; None where fields live in memory of the host.
@@ -56,6 +58,7 @@ class Pool:
         self._free: dict[tuple[Type, tuple[int, ...]], list[Buffer]] = {}
         self.unpackable: dict[int, int] = {}  # attempts to pack that are left out, by kind
         self.kept = 0
+        self.entered = 0
         self.peak = 0
         self.ended = False  # whether buffers that come back are dropped
 
@@ -112,6 +115,8 @@ class Pool:
     def keep(self, nbytes: int) -> None:
         """Count bytes that a tape keeps; a negative number when it lets go of them."""
         self.kept += nbytes
+        if nbytes > 0:
+            self.entered += nbytes
         self.peak = max(self.peak, self.kept)
 
     def clear(self) -> None:
@@ -186,6 +191,7 @@ def relieve(holder: Holder, *, copy: bool) -> Buffer:
         old.owners -= 1
         if not old.owners:
             pool.kept += old.held
+            pool.entered += old.held
             if pool.kept > pool.peak:  # noqa: PLR1730 - a call
                 pool.peak = pool.kept
         return old
