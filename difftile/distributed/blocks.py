@@ -15,6 +15,7 @@ import re
 import shutil
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -107,6 +108,8 @@ def begin(path: Path) -> tuple[Path, str]:
         if folder.exists():  # of a run that was killed while it wrote
             shutil.rmtree(folder)
     elif (path / ABOUT).is_file():
+        with suppress(DatasetError):  # one that cannot be read is replaced
+            _remove_leftovers(path, read_checkpoint(path))  # the disk may be full of them
         folder, number = path, 1 + max(_numbers(path), default=0)
     else:
         found = "is a folder without a checkpoint" if path.is_dir() else "is not a folder"
@@ -116,9 +119,22 @@ def begin(path: Path) -> tuple[Path, str]:
 
 
 def write_block(path: Path, array: npt.NDArray[Any]) -> None:
-    """Write an array as a `.npy` file."""
+    """Write an array without gaps as a `.npy` file."""
     with whole(path) as file:
-        npy.write_array(file, array, allow_pickle=False)
+        npy.write_array_header_1_0(file, npy.header_data_from_array_1_0(array))
+        if array.size:  # NumPy would not say why it cannot write
+            file.write(array.reshape(-1).view(np.uint8).data)
+
+
+def give_up(path: Path, folder: Path, number: str) -> None:
+    """Remove the files of a checkpoint that could not be written; an earlier one stays.
+
+    Args:
+        path: The checkpoint.
+        folder: The folder that `begin` has made.
+        number: The folder of files inside.
+    """
+    shutil.rmtree(folder / number if folder == path else folder, ignore_errors=True)
 
 
 def finish(path: Path, folder: Path, found: Checkpoint) -> None:
@@ -147,15 +163,23 @@ def finish(path: Path, folder: Path, found: Checkpoint) -> None:
     write_bytes(folder / ABOUT, (json.dumps(about, indent=1) + "\n").encode())
     if folder != path:
         folder.rename(path)
-    kept = {Path(b.file).parts[0] for one in found.arrays.values() for b in one.blocks}
-    for number in map(str, _numbers(path)):
-        if number not in kept:
-            shutil.rmtree(path / number)
+    with suppress(OSError):  # the checkpoint is there
+        _remove_leftovers(path, found)
 
 
 def crc32(array: npt.NDArray[Any]) -> int:
     """Return the checksum of the bytes of an array without gaps."""
     return zlib.crc32(array.reshape(-1).view(np.uint8).data) if array.size else 0
+
+
+def _remove_leftovers(path: Path, found: Checkpoint) -> None:
+    """Remove the folders of files that a checkpoint does not list, as far as that is possible."""
+    kept = {Path(b.file).parts[0] for one in found.arrays.values() for b in one.blocks}
+    for number in map(str, _numbers(path)):
+        if number not in kept:
+            shutil.rmtree(path / number, ignore_errors=True)
+    for part in path.glob(f"{ABOUT}.*{PART}"):
+        part.unlink(missing_ok=True)
 
 
 def _numbers(path: Path) -> list[int]:

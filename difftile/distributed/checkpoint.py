@@ -23,6 +23,7 @@ from difftile.distributed.blocks import (
     begin,
     crc32,
     finish,
+    give_up,
     read_box,
     read_checkpoint,
     write_block,
@@ -67,7 +68,8 @@ def save(path: str | os.PathLike[str], fields: Mapping[str, Any], /, **numbers: 
         FieldError: A value cannot be saved, or ranks differ where they must not; on all ranks.
         DatasetError: Something that is no checkpoint has that name, or the ranks do not share the
             file system; on all ranks.
-        OSError: The files cannot be written; on all ranks.
+        OSError: The files cannot be written, as on a full disk; on all ranks. What was written is
+            removed.
         RankError: Another rank failed, or did not answer.
     """
     target, rank = Path(path), current().rank
@@ -96,9 +98,22 @@ def save(path: str | os.PathLike[str], fields: Mapping[str, Any], /, **numbers: 
                     if owner == rank:
                         write_block(folder / block.file, np.asarray(piece.read(), order="C"))
 
-        shared(write, _SAVE)
         saved = Checkpoint(target, answers[0][1], arrays)
-        shared(lambda: finish(target, folder, saved) if rank == 0 else None, _SAVE)
+        finished = False
+
+        def complete() -> None:
+            nonlocal finished
+            if rank == 0:
+                finish(target, folder, saved)
+                finished = True
+
+        try:
+            shared(write, _SAVE)
+            shared(complete, _SAVE)
+        except Exception:  # on all ranks, which write no more
+            if rank == 0 and not finished:
+                give_up(target, folder, number)
+            raise
 
 
 @boundary

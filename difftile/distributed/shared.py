@@ -51,7 +51,8 @@ def _described(error: Exception) -> list[str | None]:
     if isinstance(error, DatasetError):
         return [_DATASET, error.path, error.found, error.expected, error.hint]
     if isinstance(error, OSError):
-        return [_SYSTEM, str(error)]
+        said = str(error) if error.errno is None else error.strerror
+        return [_SYSTEM, said, error.errno, None if error.filename is None else str(error.filename)]
     return [type(error).__name__, str(error)]
 
 
@@ -69,7 +70,10 @@ def _restored(error: list[Any], rank: int | None, what: str) -> Exception:
         path, found, expected, hint = parts
         return DatasetError(path, where + found, expected, hint=hint)
     if kind == _SYSTEM:
-        return OSError(where + parts[0])
+        said, number, path = parts
+        if number is None:
+            return OSError(where + said)
+        return OSError(number, where + said, path)
     if kind in _KINDS:
         return _KINDS[kind]((where and where[0].upper() + where[1:]) + parts[0])
     return RankError(f"{what} failed on rank {rank}: {kind}: {parts[0]}")

@@ -24,7 +24,7 @@ def whole(path: Path) -> Generator[BinaryIO]:
 
     Raises:
         DatasetError: A folder, a pipe or a device has that name.
-        OSError: The file cannot be written.
+        OSError: The file cannot be written; it names the file.
     """
     if path.exists() and not path.is_file():
         raise DatasetError(path, "is not a file", "a file to replace, or none")
@@ -36,8 +36,12 @@ def whole(path: Path) -> Generator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())  # or a loss of power could leave the name with no contents
         os.replace(part, path)
-    except BaseException:  # also an interruption
+    except BaseException as error:  # also an interruption
         part.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # as of a write to a full disk
+            if error.errno is None:
+                raise OSError(f"{path}: {error}") from error
+            error.filename = os.fspath(path)
         raise
 
 
