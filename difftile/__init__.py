@@ -13,7 +13,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from difftile.caches import name_caches
 from difftile.uncollected import uncollected
+
+name_caches()
 
 try:
     __version__ = version("difftile")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -49,6 +50,15 @@ def test_nothing_is_kept_in_a_folder_that_is_read_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize("home", [None, ""])
 def test_without_home_the_home_of_the_user_is_taken(tmp_path: Path, home: str | None) -> None:
     assert kept(tmp_path, HOME=home).endswith(("difftile", "nowhere"))
+
+
+def test_taichi_may_be_imported_between_difftile_and_its_first_use_without_home() -> None:
+    environment = {k: v for k, v in os.environ.items() if k not in ("HOME", "XDG_CACHE_HOME")}
+    environment["PYTHONPATH"] = str(Path(dt.__file__).parents[1])
+    code = f"import difftile, {chosen()}"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, check=False, env=environment, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
 
 
 def test_a_folder_that_was_asked_for_and_cannot_be_is_an_error(tmp_path: Path) -> None:

@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from difftile.caches import caches_named, can_keep
 from difftile.diagnostics import FieldError, did_you_mean
 from difftile.substrate.backend import Device
-from difftile.substrate.cache import caches_named, can_keep
 from difftile.substrate.compiler import private, ti
 from difftile.substrate.family import cuda, ndarrays
+from difftile.substrate.family.kept_kernels import remove_damaged
 from difftile.substrate.family.launcher import LIVING
 from difftile.substrate.streams import NULL_STREAM
 
@@ -26,6 +27,8 @@ ARCHS: dict[str, Any] = {name: getattr(ti, name) for name in private.ARCHS}
 ARCHS["gpu"] = [ARCHS[name] for name in ("cuda", "amdgpu", "metal", "vulkan") if name in ARCHS]
 
 _OF_OTHERS = 32  # multiprocessors, where the number is unknown; GPUs have 10 to 140
+
+_LOOKED_AT = set[str]()  # folders; the files that this process writes are sound
 
 # Before any start, which overwrites this with its own arguments.
 _FOLDER = Path(impl.default_cfg().offline_cache_file_path).parent
@@ -94,6 +97,10 @@ def running() -> str:
 def start(arch: str, settings: Mapping[str, Any], stream: int = NULL_STREAM) -> Device:
     """Start or restart the compiler, to launch on a stream of CUDA."""
     cuda.leave_stream()
+    folder = settings.get("offline_cache_file_path")
+    if folder and settings.get("offline_cache", True) and folder not in _LOOKED_AT:
+        _LOOKED_AT.add(folder)
+        remove_damaged(Path(folder))
     with caches_named(), _in_silence():
         ti.init(arch=ARCHS[arch], **settings)
     # This thread may do it and no other; with the first launch it would be any.

@@ -3,7 +3,7 @@
 import importlib
 import os
 
-from difftile.substrate.cache import caches_named
+from difftile.caches import caches_named
 from difftile.substrate.family.methods import answered_quickly, imported_quickly
 from difftile.substrate.quadrants.without_torch import without_torch
 

@@ -3,7 +3,7 @@
 import importlib
 import os
 
-from difftile.substrate.cache import caches_named
+from difftile.caches import caches_named
 from difftile.substrate.family.methods import answered_quickly, imported_quickly
 
 # Taichi is imported here first, with the side effects of its import suppressed: a line about

@@ -29,6 +29,15 @@ def caches_named() -> Generator[None]:
             os.environ[_CACHES] = before
 
 
+def name_caches() -> None:
+    """Name the folder of caches for good where there is no HOME, in which Taichi looks for it.
+
+    A program may import Taichi itself after difftile; before it, there is no help.
+    """
+    if "HOME" not in os.environ and not os.path.isabs(os.environ.get(_CACHES, "")):
+        os.environ[_CACHES] = str(_caches())
+
+
 def can_keep(folder: Path) -> bool:
     """Tell whether files can be written to a folder, which is made if it is missing."""
     try:
