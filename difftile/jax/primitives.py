@@ -46,7 +46,34 @@ def bind(call: Call, batch: int, operands: Sequence[Any]) -> list[Any]:
         batch: How many axes of batches the operands have in front.
         operands: The arrays.
     """
-    return _primitives()[call.kind].bind(*operands, call=call, batch=batch)
+    return _primitives()[call.kind].bind(*_alike(operands), call=call, batch=batch)
+
+
+def _varying(aval: Any) -> frozenset[str]:
+    """Return the axes of a mesh, inside of `jax.shard_map`, along which devices differ."""
+    kind = getattr(aval, "mat", aval)
+    return getattr(kind, "varying", None) or getattr(kind, "vma", frozenset())
+
+
+def _alike(operands: Sequence[Any]) -> Sequence[Any]:
+    """Return operands that differ along the same axes of a mesh, as JAX has it for its own calls.
+
+    The transpose of what is added here sums the gradient of an operand that devices share.
+    """
+    axes = [_varying(jax.core.get_aval(one)) for one in operands]
+    every = frozenset[str]().union(*axes)
+    if all(one == every for one in axes):
+        return operands
+    found: list[Any] = []
+    for one, own in zip(operands, axes, strict=True):
+        missing = tuple(sorted(every - own))
+        if not missing:
+            found.append(one)
+        elif hasattr(jax.lax, "pcast"):
+            found.append(jax.lax.pcast(one, missing, to="varying"))
+        else:  # before JAX 0.8
+            found.append(jax.lax.pvary(one, missing))
+    return found
 
 
 @cache
@@ -86,7 +113,23 @@ def _compiled(call: Call, batch: int) -> Any:
 def _shapes(*avals: Any, call: Call, batch: int) -> list[Any]:
     """Return shapes and types of the results, without a run."""
     sizes = np.broadcast_shapes(*[one.shape[:batch] for one in avals])
-    return [jax.core.ShapedArray((*sizes, *one.shape), one.dtype) for one in call.results]
+    varying = next((one for one in avals if _varying(one)), None)
+    return [_aval((*sizes, *one.shape), one.dtype, varying) for one in call.results]
+
+
+def _aval(shape: Shape, dtype: Any, varying: Any) -> Any:
+    """Return the type of an array that differs along the axes of a mesh along which another does.
+
+    Args:
+        shape: The shape.
+        dtype: The type of its numbers.
+        varying: The type of the other array; None where no device differs.
+    """
+    if varying is None:
+        return jax.core.ShapedArray(shape, dtype)
+    spec = jax.sharding.PartitionSpec(*[None] * len(shape))
+    sharding = jax.sharding.NamedSharding(varying.sharding.mesh, spec)
+    return varying.update(shape=shape, dtype=dtype, weak_type=False, sharding=sharding)
 
 
 def _batch(operands: Sequence[Any], axes: Sequence[Any], *, call: Call, batch: int) -> Any:
@@ -224,4 +267,5 @@ def _is_zero(tangent: Any) -> bool:
 def _zero(value: Any) -> Any:
     is_float = value.dtype.kind == "f"
     dtype = value.dtype if is_float else jax.dtypes.float0
-    return ad.Zero(jax.core.ShapedArray(value.shape, dtype))
+    aval = jax.core.get_aval(value)
+    return ad.Zero(_aval(value.shape, dtype, aval if _varying(aval) else None))
