@@ -60,7 +60,7 @@ def _alike(operands: Sequence[Any]) -> Sequence[Any]:
 
     The transpose of what is added here sums the gradient of an operand that devices share.
     """
-    axes = [_varying(jax.core.get_aval(one)) for one in operands]
+    axes = [_varying(jax.typeof(one)) for one in operands]
     every = frozenset[str]().union(*axes)
     if all(one == every for one in axes):
         return operands
@@ -267,5 +267,5 @@ def _is_zero(tangent: Any) -> bool:
 def _zero(value: Any) -> Any:
     is_float = value.dtype.kind == "f"
     dtype = value.dtype if is_float else jax.dtypes.float0
-    aval = jax.core.get_aval(value)
+    aval = jax.typeof(value)
     return ad.Zero(_aval(value.shape, dtype, aval if _varying(aval) else None))

@@ -23,6 +23,7 @@ from difftile.torch.traced import Traced, kinds_of, numbers_in
 
 Plain: Any = torch.Tensor
 Parameter: Any = torch.nn.Parameter
+_BFLOAT16: Any = torch.bfloat16
 _MOST = 64  # calls with tensors of ever new shapes
 
 
@@ -97,6 +98,11 @@ class TorchOp:
             TapeError: A tape is open.
         """
         arrays, constants = self.operation.bind(args, kwargs)
+        if not self.operation.mutates:
+            for one in arrays:
+                if isinstance(one, torch.Tensor) and one.dtype is _BFLOAT16:
+                    arrays = tuple([_widened(other) for other in arrays])
+                    break
         if torch.compiler.is_compiling():
             return _packed(self._trace(self._tensors(arrays), constants))
         if RECORDING.get().recorder is not None:
@@ -257,6 +263,16 @@ class TorchOp:
                 tensors[k].copy_(given[k])
         counted = [tensors[k] for k in overwritten if given[k] is tensors[k]]
         torch.autograd.graph.increment_version([x for x in counted if not x.is_inference()])
+
+
+def _widened(given: object) -> object:
+    """Return a tensor of a type that fields have, as `custom_fwd(cast_inputs=torch.float32)` does.
+
+    Autocast makes tensors of bfloat16, which fields do not have; the gradient is cast back.
+    """
+    if not isinstance(given, torch.Tensor) or given.dtype is not _BFLOAT16:
+        return given
+    return given.float() if torch.is_autocast_enabled(given.device.type) else given
 
 
 def _packed(results: Tensors) -> Any:

@@ -630,7 +630,7 @@ ELSEWHERE = """
     rows = jax.device_put(jnp.stack([x, 2 * x]), NamedSharding(mesh, P("d")))
     close(jax.jit(jax.vmap(op, (0, None)))(rows, 3.0)[1], 12 * x * x)
     each = jax.shard_map(lambda x: op(x, jnp.float32(3.0)), mesh=mesh, in_specs=P("d"),
-                         out_specs=P("d"), check_vma=False)
+                         out_specs=P("d"))
     close(jax.jit(each)(spread), 3 * x * x)
     close(jax.pmap(op, in_axes=(0, None))(jnp.stack([x, 2 * x]), 3.0)[1], 12 * x * x)
     print("done")

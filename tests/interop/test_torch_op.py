@@ -525,6 +525,42 @@ def test_autocast_leaves_the_types_alone() -> None:
     assert torch.equal(x.grad, 2 * x.detach())
 
 
+@pytest.mark.parametrize("form", ["eager", "create_graph", "func", "vmap"])
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_the_output_of_a_network_under_autocast_goes_through_an_operation(
+    form: str, kind: Any
+) -> None:
+    net = torch.nn.Linear(3, 1)
+    inputs = torch.linspace(-1.0, 1.0, 12).reshape(4, 3)
+    weights = torch.tensor([1.0, 2.0, -3.0, 4.0])
+
+    def loss(square: Any) -> Any:
+        with torch.autocast("cpu", dtype=kind):
+            h = net(inputs)[:, 0]
+            assert h.dtype == kind
+            if form == "vmap":
+                y = torch.func.vmap(square)(h[:, None])[:, 0]
+            elif form == "func":
+                y = square(h) + 0.0 * torch.func.grad(lambda h: square(h).float().sum())(h)
+            else:
+                y = square(h)
+        return (weights * y.float()).sum()
+
+    found, expected = (
+        torch.autograd.grad(loss(one), list(net.parameters()), create_graph=form == "create_graph")
+        for one in (squared, lambda h: h.float() ** 2)
+    )
+    for one, other in zip(found, expected, strict=True):
+        assert one.dtype == torch.float32
+        torch.testing.assert_close(one, other, rtol=2e-2, atol=2e-2)  # of 8 or 11 bits
+
+
+def test_bfloat16_is_refused_where_autocast_is_off() -> None:
+    h = torch.ones(3, dtype=torch.bfloat16)
+    with torch.autocast("cpu", dtype=torch.bfloat16), torch.autocast("cpu", enabled=False):
+        assert "which fields do not have; convert it: x.float()." in refusal(squared, h)
+
+
 class Swing(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
