@@ -43,7 +43,7 @@ def drawn(rng: random.Random) -> tuple[dict[str, Any], Any, list[Any], Callable[
     axis = rng.choice(["Auto", "Explicit"])
     said = {
         "mesh": axis,
-        "specs": [rng.choice(["d", None]) for _ in range(3)],
+        "split": rng.random() < 0.8,
         "sum": rng.choice(["inside", "outside"]),
         "form": rng.choice(
             ["value", "grad", "grad inside", "jvp", "curve", "vmap", "vmap of grad"]
@@ -52,11 +52,8 @@ def drawn(rng: random.Random) -> tuple[dict[str, Any], Any, list[Any], Callable[
         "check": rng.random() < 0.8,
     }
     mesh = jax.make_mesh((2,), ("d",), axis_types=(getattr(jax.sharding.AxisType, axis),))
-    x, w, c = specs = [P(one) if one else P() for one in said["specs"]]
-    if c == P() or x == P():  # as many elements on each device
-        specs[0] = specs[2] = P()
-    specs[1] = P()
-    any_split = specs[0] == P("d")
+    split = said["split"]  # 'w' is whole on each device
+    specs = [P("d") if split else P(), P(), P("d") if split else P()]
 
     def make(function: Any) -> Any:
         def local(x: Any, w: Any, c: Any) -> Any:
@@ -64,7 +61,7 @@ def drawn(rng: random.Random) -> tuple[dict[str, Any], Any, list[Any], Callable[
             if said["sum"] == "outside":
                 return y + z
             total = (y * jnp.cos(z)).sum()
-            return jax.lax.psum(total, "d") if any_split else total
+            return jax.lax.psum(total, "d") if split else total
 
         out = P() if said["sum"] == "inside" else specs[0]
         options = {"mesh": mesh, "in_specs": tuple(specs), "check_vma": said["check"]}
