@@ -47,7 +47,7 @@ def shared(action: Callable[[], Plain], what: str) -> list[Plain]:
     raise _restored(errors[failed], failed if only else None, what)
 
 
-def _described(error: Exception) -> list[str | None]:
+def _described(error: Exception) -> list[Any]:
     if isinstance(error, DatasetError):
         return [_DATASET, error.path, error.found, error.expected, error.hint]
     if isinstance(error, OSError):
