@@ -629,7 +629,6 @@ def turned(tape: dt.Tape, steps: int) -> Generator[int]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_limit_counts_the_bytes_of_its_own_tape(seed: int) -> None:
-    dt.init(arch="python")
     rng = random.Random(seed)
     limit = rng.choice([400, 1000, 3000])
     alone = list(turned(dt.Tape(memory=limit), 15))
