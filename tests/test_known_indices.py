@@ -80,7 +80,7 @@ def test_launches_that_need_no_check_stay_inside(tmp_path: Path) -> None:
                 continue
             for varying in ({3, 4}, {4}):
                 conditions = limits.conditions([*fields, n, t], varying)
-                suspect = conditions.test()
+                suspect = conditions.test
                 assert conditions.is_none or not suspect([*fields, n, t])
                 for other in range(-2, 9):
                     inside = not limits.leaves([*fields, n, other])

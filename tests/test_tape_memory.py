@@ -21,6 +21,7 @@ from difftile.diagnostics import OutOfMemory
 from difftile.ir.types import F64
 from difftile.recording.budget import as_text, parse_memory
 from difftile.substrate import current_session
+from tests.distributed.loops import Loop
 
 N = 16
 BYTES = N * 8
@@ -726,3 +727,12 @@ def test_a_tape_that_nobody_holds_lets_go_at_once() -> None:
         assert current_session().pool.kept == kept
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("body", ["solve", "exchange", "accumulate"])
+def test_a_limit_counts_all_that_steps_with_launches_inside_keep(body: str) -> None:
+    pool, loop, loss = current_session().pool, Loop(body), dt.zeros((), ti.f64, grad=True)
+    before = pool.kept
+    with dt.Tape(loss, memory="10MB") as tape:
+        loop.run(dt.steps(6), loss)
+        assert 0 < tape.nbytes == pool.kept - before

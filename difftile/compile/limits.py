@@ -41,7 +41,7 @@ _LOW, _HIGH = -(2**31), 2**31  # of integers of 32 bits
 Test: TypeAlias = Callable[[Sequence[Argument]], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Conditions:
     """Launches with the same fields that need no check.
 
@@ -55,8 +55,9 @@ class Conditions:
     sums: tuple[str, ...] = ()
     is_none: bool = False
 
+    @cached_property
     def test(self) -> Test:
-        """Return a test whether a launch has to be checked: Python text, as it often runs."""
+        """A test whether a launch has to be checked: Python text, as it often runs."""
         parts = [f"{low} <= v[{k}] < {high}" for k, (low, high) in self.box.items()]
         parts += self.sums
         scope: dict[str, Any] = {}
@@ -64,6 +65,7 @@ class Conditions:
         return scope["suspect"]
 
 
+_ALWAYS, _NEVER = Conditions({}), Conditions({}, is_none=True)
 _TEST = """
 def suspect(v):
     try:
@@ -116,6 +118,7 @@ class Limits:
             size = tests.sizes.get(param)
             self._places.append((position[param], None) if size is None else _place(size, position))
         self._checked: dict[tuple[int, ...], Found | None] = {}
+        self._conditions: dict[tuple[int | None, ...], Conditions] = {}
         self._parts: dict[frozenset[int], _Tests] = {}
         self._all = _Tests(once(tests.program))
         self._decided = 0
@@ -184,14 +187,19 @@ class Limits:
             varying: The positions of numbers that may be others next time.
         """
         given = self._given(values)
-        own = [
-            k for k, (place, axis) in enumerate(self._places) if axis is None and place in varying
-        ]
-        for radius in _RADII if own else ():
-            found = self._around(given, own, radius)
-            if found is not None:
-                return found
-        return Conditions({}, is_none=bool(own))
+        numbers = [(k, place) for k, (place, axis) in enumerate(self._places) if axis is None]
+        own = [k for k, place in numbers if place in varying]
+        if not own:
+            return _ALWAYS
+        fixed = tuple([None if k in own else n for k, n in enumerate(given)])
+        known = self._conditions.get(fixed)
+        if known is not None and (known.is_none or not known.test(values)):
+            return known
+        if len(self._conditions) >= _MOST:
+            self._conditions.clear()
+        found = (self._around(given, own, radius) for radius in _RADII)
+        self._conditions[fixed] = next((one for one in found if one is not None), _NEVER)
+        return self._conditions[fixed]
 
     def _around(self, given: tuple[int, ...], own: Sequence[int], radius: int) -> Conditions | None:
         """Return conditions for integers around those of a launch; None if none are known."""

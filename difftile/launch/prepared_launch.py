@@ -195,7 +195,7 @@ class PreparedLaunch:
         conditions = limits.conditions(values, varying)
         self.unbounded = conditions.is_none
         if conditions.sums or conditions.is_none or not given.issuperset(conditions.box):
-            self.suspect = conditions.test()
+            self.suspect = conditions.test
             return
         self.numbers = tuple(
             number

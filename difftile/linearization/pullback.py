@@ -9,7 +9,7 @@ of the user are neither read nor written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -36,6 +36,7 @@ from difftile.recording.seeds import Seed, add_seed
 from difftile.recording.snapshots import Snapshot, Snapshots
 from difftile.recording.steps import HostStep, Launch, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
+from difftile.substrate import Buffer
 from difftile.user_line import UserLine, user_line
 
 
@@ -215,6 +216,14 @@ class Pullback(StepRecorder):
         for record in reversed(records):
             replay.reverse(record)
         return {one: replay.gradient(one) for one in wanted}
+
+    def pinned(self) -> Iterator[Buffer]:
+        """Yield the buffers that snapshots and records keep."""
+        for snapshot in self._snapshots.taken:
+            yield from snapshot.held.values()
+        for records, _ in self._linear.values():
+            for record in records:
+                yield from record.pinned
 
     def records(self, wrt: Iterable[Field]) -> Sequence[StepRecord]:
         """Return the records of the steps for the cotangents of some fields, in order.

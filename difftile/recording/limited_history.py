@@ -172,9 +172,7 @@ class LimitedHistory:
         runs = self._run, *self._again
         records = [one for run in runs for one in (*(run.records or ()), *run.started)]
         snapshots = chain(*(run.snapshots.taken for run in runs), *self._passing)
-        buffers = chain(
-            *(one.held.values() for one in snapshots), *(one.buffers for one in records)
-        )
+        buffers = chain(*(one.held.values() for one in snapshots), *(one.pinned for one in records))
         found = kept_bytes(buffers) + sum(record.counted_nbytes for record in records)
         if self._pool is not None:
             self._known = found, self._pool.entered

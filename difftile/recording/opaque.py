@@ -8,11 +8,11 @@ copies. A field whose memory others may write stays in it, and is compared with 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -393,6 +393,11 @@ class OpaqueRecord(StepRecord):
         """The pinned buffers."""
         return (*self.kept.values(), *self.left.values())
 
+    @property
+    def pinned(self) -> Iterable[Buffer]:
+        """The buffers that are kept, those of launches that the result holds included."""
+        return (*self.buffers, *_buffers_of(self.saved))
+
     def count_saved(self) -> None:
         """Count the result among the old values of the session."""
         self._counted_nbytes = self.opaque.saved_nbytes
@@ -408,6 +413,15 @@ class OpaqueRecord(StepRecord):
         self.kept, self.left, self.saved, self._counted_nbytes = {}, {}, None, 0
         unpin(*buffers)
         self.pool.keep(-nbytes)
+
+
+@runtime_checkable
+class HoldsBuffers(Protocol):
+    """A result of a step that holds records, and the buffers that these have pinned."""
+
+    def pinned(self) -> Iterator[Buffer]:
+        """Yield the buffers."""
+        ...
 
 
 class OpaqueWrites:
@@ -560,6 +574,21 @@ def _gradients() -> set[Storage]:
         for gradient in (field.grad_in, field.grad_out)
         if gradient is not None
     }
+
+
+def _buffers_of(saved: object) -> Iterator[Buffer]:
+    """Yield the buffers that are pinned by records in the result of a step."""
+    parts: Iterable[object] = ()
+    if isinstance(saved, HoldsBuffers):
+        yield from saved.pinned()
+    elif isinstance(saved, Mapping):
+        parts = cast("Mapping[object, object]", saved).values()
+    elif isinstance(saved, (tuple, list)):
+        parts = cast("Sequence[object]", saved)
+    elif is_dataclass(saved):
+        parts = [getattr(saved, one.name) for one in fields(saved)]
+    for part in parts:
+        yield from _buffers_of(part)
 
 
 def nbytes_of(saved: object) -> int:

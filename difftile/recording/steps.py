@@ -186,6 +186,11 @@ class StepRecord(ABC):
         return 1
 
     @property
+    def pinned(self) -> Iterable[Buffer]:
+        """The buffers that are kept, those of the results of a step included."""
+        return self.buffers
+
+    @property
     def counted_nbytes(self) -> int:
         """The bytes of old values other than the buffers."""
         return 0
