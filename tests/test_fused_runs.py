@@ -103,7 +103,27 @@ def launches_of_a_period_have_numbers_of_their_own() -> Found:
     return [x.to_numpy(), y.to_numpy(), x.grad.to_numpy()]
 
 
+@dt.kernel
+def squash(x, y):
+    for i in x:
+        s = 0.0
+        for k in range(4):
+            s += (k + 1) * x[(i + k) % 2]
+        y[i] = ti.tanh(0.1 * s)
+
+
+def results_after_a_loop_are_read_back() -> Found:
+    x, y = field(0.5, 0.9), field(0.0, 0.0)
+    with dt.Tape() as tape:
+        for _ in range(STEPS):
+            squash(x, y)
+            nudge(x, y)
+    tape.backward({x: np.array([1.0, 2.0])})
+    return [x.to_numpy(), y.to_numpy(), x.grad.to_numpy()]
+
+
 SIMULATIONS: list[Callable[[], Found]] = [
+    results_after_a_loop_are_read_back,
     what_a_loop_has_stored_is_read_back,
     a_field_without_its_gradient_comes_first,
     other_fields_have_gradients_later,
@@ -127,6 +147,60 @@ def test_a_run_is_its_launches(simulation: Callable[[], Found], in_order: bool) 
         check(simulation, "cpu")
 
 
+@pytest.mark.parametrize("in_order", [False, True])
 @pytest.mark.parametrize("simulation", SIMULATIONS, ids=lambda one: one.__name__)
-def test_a_run_in_python_is_its_launches(simulation: Callable[[], Found]) -> None:
-    check(simulation, "python")
+def test_a_run_in_python_is_its_launches(simulation: Callable[[], Found], in_order: bool) -> None:
+    with mock.patch.object(FusedProgram, "_in_order", in_order):
+        check(simulation, "python")
+
+
+@dt.kernel
+def add_up(x, y, total, w):
+    for i in x:
+        x[i] = x[i] + 0.1 * y[i]
+        total[None] += x[i] * w[i]
+
+
+def test_runs_of_ordered_sums_are_launches_of_some_periods() -> None:
+    """Serial runs and strips add in another order, and threads would choose between them."""
+    dt.init(arch="python", fuse="always")
+    forms = list[str]()
+    launch = FusedProgram.launch
+
+    def noted(program: FusedProgram, *args: Any) -> None:
+        launch(program, *args)
+        forms.append(program.form)
+
+    numbers = np.arange(1.0, 5.0)
+    batch = dt.batch(add_up, 4, shared=("total", "w"))
+    for kernel, shape, form in ((batch, (4, 1), "unrolled"), (add_up, (4,), "serial")):
+        x, y = (dt.from_numpy(numbers.reshape(shape)) for _ in range(2))
+        total, w = dt.zeros((), ti.f64), dt.full(shape[-1], 2.0, ti.f64)
+        forms.clear()
+        with mock.patch.object(FusedProgram, "launch", noted):
+            for _ in range(STEPS):
+                kernel(x, y, total, w)
+            found = float(total[None])
+        assert {*forms} == {form}
+        expected = sum(2.0 * numbers.sum() * (1 + 0.1 * k) for k in range(1, STEPS + 1))
+        assert found == pytest.approx(expected, rel=1e-14)
+
+
+@dt.kernel
+def both(x, y):
+    for i in x:
+        x[i] += 1.0
+    for i in y:
+        y[i] = 0.5 * y[i] + i
+
+
+def test_runs_of_fields_of_one_size_are_none_of_several_sizes() -> None:
+    """The loops of a period are one where the fields have one size."""
+    dt.init(arch="python", fuse="always")
+    for sizes in ((3, 3), (3, 5), (5, 3), (4, 4)):
+        x, y = (dt.zeros(size, ti.f64) for size in sizes)
+        for _ in range(STEPS):
+            both(x, y)
+        assert x.to_numpy().tolist() == [STEPS] * sizes[0]
+        expected = 2.0 * np.arange(sizes[1]) * (1 - 0.5**STEPS)
+        np.testing.assert_allclose(y.to_numpy(), expected, rtol=1e-14)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -222,6 +223,16 @@ def test_what_a_loop_takes(added: float, size: int, way: str) -> None:
     plan = _choice(added, size).plan
     taken = "alone" if plan.alone else "copies" if plan.copied else "atomics"
     assert taken == way
+
+
+def test_ordered_sums_have_copies_on_any_number_of_threads() -> None:
+    target = Array("y", FieldType(F32, 1))
+    scatter = Scatter(0, target, "add", ordered=True)
+    for added, threads in itertools.product((1.0, 1e12), (1, 16)):
+        loops = [LoopWork(4 * added, {target: added}, (), ())]
+        options: dict[str, Any] = {"strategy": "auto", "threads": threads, "costs": Costs}
+        plan = choose((scatter,), loops, {target: (10,)}, **options).plan
+        assert plan.copied == (scatter,)
 
 
 def test_copies_that_do_not_fit_are_not_taken() -> None:
