@@ -25,6 +25,7 @@ from difftile.ir.types import (
     scalar_of,
     shape_of,
 )
+from difftile.ops.build import OpBuilder
 from difftile.ops.check import check
 from difftile.ops.table import OPS
 from difftile.passes.fold import fold
@@ -178,3 +179,12 @@ def test_simplifying_keeps_infinities_and_nan(seed: int) -> None:
             after = _run_random(folded, contents, outs)
         for one, other in zip(before, after, strict=True):
             np.testing.assert_array_equal(other, one)
+
+
+def test_adding_the_least_integer_is_not_the_subtraction_of_its_opposite() -> None:
+    """The opposite is not a 32-bit integer."""
+    b, x = OpBuilder(), Var("x", I32)
+    for number, op, argument in ((-(2**31), "add", -(2**31)), (1 - 2**31, "sub", 2**31 - 1)):
+        made = b.definition(b.call("add", x, Const(number, I32)))
+        assert made is not None
+        assert (made.op, made.args) == (op, (x, Const(argument, I32)))

@@ -63,6 +63,12 @@ def test_python_has_the_same_functions() -> None:
     assert dt.lgamma([3, 4]).tolist() == pytest.approx([math.log(2), math.log(6)])
 
 
+def test_logarithms_of_gamma_below_zero_are_those_of_the_c_library() -> None:
+    x = np.array([-0.3, -0.75, -1.5, -2.25, -7.6, -40.4])
+    expected = [math.lgamma(one) for one in x]
+    np.testing.assert_allclose(special.lgamma(x), expected, rtol=1e-12)
+
+
 @dt.func
 def _of_vectors(v):
     return dt.erf(v) + dt.lgamma(v) * dt.erfc(0.1 * v)

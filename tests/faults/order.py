@@ -106,7 +106,7 @@ def ordered(fault: Fault, names: Iterable[str], tests: Mapping[str, Known]) -> l
     """
     words = _words(fault)
     files = "|".join(re.escape(Path(path).stem) for path in fault.paths)
-    own = re.compile(rf"tests/passes/.*\[(?:{files})-|tests/(?:.*/)?test_(?:{files})\.py")
+    own = re.compile(rf"tests/passes/.*\[(?:{files})-|tests/(?:.*/)?test_(?:{files})(?:_\w+)?\.py")
 
     def cost(name: str) -> float:
         test = tests[name]

@@ -91,9 +91,9 @@ def _pairs(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType, b
             yield from _pairs(one, other)
         elif one != other:
             yield one, other, _meaning(one) != _meaning(other)
-            # Those inside are made by it; the ones that are alive may only have moved.
-            if _meaning(one) == _meaning(other):
-                yield from _pairs(one, other)
+            # Those inside are made by it, and some that it has made before may be alive.
+            if _own(one) == _own(other):
+                yield from ((inner, new, False) for inner, new, _ in _pairs(one, other))
 
 
 def _is_class(code: CodeType) -> bool:

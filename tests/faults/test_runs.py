@@ -81,6 +81,12 @@ def test_code_is_exchanged_where_a_function_changes() -> None:
     assert _planted("2 * x", "3 * x")["ROWS"]["half"](2) == 1
 
 
+def test_functions_that_a_changed_one_has_made_before_change_too() -> None:
+    planted = _planted("return x + n", "return x - n")
+    assert planted["one_more"](1) == 0
+    assert planted["adder"](1)(1) == 0
+
+
 def test_functions_below_only_move() -> None:
     moved = _planted("        return most\n", "        # more\n        return most + 1\n")
     assert moved["clip"](5) == 4
@@ -187,10 +193,12 @@ def test_all_tests_that_are_about_the_changed_file_are_among_the_first() -> None
         *("tests/test_x.py::test_it[1]", "tests/test_x.py::test_it[2]"),
         *(f"tests/passes/test_passes.py::test_case[{of}]" for of in ("dce-a", "reverse-a")),
         *("tests/passes/test_passes.py::test_case[reverse-b]", "tests/ad/test_reverse.py::test_a"),
+        *("tests/test_reverse_loops.py::test_b", "tests/test_reversed.py::test_c"),
     ]
     tests = {name: Known(0.1, True, False, 100) for name in names}
     order = [name.rpartition("_")[2] for name in ordered(fault, tests, tests)]
-    assert order == ["a", "case[reverse-a]", "case[reverse-b]", "it[1]", "it[2]", "case[dce-a]"]
+    about = ["a", "case[reverse-a]", "case[reverse-b]", "b"]
+    assert order == [*about, "c", "it[1]", "it[2]", "case[dce-a]"]
 
 
 def _ends(run: Any, folder: Path, **limits: Any) -> dict[str, str]:
