@@ -11,7 +11,7 @@ import pytest
 
 import difftile as dt
 from difftile import ti
-from difftile.ops import meaning
+from difftile.ops.table import OPS
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -97,7 +97,22 @@ def test_a_tangent_of_zero_stays_zero_where_the_slope_is_infinite() -> None:
     assert tangent.tolist() == [0.0, math.inf, 0.5]
 
 
-@pytest.mark.parametrize("exponent", [-2, 0, 1, 3])
-def test_whole_powers_of_negative_numbers_have_complex_steps(exponent: int) -> None:
-    slope = np.imag(meaning.power(-2.0 + 1e-30j, float(exponent))) / 1e-30
-    assert slope == pytest.approx(exponent * (-2.0) ** (exponent - 1), rel=1e-15)
+STEP = 1e-30j  # complex
+
+
+@pytest.mark.parametrize(
+    ("op", "at", "slopes"),
+    [
+        ("pow", (-2.0, 3.0), (12.0, None)),
+        ("pow", (-2.0, -1.0), (-0.25, None)),
+        ("pow", (-2.0, 0.0), (0.0, None)),
+        ("atan2", (1.0, 2.0), (0.4, -0.2)),
+        ("atan2", (-1.0, -2.0), (-0.4, 0.2)),
+    ],
+)
+def test_complex_steps_are_slopes(op: str, at: tuple[float, float], slopes: Any) -> None:
+    for k, expected in enumerate(slopes):
+        if expected is not None:
+            moved = [one + STEP * (j == k) for j, one in enumerate(at)]
+            slope = np.imag(OPS[op].numpy(*moved)) / STEP.imag
+            assert slope == pytest.approx(expected, rel=1e-15)

@@ -155,15 +155,6 @@ def arctan2(y: Any, x: Any) -> Any:
     return np.arctan2(y, x)
 
 
-def power(a: Any, b: Any) -> Any:
-    """Return a ** b; a whole exponent keeps a negative base real."""
-    exponent = np.real(b)
-    whole = np.all(np.imag(b) == 0) and np.all(exponent == np.trunc(exponent))
-    if np.iscomplexobj(a) and whole:
-        return a ** np.asarray(exponent).astype(int)[()]
-    return np.power(a, b)
-
-
 def rsqrt(a: Any) -> Any:
     """Return the reciprocal of the square root."""
     return 1 / np.sqrt(a)

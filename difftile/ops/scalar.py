@@ -62,7 +62,7 @@ ROWS = (
     ),
     Op(
         "pow",
-        meaning.power,
+        np.power,
         real,
         (
             "select(b == 0, 0, z_bar * b * pow(a, b - 1))",
