@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 from zlib import crc32
@@ -285,6 +286,11 @@ STATEMENTS = {
     d: i32 = neg(c)
     p[i] = d
 """,
+    "additions that are the only ones, of which some go into zeros": """\
+  parallel for i in 0:i32..n:
+    x[i] += s  (exclusive, single write)
+    y[i] += s  (exclusive, single write)
+""",
     "a sum that begins with a number": """\
   m = shape(z, 1)
   parallel for i in 0:i32..n:
@@ -428,3 +434,22 @@ STATEMENTS = {
 @pytest.mark.parametrize("what", STATEMENTS)
 def test_statements(what: str) -> None:
     assert _check(check(parse(HEAD + STATEMENTS[what], OPS))) >= 6
+
+
+def test_negatives_that_iterations_share_are_added_at_once() -> None:
+    """An assignment of a difference would not be atomic."""
+    text = (
+        HEAD
+        + """\
+  parallel for i in 0:i32..n:
+    j: i32 = p[i]
+    a: f64 = x[i]
+    b: f64 = mul(a, s)
+    c: f64 = neg(b)
+    y[j] += c
+"""
+    )
+    program = check(parse(text, OPS))
+    for emitted in (emit(program, threads=_THREADS), emit(program, grids=FEW)):
+        (line,) = (line for line in emitted.text.splitlines() if line.strip().startswith("y["))
+        assert re.match(r" *y\[.*\] [-+]= ", line)

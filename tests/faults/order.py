@@ -11,7 +11,9 @@ from pathlib import Path
 
 from tests.faults.entries import Fault
 from tests.faults.reach import COLLECTION, Block, Known, Map, blocks_of
+from tests.passes.table import COVERED
 
+_SHORT = 3  # 'op' begins the names of many files
 _COMMON = {"the", "and", "not", "for", "are", "that", "its", "with", "from", "self", "return"}
 
 
@@ -102,11 +104,14 @@ def ordered(fault: Fault, names: Iterable[str], tests: Mapping[str, Known]) -> l
 
     Short ones that reach little come first, and those whose name has words of the fault. The first
     of each function come before the second of any, since they are the most different; but those
-    that are about the changed file by name, such as the cases of a pass, all belong to the first.
+    that are about the changed file by name, such as the cases of a pass, and files that begin with
+    its name, all belong to the first.
     """
     words = _words(fault)
-    files = "|".join(re.escape(Path(path).stem) for path in fault.paths)
-    own = re.compile(rf"tests/passes/.*\[(?:{files})-|tests/(?:.*/)?test_(?:{files})(?:_\w+)?\.py")
+    stems = {Path(path).stem for path in fault.paths}
+    cases = "|".join(stems | {COVERED.get(stem, stem) for stem in stems})
+    files = "|".join(stem + r"\w*" * (len(stem) > _SHORT) for stem in stems)
+    own = re.compile(rf"tests/passes/.*\[(?:{cases})-|tests/(?:.*/)?test_(?:{files})\.py")
 
     def cost(name: str) -> float:
         test = tests[name]

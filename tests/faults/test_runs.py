@@ -193,12 +193,23 @@ def test_all_tests_that_are_about_the_changed_file_are_among_the_first() -> None
         *("tests/test_x.py::test_it[1]", "tests/test_x.py::test_it[2]"),
         *(f"tests/passes/test_passes.py::test_case[{of}]" for of in ("dce-a", "reverse-a")),
         *("tests/passes/test_passes.py::test_case[reverse-b]", "tests/ad/test_reverse.py::test_a"),
-        *("tests/test_reverse_loops.py::test_b", "tests/test_reversed.py::test_c"),
+        *("tests/test_reverse_loops.py::test_b", "tests/test_unreversed.py::test_c"),
     ]
     tests = {name: Known(0.1, True, False, 100) for name in names}
     order = [name.rpartition("_")[2] for name in ordered(fault, tests, tests)]
     about = ["a", "case[reverse-a]", "case[reverse-b]", "b"]
     assert order == [*about, "c", "it[1]", "it[2]", "case[dce-a]"]
+
+
+def test_cases_that_cover_a_file_are_about_it_and_two_letters_begin_no_name() -> None:
+    """The last of these is a first test of its function, and the slowest."""
+    case, op = "tests/passes/test_passes.py::test_case", "tests/test_ops.py::test_op"
+    names = (f"{case}[dce-a]", f"{case}[interchange-b]", f"{op}[a]", f"{op}[b]", "tests/x.py::test")
+    tests = {name: Known(0.1 * k, True, False, 100) for k, name in enumerate(names)}
+    for path, about in (("passes/shared_sums", names[1]), ("ops/discrete", None), ("a/op", None)):
+        fault = Fault("lost", "", (Hunk(f"difftile/{path}.py", "-\n", "+\n"),), "passes.txt")
+        order = ordered(fault, tests, tests)
+        assert {*order[order.index(names[-1]) + 1 :]} == {names[1], names[3]} - {about}
 
 
 def _ends(run: Any, folder: Path, **limits: Any) -> dict[str, str]:
