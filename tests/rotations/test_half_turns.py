@@ -30,3 +30,12 @@ def test_quaternions_of_matrices_near_half_a_turn_about_any_axis() -> None:
     known = turns.as_quat()
     known *= np.sign(np.sum(q * known, axis=1, keepdims=True))  # either stands for the rotation
     np.testing.assert_allclose(q, known, rtol=0, atol=1e-15)
+
+
+def test_logarithms_of_either_quaternion_of_a_rotation_turn_the_shorter_way() -> None:
+    rng = np.random.default_rng(4)
+    q = rng.normal(size=(20, 4))
+    turns = Rotation.from_quat(q[:, [1, 2, 3, 0]]).as_rotvec()
+    for sign in (1.0, -1.0):
+        found = dt.rotations.quat_log(dt.from_numpy(sign * q, dt.vec(4, ti.f64))).to_numpy()
+        np.testing.assert_allclose(found, turns, rtol=1e-13, atol=1e-14)
