@@ -169,3 +169,172 @@ def test_each_period_of_a_run_draws_its_own_numbers() -> None:
     for _ in dt.steps(9):
         draw(x, log, count)
     assert len({*log.to_numpy().tolist()}) == 9
+
+
+@dt.kernel
+def add_cubes(x, weight: float, loss):
+    for i in x:
+        loss[None] += weight * x[i] ** 3
+
+
+@dt.custom_op
+def doubled(x: dt.InOut):
+    x.from_numpy(2.0 * x.to_numpy())
+
+
+@doubled.backward
+def _(x):
+    x.grad_out.add_numpy(2.0 * x.grad_in.to_numpy())
+
+
+@doubled.forward
+def _(x):
+    x.grad_in.from_numpy(2.0 * x.grad_out.to_numpy())
+
+
+def cubes_around(change: Any) -> Any:
+    """Return a function that adds up cubes of a copy before and after a change of it."""
+
+    def f(x: Any) -> Any:
+        y, loss = dt.zeros_like(x), dt.zeros((), ti.f64)
+        y.copy_from(x)
+        add_cubes(y, 1.0, loss)
+        change(y)
+        add_cubes(y, 0.5, loss)
+        return loss
+
+    return f
+
+
+def test_tangents_after_a_custom_operation_leave_those_before_it() -> None:
+    """The second derivatives are 6 x of the first sum and 0.5 * 6 * 2 x * 2^2 of the other."""
+    found = dt.hvp(cubes_around(doubled), X, W)
+    np.testing.assert_allclose(found, (6 + 24) * X * W, rtol=1e-13)
+    np.testing.assert_allclose(dt.hessian(cubes_around(doubled))(X), np.diag(30 * X), rtol=1e-13)
+
+
+@pytest.mark.parametrize("where", [None, 1])
+def test_tangents_after_a_write_from_python_leave_those_before_it(where: int | None) -> None:
+    def change(y: Any) -> None:
+        if where is None:
+            y.fill(0.25)
+        else:
+            y[where] = 0.25
+
+    left = np.array([False] * 3 if where is None else [True, False, True])
+    expected = 6 * X + 3 * X * left
+    np.testing.assert_allclose(dt.hessian(cubes_around(change))(X), np.diag(expected), rtol=1e-13)
+    np.testing.assert_allclose(dt.hvp(cubes_around(change), X, W), expected * W, rtol=1e-13)
+
+
+@dt.kernel
+def sum_first(x, loss):
+    total = 0.0
+    for i in x:
+        total += x[i] ** 2
+    for i in x:
+        loss[None] += ti.sin(total) * x[i]
+
+
+def test_tangents_of_sums_that_later_loops_read_are_counted() -> None:
+    def f(x: Any) -> Any:
+        loss = dt.zeros((), ti.f64)
+        sum_first(x, loss)
+        return loss
+
+    def gradient(x: Array) -> Array:
+        total, line = np.sum(x * x), np.sum(x)
+        return np.cos(total) * 2 * x * line + np.sin(total)
+
+    exact = [gradient(X + 1e-30j * one).imag / 1e-30 for one in np.eye(3)]
+    np.testing.assert_allclose(dt.hessian(f)(X), exact, rtol=1e-13)
+    np.testing.assert_allclose(dt.hvp(f, X, W), W @ exact, rtol=1e-13)
+
+
+@dt.func
+def growth(x):
+    return ti.exp(x)
+
+
+@growth.backward
+def _(x, d_out):
+    return 10.0 * growth(x) * d_out
+
+
+@dt.kernel
+def grown(x, y):
+    for i in x:
+        y[i] = growth(x[i])
+
+
+def test_a_rule_that_calls_its_func_is_the_rule_there_too() -> None:
+    """The rule has a factor 10 that the derivative has not, so that one sees which is taken."""
+
+    def f(x: Any) -> Any:
+        y = dt.zeros_like(x)
+        grown(x, y)
+        return y
+
+    def total(x: Any) -> Any:
+        loss = dt.zeros((), ti.f64)
+        weigh(f(x), dt.from_numpy(S), loss)
+        return loss
+
+    np.testing.assert_allclose(dt.grad(total)(X), 10 * S * np.exp(X), rtol=1e-13)
+    np.testing.assert_allclose(dt.hvp(total, X, W), 100 * S * np.exp(X) * W, rtol=1e-13)
+
+
+@dt.kernel
+def chained(a, b, c):
+    for i in a:
+        a[i] = a[i] ** 2
+    for i in c:
+        c[i] = c[i] ** 3
+    for i in b:
+        b[i] = ti.sin(b[i])
+
+
+def test_parts_of_a_field_that_a_third_one_joins_see_writes_of_each_other() -> None:
+    def values(x: Array) -> Array:
+        x = x.copy()
+        x[:3] **= 2
+        x[2:5] **= 3
+        x[3:] = np.sin(x[3:])
+        return x
+
+    start, seed = np.linspace(0.5, 1.2, 6), np.array([1.0, -2.0, 0.5, 3.0, 1.5, -1.0])
+    x = dt.from_numpy(start, grad=True)
+    with dt.Tape() as tape:
+        chained(x[:3], x[3:], x[2:5])
+    tape.backward({x: seed})
+    np.testing.assert_allclose(x.to_numpy(), values(start), rtol=1e-14)
+    moved = [values(start + 1e-30j * one) for one in np.eye(6)]
+    np.testing.assert_allclose(x.grad.to_numpy(), np.imag(moved) @ seed / 1e-30, rtol=1e-13)
+
+
+def test_a_result_returned_twice_has_a_cotangent_for_each() -> None:
+    def both(x: Any) -> Any:
+        y = coupled(x)
+        return y, y
+
+    value, pull = dt.vjp(both, X)
+    assert len(value) == 2
+    (found,) = pull((S, W))
+    np.testing.assert_allclose(found, (S + W) @ JACOBIAN, rtol=1e-13)
+
+
+@dt.kernel
+def add_up_from_one(x, y):
+    total = 0.0
+    for i in x:
+        total += x[i]
+        ti.atomic_max(total, 1.0)
+    y[None] = total
+
+
+def test_a_local_that_two_operations_change_is_no_total_of_any_order() -> None:
+    x, y = dt.from_numpy(np.array([0.5, 2.0, 3.0]), grad=True), dt.zeros((), ti.f64, grad=True)
+    with dt.Tape(y):
+        add_up_from_one(x, y)
+    assert float(y[None]) == 6.0  # max(0.5, 1) + 2 + 3
+    assert x.grad.to_numpy().tolist() == [0.0, 1.0, 1.0]

@@ -30,7 +30,7 @@ def test_the_solver_of_a_world_that_is_reset_starts_anew() -> None:
 
 @dt.data_oriented
 class Rail:
-    """The funcs of `Step` and `Solution` for a mass m[0] that is pushed, and slowed by its speed."""
+    """The funcs of `Step` and `Solution` for a mass m[0] that is pushed, and slowed."""
 
     nv = nbody = 1
 
