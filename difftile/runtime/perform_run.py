@@ -63,8 +63,6 @@ def launch_one(launch: PreparedLaunch, values: Arguments) -> None:
     if launch.exclusive:
         LOCK.acquire()
     try:
-        for one in launch.derived:
-            one.refresh()
         if len(Recording.open) > (recorder is not None):
             check_not_missed(f"Kernel '{launch.code.name}'", recording, launch, values)
         if recorder is None:
