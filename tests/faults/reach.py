@@ -172,8 +172,12 @@ def is_mapped(name: str, file: str) -> bool:
         return False
 
 
+def _is_gone(file: str) -> bool:
+    return not file.startswith(COLLECTION) and not (ROOT / file).exists()
+
+
 class Map:
-    """All parts of a map.
+    """All parts of a map, of files of tests that there are.
 
     Args:
         name: Its name.
@@ -187,6 +191,8 @@ class Map:
             with np.load(file) as part:
                 about, bits = json.loads(str(part["about"])), part["bits"]
             names = [fact[0] for fact in about["tests"]]
+            if any(_is_gone(name.partition("::")[0]) for name in names[:1]):
+                continue
             self.tests |= {fact[0]: Known(*fact[1:]) for fact in about["tests"]}
             self._parts.append((about["columns"], names, bits))
             self._tables.setdefault(about["columns"], [])

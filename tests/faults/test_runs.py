@@ -11,9 +11,10 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+import numpy as np
 import pytest
 
-from tests.faults import results
+from tests.faults import reach, results
 from tests.faults.children import share, watch
 from tests.faults.entries import Fault, Hunk
 from tests.faults.order import changed_blocks, ordered
@@ -155,6 +156,21 @@ def test_probes_tell_which_blocks_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert names["g"](1) == 2
     assert lines() == [14]
     assert block_starts(ast.parse(BRANCHES)) == [4, 5, 6, 7, 9, 10, 14]
+
+
+def test_files_of_tests_that_are_gone_are_in_no_map(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"ROOT": tmp_path, "FOLDER": tmp_path / "map"}.items():
+        monkeypatch.setattr(reach, name, value)
+    for name, found in {"tree": "now", "columns": (), "_read_table": []}.items():
+        monkeypatch.setattr(reach, name, lambda *_, found=found: found)
+    for file in ("test_here.py", "test_gone.py"):
+        (tmp_path / file).touch()
+        known = {f"{file}::test": Known(0.1, True, False, 0)}
+        reach.write_part("usual", file, known, [np.zeros(0, np.uint8)])
+    (tmp_path / "test_gone.py").unlink()
+    assert [*reach.Map("usual").tests] == ["test_here.py::test"]
 
 
 def test_a_change_is_in_the_blocks_of_its_lines() -> None:
