@@ -103,9 +103,9 @@ def ordered(fault: Fault, names: Iterable[str], tests: Mapping[str, Known]) -> l
     """Return tests in the order in which they are to be run.
 
     Short ones that reach little come first, and those whose name has words of the fault. The first
-    of each function come before the second of any, since they are the most different; but those
-    that are about the changed file by name, such as the cases of a pass, and files that begin with
-    its name, all belong to the first.
+    of each function come before the second of any, since they are the most different. But before
+    all come those that are about the changed file by name, such as the cases of a pass, and files
+    that begin with its name.
     """
     words = _words(fault)
     stems = {Path(path).stem for path in fault.paths}
@@ -127,7 +127,7 @@ def ordered(fault: Fault, names: Iterable[str], tests: Mapping[str, Known]) -> l
     for name in by_cost:
         turn = seen.get(function(name), 0)
         seen[function(name)] = turn + 1
-        rounds.append((0 if own.match(name) else turn.bit_length(), cost(name), name))
+        rounds.append((-1 if own.match(name) else turn.bit_length(), cost(name), name))
     return [name for _, _, name in sorted(rounds)]
 
 

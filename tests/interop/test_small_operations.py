@@ -105,18 +105,3 @@ def test_each_entry_of_a_batch_of_torch_has_numbers_of_its_own() -> None:
     y, slopes = torch.func.vmap(both)(x)
     torch.testing.assert_close(y, slopes * x, rtol=1e-14, atol=0.0)
     assert len({*slopes.flatten().tolist()}) == 6
-
-
-def test_steps_without_a_gradient_do_not_correct_the_averages_of_a_tensor() -> None:
-    """A first step of Adam moves by the rate, whichever step of the optimiser it is."""
-    torch: Any = pytest.importorskip("torch", reason="needs PyTorch")
-    early, late = (torch.ones(2, dtype=torch.float64, requires_grad=True) for _ in range(2))
-    adam = dt.optim.Adam([early, late], 0.25, eps=1e-15)
-    early.grad = torch.ones(2, dtype=torch.float64)
-    for _ in range(3):
-        adam.step()
-    assert late.tolist() == [1.0, 1.0]
-    late.grad = torch.tensor([3.0, -0.5], dtype=torch.float64)
-    adam.step()
-    torch.testing.assert_close(late.detach(), torch.tensor([0.75, 1.25], dtype=torch.float64))
-    torch.testing.assert_close(early.detach(), torch.zeros(2, dtype=torch.float64))
