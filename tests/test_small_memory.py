@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import taichi as ti
 
 import difftile as dt
 from difftile.recording import windows
@@ -44,22 +43,3 @@ def test_snapshots_leave_half_of_the_memory_for_what_runs_again(memory: int) -> 
             step(run.u, run.v, run.k)
             assert k < 30 or tape.nbytes <= memory / 2  # there are no records any more
         energy(run.u, run.loss)
-
-
-@dt.kernel
-def square(x, y):
-    for i in x:
-        y[i] = x[i] * x[i]
-
-
-def test_a_field_of_zeros_that_a_tape_keeps_is_cleared_in_its_new_memory() -> None:
-    x, y = dt.zeros(5, ti.f64, grad=True), dt.zeros(5, ti.f64, grad=True)
-    with dt.Tape() as tape:
-        square(x, y)  # keeps the contents of x
-        others = [dt.full(5, 7.0, ti.f64) for _ in range(4)]
-        kept = x.buffer
-        del others  # leaves memory that is not zero
-        x.fill(0.0)
-        assert x.buffer is not kept
-        assert x.to_numpy().tolist() == [0.0] * 5
-    tape.backward({y: 1.0})
