@@ -22,16 +22,20 @@ def changed_blocks(before: str, after: str, path: str) -> set[Block]:
     owner = _owners(ast.parse(before), {block.line: block for block in blocks_of(before, path)})
     found: set[Block] = set()
     lines, others = before.splitlines(), after.splitlines()
-    for tag, i, j, _, _ in difflib.SequenceMatcher(None, lines, others, False).get_opcodes():
+    for tag, i, j, k, m in difflib.SequenceMatcher(None, lines, others, False).get_opcodes():
         if tag == "equal":
             continue
-        # What is inserted belongs to the lines on both sides.
-        for line in range(i + 1, j + 1) if j > i else (i, i + 1):
-            if line in owner:
-                found.add(owner[line])
-            elif j > i:
-                return set()
+        if any(line not in owner for line in range(i + 1, j + 1)):
+            return set()
+        found |= {owner[line] for line in range(i + 1, j + 1)}
+        # What is inserted, or leaves a branch, belongs to the lines on both sides.
+        if i == j or (k < m and _indentation(others[k:m]) < _indentation(lines[i:j])):
+            found |= {owner[line] for line in (i, j + 1) if line in owner}
     return found
+
+
+def _indentation(lines: Iterable[str]) -> int:
+    return min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
 
 
 def _owners(tree: ast.Module, starts: Mapping[int, Block]) -> dict[int, Block]:

@@ -188,6 +188,9 @@ def test_a_change_is_in_the_blocks_of_its_lines() -> None:
     after = "def f(x):\n    if x:\n        x = 1\n    return x\n"
     (one,) = changed_blocks(after, after.replace("return x", "return 2"), "toy.py")
     assert one.line == 2  # behind the branch the block goes on
+    branch = "def f(x):\n    if x:\n        x = 1\n        x += 1\n    return x\n"
+    left = changed_blocks(branch, branch.replace("        x += 1", "    x += 1"), "toy.py")
+    assert {block.line for block in left} == {2, 3}
 
 
 def test_short_tests_of_the_same_name_and_one_of_each_function_come_first() -> None:
