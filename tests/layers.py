@@ -32,7 +32,7 @@ ALLOWED: dict[str, set[str]] = {
     "markup": set(),
     "fields": _LOWERED | {"files", "substrate"},
     "compile": _RUNNING,
-    "launch": _RUNNING | {"compile"},
+    "launch": _RUNNING | {"compile", "releases"},
     "fusion": _RUNNING | {"compile", "launch"},
     "recording": _RUNNING | {"compile", "launch", "fusion", "ranks"},
     "linearization": _RECORDED,
