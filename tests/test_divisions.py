@@ -124,3 +124,37 @@ def test_vectors_divided_by_vectors_with_zeros() -> None:
     y = dt.zeros(2, dtype=ti.types.vector(3, ti.i32))
     by_vectors(y, z)
     np.testing.assert_array_equal(y.to_numpy(), [[12, 0, 2], [-12, -3, 0]])
+
+
+@dt.kernel
+def by_results(y, a, b):
+    for i in a:
+        y[i, 0] = 7 // (ti.max(a[i], 1) * ti.max(b[i], 1))
+        y[i, 1] = 7 % (ti.max(a[i], 1) + ti.max(b[i], 1) + 2)
+        y[i, 2] = 7 // (a.shape[0] * ti.max(a[i], 1))
+        if a[i] > 0:
+            for k in range(65536, 65538):
+                y[i, 3] += 7 // (k * 65536)
+
+
+@pytest.mark.compiled
+def test_divisors_that_wrap_around_to_zero() -> None:
+    most = 2**31 - 1
+    a = np.array([65536, most, 2**30, 3], np.int32)
+    b = np.array([65536, most, 4, 5], np.int32)
+    y = dt.zeros((4, 4), dtype=ti.i32)
+    by_results(y, dt.from_numpy(a), dt.from_numpy(b))
+
+    def wrapped(n: int) -> int:
+        return (n + 2**31) % 2**32 - 2**31
+
+    wanted = [
+        [
+            in_python(7, wrapped(p * q))[0],
+            in_python(7, wrapped(p + q + 2))[1],
+            in_python(7, wrapped(4 * p))[0],
+            sum(in_python(7, wrapped(k * 65536))[0] for k in (65536, 65537)),
+        ]
+        for p, q in zip(a.tolist(), b.tolist(), strict=True)
+    ]
+    np.testing.assert_array_equal(y.to_numpy(), wanted)

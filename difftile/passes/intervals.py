@@ -12,7 +12,7 @@ Interval: TypeAlias = tuple[int, int]
 
 
 class Intervals:
-    """The intervals of the integers of a block. Sums are taken not to overflow."""
+    """The intervals of the integers of a block; None for those that may wrap around."""
 
     def __init__(self, block: Block) -> None:
         self._known: dict[Var, Interval | None] = {}
@@ -38,6 +38,8 @@ class Intervals:
             case ParallelFor(indices=indices, starts=starts, stops=stops) if value in indices:
                 axis = indices.index(value)
                 return self._range(starts[axis], stops[axis])
+            case Let(op="bit_and", args=(_, Const(mask)) | (Const(mask), _)) if mask >= 0:
+                return 0, int(mask)
             case Let(op="add" | "sub" | "mul" | "min" | "max" as op, args=args):
                 first, second = map(self.of, args)
                 return None if first is None or second is None else _combined(op, first, second)
@@ -49,17 +51,18 @@ class Intervals:
         return None if first is None or last is None else (first[0], last[1] - 1)
 
 
-def _combined(op: str, first: Interval, second: Interval) -> Interval:
+def _combined(op: str, first: Interval, second: Interval) -> Interval | None:
     (a, b), (c, d) = first, second
     match op:
         case "add":
-            return a + c, b + d
+            low, high = a + c, b + d
         case "sub":
-            return a - d, b - c
+            low, high = a - d, b - c
         case "mul":
             ends = (a * c, a * d, b * c, b * d)
-            return min(ends), max(ends)
+            low, high = min(ends), max(ends)
         case "min":
-            return min(a, c), min(b, d)
+            low, high = min(a, c), min(b, d)
         case _:
-            return max(a, c), max(b, d)
+            low, high = max(a, c), max(b, d)
+    return (low, high) if low >= -(2**31) and high < 2**31 else None

@@ -73,7 +73,7 @@ class _Divisions:
         return not is_other and not self.is_positive(divisor)
 
     def is_positive(self, value: Value) -> bool:
-        """Tell whether an integer is certainly above zero; sums are taken not to overflow."""
+        """Tell whether an integer is certainly above zero; sums and products may wrap around."""
         if isinstance(value, Const):
             return value.value > 0
         match self.defs.get(value):
@@ -81,7 +81,7 @@ class _Divisions:
                 return True
             case Let(op="max", args=args):
                 return any(map(self.is_positive, args))
-            case Let(op="add" | "mul" | "min", args=args):
+            case Let(op="min", args=args):
                 return all(map(self.is_positive, args))
             case _:
                 return False
