@@ -29,6 +29,7 @@ from difftile.passes.merge import merge
 from difftile.passes.merge_loops import merge_loops
 from difftile.passes.reduce import reduce
 from difftile.passes.safe_divisions import safe_divisions
+from difftile.passes.safe_shifts import safe_shifts
 from difftile.passes.scalar_replacement import scalar_replacement
 from difftile.passes.scatter_to_gather import scatter_to_gather
 from difftile.passes.signs_of_roots import signs_of_roots
@@ -155,6 +156,7 @@ def finish(
         widen_integers,
         # After the passes that follow quotients and remainders.
         safe_divisions,
+        safe_shifts,
         # Values are values for all other passes.
         update_in_place,
         # Parameters are mentioned no more where everything that used them is gone.
