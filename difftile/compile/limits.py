@@ -27,6 +27,7 @@ from difftile.ir.types import numpy_dtype, scalar_of
 from difftile.ir.walk import walk, without_stmts
 from difftile.meaning.run import globals_of
 from difftile.meaning.text import Printed, print_python
+from difftile.passes.bounds import confine
 from difftile.passes.dce import dce
 from difftile.passes.index_bounds import UNCOUNTED, Doubt, doubts
 from difftile.passes.known_indices import UNKNOWN, KnownIndices, once
@@ -256,7 +257,7 @@ class _Tests:
     """
 
     def __init__(self, program: Program) -> None:
-        self._program = program
+        self._program = program = confine(program)  # a vector's index may be outside as well
         loops = [stmt for stmt in walk(program.body) if isinstance(stmt, (For, While))]
         self._carries = any(loop.carries for loop in loops)
 
@@ -267,28 +268,65 @@ class _Tests:
             given: The parameters.
             turns: At most how many iterations there are.
         """
+        if self._python is None:
+            return self.launch(given)
         if turns <= _FEW or not current_session().compiles:
-            return self._run(given, _counted(math.inf))
+            return self._run(*self._python, given)
         if not self._carries:  # an index that leaves its shape nearly always does so at an end
-            found = self._run(given, _ends_of)
+            found = self._run(*self._python, given, ends=True)
             if found is not None:
                 return found
         if turns >= UNCOUNTED:
             with suppress(_Exhausted):
-                return self._run(given, _counted(_FEW))
+                return self._run(*self._python, given, _FEW)
         return self.launch(given)
 
     @cached_property
-    def _python(self) -> tuple[Printed, CodeType]:
+    def _python(self) -> tuple[Printed, CodeType] | None:
+        """The tests as Python; None where loops are nested too deeply for Python."""
         printed = print_python(self._program, counted=True)
-        return printed, compile(printed.text, "<indices>", "exec", dont_inherit=True)
+        try:
+            return printed, compile(printed.text, "<indices>", "exec", dont_inherit=True)
+        except SyntaxError:
+            return None
 
-    def _run(self, given: Sequence[int], turns: Callable[..., Any]) -> _Failure | None:
-        printed, code = self._python
+    def _run(
+        self,
+        printed: Printed,
+        code: CodeType,
+        given: Sequence[int],
+        most: float = math.inf,
+        *,
+        ends: bool = False,
+    ) -> _Failure | None:
+        """Return a test that fails, by Python.
 
+        Args:
+            printed: The tests.
+            code: Their code.
+            given: The parameters.
+            most: How many iterations may run.
+            ends: Run the first and the last iteration of each loop only.
+
+        Raises:
+            _Exhausted: No test failed in so many iterations.
+        """
         found: dict[int, tuple[int, ...]] = {}  # of each test the values that are farthest outside
+        left = most
+
+        def turns(start: int, stop: int) -> NDArray[np.int32]:
+            nonlocal left
+            count = int(stop) - int(start)
+            if ends:
+                return np.arange(start, stop, max(1, count - 1), dtype=np.int32)
+            left -= max(0, count)
+            if left < 0:
+                raise _Exhausted
+            return np.arange(start, stop, dtype=np.int32)
 
         def fail(number: int, *values: Any) -> None:
+            nonlocal left
+            left = min(left, _FEW)  # what is farthest outside is only shown
             given = tuple(map(int, values))
             if number not in found or _distance(given) > _distance(found[number]):
                 found[number] = given
@@ -301,7 +339,11 @@ class _Tests:
             if isinstance(param, Var)
         )
         with np.errstate(all="ignore"):
-            names[printed.function](*typed)
+            try:
+                names[printed.function](*typed)
+            except _Exhausted:
+                if not found:
+                    raise
         for number, values in found.items():
             return printed.fails[number], values
         return None
@@ -324,22 +366,3 @@ def _distance(values: Sequence[int]) -> int:
     half = len(values) // 2
     pairs = zip(values[:half], values[half:], strict=True)
     return max((max(-i, i - n + 1) for i, n in pairs), default=0)
-
-
-def _counted(most: float) -> Callable[[int, int], NDArray[np.int32]]:
-    """Return a function that returns the indices of a loop, and refuses too many."""
-    left = most
-
-    def turns(start: int, stop: int) -> NDArray[np.int32]:
-        nonlocal left
-        left -= max(0, int(stop) - int(start))
-        if left < 0:
-            raise _Exhausted
-        return np.arange(start, stop, dtype=np.int32)
-
-    return turns
-
-
-def _ends_of(start: int, stop: int) -> NDArray[np.int32]:
-    """Return the first and the last index of a loop."""
-    return np.arange(start, stop, max(1, int(stop) - int(start) - 1), dtype=np.int32)
