@@ -185,12 +185,17 @@ def compiled(program: Program, native: Native | None = None) -> CompiledProgram:
     return CompiledProgram(form, native=launches, rebased=rebased)
 
 
-def _as_it_is(program: Program, *, debug: bool) -> CompiledProgram:
+def _as_it_is(program: Program, *, debug: bool, from_zero: bool = False) -> CompiledProgram:
     """Return a program ready to be launched, under debug with its checks."""
+
+    def rebased() -> CompiledProgram:
+        return _as_it_is(rebase(program), debug=debug, from_zero=True)
+
+    others = None if from_zero else rebased
     if not debug:
-        return CompiledProgram(program)
+        return CompiledProgram(program, rebased=others, from_zero=from_zero)
     verified, marks = verify(program)
-    return CompiledProgram(confine(verified), marks)
+    return CompiledProgram(confine(verified), marks, rebased=others, from_zero=from_zero)
 
 
 class Stage:

@@ -96,10 +96,14 @@ class Work:
         for stmt, count in self._estimate(key).counts(flat=flat):
             most = LAST if from_zero and isinstance(stmt, Let) else MOST_ITERATIONS
             if not -LAST - 1 <= count <= most:
+                what, label = "This loop has {} iterations in one launch.", "more than 2**31 - 4096"
+                if isinstance(stmt, Let) and not -LAST - 1 <= count <= LAST:
+                    what = "This loop needs the number {} to count its iterations in one launch."
+                    label = "beyond 32 bits"
                 raise TooManyIterations(
-                    f"This loop has {count:.0f} iterations in one launch.",
+                    what.format(f"{count:.0f}"),
                     stmt.span,
-                    "more than 2**31 - 4096",
+                    label,
                     hint="loop over the first index, and over the others in a loop inside it; or "
                     "launch the kernel for a part at a time.",
                 )
