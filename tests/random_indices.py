@@ -23,6 +23,7 @@ import difftile as dt
 from difftile.ad.derive import derive
 from difftile.compile.limits import Limits
 from difftile.compile.meanings import meaning_of
+from difftile.diagnostics import TypeMismatch
 from difftile.frontend.lower import lower
 from difftile.frontend.source import source_of
 from difftile.ir.types import F32, I32, FieldType
@@ -36,7 +37,38 @@ SIGNATURE = {
     "n": I32,
     "t": I32,
 }
-HEAD = "import taichi as ti\n\n"
+HEAD = """import taichi as ti
+
+import difftile as dt
+
+
+@dt.func
+def halves(k: int):
+    r = 0
+    while r * 2 < k:
+        r += 1
+    return r
+
+
+@dt.func
+def first_above(k: int, n: int):
+    for j in range(n):
+        if j * j > k:
+            return j
+        if j == 5:
+            return k % 3
+    return n
+
+
+@dt.func
+def folded(k: int, n: int):
+    a, b = k, n
+    while b > 0:
+        a, b = b, a % b
+    return a
+
+
+"""
 
 
 # The kernels
@@ -49,10 +81,15 @@ class Writer:
         seed: Of the random choices.
         rough: Whether to include conditions on data, and strides that meet.
         wild: Whether to include products, remainders, bits, and sums that wrap around.
+        rich: Whether to include funcs, vectors, casts, locals that loops change, and `while` loops
+            that are left.
     """
 
-    def __init__(self, seed: int, *, rough: bool = False, wild: bool = False) -> None:
+    def __init__(
+        self, seed: int, *, rough: bool = False, wild: bool = False, rich: bool = False
+    ) -> None:
         self.rng = random.Random(seed)
+        self.rich = rich
         self.rough = rough
         self.wild = wild
         self.names: list[str] = []
@@ -93,6 +130,21 @@ class Writer:
                 *(f"ti.raw_mod({i} - 2, 3)", f"ti.raw_div({i} + t, 2)", f"{i} // -2 + {c}"),
                 *(f"n % ({i} + 1)", f"t % (n - {c})", f"~{i} + 4", f"(t >> 29) + {c}"),
             ]
+        if self.rich and self.rng.random() < 0.4:
+            j = self.rng.choice([*self.names, "t", "n"])
+            a, b = self.pick("i8", "u8", "i16", "u16"), self.rng.randrange(5) + 28
+            kinds = [
+                *(f"halves({i})", f"first_above({i} + {c}, {j})", f"folded({i}, {j})"),
+                *(f"halves(first_above({i}, 6))", f"ti.cast(ti.cast({i} * {j}, ti.{a}), ti.i32)"),
+                *(f"ti.cast(ti.cast({j}, ti.i64) * {i} // 3, ti.i32)", f"ti.math.popcnt({i})"),
+                *(f"ti.cast({i} < {self.fixed()}, ti.i32) + {c}", f"{i} ** 2 - {c}"),
+                *(f"({i} - {c}) ** {c}", f"1 << (({i} + {c}) & 63) & 15", f"{i} >> {c}"),
+                *(f"(ti.min({i}, 9) << {b}) >> {b}", f"(ti.max({i}, 1) << {j}) & 7"),
+                *(f"ti.Vector([{i}, {j}, {c}])[{c}]", f"ti.Vector([{i}, {j}, {c}])[{i}]"),
+                *(f"ti.Vector([{i}, {j}])[{j} % 2]", f"(ti.Vector([{i}, {j}]) * 2 - {c}).max()"),
+                *(f"(ti.Vector([{i}, 1]) + ti.Vector([{j}, {c}])).sum()",),
+                *(f"ti.math.clamp({i} - {c}, 0, {j})", f"({i} if {self.condition()} else {j})"),
+            ]
         return self.rng.choice(kinds)
 
     def condition(self, depth: int = 0) -> str:
@@ -116,6 +168,80 @@ class Writer:
     def access(self, pad: str) -> None:
         form = self.pick("y[{0}] += 1.0", "y[{0}] += x[{1}]", "z[{0}, {1}] += 1.0", "x[{0}] += 0.5")
         self.lines.append(pad + form.format(self.index(), self.index()))
+
+    def changed(self, pad: str, depth: int) -> None:
+        """Write locals that are changed under conditions and in loops, and an access by them."""
+        a, b, k = (f"{name}{self.count}" for name in "abk")
+        self.count += 1
+        w = self.lines.append
+        w(f"{pad}{a} = {self.index()}")
+        w(f"{pad}{b} = {self.index()}")
+        form = self.rng.randrange(7)
+        if form == 0:
+            w(f"{pad}if {self.condition()}:")
+            w(f"{pad}    {a} = {self.index()}")
+            if self.rng.random() < 0.5:
+                w(f"{pad}else:")
+                w(f"{pad}    {b} = {a} + 1")
+        elif form == 1:
+            w(f"{pad}for {k} in range({self.fixed()}):")
+            self.names += [a, b, k]
+            w(f"{pad}    {a}, {b} = {self.pick(b, b, self.index())}, {self.pick(a, self.index())}")
+            self.access(f"{pad}    ")
+            self.names = self.names[:-3]
+        elif form == 2:
+            w(f"{pad}for {k} in range({self.pick('n', '4', '3')}):")
+            self.names += [a, b, k]
+            w(f"{pad}    if {self.condition()}:")
+            w(f"{pad}        {self.pick('break', 'continue')}")
+            w(f"{pad}    {a} = ({a} * 3 + {k}) % 7")
+            if self.rng.random() < 0.5:
+                w(f"{pad}    if {self.condition()}:")
+                w(f"{pad}        {b} = {self.index()}")
+                self.access(f"{pad}        ")
+            self.names = self.names[:-3]
+        elif form == 3:
+            w(f"{pad}{k} = 0")
+            w(f"{pad}while True:")
+            self.names += [a, b, k]
+            w(f"{pad}    {k} += 1")
+            w(f"{pad}    if {k} > {self.pick('3', 'n', 'x.shape[0]')}:")
+            w(f"{pad}        break")
+            if self.rng.random() < 0.6:
+                w(f"{pad}    if {self.condition()}:")
+                w(f"{pad}        {self.pick('break', 'continue')}")
+            self.access(f"{pad}    ")
+            w(f"{pad}    {b} = {self.index()}")
+            self.names = self.names[:-3]
+        elif form == 4:
+            w(f"{pad}for {k} in ti.static(range(3)):")
+            self.names += [a, k]
+            w(f"{pad}    if {self.condition()}:")
+            w(f"{pad}        {a} += {k}")
+            self.access(f"{pad}    ")
+            self.names = self.names[:-2]
+        elif form == 5:
+            w(f"{pad}c{k} = {self.condition()}")
+            w(f"{pad}for {k} in range({self.fixed()}, -1, {self.pick('-1', '-2')}):")
+            self.names += [a, k]
+            cond = self.condition()
+            w(f"{pad}    c{k} = {self.pick(f'not c{k}', f'c{k} and {cond}', cond)}")
+            w(f"{pad}    if c{k}:")
+            self.access(f"{pad}        ")
+            w(f"{pad}        {a} -= 1")
+            self.names = self.names[:-2]
+        else:
+            w(f"{pad}v{k} = ti.Vector([{self.index()}, {a}, {b}])")
+            w(f"{pad}for {k} in range({self.fixed()}):")
+            self.names += [a, k]
+            w(f"{pad}    v{k}[{self.pick(k, f'{k} % 3', a)}] = {self.index()}")
+            self.names = self.names[:-2]
+            self.names.append(f"v{k}[{self.pick('0', '1', '2')}]")
+            self.access(pad)
+            self.names.pop()
+        self.names += [a, b]
+        self.access(pad)
+        self.names = self.names[:-2]
 
     def loop(self, pad: str, depth: int) -> None:
         i = "ijklmnopq"[depth] + str(self.count)
@@ -155,7 +281,9 @@ class Writer:
     def block(self, pad: str, depth: int, *, leaves: bool = False) -> None:
         for _ in range(self.rng.randrange(1, 3)):
             what = self.rng.random()
-            if what < 0.45 or depth > 2:
+            if self.rich and depth and self.rng.random() < 0.35:
+                self.changed(pad, depth)
+            elif what < 0.45 or depth > 2:
                 self.access(pad)
             elif what < 0.6:
                 self.lines.append(f"{pad}if {self.condition()}:")
@@ -224,14 +352,16 @@ def _wrapping(name: str) -> Callable[..., Word]:
     plain = getattr(int, name)
 
     def operation(*args: int) -> Word:
-        if name in ("__lshift__", "__rlshift__"):  # by the last five bits
-            args = (args[0], args[1] & 31) if name == "__lshift__" else (args[0] & 31, args[1])
+        if "shift" in name:  # all bits leave by 32, and by a negative number
+            value, by = args[::-1] if name.startswith(("__rl", "__rr")) else args
+            if not 0 <= by < 32:
+                return Word(-1 if value < 0 and name.endswith("rshift__") else 0)
         return Word((plain(*args) + 2**31) % 2**32 - 2**31)
 
     return operation
 
 
-for _name in "add sub mul floordiv mod and or xor lshift rshift".split():
+for _name in "add sub mul floordiv mod and or xor lshift rshift pow".split():
     for _form in (f"__{_name}__", f"__r{_name}__"):
         setattr(Word, _form, _wrapping(_form))
 for _name in "__neg__", "__abs__", "__invert__":
@@ -242,15 +372,78 @@ def _raw_div(a: int, b: int) -> Word:
     return Word(abs(int(a)) // abs(int(b)) * (1 if (a < 0) == (b < 0) else -1))
 
 
+class Long(int):
+    """An integer of 64 bits."""
+
+    def __mul__(self, other: int) -> Long:
+        return Long((int(self) * int(other) + 2**63) % 2**64 - 2**63)
+
+    def __floordiv__(self, other: int) -> Long:
+        return Long(int(self) // int(other))
+
+
+def _cast(value: int, bits: int) -> int:
+    """Return an integer of some bits; below zero without a sign."""
+    if bits == 64:
+        return Long(int(value))
+    wraps, least = 2 ** abs(bits), 2 ** (bits - 1) if bits > 0 else 0
+    return Word((int(value) + least) % wraps - least)
+
+
+class Vec(list[Any]):
+    """A vector."""
+
+    def __getitem__(self, index: Any) -> Any:
+        if not 0 <= index < len(self):
+            raise Outside(index)
+        return Word(super().__getitem__(int(index)))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if not 0 <= index < len(self):
+            raise Outside(index)
+        super().__setitem__(int(index), Word(value))
+
+    def __add__(self, other: Any) -> Vec:
+        return Vec(Word(a) + b for a, b in zip(self, other, strict=True))
+
+    def __mul__(self, other: int) -> Vec:
+        return Vec(Word(a) * other for a in self)
+
+    def __sub__(self, other: int) -> Vec:
+        return Vec(Word(a) - other for a in self)
+
+    def max(self) -> int:
+        return max(self)
+
+    def sum(self) -> int:
+        found = Word(0)
+        for one in self:
+            found = found + Word(one)
+        return found
+
+
 PLAIN: dict[str, Any] = {
     "range": lambda *bounds: map(Word, range(*bounds)),
     "ti": SimpleNamespace(
-        min=min,
-        max=max,
+        min=lambda a, b: Word(min(a, b)),
+        max=lambda a, b: Word(max(a, b)),
         abs=abs,
-        select=lambda c, a, b: a if c else b,
+        select=lambda c, a, b: Word(a if c else b),
         ndrange=_ndrange,
         raw_div=_raw_div,
+        static=lambda one: one,
+        cast=_cast,
+        i8=8,
+        u8=-8,
+        i16=16,
+        u16=-16,
+        i32=32,
+        i64=64,
+        Vector=Vec,
+        math=SimpleNamespace(
+            clamp=lambda a, low, high: Word(min(max(a, low), high)),
+            popcnt=lambda a: Word((int(a) % 2**32).bit_count()),
+        ),
         raw_mod=lambda a, b: Word(a - b * _raw_div(a, b)),
     ),
 }
@@ -338,19 +531,27 @@ def judge(
     *,
     rough: bool = False,
     wild: bool = False,
+    rich: bool = False,
     launches: int = 12,
 ) -> tuple[list[Verdict], Count]:
     """Return the launches of some kernels that were judged wrongly."""
-    file = folder / f"indices_{seeds[0]}_{int(rough)}{int(wild)}.py"
-    texts = [Writer(seed, rough=rough, wild=wild).kernel(f"kernel_{seed}") for seed in seeds]
+    file = folder / f"indices_{seeds[0]}_{int(rough)}{int(wild)}{int(rich)}.py"
+    texts = [
+        Writer(seed, rough=rough, wild=wild, rich=rich).kernel(f"kernel_{seed}") for seed in seeds
+    ]
     file.write_text(HEAD + "".join(texts), encoding="utf-8")
-    real, plain = loaded(file), loaded(file)
+    real = loaded(file)
+    file.with_stem("plain").write_text((HEAD + "".join(texts)).replace("@dt.func\n", ""))
+    plain = loaded(file.with_stem("plain"))
     vars(plain).update(PLAIN)
     wrong: list[Verdict] = []
     count = Count()
     for seed, text in zip(seeds, texts, strict=True):
         rng = random.Random(seed)
-        limits = limits_of(getattr(real, f"kernel_{seed}"))
+        try:
+            limits = limits_of(getattr(real, f"kernel_{seed}"))
+        except TypeMismatch:  # of an unrolled loop an index is a literal, below zero
+            continue
         for _ in range(launches):
             given = some_arguments(rng, wild=wild)
             runs = [
@@ -379,7 +580,9 @@ def main(first: int, last: int) -> int:
     """Judge kernels and print the faults."""
     failed = 0
     dt.init(arch="python")
-    for form in ({}, {"rough": True}, {"wild": True}):
+    names = ("rough", "wild", "rich")
+    for flags in itertools.product((False, True), repeat=3):
+        form = dict(zip(names, flags, strict=True))
         with tempfile.TemporaryDirectory() as folder:
             wrong, count = judge(range(first, last), Path(folder), **form)
         print(f"{form}: {count}, wrong {len(wrong)}, false {sum(v.false for v in wrong)}")

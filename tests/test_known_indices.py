@@ -7,7 +7,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +18,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.ad.derive import derive
+from difftile.compile import limits
 from difftile.compile.meanings import meaning_of
 from difftile.diagnostics import IndexOutOfRange
 from difftile.frontend.lower import lower
@@ -51,6 +52,13 @@ def test_random_kernels_with_products_remainders_and_bits(tmp_path: Path) -> Non
     wrong, count = judge(range(KERNELS), tmp_path, wild=True)
     assert not wrong
     assert 0.3 * count.launches < count.outside < 0.7 * count.launches
+
+
+@pytest.mark.parametrize("wild", [False, True])
+def test_random_kernels_with_funcs_vectors_and_locals_of_loops(wild: bool, tmp_path: Path) -> None:
+    wrong, count = judge(range(KERNELS // 3), tmp_path, wild=wild, rich=True)
+    assert not wrong
+    assert 0.3 * count.launches < count.outside < 0.75 * count.launches
 
 
 INDICES = (
@@ -459,6 +467,60 @@ def test_indices_that_bounds_leave_in_doubt_are_computed(n: int) -> None:
         with pytest.raises(IndexOutOfRange, match=rf"has the shape \({most},\)") as caught:
             scattered(dt.zeros(most), n, p)
         assert caught.value.index == (most,)
+
+
+def test_an_index_of_a_local_vector_that_is_outside_is_refused() -> None:
+    @dt.kernel
+    def replaced(y, n: int):
+        for i in y:
+            v = ti.Vector([0, 1, 2])
+            v[n] = 1
+            y[v[1]] += 1.0
+
+    replaced(dt.zeros(2), 1)
+    with pytest.raises(IndexOutOfRange, match=r"a vector has the shape \(3,\)"):
+        replaced(dt.zeros(2), 3)
+
+
+@pytest.mark.compiled
+def test_indices_in_more_loops_than_python_can_nest_are_checked(tmp_path: Path) -> None:
+    lines = ["import difftile as dt\n\n"]
+    for name, call in (("inner", "y[(b0 * b0 + p) % 97 % 11] += 1.0"), ("outer", "inner(y, p)")):
+        lines += [f"@dt.{'func' if name == 'inner' else 'kernel'}", f"def {name}(y, p: int):"]
+        lines += [f"{'    ' * (k + 1)}for b{k} in range({1 + (k == 0)}):" for k in range(12)]
+        lines += ["    " * 13 + call, "\n"]
+    file = tmp_path / "many_loops.py"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    outer = loaded(file).outer
+    outer(dt.zeros(7), 5)
+    with pytest.raises(IndexOutOfRange, match="index 5 to 6"):
+        outer(dt.zeros(6), 5)
+
+
+def test_a_check_ends_soon_after_an_index_that_is_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    @dt.kernel
+    def long(y, p: int):
+        for i in range(3):
+            k = 0
+            while k < 20_000:
+                y[(k * p) % 11 * 2 % 13] += 1.0
+                k += 1
+
+    met, plain = [0], limits._distance
+
+    def distance(values: Sequence[int]) -> int:
+        met[0] += 1
+        return plain(values)
+
+    monkeypatch.setattr(limits, "_distance", distance)
+    monkeypatch.setattr(limits, "_FEW", 500)
+    dt.init(arch="python")
+    try:
+        with pytest.raises(IndexOutOfRange):
+            long(dt.zeros(4), 1)
+    finally:
+        dt.init(arch="cpu")
+    assert met[0] < 1_000  # of 60,000 iterations, most are outside
 
 
 @dt.kernel
