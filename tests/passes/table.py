@@ -113,6 +113,7 @@ from difftile.passes.reciprocals import reciprocals
 from difftile.passes.reduce import reduce
 from difftile.passes.rows import in_rows
 from difftile.passes.safe_divisions import safe_divisions
+from difftile.passes.safe_shifts import safe_shifts
 from difftile.passes.scalar_replacement import scalar_replacement
 from difftile.passes.scatter_to_gather import scatter_to_gather
 from difftile.passes.sequence import Row, placed
@@ -965,6 +966,7 @@ PASSES: dict[str, Adapter] = {
     "reverse": _reverse,
     "ruled": _by_option("reverse", reverse=_reverse, forward=_forward),
     "safe_divisions": _same(safe_divisions),
+    "safe_shifts": _same(safe_shifts),
     "scalar_replacement": _same(scalar_replacement),
     "align_loops": _same(align_loops),
     "scatter_to_gather": _scatter_to_gather,
