@@ -134,7 +134,7 @@ class Writer:
             j = self.rng.choice([*self.names, "t", "n"])
             a, b = self.pick("i8", "u8", "i16", "u16"), self.rng.randrange(5) + 28
             kinds = [
-                *(f"halves({i})", f"first_above({i} + {c}, {j})", f"folded({i}, {j})"),
+                *(f"halves(ti.min({i}, 50))", f"first_above({i} + {c}, {j})", f"folded({i}, {j})"),
                 *(f"halves(first_above({i}, 6))", f"ti.cast(ti.cast({i} * {j}, ti.{a}), ti.i32)"),
                 *(f"ti.cast(ti.cast({j}, ti.i64) * {i} // 3, ti.i32)", f"ti.math.popcnt({i})"),
                 *(f"ti.cast({i} < {self.fixed()}, ti.i32) + {c}", f"{i} ** 2 - {c}"),
