@@ -372,6 +372,12 @@ def _raw_div(a: int, b: int) -> Word:
     return Word(abs(int(a)) // abs(int(b)) * (1 if (a < 0) == (b < 0) else -1))
 
 
+def _of_both(pick: Callable[..., int], a: int, b: int) -> int:
+    """Return the lesser or the greater; of two literals, which have no limits, another one."""
+    found = pick(a, b)
+    return found if type(a) is type(b) is int else Word(found)
+
+
 class Long(int):
     """An integer of 64 bits."""
 
@@ -406,7 +412,7 @@ class Vec(list[Any]):
     def __add__(self, other: Any) -> Vec:
         return Vec(Word(a) + b for a, b in zip(self, other, strict=True))
 
-    def __mul__(self, other: int) -> Vec:
+    def __mul__(self, other: Any) -> Vec:
         return Vec(Word(a) * other for a in self)
 
     def __sub__(self, other: int) -> Vec:
@@ -425,13 +431,13 @@ class Vec(list[Any]):
 PLAIN: dict[str, Any] = {
     "range": lambda *bounds: map(Word, range(*bounds)),
     "ti": SimpleNamespace(
-        min=lambda a, b: Word(min(a, b)),
-        max=lambda a, b: Word(max(a, b)),
+        min=lambda a, b: _of_both(min, a, b),
+        max=lambda a, b: _of_both(max, a, b),
         abs=abs,
         select=lambda c, a, b: Word(a if c else b),
         ndrange=_ndrange,
         raw_div=_raw_div,
-        static=lambda one: one,
+        static=lambda one: map(int, one),
         cast=_cast,
         i8=8,
         u8=-8,

@@ -316,7 +316,8 @@ class _Tests:
 
         def turns(start: int, stop: int) -> NDArray[np.int32]:
             nonlocal left
-            count = int(stop) - int(start)
+            start, stop = int(start), int(stop)  # differences of NumPy's integers may wrap around
+            count = stop - start
             if ends:
                 return np.arange(start, stop, max(1, count - 1), dtype=np.int32)
             left -= max(0, count)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -161,7 +161,7 @@ def compiled(program: Program, native: Native | None = None) -> CompiledProgram:
     """
     session = current_session()
     if not session.compiles:
-        return _as_it_is(plain(program), debug=session.debug)
+        return _as_it_is(program, plain, debug=session.debug)
     blocks_on_cpu = max(_FEWEST_BLOCKS, _BLOCKS_A_THREAD * session.threads)
     blocks = blocks_on_cpu if session.on_host else _BLOCKS_ON_GPU
 
@@ -174,9 +174,9 @@ def compiled(program: Program, native: Native | None = None) -> CompiledProgram:
             as_written=not session.fast_math or is_exact(program),
         )
 
-    form = finished(program)
     if session.debug:
-        return _as_it_is(form, debug=True)
+        return _as_it_is(program, finished, debug=True)
+    form = finished(program)
     launches = None if native is None else native(form)
 
     def rebased() -> CompiledProgram:
@@ -185,16 +185,23 @@ def compiled(program: Program, native: Native | None = None) -> CompiledProgram:
     return CompiledProgram(form, native=launches, rebased=rebased)
 
 
-def _as_it_is(program: Program, *, debug: bool, from_zero: bool = False) -> CompiledProgram:
-    """Return a program ready to be launched, under debug with its checks."""
+def _as_it_is(
+    program: Program,
+    finished: Callable[[Program], Program],
+    *,
+    debug: bool,
+    from_zero: bool = False,
+) -> CompiledProgram:
+    """Return a program ready to be launched in a form, under debug with its checks."""
 
     def rebased() -> CompiledProgram:
-        return _as_it_is(rebase(program), debug=debug, from_zero=True)
+        return _as_it_is(rebase(program), finished, debug=debug, from_zero=True)
 
     others = None if from_zero else rebased
+    form = finished(program)
     if not debug:
-        return CompiledProgram(program, rebased=others, from_zero=from_zero)
-    verified, marks = verify(program)
+        return CompiledProgram(form, rebased=others, from_zero=from_zero)
+    verified, marks = verify(form)
     return CompiledProgram(confine(verified), marks, rebased=others, from_zero=from_zero)
 
 

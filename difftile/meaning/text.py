@@ -275,7 +275,10 @@ class _Printer:
         """Open a loop; iterating over an array is the fastest way to numbers of its type."""
         if _is_natural(start, self.natural):
             self.natural.add(index)
-        name, bounds = self.names[index], f"{self.number(start)}, {self.number(stop)}"
+        ends = self.number(start), self.number(stop)
+        if not (isinstance(start, Const) and start.value == 0):  # NumPy's own difference may wrap
+            ends = tuple(f"int({end})" for end in ends)
+        name, bounds = self.names[index], ", ".join(ends)
         numbers = f"turns({bounds})" if self.counted else f"np.arange({bounds}, dtype=np.int32)"
         self.open(f"for {name} in {numbers}:")
 
