@@ -14,7 +14,7 @@ from difftile.commands.guesses import examples
 from difftile.compile.annotations import Kind
 from difftile.compile.definition import annotation
 from difftile.fields.create import zeros
-from difftile.ir.types import F32, SCALARS, Matrix, Type, Vector
+from difftile.ir.types import F32, SCALARS, Matrix, Scalar, Type, Vector
 
 _EXTENT = 4  # of each dimension of a field without a shape
 _EXAMPLE = "'x: f32[2d] grad, h: float'"
@@ -23,7 +23,7 @@ _ENTRY = re.compile(
     r"(?P<shape>\[[^\]]*\])?\s*(?P<grad>\bgrad\b)?\s*(?:,|$)"
 )
 _COMPOSED = re.compile(r"(vec[1-9]\d*|mat[1-9]\d*x[1-9]\d*)(?:<(\w+)>)?")
-_NUMBERS: dict[Kind, float | int] = {"float": 1.0, "int": 1}
+_NUMBERS: dict[str, float | int] = {"float": 1.0, "int": 1}
 
 
 class Unclear(Exception):
@@ -139,7 +139,7 @@ def arguments_of(function: Any, said: dict[str, Specimen], bound: bool) -> dict[
             raise Unclear(
                 f"--args: there is no parameter '{name}'{did_you_mean(name, names, otherwise)}"
             )
-    wanted = {p.name: _NUMBERS.get(annotation(p, function)) for p in parameters}
+    wanted = {p.name: _number(annotation(p, function)) for p in parameters}
     missing = [
         p.name
         for p in parameters
@@ -156,9 +156,16 @@ def suggestion(function: Any, bound: bool) -> str:
     names = [
         p.name
         for p in _parameters(function, bound)
-        if p.default is p.empty and annotation(p, function) not in _NUMBERS
+        if p.default is p.empty and _number(annotation(p, function)) is None
     ]
     return _template(function, names)
+
+
+def _number(kind: Kind) -> float | int | None:
+    """Return an example of a parameter that is a number; None for others."""
+    if isinstance(kind, Scalar):
+        return _NUMBERS["int"]
+    return _NUMBERS["float"] if kind == "float" else None
 
 
 def _parameters(function: Any, bound: bool) -> list[inspect.Parameter]:

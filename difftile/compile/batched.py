@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from difftile.compile.annotations import Kind
+from difftile.compile.annotations import Kind, check_element
 from difftile.compile.definition import Definition
 from difftile.compile.meanings import meaning_of
 from difftile.diagnostics import KernelError, LaunchError, counted, did_you_mean
@@ -110,6 +110,9 @@ class BatchedBody:
                 raise LaunchError(
                     f"{kernel!r}: '{shown}' is neither in batched=(...) nor in shared=(...)."
                 )
+            kind = self.worlds.numbers.get(name)
+            if kind is not None:
+                check_element(kernel, shown, kind, field)
             if not has_axis:
                 self._check_shared(kernel, shown, field)
                 continue

@@ -8,7 +8,7 @@ from functools import cached_property
 from types import FunctionType
 from typing import Protocol, get_origin
 
-from difftile.compile.annotations import FieldOf, Kind, role_of, template
+from difftile.compile.annotations import FieldOf, Kind, kind_of_number, role_of, template
 from difftile.compile.meanings import meaning_of
 from difftile.diagnostics import TypeMismatch
 from difftile.fields.array_like import ArrayLike
@@ -23,7 +23,7 @@ from difftile.frontend.lower import (
 )
 from difftile.frontend.source import Source, source_of
 from difftile.ir.nodes import Array
-from difftile.ir.types import BOOL, F16, F32, FLOATS, Matrix, Scalar, Vector, scalar_of
+from difftile.ir.types import F16, F32, FLOATS, I32, Matrix, Scalar, Vector, scalar_of
 from difftile.lang.meanings import element_dtype, is_template
 from difftile.lang.type_objects import value_type
 from difftile.ops.vocabulary import FieldMeaning, StructName
@@ -150,7 +150,7 @@ def _widest(scalars: list[Scalar]) -> Scalar | None:
 
 
 _REFUSED: tuple[object, ...] = (list, dict, set, complex, bytes)
-_NUMBER_ANNOTATIONS: dict[object, str] = {float: "float", int: "int"}
+_NUMBER_ANNOTATIONS: dict[object, Kind] = {float: "float", int: I32}
 
 
 def annotation(parameter: inspect.Parameter, function: FunctionType) -> Kind:
@@ -182,6 +182,4 @@ def annotation(parameter: inspect.Parameter, function: FunctionType) -> Kind:
             hint="fields and arrays need no annotation; 'float' and 'int' are numbers, "
             "'ti.math.vec3' is a vector.",
         )
-    if type_ is None or type_ == BOOL:
-        return ""
-    return "float" if type_ in FLOATS else "int"
+    return "" if type_ is None else kind_of_number(type_)

@@ -23,7 +23,7 @@ from difftile.compile.stage import compiled
 from difftile.diagnostics import DivisionByZero, IndexOutOfRange
 from difftile.ir.failures import BadIndex, ZeroDivisor
 from difftile.ir.nodes import Array, Fail, For, Program, Var, While
-from difftile.ir.types import numpy_dtype, scalar_of
+from difftile.ir.types import integer_limits, numpy_dtype, scalar_of
 from difftile.ir.walk import walk, without_stmts
 from difftile.meaning.run import globals_of
 from difftile.meaning.text import Printed, print_python
@@ -36,8 +36,8 @@ from difftile.substrate import LOCK, CompiledProgram, current_session
 _MOST = 1024  # sets of integers that are remembered
 _FEW = 50_000  # iterations that run as Python, in some 50 ms; compiling takes 100 to 300
 _OFTEN = 64  # sets of integers, until compiled tests are run: four, where bounds do not decide
-_RADII = (2**31, 2**20, 2**10)  # around an integer, in which bounds are sought for later launches
-_LOW, _HIGH = -(2**31), 2**31  # of integers of 32 bits
+# Around an integer, in which bounds are sought for later launches: first in all of its type.
+_RADII = (2**64, 2**20, 2**10)
 
 Test: TypeAlias = Callable[[Sequence[Argument]], bool]
 
@@ -207,12 +207,13 @@ class Limits:
         box: dict[int, tuple[int, int]] = {}
         within: dict[Var, tuple[int, int]] = {}
         for k in own:
-            low, high = max(_LOW, given[k] - radius), min(_HIGH, given[k] + radius)
+            ends = _ends(self._params[k])
+            low, high = max(ends[0], given[k] - radius), min(ends[1], given[k] + radius)
             within[self._params[k]] = low, high - 1
-            if (low, high) != (_LOW, _HIGH):
+            if (low, high) != ends:
                 box[self._places[k][0]] = low, high
         names = {self._params[k]: f"v[{self._places[k][0]}]" for k in own}
-        place_of = {name: self._places[k][0] for k, name in zip(own, names.values(), strict=True)}
+        own_of = {name: k for k, name in zip(own, names.values(), strict=True)}
         sums: list[str] = []
         exact = dict(zip(self._params, given, strict=True))
         found, _ = doubts(self._program, exact, within, names)
@@ -221,9 +222,10 @@ class Limits:
                 return None
             for need in one.needs:
                 constant, terms = need.constant, need.terms
-                place = place_of.get(terms[0][0]) if len(terms) == 1 else None
-                if place is not None:
-                    low, high = box.get(place, (_LOW, _HIGH))
+                own_one = own_of.get(terms[0][0]) if len(terms) == 1 else None
+                if own_one is not None:
+                    place = self._places[own_one][0]
+                    low, high = box.get(place, _ends(self._params[own_one]))
                     factor = terms[0][1]
                     if factor > 0:
                         low = max(low, -(constant // factor))
@@ -233,6 +235,12 @@ class Limits:
                 elif terms:
                     sums.append(f"{need.text} >= 0")
         return Conditions(box, tuple(dict.fromkeys(sums)))
+
+
+def _ends(param: Var) -> tuple[int, int]:
+    """Return the first integer that a parameter may be, and that after the last."""
+    low, high = integer_limits(scalar_of(param.type))
+    return low, high + 1
 
 
 def _place(size: tuple[Array, int], position: Mapping[Array | Var, int]) -> tuple[int, int]:

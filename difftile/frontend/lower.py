@@ -73,11 +73,12 @@ class NumberIn:
 
     Args:
         field: The field.
-        integer: The parameter is an integer; otherwise it takes the float type of the kernel.
+        integer: The type of a parameter that is an integer; None for one that takes the float type
+            of the kernel.
     """
 
     field: FieldType | SameAs | ViewOf
-    integer: bool = False
+    integer: Scalar | None = None
 
 
 class PythonFloat:
@@ -362,7 +363,7 @@ class _Parameters:
                 _ = self.item(name, whole)
                 cx = self.cx
                 found = cx.value(cx.loaded(element_of(cx, self.field(name), ()), name))
-                return cx.b.cast(found, I32 if integer else cx.float_type)
+                return cx.b.cast(found, integer or cx.float_type)
             case Threads(ndim):
                 made = Tuple(tuple(Var(f"{name}_size{axis}", I32) for axis in range(ndim)))
                 self.params += [size for size in made.items if isinstance(size, Var)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from difftile.diagnostics import KernelError
 from difftile.frontend.context import Context
@@ -12,7 +13,7 @@ from difftile.frontend.inline import run_func
 from difftile.frontend.items import FieldRef, Item, Static, ViewBounds, leaf_names, leaves, regrown
 from difftile.frontend.threads import in_parallel
 from difftile.ir.nodes import Const, Value, Var
-from difftile.ir.types import I32
+from difftile.ir.types import I32, Scalar
 from difftile.ir.views import AxisMap, ViewKind
 
 
@@ -25,13 +26,13 @@ class Worlds:
         shared: Those that do not; of two names the longer one decides.
         slots: The loops of the kernel run for all worlds at once; otherwise a thread runs a world.
         numbers: The parameters that are numbers, which may be given a field with one for each
-            world: 'float' or 'int'.
+            world: 'float', or a type of integers.
     """
 
     batched: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
     slots: bool = False
-    numbers: Mapping[str, str] = field(default_factory=dict[str, str])
+    numbers: Mapping[str, str | Scalar] = field(default_factory=dict[str, Any])
 
     def has_axis(self, name: str) -> bool | None:
         """Tell whether a field has the axis; None if neither list names it and both could."""
@@ -51,7 +52,7 @@ class Worlds:
         if kind is None or not isinstance(seen, FieldRef):
             return seen
         found = cx.value(cx.loaded(element_of(cx, seen, ()), name))
-        return cx.b.cast(found, I32 if kind == "int" else cx.float_type)
+        return cx.b.cast(found, kind if isinstance(kind, Scalar) else cx.float_type)
 
     def _of_world(self, cx: Context, name: str, item: Item, world: Value) -> Item:
         if not isinstance(item, FieldRef) or not self.has_axis(name):

@@ -158,6 +158,12 @@ def is_signed(scalar: Scalar) -> bool:
     return scalar.name.startswith("i")
 
 
+def integer_limits(scalar: Scalar) -> tuple[int, int]:
+    """Return the first integer of a type, and the last one."""
+    bits = 8 * _NUMPY[scalar].itemsize
+    return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if is_signed(scalar) else (0, 2**bits - 1)
+
+
 def promote(a: Scalar, b: Scalar) -> Scalar:
     """Return the type both operands of an arithmetic operation are cast to.
 

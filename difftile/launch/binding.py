@@ -387,7 +387,7 @@ class _Extents:
 
     def found(self, values: Sequence[Argument], kept: Sequence[Buffer]) -> Mapping[Array, int]:
         """Return the extents of a launch."""
-        numbers = [float(value) for value in values if isinstance(value, (int, float))]
+        numbers = [value for value in values if isinstance(value, (int, float))]
         if not self._constant or numbers != self._numbers:
             self._binding.launch(values, kept)
             self._found = {cell: int(buffer.read_at(())) for cell, buffer in self._cells.items()}

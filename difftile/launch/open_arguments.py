@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from difftile.compile.annotations import FieldOf, Kind
+from difftile.compile.annotations import FieldOf, Kind, kind_of_number
 from difftile.compile.arguments import CallArgs
 from difftile.compile.meanings import meaning_of
 from difftile.compile.methods import is_data_oriented, is_frozen
@@ -30,6 +30,7 @@ from difftile.frontend.captures import plain
 from difftile.ir.types import (
     BOOL,
     FLOATS,
+    I32,
     Matrix,
     Scalar,
     Struct,
@@ -67,7 +68,7 @@ class Numbers:
 
     kind: Kind
     shape: Shape
-    is_float: bool
+    component: Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,13 +252,17 @@ def _numbers(kind: Kind, shape: Shape, numbers: list[Any]) -> tuple[Form, Parts]
     kinds = set(map(type, numbers))
     has_floats = not kinds.isdisjoint(_FLOATS) or any(map(_is_float_field, numbers))
     is_float = scalar_of(kind) in FLOATS if isinstance(kind, (Vector, Matrix)) else has_floats
+    component: Kind = "float"
+    if not is_float:
+        declared = isinstance(kind, (Vector, Matrix)) and scalar_of(kind) != BOOL
+        component = scalar_of(kind) if declared else I32
     if has_floats and not is_float:
         raise Misfit("holds integers and is given floats; round them: 'v.astype(int)'.")
     if is_float and not kinds <= _FLOATS:
         numbers = [_as_float(one) if type(one) in _INTEGERS else one for one in numbers]
     elif not is_float and bool in kinds:
         numbers = [int(one) for one in numbers]
-    return _form(kind, shape, is_float), numbers
+    return _form(kind, shape, component), numbers
 
 
 def _is_float_field(number: object) -> bool:
@@ -272,14 +277,14 @@ def _as_float(number: int) -> float:
 
 
 @cache
-def _form(kind: Kind, shape: Shape, is_float: bool) -> Numbers:
+def _form(kind: Kind, shape: Shape, component: Kind) -> Numbers:
     """Return the form of a vector or matrix; equal forms are the same object."""
     if not 1 <= len(shape) <= 2 or not 1 <= math.prod(shape) <= _MOST_NUMBERS:
         raise Misfit(
             f"is given {_shown(shape)}; vectors and matrices have 1 to {_MOST_NUMBERS} components. "
             "Make it a field with dt.from_numpy()."
         )
-    return Numbers(kind, shape, is_float)
+    return Numbers(kind, shape, component)
 
 
 def _listed(array: npt.NDArray[Any]) -> list[Any]:
@@ -415,9 +420,7 @@ def _struct(
 
 def _kind(type_: Type | Struct) -> Kind:
     """Return the kind of a member of a declared struct."""
-    if not isinstance(type_, Scalar):
-        return type_
-    return "" if type_ == BOOL else "float" if type_ in FLOATS else "int"
+    return kind_of_number(type_) if isinstance(type_, Scalar) else type_
 
 
 # Words

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import TypeAlias, TypeGuard
 
-from difftile.compile.annotations import FieldOf, Kind
+from difftile.compile.annotations import FieldOf, Kind, check_element
 from difftile.compile.arguments import Arguments
 from difftile.compile.definition import Body
 from difftile.compile.generated import CallId, Drawn, Grid
@@ -36,7 +36,16 @@ from difftile.frontend.lower import (
     component_names,
 )
 from difftile.ir.nodes import Array
-from difftile.ir.types import I32, FieldType, is_float, shape_of
+from difftile.ir.types import (
+    I32,
+    I64,
+    U64,
+    FieldType,
+    Scalar,
+    integer_limits,
+    is_float,
+    shape_of,
+)
 from difftile.launch.array_arguments import (
     ArrayArgument,
     array_arguments,
@@ -58,8 +67,6 @@ from difftile.launch.prepared_launch import NumberSlot
 from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, OpName, Refused, StructName, TypeName
 from difftile.substrate import Session, current_session
 
-_I32_LIMIT = 2**31
-_NUMBERS: dict[Kind, str] = {"int": "an integer", "float": "a number"}
 _ArrayArguments: TypeAlias = Mapping[str, tuple[ArrayArgument, Given]]
 """The fields among the arguments by name, as arrays and in the words of the frontend."""
 
@@ -168,9 +175,9 @@ def _parts(name: str, form: Form, positions: Iterator[int]) -> Iterator[_Part]:
     match form:
         case Single(kind):
             yield _Part(name, kind, next(positions))
-        case Numbers(_, shape, is_float):
+        case Numbers(_, shape, component):
             for key in component_names(name, shape):
-                yield _Part(key, "float" if is_float else "int", next(positions))
+                yield _Part(key, component, next(positions))
         case Members(_, members):
             for key, member in members:
                 yield from _parts(f"{name}.{key}", member, positions)
@@ -238,17 +245,21 @@ class _Parser:
                 return given
             assert isinstance(given, (FieldType, SameAs, ViewOf))
             parsed.key.append("number")
-            return NumberIn(given, integer=part.kind == "int")
+            return NumberIn(given, part.kind if isinstance(part.kind, Scalar) else None)
         if isinstance(arg, Grid) and not part.nested:
             parsed.statics.append((part.position, arg))
             return self._grid(part.name, arg)
         given, key = _number_or_static(self.kernel, part, arg)
         parsed.key.append(key)
         if not isinstance(given, StaticArgument):
+            type_ = part.kind if isinstance(part.kind, Scalar) else I32
             slot = NumberSlot(part.position, len(parsed.values), type(arg), type(given))
+            if isinstance(given, int):
+                low, high = integer_limits(type_)
+                slot = replace(slot, low=low, high=high + 1)
             parsed.numbers.append(slot)
             parsed.values.append(given)
-            return FLOAT if isinstance(given, float) else I32
+            return FLOAT if isinstance(given, float) else type_
         if given.followed:
             parsed.objects.append((part.name, part.position, type(arg)))
             parsed.known[part.name] = arg
@@ -264,13 +275,15 @@ class _Parser:
         """
         if isinstance(arg, NumberField):
             return True
-        is_number = part.kind in ("float", "int") and (part.nested or not self.body.takes_elements)
+        is_number = part.kind == "float" or isinstance(part.kind, Scalar)
+        is_number = is_number and (part.nested or not self.body.takes_elements)
         if not (is_number and isinstance(arg, ArrayLike)):
             return False
         if arg.shape or shape_of(arg.element):
             raise LaunchError(f"{self.kernel!r}: '{part.shown}' is one number, not {brief(arg)}.")
-        if part.kind == "int" and is_float(arg.element):
+        if isinstance(part.kind, Scalar) and is_float(arg.element):
             raise LaunchError(f"{self.kernel!r}: '{part.shown}' is an integer, not {brief(arg)}.")
+        check_element(self.kernel, part.shown, part.kind, arg)
         return True
 
     def _field(self, name: str, arg: ArrayLike | StructField) -> Given:
@@ -310,7 +323,7 @@ def _number_or_static(
         return StaticArgument(arg), ("known", key_of(arg))
     if kind != "template":
         if isinstance(arg, float) or (isinstance(arg, int) and kind == "float"):
-            if kind == "int":
+            if isinstance(kind, Scalar):
                 raise LaunchError(f"{kernel!r}: '{name}' is an integer, not {brief(arg)}.")
             try:
                 return float(arg), "float"
@@ -318,15 +331,11 @@ def _number_or_static(
                 shown = abbreviated(arg)
                 raise LaunchError(f"{kernel!r}: '{name}' = {shown}; {TOO_LARGE}.") from None
         if isinstance(arg, int):
-            if not -_I32_LIMIT <= arg < _I32_LIMIT:
-                shown = abbreviated(arg)
-                raise LaunchError(
-                    f"{kernel!r}: '{name}' = {shown} does not fit 32 bits; pass a float, or a "
-                    "field of ti.i64."
-                )
+            _check_limits(kernel, part, arg)
             return arg, "int"
-        if kind in _NUMBERS and isinstance(arg, str):
-            raise LaunchError(f"{kernel!r}: '{name}' is {_NUMBERS[kind]}, not {brief(arg)}.")
+        if (kind == "float" or isinstance(kind, Scalar)) and isinstance(arg, str):
+            what = "a number" if kind == "float" else "an integer"
+            raise LaunchError(f"{kernel!r}: '{name}' is {what}, not {brief(arg)}.")
     simple = isinstance(arg, (FunctionType, str, int, float, type(None)))
     meaning = meaning_of(arg)
     if simple or isinstance(meaning, (OpName, FuncMeaning, TypeName, StructName)):
@@ -348,6 +357,34 @@ def _number_or_static(
     if isinstance(arg, StepNumber):
         hint = "pass it to a kernel that dt.repeat() launches, as an argument of its own"
     raise LaunchError(f"{kernel!r}: '{name}' is {with_article(shown.__name__)}; {hint}.")
+
+
+def _check_limits(kernel: object, part: _Part, number: int) -> None:
+    """Check that an integer is one of the type that its parameter has: without annotation ti.i32.
+
+    Raises:
+        LaunchError: It is not.
+    """
+    type_ = part.kind if isinstance(part.kind, Scalar) else I32
+    if _holds(type_, number):
+        return
+    low, high = integer_limits(type_)
+    wider = next((one for one in (I32, I64, U64) if _holds(one, number)), None)
+    hint = "pass a float"
+    if wider is not None:
+        hint = f"annotate it as ti.{wider}"
+        if part.nested:
+            whole, _, _ = part.name.partition(".")
+            hint = f"annotate '{whole}' with a type of ti.{wider}"
+    what = "does not fit 32 bits"
+    if type_ != I32:
+        what = f"is no ti.{type_}, which goes from {low} to {high}"
+    raise LaunchError(f"{kernel!r}: '{part.shown}' = {abbreviated(number)} {what}; {hint}.")
+
+
+def _holds(type_: Scalar, number: int) -> bool:
+    low, high = integer_limits(type_)
+    return low <= number <= high
 
 
 def current_captures(

@@ -24,7 +24,6 @@ from difftile.launch.prepared_stage import PreparedStage
 from difftile.launch.streams import STREAMS
 from difftile.substrate import LOCK, Buffer, Session
 
-_I32_LIMIT = 2**31
 # Statements of a kernel that is not fused with other launches by itself: it takes seconds to
 # compile, and launching it is a small part of the time that it runs.
 _LARGE = 1000
@@ -44,8 +43,8 @@ class NumberSlot:
     value: int
     given: type
     wanted: type
-    low: int = -_I32_LIMIT
-    high: int = _I32_LIMIT
+    low: int = 0
+    high: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
-from difftile.ir.types import BOOL, Scalar, Type, numpy_dtype, scalar_of, shape_of
+from difftile.ir.types import BOOL, Scalar, Type, integer_limits, numpy_dtype, scalar_of, shape_of
 from difftile.ops.table import OPS
 from difftile.passes.interval_operations import BITWISE, COMPARISONS, EXACT, RULES, SPELLED
 from difftile.passes.interval_sums import (
@@ -131,14 +131,14 @@ class _Walk:
         scalar, shape = scalar_of(type_), shape_of(type_)
         count = math.prod(shape)
         parts: list[Known] = [
-            UNDECIDED if scalar == BOOL else self.symbols.whole(*_limits(scalar))
+            UNDECIDED if scalar == BOOL else self.symbols.whole(*integer_limits(scalar))
             for _ in range(count)
         ]
         return parts if shape else parts[0]
 
     def fitted(self, value: Whole, scalar: Scalar) -> Whole:
         """Return an integer of a type, which wraps around where it would leave its limits."""
-        low, high = _limits(scalar)
+        low, high = integer_limits(scalar)
         if low <= value.low and value.high <= high:
             return value
         least, most = self.symbols.ends(value)
@@ -177,7 +177,7 @@ class _Walk:
         found = None if rule is None else rule(self.symbols, *args)
         fits = op in BITWISE or found is not None
         if found is None:
-            found = self.symbols.whole(*_limits(scalar))
+            found = self.symbols.whole(*integer_limits(scalar))
         fitted = self.fitted(found, scalar)
         if fits and fitted is found and op in SPELLED and found.sum.terms[-1:] == ((count, 1),):
             given = [self.symbols.described(arg.sum) for arg in args]
@@ -207,7 +207,7 @@ class _Walk:
             case "cast", (Truth() as a,):
                 return a
             case _:
-                return UNDECIDED if scalar == BOOL else self.symbols.whole(*_limits(scalar))
+                return UNDECIDED if scalar == BOOL else self.symbols.whole(*integer_limits(scalar))
 
     def compared(self, op: str, *args: Whole) -> Truth:
         if op not in COMPARISONS:
@@ -368,7 +368,7 @@ class _Walk:
         value = self.of(carry)
         if not step or not isinstance(value, Whole):
             return True
-        least, most = _limits(scalar_of(carry.type))
+        least, most = integer_limits(scalar_of(carry.type))
         return (
             least <= self.symbols.least(value.sum) + step
             and self.symbols.greatest(value.sum) + step <= most
@@ -395,11 +395,6 @@ class _Walk:
                 made = Whole(self.symbols.least(after), self.symbols.greatest(after), after)
                 scalar = scalar_of(variable.type)
                 self.values[variable] = made if endless else self.fitted(made, scalar)
-
-
-def _limits(scalar: Scalar) -> Interval:
-    limits = np.iinfo(numpy_dtype(scalar))
-    return int(limits.min), int(limits.max)
 
 
 def _steps(loop: For | While) -> list[int | None]:

@@ -11,6 +11,7 @@ from difftile.compile.methods import BoundKernel
 from difftile.diagnostics import LaunchError, brief, did_you_mean
 from difftile.fields.exchange import as_integer
 from difftile.frontend.worlds import Worlds
+from difftile.ir.types import Scalar
 from difftile.runtime.kernel import Kernel
 from difftile.tracebacks import boundary
 
@@ -79,8 +80,11 @@ def batch(
         if parameter not in body.kinds:
             guess = did_you_mean(parameter, body.kinds) or f"it has {', '.join(body.kinds)}."
             raise LaunchError(f"{kernel!r} has no argument '{parameter}'; {guess}")
-    kinds = ((name, kind) for name, kind in body.kinds.items() if isinstance(kind, str))
-    numbers = {name: kind for name, kind in kinds if kind in ("float", "int")}
+    numbers = {
+        name: kind
+        for name, kind in body.kinds.items()
+        if isinstance(kind, Scalar) or kind == "float"
+    }
     made = BatchedBody(body, count, Worlds(*names, threads == "slots", numbers))
     # The number of worlds is not compiled in.
     return Kernel(kernel.function, made, kernel.batches.setdefault((*names, threads), {}))

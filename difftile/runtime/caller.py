@@ -24,6 +24,7 @@ from difftile.fields.split import Split, common_split
 from difftile.fields.step_number import StepNumber, plain_number
 from difftile.fields.structs import Member, StructField
 from difftile.frontend.mapping import Draw, Each, Form, How, IndexOf, Mapped, Whole
+from difftile.ir.types import I32
 from difftile.launch.open_arguments import fields_in, parts_of
 from difftile.runtime.inputs import as_input
 from difftile.runtime.kernel import Kernel
@@ -317,10 +318,10 @@ class Caller:
         return found
 
     def _body(self, mapped: Mapped, passed: Mapping[str, object]) -> MappedBody:
-        asks = {**self._asks, **dict.fromkeys(mapped.sizes, "int")}
+        asks = {**self._asks, **dict.fromkeys(mapped.sizes, I32)}
         asks |= dict.fromkeys(mapped.results, "field")
         drawn = {name for name, how in mapped.arguments if isinstance(how, Draw)}
-        kinds = {name: "int" if name in drawn else asks[name] for name in passed}
+        kinds = {name: I32 if name in drawn else asks[name] for name in passed}
         return MappedBody(self._func, mapped, kinds)
 
     def _given_back(self, launch: _FuncLaunch, kind: str | None, make: Make | None) -> object:

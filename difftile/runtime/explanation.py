@@ -31,7 +31,7 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
-from difftile.ir.types import FLOATS, is_float, scalar_of
+from difftile.ir.types import FLOATS, I32, is_float, scalar_of
 from difftile.ir.walk import (
     WRITES,
     bound,
@@ -119,7 +119,8 @@ def parameter_rows(launch: PreparedLaunch) -> Iterator[tuple[str, str, str]]:
                 type_ = f"{value.element} {value.shape}{grad}"
                 yield param.name, _role(param, stages), type_
         elif isinstance(param, Var) and not (code.streams and 0 <= k - code.drawn_at < 2):
-            kind = "float" if scalar_of(param.type) in FLOATS else "int"
+            scalar = scalar_of(param.type)
+            kind = "float" if scalar in FLOATS else "int" if scalar == I32 else str(scalar)
             name = as_written(param.name)
             yield name, kind, "a constant to derivatives"
 

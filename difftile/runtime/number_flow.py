@@ -21,7 +21,7 @@ from difftile.fields.number_field import NumberField, number_field
 from difftile.fields.numbers import Constant, HostRead, Number, Origin, carrying
 from difftile.fields.recording import RECORDING, Recorder
 from difftile.frontend.lower import as_written
-from difftile.ir.types import Type
+from difftile.ir.types import I32, Type
 from difftile.launch.open_arguments import Misfit, Opened, Single, opened
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.substrate import current_session
@@ -81,7 +81,7 @@ def _in_field(kernel: _Kernel, arg: object, name: str, places: Places) -> object
     """Return an argument with fields in place of the numbers in it, if there are any."""
     if type(arg) in _PLAIN:
         return arg
-    kind = kernel.body.kinds.get(name, "int")
+    kind = kernel.body.kinds.get(name, I32)
     if isinstance(arg, Number):
         return _number_in_field(kernel, arg, name, places) if kind in _FLOATS else arg
     try:

@@ -27,6 +27,7 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.pending import PENDING, WholeWrites, run_pending
 from difftile.fields.recording import RECORDING, Recording
+from difftile.ir.types import FLOATS, Scalar, numpy_dtype
 from difftile.launch.prepared_launch import Matches, PreparedLaunch
 from difftile.launch.run import Run
 from difftile.runtime.perform_run import launch_one, perform_fused
@@ -486,7 +487,11 @@ def _as_run(waiting: Sequence[Noted], period: int) -> Run:
             numbers: list[Any] = [one[position] for one in each]
             # Zeros of two signs are equal.
             if numbers.count(number) < count or (not number and len(set(map(repr, numbers))) > 1):
-                varying[k, position] = np.array(numbers)
+                type_ = launches[k].code.params[position].type
+                assert isinstance(type_, Scalar)
+                # Floats as those of Python are; NumPy makes floats of integers over 2**63 as well.
+                dtype = np.float64 if type_ in FLOATS else numpy_dtype(type_)
+                varying[k, position] = np.array(numbers, dtype)
     return Run(launches, values, count, varying)
 
 

@@ -400,7 +400,8 @@ def _as_wanted(table: NDArray[Any], slot: NumberSlot) -> NDArray[Any]:
     if slot.wanted is not int:
         return table.astype(np.float64)
     leaving = (table < slot.low) | (table >= slot.high)
-    return table[: int(leaving.argmax()) if leaving.any() else len(table)].astype(np.int64)
+    table = table[: int(leaving.argmax()) if leaving.any() else len(table)]
+    return table.astype(np.uint64 if slot.high > 2**63 else np.int64)
 
 
 def _perform(

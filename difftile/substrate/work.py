@@ -35,7 +35,7 @@ from difftile.ir.nodes import (
     Value,
     Var,
 )
-from difftile.ir.types import I32, shape_of
+from difftile.ir.types import I32, I64, U32, U64, Scalar, integer_limits, scalar_of, shape_of
 from difftile.ir.walk import operands, regions, walk
 from difftile.ops.table import OPS
 from difftile.substrate.steps import SCALAR, STEP, Speed
@@ -49,6 +49,8 @@ MOST_ITERATIONS = 2**31 - 2**12  # sizes are rounded up to blocks and threads
 _COUNTING = frozenset(
     ("add", "sub", "mul", "neg", "max", "min", "floordiv", "mod", "cast", "gt", "select")
 )
+_WIDE = (I64, U32, U64)
+_EXACT = 2**53  # integers up to this one are floats as well
 _UNKNOWN_TRIPS = 16
 _UNKNOWN_EXTENT = 1 << 20
 
@@ -213,6 +215,14 @@ def _always_run(block: Block) -> Iterator[Stmt]:
             yield from _always_run(stmt.body)
 
 
+def _as_stored(number: float, scalar: Scalar) -> float | None:
+    """Return a number as an integer type holds it; None where its last bits are not known."""
+    low, high = integer_limits(scalar)
+    if not abs(number) <= _EXACT:
+        return None
+    return float((int(number) - low) % (high - low + 1) + low)
+
+
 class _Estimate:
     def __init__(
         self, work: Work, known: dict[Array | Var, Any], atomic: int, speed: Speed | None
@@ -223,7 +233,9 @@ class _Estimate:
         self.speed = speed  # None: all statements are alike
         self.in_vectors = False
         self.values: dict[Var, float] = {
-            p: float(v) for p, v in known.items() if isinstance(p, Var)
+            p: float(v)
+            for p, v in known.items()
+            if isinstance(p, Var) and not (isinstance(v, int) and abs(v) > _EXACT)
         }
         self.loops: list[LoopWork] = []
         self.added: dict[Array, float] = {}
@@ -320,6 +332,11 @@ class _Estimate:
         known = [v for v in (self.value(arg) for arg in args) if v is not None]
         if len(known) == len(args) and op in _COUNTING:
             with np.errstate(all="ignore"):
-                self.values[out] = float(OPS[op].numpy(*known))
+                found = float(OPS[op].numpy(*known))
+            scalar = scalar_of(out.type)
+            if scalar in _WIDE or (op == "cast" and scalar == I32):
+                found = _as_stored(found, scalar)
+            if found is not None:
+                self.values[out] = found
         elif op == "min" and known:
             self.values[out] = known[0]  # at most that

@@ -183,7 +183,7 @@ class LaunchedKernel:
             elif self._is_float[position]:
                 context.set_arg_float(places[position], arg)
             else:
-                context.set_arg_int(places[position], int(arg))
+                context.set_arg_int(places[position], _signed(arg))
             last[position] = arg
         return held
 
@@ -205,7 +205,7 @@ class LaunchedKernel:
             elif is_float:
                 context.set_arg_float(place, arg)
             else:
-                context.set_arg_int(place, int(arg))
+                context.set_arg_int(place, _signed(arg))
         return held
 
     def _fresh_context(self) -> tuple[Any, list[Any]]:
@@ -257,6 +257,12 @@ class CompiledKernel(LaunchedKernel):
             params=params,
             tasks=sum(isinstance(stmt, ParallelFor) for stmt in of.body.stmts),
         )
+
+
+def _signed(number: int) -> int:
+    """Return an integer as the core takes it: of u64 the one of i64 with the same bits."""
+    number = int(number)
+    return number - 2**64 if number >= 2**63 else number
 
 
 def _packing(params: Sequence[Array | Var], least_ndim: int) -> struct.Struct | None:
