@@ -306,6 +306,30 @@ class DivisionByZero(KernelError, ZeroDivisionError):
         )
 
 
+class IntegerTooLarge(KernelError, OverflowError):
+    """An index or a bound of a loop that is no integer of 32 bits.
+
+    Found before a launch where it follows from shapes and integer arguments, otherwise while a
+    kernel runs under `dt.init(debug=True)`.
+
+    Args:
+        span: The integer.
+        what: What it is, in the user's words.
+        number: The integer.
+        refused: The kernel was not launched.
+    """
+
+    def __init__(self, span: Span | None, what: str, number: int, *, refused: bool = False) -> None:
+        super().__init__(
+            f"Integer too large: {what} is {number}, which does not fit 32 bits.",
+            span,
+            "indices and bounds of loops are of ti.i32",
+            notes=["nothing was launched."] if refused else [],
+            hint="loop over a part at a time; where the last 32 bits are meant, write "
+            "'ti.cast(..., ti.i32)'.",
+        )
+
+
 class IndexOutOfRange(KernelError, IndexError):
     """An access outside a shape.
 

@@ -10,7 +10,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.diagnostics import IndexOutOfRange
+from difftile.diagnostics import IndexOutOfRange, IntegerTooLarge
 from difftile.substrate import current_session
 
 _TYPES = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
@@ -205,3 +205,48 @@ def test_a_cast_of_a_large_integer_bounds_a_loop(number: int, compiles: bool) ->
         fill(number + 2, x)
     fill(number - 2, x)
     assert x.to_numpy().tolist() == [1, 9, 3, 9, 0]
+
+
+@pytest.mark.parametrize("number", [2**31, 2**32 + 1, 2**40, -(2**31) - 1, -(2**40)])
+def test_a_large_integer_without_a_cast_is_no_index_and_bounds_no_loop(number: int) -> None:
+    """Its last 32 bits were the index."""
+
+    @dt.kernel
+    def read(p: ti.i64, x):
+        x[0] = x[p]
+
+    @dt.kernel
+    def loop(p: ti.i64, x):
+        for i in range(p):
+            x[i] = i
+
+    @dt.kernel
+    def loops(p: ti.i64, x):
+        for i, k in ti.ndrange(2, (0, p)):
+            x[k] = i
+
+    x = dt.zeros(5, ti.i32)
+    for kernel, what in ((read, "an index"), (loop, "a bound"), (loops, "a bound")):
+        kernel(3, x)
+        with pytest.raises(IntegerTooLarge, match=f"{what}.* is {number}, which does not fit"):
+            kernel(number, x)
+        kernel(1, x)
+
+
+def test_debug_reports_a_large_index_of_data() -> None:
+    @dt.kernel
+    def read(x, at, y):
+        for i in y:
+            y[i] = x[at[i]]
+
+    x, y = dt.zeros(5), dt.zeros(2)
+    at = dt.from_numpy(np.array([4, 2**32 + 1]))
+    read(x, at, y)
+    dt.init(arch="python", debug=True)
+    x, y = dt.zeros(5), dt.zeros(2)
+    at = dt.from_numpy(np.array([4, 2**32 + 1]))
+    try:
+        with pytest.raises(IntegerTooLarge, match=f"an index is {2**32 + 1}"):
+            read(x, at, y)
+    finally:
+        dt.init(arch="python")

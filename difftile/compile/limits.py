@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from difftile.compile.arguments import Argument
 from difftile.compile.stage import compiled
-from difftile.diagnostics import DivisionByZero, IndexOutOfRange
-from difftile.ir.failures import BadIndex, ZeroDivisor
+from difftile.diagnostics import DivisionByZero, IndexOutOfRange, IntegerTooLarge
+from difftile.ir.failures import BadIndex, TooLarge, ZeroDivisor
 from difftile.ir.nodes import Array, Fail, For, Program, Var, While
 from difftile.ir.types import integer_limits, numpy_dtype, scalar_of
 from difftile.ir.walk import walk, without_stmts
@@ -87,11 +87,13 @@ class Found(NamedTuple):
     doubt: Doubt
     values: tuple[int, ...]
 
-    def error(self) -> IndexOutOfRange | DivisionByZero:
+    def error(self) -> IndexOutOfRange | IntegerTooLarge | DivisionByZero:
         """Return the error; it shows the indices of the whole loop where these are known."""
         fail, half = self.doubt.fail, len(self.values) // 2
         if isinstance(fail.failure, ZeroDivisor):
             return DivisionByZero(fail.span, fail.failure.operation, refused=True)
+        if isinstance(fail.failure, TooLarge):
+            return IntegerTooLarge(fail.span, fail.failure.what, self.values[0], refused=True)
         shape = self.values[half:]
         index: list[tuple[int, int] | None] = []
         parts = zip(fail.values, self.values, self.doubt.ends, shape, strict=False)
@@ -129,6 +131,7 @@ class Limits:
 
         Raises:
             IndexOutOfRange: The launch would reach outside a shape.
+            IntegerTooLarge: An index or a bound of a loop does not fit 32 bits.
             DivisionByZero: It would divide an integer by zero.
         """
         found = self._outside(values)
@@ -163,6 +166,18 @@ class Limits:
         if not in_doubt:
             return None
         self._decided += _OFTEN // 4
+        # An integer that is too large wraps around, and what follows from it means nothing.
+        too_large = [one for one in in_doubt if isinstance(one.fail.failure, TooLarge)]
+        for some in (too_large, in_doubt):
+            found = self._tested(some, given, turns) if some else None
+            if found is not None:
+                return found
+        return None
+
+    def _tested(
+        self, in_doubt: Sequence[Doubt], given: tuple[int, ...], turns: float
+    ) -> Found | None:
+        """Return one of some failures that happens in a launch, if one does."""
         tests = self._only(frozenset(id(one.fail) for one in in_doubt))
         failure = tests.failure(given, turns)
         if failure is None:

@@ -42,7 +42,7 @@ def index_value(cx: Context, node: ast.expr, item: Item) -> Value:
                 f"index {value.value} is negative.",
                 hint="kernels do not count from the end: write 'x[x.shape[0] - 1]'.",
             )
-        return cx.b.cast(value, I32)
+        return cx.narrowed(value, "an index")
 
 
 def subscripted(cx: Context, components: Components, node: ast.expr, type_: Type) -> Components:

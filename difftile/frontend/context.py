@@ -8,8 +8,6 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from difftile.diagnostics import (
     KernelError,
     Label,
@@ -36,7 +34,8 @@ from difftile.frontend.items import (
 from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import Source
 from difftile.frontend.syntax import REFUSED
-from difftile.ir.nodes import Array, Const, Stmt, Value, Var
+from difftile.ir.failures import TooLarge
+from difftile.ir.nodes import Array, Block, Const, Fail, If, Stmt, Value, Var
 from difftile.ir.types import (
     BOOL,
     F16,
@@ -45,7 +44,8 @@ from difftile.ir.types import (
     I32,
     Scalar,
     Type,
-    numpy_dtype,
+    integer_limits,
+    is_signed,
     scalar_of,
     shape_of,
 )
@@ -287,7 +287,19 @@ class Context:
                     f"{value.type}",
                     hint="cast it: 'int(...)' or 'ti.cast(..., ti.i32)'.",
                 )
-            return self.b.cast(value, I32)
+            return self.narrowed(value, what)
+
+    def narrowed(self, value: Value, what: str) -> Value:
+        """Return an integer as an i32; one of a wider type that does not fit is a failure."""
+        scalar = scalar_of(value.type)
+        low, high = integer_limits(I32)
+        if scalar != BOOL and isinstance(value, Var) and integer_limits(scalar)[1] > high:
+            outside = self.call("gt", value, Const(high, scalar))
+            if is_signed(scalar):
+                outside = self.call("or", outside, self.call("lt", value, Const(low, scalar)))
+            fail = Fail(TooLarge(what), (value, Const(high + 1, scalar)), self.b.span)
+            self.b.append(If(outside, Block((fail,)), Block(()), (), self.b.span))
+        return self.b.cast(value, I32)
 
     def run(self, stmts: Sequence[ast.stmt]) -> None:
         """Lower statements one after the other."""
@@ -466,12 +478,12 @@ class Context:
                 return Const(float(number), scalar)
             except OverflowError:
                 raise TypeMismatch(self.b.span, "this integer is too large for a float.") from None
-        limits = np.iinfo(numpy_dtype(scalar))
-        if not limits.min <= number <= limits.max:
+        low, high = integer_limits(scalar)
+        if not low <= number <= high:
             raise TypeMismatch(
                 self.b.span,
                 f"{number} does not fit {scalar}." if abs(number) < 1 << 70 else "a huge integer.",
-                f"{scalar} goes from {limits.min} to {limits.max}",
+                f"{scalar} goes from {low} to {high}",
                 hint="write it as a float, or as a 64-bit integer: 'ti.i64(...)'.",
             )
         return Const(number, scalar)

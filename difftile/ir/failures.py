@@ -11,6 +11,7 @@ from difftile.diagnostics import (
     DifftileError,
     DivisionByZero,
     IndexOutOfRange,
+    IntegerTooLarge,
     NotUnique,
     Span,
 )
@@ -66,6 +67,21 @@ class ZeroDivisor:
 
 
 @dataclass(frozen=True, slots=True)
+class TooLarge:
+    """An integer where one of 32 bits is expected; its values are the integer, and 2**31.
+
+    Args:
+        what: What it is, in the user's words.
+    """
+
+    what: str
+
+    def error(self, span: Span | None, values: Sequence[float]) -> DifftileError:
+        """Return the error of one thread."""
+        return IntegerTooLarge(span, self.what, int(values[0]))
+
+
+@dataclass(frozen=True, slots=True)
 class BrokenPromise:
     """Two iterations with an index that is promised to be unique.
 
@@ -97,4 +113,4 @@ class BrokenPromise:
         return NotUnique(span, self.array, named(min(first, second)), named(max(first, second)))
 
 
-Failure: TypeAlias = AssertionFailed | BadIndex | BrokenPromise | ZeroDivisor
+Failure: TypeAlias = AssertionFailed | BadIndex | BrokenPromise | TooLarge | ZeroDivisor

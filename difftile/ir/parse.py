@@ -13,7 +13,14 @@ from dataclasses import dataclass, replace
 
 from difftile.diagnostics import Span, counted, did_you_mean
 from difftile.ir.build import element_type
-from difftile.ir.failures import AssertionFailed, BadIndex, BrokenPromise, Failure, ZeroDivisor
+from difftile.ir.failures import (
+    AssertionFailed,
+    BadIndex,
+    BrokenPromise,
+    Failure,
+    TooLarge,
+    ZeroDivisor,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -45,7 +52,8 @@ from difftile.ir.tokens import Token, TokenCursor, lines_of
 from difftile.ir.types import FLOATS, I32, SCALARS, FieldType, Scalar, Type, scalar_of, shaped
 
 _FAILURES: dict[str, Callable[..., Failure]] = {
-    kind.__name__: kind for kind in (AssertionFailed, BadIndex, BrokenPromise, ZeroDivisor)
+    kind.__name__: kind
+    for kind in (AssertionFailed, BadIndex, BrokenPromise, TooLarge, ZeroDivisor)
 }
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from difftile.ir.failures import BadIndex, ZeroDivisor
+from difftile.ir.failures import BadIndex, TooLarge, ZeroDivisor
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -171,7 +171,9 @@ class _Finder:
                 self.known[out], self.same[out] = _YES, self.size(array, axis)
             case Load() | Store() | Accumulate() | Combine():
                 self.access(stmt.array, stmt.index)
-            case If(_, Block(stmts=(Fail(BadIndex(), values) as fail,)), Block(stmts=())):
+            case If(
+                _, Block(stmts=(Fail(BadIndex() | TooLarge(), values) as fail,)), Block(stmts=())
+            ):
                 known = self.all_of((stmt.cond, *values))
                 self.fail((self.b.expr(self.held(stmt.cond)) & known).value, fail)
             case If():

@@ -22,6 +22,7 @@ from difftile.compile.stage import Adjoint
 from difftile.diagnostics import (
     DivisionByZero,
     IndexOutOfRange,
+    IntegerTooLarge,
     LaunchError,
     brief,
     counted,
@@ -158,6 +159,7 @@ class Kernel(ByName):
             IndexOutOfRange: An index would leave a shape; the kernel was not launched. Or, under
                 debug, an index that depends on the contents of fields has left one; the launch has
                 run to its end.
+            IntegerTooLarge: The same of an index or a bound of a loop that does not fit 32 bits.
             DivisionByZero: The same of an integer that is divided by zero.
             AssertionFailure: Under debug an assertion does not hold; the launch has run to its end.
         """
@@ -456,7 +458,9 @@ class Kernel(ByName):
             )
         if launch.suspect is not None:
             # Before other threads see the launch: the check finds numbers that need no checks.
-            with suppress(IndexOutOfRange, DivisionByZero):  # raised by the launch itself
+            with suppress(
+                IndexOutOfRange, IntegerTooLarge, DivisionByZero
+            ):  # which the launch raises
                 launch.check(launch.values)
         self._launches.add(launch)
         return launch
