@@ -68,6 +68,7 @@ from difftile.diagnostics import (
     GradientWarning as GradientWarning,
     KernelError as KernelError,
     LaunchError as LaunchError,
+    NarrowProduct as NarrowProduct,
     NotConverged as NotConverged,
     RankError as RankError,
     SlowCompile as SlowCompile,

@@ -558,6 +558,10 @@ class GradientWarning(UserWarning):
     """A finding of `Tape(diagnose=True)`: numbers that are not finite, gradients that are zero."""
 
 
+class NarrowProduct(UserWarning):
+    """A product or left shift of integers in 32 bits, stored where there are 64."""
+
+
 class StaleHalo(UserWarning):
     """Under debug: a kernel reads a halo that was not exchanged since the field was written."""
 

@@ -62,7 +62,7 @@ def run(program: str, folder: Path) -> None:
         exec(compile(program, str(file), "exec", dont_inherit=True), names)
 
 
-WARNINGS = (dt.GradientCut, dt.GradientWarning, dt.SlowCompile)
+WARNINGS = (dt.GradientCut, dt.GradientWarning, dt.NarrowProduct, dt.SlowCompile)
 
 
 def error_of(program: str, folder: Path) -> str:

@@ -10,6 +10,7 @@ from difftile.diagnostics import CallMismatch, TypeMismatch, counted
 from difftile.frontend.context import Context
 from difftile.frontend.items import Item, Static, is_number, is_tuple
 from difftile.frontend.name_lookup import entries_of, parts_of
+from difftile.frontend.narrow_products import warn_of_narrow_product
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import (
     BOOL,
@@ -134,6 +135,7 @@ def assignable(cx: Context, node: ast.expr, item: Item, target: Type, what: str)
             raise TypeMismatch(
                 cx.span(node), f"{what} holds {target} and is given {value.type}.", f"{value.type}"
             )
+        warn_of_narrow_product(cx, value, wanted, what)
         value = cx.b.cast(value, wanted)
         return value if shape_of(value.type) == shape_of(target) else filled(cx, value, target)
 

@@ -6,7 +6,6 @@ A loop at the top level is serial if iterations need a local that earlier ones h
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -137,8 +136,6 @@ def _unroll(cx: Context, node: ast.For) -> None:
 
 def _warn_of_length(cx: Context, node: ast.For) -> None:
     """Warn that compiling will take long, before it does; loops of the library may be longer."""
-    if cx.source.in_library:
-        return
     span = cx.span(node.iter)
     text = render(
         f"'ti.static' unrolls {_MANY} iterations or more, which takes long to compile.",
@@ -146,7 +143,7 @@ def _warn_of_length(cx: Context, node: ast.For) -> None:
         (),
         "write 'for' without 'ti.static'.",
     )
-    warnings.warn_explicit(SlowCompile(text), SlowCompile, span.file, span.line)
+    cx.source.warn(span, SlowCompile(text))
 
 
 # Binding the loop variables

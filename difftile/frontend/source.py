@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -45,6 +46,20 @@ class Source:
         """Whether the function is one of difftile's own."""
         module = self.function.__module__ or ""  # none where exec() has no name
         return module.partition(".")[0] == __name__.partition(".")[0]
+
+    def warn(self, span: Span, warning: Warning) -> None:
+        """Warn at a line of the user, which Python shows once by default."""
+        if self.in_library:
+            return
+        known = self.function.__globals__
+        warnings.warn_explicit(
+            warning,
+            type(warning),
+            span.file,
+            span.line,
+            known.get("__name__", "<unknown>"),
+            known.setdefault("__warningregistry__", {}),
+        )
 
     def called(self, caller: Source, node: ast.AST) -> Source:
         """Return the source as the callee of another one."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from difftile.ir.build import Builder
-from difftile.ir.nodes import Const, Let, Stmt, Value, Var
+from difftile.ir.nodes import Const, Let, Size, Stmt, Value, Var
 from difftile.ir.types import BOOL, FLOATS, Matrix, Scalar, Type, scalar_of, with_scalar
 from difftile.ops.simplify import simplify
 from difftile.ops.table import OPS
@@ -21,17 +21,24 @@ class OpBuilder(Builder):
     def __init__(self) -> None:
         super().__init__()
         self._defs: dict[Var, Let] = {}
+        self._sizes: set[Value] = set()
         self._latest: Value | None = None  # appended by the latest `call` itself
 
     def append(self, stmt: Stmt) -> None:
         """Append a statement as it is, and remember how its variable is defined."""
         if isinstance(stmt, Let):
             self._defs[stmt.out] = stmt
+        elif isinstance(stmt, Size):
+            self._sizes.add(stmt.out)
         super().append(stmt)
 
     def definition(self, value: Value) -> Let | None:
         """Return the op that defines a value, where it is known."""
         return self._defs.get(value) if isinstance(value, Var) else None
+
+    def is_size(self, value: Value) -> bool:
+        """Tell whether a value is an extent of an array."""
+        return value in self._sizes
 
     def call(self, op: str, *args: Value, name: str = "", type_: Type | None = None) -> Value:
         """Return the value of `op(args)`.
