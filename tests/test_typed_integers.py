@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+import random
 import re
 from typing import Any
 
@@ -250,3 +252,98 @@ def test_debug_reports_a_large_index_of_data() -> None:
             read(x, at, y)
     finally:
         dt.init(arch="python")
+
+
+@pytest.mark.parametrize("kind", ["i8", "i16", "i32", "i64"])
+def test_the_least_integer_of_a_type_is_subtracted(kind: str) -> None:
+    """Its opposite, which the type does not have, was added."""
+    low, _ = _ends(kind)
+    text = f"@dt.kernel\ndef f(p: ti.{kind}, y):\n    y[0] = p - ti.cast({low}, ti.{kind})\n"
+    y = dt.zeros(1, getattr(ti, kind))
+    _defined(text, -low)(low + 5, y)
+    assert y[0] == 5
+
+
+# Random kernels
+
+
+def _wrapped(number: int, kind: str) -> int:
+    low, high = _ends(kind)
+    return (number - low) % (high - low + 1) + low
+
+
+def _near(rng: random.Random, kind: str) -> int:
+    """Return an integer of a type, most often near an end of it or of another type."""
+    low, high = _ends(kind)
+    place = rng.choice([low, high, 0, rng.randint(low, high), 2**31, -(2**31), 2**32, 2**53])
+    return min(max(place + rng.randint(-3, 3), low), high)
+
+
+def _defined(text: str, number: int) -> Any:
+    """Return the kernel `f` of a text."""
+    file = f"<integers {number}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    names: dict[str, Any] = {"dt": dt, "ti": ti}
+    exec(compile(text, file, "exec", dont_inherit=True), names)
+    return names["f"]
+
+
+def _expression(rng: random.Random, depth: int) -> str:
+    if not depth or rng.random() < 0.2:
+        return rng.choice(["P", "Q"])
+    parts = _expression(rng, depth - 1), rng.choice("+-*&|^"), _expression(rng, depth - 1)
+    return f"({' '.join(parts)})"
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_random_arithmetic_follows_python(seed: int) -> None:
+    rng = random.Random(seed)
+    kind, *kinds = rng.choices(_TYPES, k=3)
+    expression = _expression(rng, 3)
+    text = expression.replace("P", f"ti.cast(p, ti.{kind})").replace("Q", f"ti.cast(q, ti.{kind})")
+    head = f"def f(p: ti.{kinds[0]}, q: ti.{kinds[1]}, k, y):"
+    kernel = _defined(f"@dt.kernel\n{head}\n    y[k] = {text}\n", seed)
+    given = [tuple(_near(rng, one) for one in kinds) for _ in range(8)]
+    y = dt.zeros(len(given), getattr(ti, kind))
+    for k in dt.steps(len(given)) if seed % 2 else range(len(given)):
+        kernel(*given[k], k, y)
+    expected = [
+        eval(expression, {"P": _wrapped(p, kind), "Q": _wrapped(q, kind)}) for p, q in given
+    ]
+    assert y.to_numpy().tolist() == [_wrapped(one, kind) for one in expected]
+
+
+_ACCESSES = {
+    "x[p - C] = 1": lambda n: [n],
+    "x[ti.cast(p - C, ti.i32)] = 1": lambda n: [n],
+    "for i in range(p - C): x[i] = 1": range,
+    "for i in range(2): x[ti.cast(p - C, ti.i32) + i] = 1": lambda n: [n, n + 1],
+}
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_random_indices_are_refused_as_python_would(seed: int) -> None:
+    rng = random.Random(seed)
+    kind = rng.choice(["i64", "u64", "u32", "i16", "u8"])
+    access = rng.choice([*_ACCESSES])
+    start = _near(rng, kind)
+    text = access.replace("C", f"ti.cast({start}, ti.{kind})").replace(": x", ":\n        x")
+    kernel = _defined(f"@dt.kernel\ndef f(p: ti.{kind}, x):\n    {text}\n", 100 + seed)
+    low, high = _ends(kind)
+    for p in (*range(start - 2, start + 10), *(_near(rng, kind) for _ in range(4)), start + 2**32):
+        at = _wrapped(p - start, kind)
+        fits = _wrapped(at, "i32") == at
+        if not low <= p <= high or (access.startswith("for i in range(p") and at > 100 and fits):
+            continue
+        x = dt.zeros(8, ti.i32)
+        if not fits and "cast" not in access:
+            with pytest.raises(IntegerTooLarge):
+                kernel(p, x)
+            continue
+        cells = _ACCESSES[access](_wrapped(at, "i32"))
+        if all(0 <= i < 8 for i in cells):
+            kernel(p, x)
+            assert x.to_numpy().tolist() == [int(i in cells) for i in range(8)]
+        else:
+            with pytest.raises(IndexOutOfRange):
+                kernel(p, x)

@@ -20,6 +20,7 @@ from difftile.ir.types import (
     FLOATS,
     I32,
     Type,
+    integer_limits,
     numpy_dtype,
     scalar_of,
     shape_of,
@@ -114,7 +115,8 @@ def _is_negative(value: Value) -> TypeGuard[Const]:
     """Tell whether a value is a negative literal; the least integer has no opposite."""
     if not isinstance(value, Const) or value.value >= 0:
         return False
-    return scalar_of(value.type) in FLOATS or value.value > -(2**31)
+    scalar = scalar_of(value.type)
+    return scalar in FLOATS or value.value > integer_limits(scalar)[0]
 
 
 def _add(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
