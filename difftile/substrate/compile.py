@@ -14,7 +14,7 @@ from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
-from difftile.diagnostics import OutOfMemory
+from difftile.diagnostics import KernelError, OutOfMemory
 from difftile.ir.nodes import Accumulate, Array, Fail, Let, ParallelFor, Print, Program, Var
 from difftile.ir.types import Type, shape_of
 from difftile.ir.walk import arrays_written, has_effects, silent, walk
@@ -45,7 +45,7 @@ from difftile.substrate.strips import in_strips
 from difftile.substrate.vector_loops import LoopCode, loop_codes
 from difftile.substrate.vectorise_functions import Vectorised, vectorise_functions
 from difftile.substrate.whole import NO_PARTS, Parts, WholeWrites, size_of
-from difftile.substrate.work import TooManyIterations, work_of
+from difftile.substrate.work import work_of
 
 # Storing instead of adding pays where memory is the bottleneck; below, one variant is enough.
 _FRESH_BYTES = 1 << 20
@@ -329,7 +329,7 @@ class CompiledProgram:
             return known
         try:
             self._work.check(key, flat=not self._on_host, from_zero=self._from_zero)
-        except TooManyIterations:
+        except KernelError:  # too many iterations, or beyond what can be counted to
             if self._rebased is None:
                 raise
             with LOCK:

@@ -55,10 +55,6 @@ _UNKNOWN_TRIPS = 16
 _UNKNOWN_EXTENT = 1 << 20
 
 
-class TooManyIterations(KernelError):
-    """A parallel loop has more iterations than integers of 32 bits count."""
-
-
 @dataclass(frozen=True, slots=True)
 class Work:
     """The estimate for one program.
@@ -93,7 +89,7 @@ class Work:
             from_zero: All loops are from zero, whatever integers their lengths follow from.
 
         Raises:
-            TooManyIterations: There are too many.
+            KernelError: There are too many.
         """
         for stmt, count in self._estimate(key).counts(flat=flat):
             most = LAST if from_zero and isinstance(stmt, Let) else MOST_ITERATIONS
@@ -102,7 +98,7 @@ class Work:
                 if isinstance(stmt, Let) and not -LAST - 1 <= count <= LAST:
                     what = "This loop needs the number {} to count its iterations in one launch."
                     label = "beyond 32 bits"
-                raise TooManyIterations(
+                raise KernelError(
                     what.format(f"{count:.0f}"),
                     stmt.span,
                     label,
