@@ -129,6 +129,6 @@ def test_forms_for_adjoints_are_those_of_the_terms(name: str) -> None:
 def test_a_spring_takes_two_steps_at_least() -> None:
     solref, solimp = np.array([0.001, 0.8]), np.array([0.9, 0.95, 0.001, 0.5, 2.0])
     for h, time in ((0.005, 0.01), (0.0001, 0.001)):
-        k, b = spring.function(solref, solimp, h)
+        k, b = spring.function(solref, solimp, 2.0 * h)
         assert b == pytest.approx(2 / (0.95 * time))
         assert k == pytest.approx(1 / (0.95 * time * 0.8) ** 2)
