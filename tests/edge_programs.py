@@ -292,7 +292,9 @@ def slope_of(number: int, direction: Any) -> float | None:
     ]
     if not np.allclose(*found, rtol=1e-5, atol=1e-6):
         return None
-    return found[0]
+    # Where two numbers are equal, `max` has another slope on each side, and their mean in between.
+    ahead = (_value(START + 1e-5 * direction, number) - _value(START, number)) / 1e-5
+    return found[0] if np.isclose(ahead, found[0], rtol=1e-3, atol=1e-3) else None
 
 
 def _by_tape(number: int, direction: Any) -> float:
