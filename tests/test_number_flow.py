@@ -626,3 +626,12 @@ def test_random_expressions() -> None:
         npt.assert_allclose(loss[None], refer(START), rtol=1e-12, err_msg=f"program {seed}")
         want = slopes(refer, START)
         npt.assert_allclose(x.grad.to_numpy(), want, rtol=1e-9, err_msg=f"program {seed}")
+
+
+@pytest.mark.parametrize("rounded", [lambda a: np.round(a, 8), np.rint, lambda a: round(a, 8)])
+def test_a_number_that_is_rounded_loses_its_derivative_aloud(rounded: Any) -> None:
+    x = dt.full(3, 0.75, ti.f64, grad=True)
+    with dt.Tape():
+        with pytest.warns(dt.GradientCut, match=r"rint|rounded"):
+            rounded(x[1])
+        assert np.floor(x[1]) == 0.0  # whose derivative is zero, as that of comparisons

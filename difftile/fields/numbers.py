@@ -41,7 +41,7 @@ CARRIED = frozenset(
 )
 """The operations that derivatives pass, by NumPy's names."""
 _CONSTANT = {
-    *("isnan", "isinf", "isfinite", "signbit", "sign", "floor", "ceil", "rint", "trunc"),
+    *("isnan", "isinf", "isfinite", "signbit", "sign", "floor", "ceil", "trunc"),
     *("floor_divide", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
     *("logical_and", "logical_or", "logical_xor", "logical_not"),
 }
@@ -254,8 +254,9 @@ class Number:
         return each(*[np.asarray(one, object) for one in inputs])
 
     def __getattr__(self, name: str) -> Any:
-        # What NumPy calls for the elements of an object array.
-        if name in CARRIED or name in _CONSTANT:
+        # What NumPy calls for the elements of an object array: 'rint' for np.round(a, 8), where a
+        # derivative of zero is not what is meant.
+        if name in CARRIED or name in _CONSTANT or name == "rint":
             return functools.partial(getattr(np, name), self)
         raise AttributeError(
             f"a number on an open tape has no attribute '{name}'; dt.stop_grad(a) is a plain one",
