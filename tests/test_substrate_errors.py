@@ -74,6 +74,7 @@ def test_fault_in_an_adjoint_is_shown_at_the_users_line() -> None:
     assert '"<difftile' not in str(caught.value)
 
 
+@pytest.mark.compiled
 def test_fault_while_launching() -> None:
     @dt.kernel
     def waves(x):
