@@ -26,7 +26,7 @@ from typing import Any
 from difftile.ir.nodes import Array, Fail, Print, Program, Var
 from difftile.ir.walk import walk
 from difftile.meaning import run
-from difftile.substrate import chosen, compiler, current_session
+from difftile.substrate import LOCK, chosen, compiler, current_session
 from difftile.substrate.backend import Launcher
 from difftile.substrate.emit import Emitted
 from difftile.substrate.memory import Buffer
@@ -194,9 +194,9 @@ class ByMeaning:
     def launch(self, args: Sequence[Any]) -> None:
         """Run on buffers and numbers, one for each parameter."""
         if self._record.compiles or self._has_done_much(args):
-            if self._code is None:
-                self._code = self._compiled()
-            self._code.launch(args)
+            with LOCK:  # several threads may get here at once, and the compiler takes one
+                code = self._code = self._code or self._compiled()
+            code.launch(args)
             return
         for position in self._written:
             args[position].contents.known = None
