@@ -123,8 +123,12 @@ class Limits:
         self._checked: dict[tuple[int, ...], Found | None] = {}
         self._conditions: dict[tuple[int | None, ...], Conditions] = {}
         self._parts: dict[frozenset[int], _Tests] = {}
-        self._all = _Tests(once(tests.program))
         self._decided = 0
+
+    @cached_property
+    def _all(self) -> _Tests:
+        """All tests; few kernels need them."""
+        return _Tests(once(self._program))
 
     def check(self, values: Sequence[Argument]) -> None:
         """Check a launch.

@@ -130,11 +130,12 @@ class _Walk:
         """Return a value of which only the type is known."""
         scalar, shape = scalar_of(type_), shape_of(type_)
         count = math.prod(shape)
-        parts: list[Known] = [
-            UNDECIDED if scalar == BOOL else self.symbols.whole(*integer_limits(scalar))
-            for _ in range(count)
-        ]
+        parts = [self.unknown_number(scalar) for _ in range(count)]
         return parts if shape else parts[0]
+
+    def unknown_number(self, scalar: Scalar) -> Known:
+        """Return a number of which only the type is known."""
+        return UNDECIDED if scalar == BOOL else self.symbols.whole(*integer_limits(scalar))
 
     def fitted(self, value: Whole, scalar: Scalar) -> Whole:
         """Return an integer of a type, which wraps around where it would leave its limits."""
@@ -207,7 +208,7 @@ class _Walk:
             case "cast", (Truth() as a,):
                 return a
             case _:
-                return UNDECIDED if scalar == BOOL else self.symbols.whole(*integer_limits(scalar))
+                return self.unknown_number(scalar)
 
     def compared(self, op: str, *args: Whole) -> Truth:
         if op not in COMPARISONS:
@@ -271,20 +272,14 @@ class _Walk:
         cond = self.truth(stmt.cond)
         results: list[list[_Item]] = []
         ends: list[list[Interval | None]] = []
-        taken: list[Truth] = []
         for side, block in ((cond, stmt.then), (negated(cond), stmt.orelse)):
             if side.holds is False:
                 continue
             with self.symbols.under(side.yes) as possible:
                 if possible:
                     results.append(self.block(block))
-                    taken.append(side)
-                    ends.append(
-                        [
-                            self.symbols.ends(r) if isinstance(r, Whole) else None
-                            for r in results[-1]
-                        ]
-                    )
+                    ends_of = self.symbols.ends
+                    ends.append([ends_of(r) if isinstance(r, Whole) else None for r in results[-1]])
         for k, out in enumerate(stmt.outs):
             of = [one[k] for one in results]
             if len(of) == 1:

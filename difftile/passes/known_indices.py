@@ -137,6 +137,11 @@ class _Finder:
         self.known[out] = known
         return True
 
+    def forget(self, outs: Sequence[Var]) -> None:
+        """Note that variables are never known."""
+        for out in outs:
+            self.set(out, _NO)
+
     def held(self, value: Value) -> Value:
         """Return a value, or zero for one that is never known, and is not computed."""
         if isinstance(value, Const):
@@ -263,8 +268,7 @@ class _Finder:
     def sides(self, stmt: If) -> None:
         known = self.of(stmt.cond)
         if known == _NO:
-            for out in stmt.outs:
-                self.set(out, _NO)
+            self.forget(stmt.outs)
             return
         then, orelse = self.block(stmt.then), self.block(stmt.orelse)
         outs: list[Var] = []
@@ -298,8 +302,7 @@ class _Finder:
 
     def serial(self, stmt: For) -> None:
         if self.all_of((stmt.start, stmt.stop)) != _YES:
-            for out in stmt.outs:
-                self.set(out, _NO)
+            self.forget(stmt.outs)
             return
         self.known[stmt.index] = _YES
         while True:
@@ -343,8 +346,7 @@ class _Finder:
             )
         )
         if known != _YES:  # what stopped it here may have been data
-            for out in stmt.outs:
-                self.set(out, _NO)
+            self.forget(stmt.outs)
 
     def enter(self, loop: For | While) -> None:
         """Bind the carries of a loop, as well as they are known."""

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from difftile.ir.nodes import Block, Const, Let, Program, Size, Stmt, Value, Var
-from difftile.ir.types import BOOL, FLOATS, numpy_dtype, scalar_of
+from difftile.ir.types import BOOL, FLOATS, integer_limits, scalar_of
 from difftile.ir.walk import walk, with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.passes.instrument import components
@@ -91,9 +89,9 @@ class _Divisions:
         scalar = scalar_of(stmt.out.type)
         is_zero = divisor.eq(0)
         stops = is_zero
-        limits = np.iinfo(numpy_dtype(scalar))
-        if limits.min < 0:
-            stops = is_zero | (divisor.eq(-1) & dividend.eq(int(limits.min)))
+        least, _ = integer_limits(scalar)
+        if least < 0:
+            stops = is_zero | (divisor.eq(-1) & dividend.eq(least))
         safe = stops.select(Const(1, stmt.args[1].type), divisor).value
         if stmt.op in _REMAINDERS:
             self.b.append(replace(stmt, args=(stmt.args[0], safe)))
