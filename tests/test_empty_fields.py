@@ -34,6 +34,23 @@ def energy(x, total):
 
 
 @dt.kernel
+def count(x, total):
+    for i in x:
+        total[None] += 1.0
+
+
+@dt.kernel
+def count_grid(x, total):
+    for i, j in x:
+        total[None] += 1.0
+
+
+@dt.kernel
+def lengths(x, total):
+    total[None] = x.shape[0] * x.shape[1]
+
+
+@dt.kernel
 def greatest(x, total):
     for i in range(x.shape[0]):
         ti.atomic_max(total[None], x[i])
@@ -78,6 +95,10 @@ LAUNCHES: dict[str, tuple[Any, Any]] = {
     "no rows": (square_grid, lambda: (zeros(0, 3), zeros(0, 3))),
     "no columns": (square_grid, lambda: (zeros(3, 0), zeros(3, 0))),
     "sum": (energy, lambda: (zeros(0), zeros())),
+    "number": (count, lambda: (zeros(0), zeros())),
+    "number without rows": (count_grid, lambda: (zeros(0, 1), zeros())),
+    "number without columns": (count_grid, lambda: (zeros(1, 0), zeros())),
+    "lengths": (lengths, lambda: (zeros(0, 3), zeros())),
     "maximum": (greatest, lambda: (zeros(0), zeros())),
     "stencil": (neighbours, lambda: (zeros(0), zeros(0))),
     "scatter": (scatter, lambda: (zeros(0), order_of_none(), zeros(3))),

@@ -113,8 +113,9 @@ def test_ranks_of_mpi_train_as_one(balls: Path, case: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["staged", "direct"])
-def test_ranks_train_as_one_on_a_fake_device(balls: Path, kind: str) -> None:
-    check(balls, "default", partial(ranks(2).run, trained_on, kind, patience=400.0))
+@pytest.mark.parametrize(("case", "size"), [("default", 2), ("emptied", 4)])
+def test_ranks_train_as_one_on_a_fake_device(balls: Path, case: str, size: int, kind: str) -> None:
+    check(balls, case, partial(ranks(size).run, trained_on, kind, patience=400.0))
 
 
 @pytest.mark.gpu

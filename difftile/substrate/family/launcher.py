@@ -195,7 +195,9 @@ class LaunchedKernel:
         for place, is_float, arg in zip(self._places, self._is_float, args, strict=True):
             if isinstance(arg, Buffer):
                 device: Any = arg.device  # which memory of this session has here
-                if arg.address:  # not of Taichi, which asks the driver where it is
+                # Taichi asks the driver where memory is that is not its own, unless there is none:
+                # what is empty has one element in an ndarray, which a kernel would visit.
+                if arg.address or not arg.nbytes:
                     shape = arg.shape or self._least_shape
                     context.set_arg_external_array_with_shape(
                         place, arg.address, arg.nbytes, shape, 0
