@@ -61,18 +61,21 @@ def test_random_kernels_with_funcs_vectors_and_locals_of_loops(wild: bool, tmp_p
     assert 0.3 * count.launches < count.outside < 0.75 * count.launches
 
 
+DIVIDED = "t % n", "t // n"  # only where n is above zero
 INDICES = (
     *("i + t", "2 * t - i", "n + 3 - 2 * t", "t // 2", "n * t", "t % 4", "i * t", "t & 3"),
     *("t * t", "n - t + i", "1 << t", "ti.min(t, n)"),
+    *DIVIDED,
 )
 
 
 def test_launches_that_need_no_check_stay_inside(tmp_path: Path) -> None:
     file = tmp_path / "conditions.py"
     rng = random.Random(0)
+    stops = ["n" if index in DIVIDED else rng.choice(["n", "t", "3"]) for index in INDICES]
     texts = [
         f"def kernel_{seed}(x, y, z, n, t):\n"
-        f"    for i in range({rng.choice(['n', 't', '3'])}):\n"
+        f"    for i in range({stops[seed]}):\n"
         f"        y[{index}] += 1.0\n\n\n"
         for seed, index in enumerate(INDICES)
     ]

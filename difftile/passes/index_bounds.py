@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
@@ -186,7 +186,8 @@ class _Walk:
             if len(texts) == len(args):
                 text = SPELLED[op].format(*texts)
                 now = SPELLED[op].format(*(f"({one[1]})" for one in given if one is not None))
-                self.symbols.define(found, text, eval(now))
+                with suppress(ArithmeticError, ValueError):  # in a branch that is not taken
+                    self.symbols.define(found, text, eval(now))
         return fitted
 
     def logic(self, op: str, scalar: Scalar, args: Sequence[Known]) -> Known:
