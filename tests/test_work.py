@@ -203,6 +203,29 @@ program f(x: field<f64, 1>, n: i32)
 
 
 @dt.kernel
+def folded(x, n: int):
+    for _ in range((n * 65536 + 3) % 7):
+        x[0] += 1.0
+    for k in range(ti.cast(n * 65536, ti.u8)):
+        x[1] += 1.0
+
+
+def test_what_a_loop_is_not_counted_by_may_wrap_around() -> None:
+    x = dt.zeros(4, ti.f64)
+    folded(x, 65536)
+    assert x.tolist() == [3.0, 0.0, 0.0, 0.0]
+    counts(x, 4)
+    with pytest.raises(KernelError, match=r"4900000000"):
+        squared(x, 70_000)
+
+
+@dt.kernel
+def squared(x, n: int):
+    for _ in range(n * n):
+        x[0] += 1.0
+
+
+@dt.kernel
 def pairs(x, n: int):
     for i, j in ti.ndrange(n, n):
         x[(i + j) % 4] += 1.0

@@ -35,7 +35,7 @@ from difftile.ir.nodes import (
     Value,
     Var,
 )
-from difftile.ir.types import I32, I64, U32, U64, Scalar, integer_limits, scalar_of, shape_of
+from difftile.ir.types import BOOL, FLOATS, I32, Scalar, integer_limits, scalar_of, shape_of
 from difftile.ir.walk import operands, regions, walk
 from difftile.ops.table import OPS
 from difftile.substrate.steps import SCALAR, STEP, Speed
@@ -49,7 +49,7 @@ MOST_ITERATIONS = 2**31 - 2**12  # sizes are rounded up to blocks and threads
 _COUNTING = frozenset(
     ("add", "sub", "mul", "neg", "max", "min", "floordiv", "mod", "cast", "gt", "select")
 )
-_WIDE = (I64, U32, U64)
+_FOLDING = frozenset(("floordiv", "mod", "cast"))  # what has wrapped around before means nothing
 _EXACT = 2**53  # integers up to this one are floats as well
 _UNKNOWN_TRIPS = 16
 _UNKNOWN_EXTENT = 1 << 20
@@ -62,13 +62,13 @@ class Work:
     Args:
         program: The program.
         positions: Which arguments the estimate depends on.
-        bounds: The values that bounds of loops are computed from.
+        counted: The values of 32 bits that loops are counted by, which may not wrap around.
         speed: How fast its loops are.
     """
 
     program: Program
     positions: tuple[int, ...]
-    bounds: frozenset[Var]
+    counted: frozenset[Var]
     speed: Speed
 
     def key(self, args: Sequence[Any]) -> tuple[Any, ...]:
@@ -185,22 +185,28 @@ def work_of(program: Program, speed: Speed = SCALAR, targets: Iterable[Array] = 
     stmts = list(walk(program.body))
     lets = {s.out: s for s in stmts if isinstance(s, Let)}
     sizes = {s.out: s.array for s in stmts if isinstance(s, Size)}
+    loops = [s for s in stmts if isinstance(s, (For, ParallelFor))]
+    spans = {loop.span for loop in loops}  # also of what passes compute for them
     bounds: set[Array | Var] = set(targets)
-    inner: set[Var] = set()
-    pending = [v for s in stmts if isinstance(s, (For, ParallelFor)) for v in operands(s)]
+    seen: dict[Var, bool] = {}  # whether it may not wrap around
+    pending = [(value, True) for loop in loops for value in operands(loop)]
     while pending:
-        value = pending.pop()
-        if value in inner:
+        value, fits = pending.pop()
+        let = lets.get(value) if isinstance(value, Var) else None
+        if let is None:
+            if isinstance(value, Var):
+                bounds.add(sizes.get(value, value))
             continue
-        if isinstance(value, Var) and value in lets:
-            inner.add(value)
+        fits = (fits or let.span in spans) and let.out.type == I32
+        if let.out not in seen or fits > seen[let.out]:
+            seen[let.out] = fits
             # The results of other ops are unknown before the launch.
-            pending += lets[value].args if lets[value].op in _COUNTING else ()
-        elif isinstance(value, Var):
-            bounds.add(sizes.get(value, value))
+            args = let.args if let.op in _COUNTING else ()
+            pending += [(arg, fits and let.op not in _FOLDING) for arg in args]
     params = (*program.params, *program.temps)
     positions = tuple(k for k, p in enumerate(params) if p in bounds)
-    return Work(program, positions, frozenset(inner), speed)
+    counted = frozenset(out for out, fits in seen.items() if fits)
+    return Work(program, positions, counted, speed)
 
 
 def _always_run(block: Block) -> Iterator[Stmt]:
@@ -243,7 +249,7 @@ class _Estimate:
     def counts(self, *, flat: bool) -> Iterator[tuple[Let | ParallelFor, float]]:
         """Yield the integers that are computed for bounds, and the lengths of parallel loops."""
         for stmt in _always_run(self.work.program.body):
-            if isinstance(stmt, Let) and stmt.out in self.work.bounds and stmt.out.type == I32:
+            if isinstance(stmt, Let) and stmt.out in self.work.counted:
                 yield stmt, self.values.get(stmt.out, 0.0)
             elif isinstance(stmt, ParallelFor):
                 axes = zip(stmt.starts, stmt.stops, strict=True)
@@ -330,7 +336,7 @@ class _Estimate:
             with np.errstate(all="ignore"):
                 found = float(OPS[op].numpy(*known))
             scalar = scalar_of(out.type)
-            if scalar in _WIDE or (op == "cast" and scalar == I32):
+            if scalar not in (BOOL, *FLOATS) and (op == "cast" or out not in self.work.counted):
                 found = _as_stored(found, scalar)
             if found is not None:
                 self.values[out] = found

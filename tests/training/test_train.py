@@ -479,8 +479,10 @@ def test_a_full_disk_is_one_line(
         context.setattr("difftile.files.writing.os.fsync", write)
         assert train(balls["colmap-bin"], tmp_path, "--no-pictures", "--save-every", "2") == 1
     line = last_line(capsys)
-    full = "[Errno 28] No space left on device"
-    assert line.startswith(f"difftile train: error: {full}; no checkpoint could be written ({full}")
+    place = tmp_path / "checkpoints" / "step_00000004.npz"
+    full = f"[Errno 28] No space left on device: '{place}'"
+    failed = f"no checkpoint could be written ({full})"
+    assert line.startswith(f"difftile train: error: {full}; {failed}")
     assert "; --resume continues from step 2, " in line
     assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["step_00000002.npz"]
     goes_on(balls["colmap-bin"], tmp_path, cloud)
