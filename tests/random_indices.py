@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import random
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -429,6 +430,7 @@ class Vec(list[Any]):
 
 
 PLAIN: dict[str, Any] = {
+    "Word": Word,
     "range": lambda *bounds: map(Word, range(*bounds)),
     "ti": SimpleNamespace(
         min=lambda a, b: _of_both(min, a, b),
@@ -547,7 +549,7 @@ def judge(
     ]
     file.write_text(HEAD + "".join(texts), encoding="utf-8")
     real = loaded(file)
-    file.with_stem("plain").write_text((HEAD + "".join(texts)).replace("@dt.func\n", ""))
+    file.with_stem("plain").write_text(plain_text(HEAD + "".join(texts)))
     plain = loaded(file.with_stem("plain"))
     vars(plain).update(PLAIN)
     wrong: list[Verdict] = []
@@ -571,6 +573,14 @@ def judge(
             if refused(limits, given) != all(runs):
                 wrong.append(Verdict(seed, given, false=not all(runs)))
     return wrong, count
+
+
+_LITERAL = re.compile(r"^( +\w+) = (\d+)$", re.MULTILINE)
+
+
+def plain_text(text: str) -> str:
+    """Return the text of kernels for plain Python, where a local is an integer of 32 bits."""
+    return _LITERAL.sub(r"\1 = Word(\2)", text.replace("@dt.func\n", ""))
 
 
 def loaded(file: Path) -> ModuleType:

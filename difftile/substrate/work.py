@@ -36,7 +36,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import BOOL, FLOATS, I32, Scalar, integer_limits, scalar_of, shape_of
-from difftile.ir.walk import operands, regions, walk
+from difftile.ir.walk import regions, walk
 from difftile.ops.table import OPS
 from difftile.substrate.steps import SCALAR, STEP, Speed
 
@@ -62,12 +62,14 @@ class Work:
     Args:
         program: The program.
         positions: Which arguments the estimate depends on.
-        counted: The values of 32 bits that loops are counted by, which may not wrap around.
+        exact: Values of 32 bits that bounds of loops are sums and products of.
+        counted: Those which may not wrap around: bounds, and what passes compute for loops.
         speed: How fast its loops are.
     """
 
     program: Program
     positions: tuple[int, ...]
+    exact: frozenset[Var]
     counted: frozenset[Var]
     speed: Speed
 
@@ -186,10 +188,12 @@ def work_of(program: Program, speed: Speed = SCALAR, targets: Iterable[Array] = 
     lets = {s.out: s for s in stmts if isinstance(s, Let)}
     sizes = {s.out: s.array for s in stmts if isinstance(s, Size)}
     loops = [s for s in stmts if isinstance(s, (For, ParallelFor))]
+    ends = {value for loop in loops for value in _ends(loop)}
     spans = {loop.span for loop in loops}  # also of what passes compute for them
     bounds: set[Array | Var] = set(targets)
-    seen: dict[Var, bool] = {}  # whether it may not wrap around
-    pending = [(value, True) for loop in loops for value in operands(loop)]
+    exact: dict[Var, bool] = {}  # of the values that bounds follow from
+    counted: set[Var] = set()
+    pending = [(value, True) for value in ends]
     while pending:
         value, fits = pending.pop()
         let = lets.get(value) if isinstance(value, Var) else None
@@ -197,16 +201,25 @@ def work_of(program: Program, speed: Speed = SCALAR, targets: Iterable[Array] = 
             if isinstance(value, Var):
                 bounds.add(sizes.get(value, value))
             continue
-        fits = (fits or let.span in spans) and let.out.type == I32
-        if let.out not in seen or fits > seen[let.out]:
-            seen[let.out] = fits
+        if let.out.type == I32 and (value in ends or let.span in spans):
+            counted.add(let.out)
+        fits = let.out.type == I32 and (fits or let.out in counted)
+        if let.out not in exact or fits > exact[let.out]:
+            exact[let.out] = fits
             # The results of other ops are unknown before the launch.
             args = let.args if let.op in _COUNTING else ()
             pending += [(arg, fits and let.op not in _FOLDING) for arg in args]
     params = (*program.params, *program.temps)
     positions = tuple(k for k, p in enumerate(params) if p in bounds)
-    counted = frozenset(out for out, fits in seen.items() if fits)
-    return Work(program, positions, counted, speed)
+    sums = frozenset(out for out, fits in exact.items() if fits)
+    return Work(program, positions, sums, frozenset(counted), speed)
+
+
+def _ends(loop: For | ParallelFor) -> tuple[Value, ...]:
+    """Return the bounds of a loop."""
+    if isinstance(loop, For):
+        return loop.start, loop.stop
+    return *loop.starts, *loop.stops
 
 
 def _always_run(block: Block) -> Iterator[Stmt]:
@@ -336,7 +349,7 @@ class _Estimate:
             with np.errstate(all="ignore"):
                 found = float(OPS[op].numpy(*known))
             scalar = scalar_of(out.type)
-            if scalar not in (BOOL, *FLOATS) and (op == "cast" or out not in self.work.counted):
+            if scalar not in (BOOL, *FLOATS) and (op == "cast" or out not in self.work.exact):
                 found = _as_stored(found, scalar)
             if found is not None:
                 self.values[out] = found
