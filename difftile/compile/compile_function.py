@@ -15,16 +15,16 @@ from difftile.diagnostics import KernelError, Label, LaunchError, render
 from difftile.frontend.lower import Lowered, Signature, lower, parameters_of
 from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import source_of
-from difftile.ir.derived import primal
+from difftile.ir.derived import Derived, primal
 from difftile.ir.nodes import Print, Program
 from difftile.ir.walk import size_of, walk
 from difftile.ops.vocabulary import FieldMeaning, PythonFunction, RuleMeaning
 from difftile.passes.bind_gradients import bind_gradients
 from difftile.passes.bounds import guard, unchecked
-from difftile.passes.conflicts import clashes, races
-from difftile.passes.known_indices import known_indices
+from difftile.passes.conflicts import Doubt, clashes, races
+from difftile.passes.known_indices import KnownIndices, known_indices
 from difftile.passes.optimise import normalise
-from difftile.substrate import Native, Session
+from difftile.substrate import Kept, Native, Session, kept_for
 
 
 def compile_kernel(
@@ -89,6 +89,18 @@ def compile_function(
     """
     if session.compiles:
         _refuse_stops(lowered.program)
+    kept = _kept(lowered, session, is_rule=is_rule)
+    found = kept.get("function", lambda: _analysed(lowered, session, is_rule=is_rule))
+    derived, program, tests, doubts = found
+    code = Specialisation(name, derived, program, lowered, session, tests, doubts, native, kept)
+    code.sizes = {"as written": size_of(lowered.program), "normalised": size_of(program)}
+    return code
+
+
+def _analysed(
+    lowered: Lowered, session: Session, *, is_rule: bool
+) -> tuple[Derived, Program, KnownIndices | None, list[Doubt]]:
+    """Return the program of a function, its normal form, and what is checked at launches."""
     written = derive(lowered.program)
     derived = bind_gradients(written) if is_rule else primal(written)
     checked = guard(derived.program) if session.debug else unchecked(derived.program)
@@ -102,9 +114,18 @@ def compile_function(
     if is_rule:
         doubts += [doubt for doubt in clashes(program) if not doubt.of_constants]
     tests = None if session.debug else known_indices(derived.program)
-    code = Specialisation(name, derived, program, lowered, session, tests, doubts, native)
-    code.sizes = {"as written": size_of(lowered.program), "normalised": size_of(program)}
-    return code
+    return derived, program, tests, doubts
+
+
+def _kept(lowered: Lowered, session: Session, *, is_rule: bool) -> Kept:
+    """Return what is kept on disk of a lowered function.
+
+    The launch knows the parameters and hidden fields as the frontend has made them.
+    """
+    programs = [one for one in (lowered.program, lowered.one_world) if one is not None]
+    own = [param for one in programs for param in (*one.params, *one.temps)]
+    own += () if lowered.result is None else lowered.result.cells
+    return kept_for(session.kept, own, (session.settings, is_rule, programs))
 
 
 def _refuse_stops(program: Program) -> None:

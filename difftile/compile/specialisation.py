@@ -21,7 +21,7 @@ from difftile.ir.walk import size_of
 from difftile.passes.conflicts import Doubt
 from difftile.passes.known_indices import KnownIndices
 from difftile.passes.stages import split
-from difftile.substrate import Native, Session
+from difftile.substrate import Kept, Native, Session
 
 if TYPE_CHECKING:
     from difftile.compile.adjoint_plan import AdjointPlan
@@ -43,6 +43,7 @@ class Specialisation:
         tests: The tests of indices that sizes and integers decide.
         doubts: Accesses of different iterations that sizes and numbers decide about.
         native: Native kernels that may run instead, if all is one stage.
+        kept: What is kept of it on disk.
 
     Attributes:
         params: The parameters, followed by the hidden fields.
@@ -70,15 +71,19 @@ class Specialisation:
         tests: KnownIndices | None,
         doubts: Sequence[Doubt],
         native: Native | None = None,
+        kept: Kept | None = None,
     ) -> None:
         params, result = derived.program.params, lowered.result
         self.name = name
         self.session = session
         self.captures = lowered.captures
         self.streams = lowered.streams
-        parts = split(program)
+        self._kept = kept or Kept()
+        parts = self._kept.get("stages", lambda: split(program))
         native = native if len(parts) == 1 else None
-        self.stages = [Stage(stage, number, native) for number, stage in enumerate(parts)]
+        self.stages = [
+            Stage(stage, number, native, self._kept) for number, stage in enumerate(parts)
+        ]
         self.fusions: dict[object, Any] = {}
         self.sizes: dict[str, int] = {}
         self.seconds = 0.0
@@ -105,7 +110,6 @@ class Specialisation:
         one_world = () if lowered.one_world is None else lowered.one_world.params
         self.ownership = ownership(doubts, self.position | {p: k for k, p in enumerate(one_world)})
         self.plans: dict[tuple[int, tuple[bool, ...], bool], AdjointPlan] = {}
-        self._wanted: dict[tuple[bool, ...], frozenset[Array]] = {}
         self._passed: dict[tuple[int, frozenset[Array]], Ownership | None] = {}
 
     @cached_property
@@ -154,18 +158,17 @@ class Specialisation:
         A hidden field counts if it is given values that vary with a field of the user's that
         counts.
         """
-        found = self._wanted.get(grads)
-        if found is None:
-            graded = self.arrays(grads)
-            sources = set(graded.difference(self.params[self._first_temp :]))
-            while True:  # from stage to stage
-                writes = [w for stage in self.stages for w in active_writes(stage.program, sources)]
-                more = {w.array for w in writes} & graded
-                if not more:
-                    break
-                sources |= more
-            found = self._wanted[grads] = frozenset(sources)
-        return found
+        return self._kept.get(("wanted", grads), lambda: self._wanted(grads))
+
+    def _wanted(self, grads: tuple[bool, ...]) -> frozenset[Array]:
+        graded = self.arrays(grads)
+        sources = set(graded.difference(self.params[self._first_temp :]))
+        while True:  # from stage to stage
+            writes = [w for stage in self.stages for w in active_writes(stage.program, sources)]
+            more = {w.array for w in writes} & graded
+            if not more:
+                return frozenset(sources)
+            sources |= more
 
     def passed(self, stage: Stage, wanted: frozenset[Array]) -> Ownership | None:
         """Return the check of launches before derivatives pass through a stage.
@@ -195,6 +198,9 @@ class Specialisation:
         """Return the positions of the results that vary with fields that have gradients."""
         if not self._cells:
             return frozenset()
+        return self._kept.get(("varying", grads), lambda: self._varying_results(grads))
+
+    def _varying_results(self, grads: tuple[bool, ...]) -> frozenset[int]:
         wanted = self.wanted(grads).difference(self._cells)
         writes = [w for stage in self.stages for w in active_writes(stage.program, wanted)]
         return frozenset(self.position[w.array] for w in writes if w.array in self._cells)

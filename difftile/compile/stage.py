@@ -41,7 +41,7 @@ from difftile.passes.promises import verify
 from difftile.passes.rebase import rebase
 from difftile.passes.versions import late_loads, redirect
 from difftile.passes.windows import Windowed, windowed
-from difftile.substrate import CompiledProgram, Native, current_session
+from difftile.substrate import CompiledProgram, Kept, Native, current_session
 
 _FEWEST_BLOCKS = 32  # more lose digits where their sums meet
 _BLOCKS_A_THREAD = 4
@@ -107,6 +107,8 @@ class DerivedCode:
     Args:
         derived: The program.
         native: Native kernels that may run instead.
+        kept: What is kept of it on disk.
+        key: Its name there.
 
     Attributes:
         code: The compiled program.
@@ -115,13 +117,19 @@ class DerivedCode:
         lengths: The program that finds the extents of its logs; None if it has none.
     """
 
-    __slots__ = ("_advance", "code", "derived", "lengths", "roles")
+    __slots__ = ("_advance", "_kept", "_key", "code", "derived", "lengths", "roles")
 
-    def __init__(self, derived: Derived, native: Native | None = None) -> None:
-        self.derived = derived
-        self.lengths = None if derived.lengths is None else DerivedCode(derived.lengths)
+    def __init__(
+        self,
+        derived: Derived,
+        native: Native | None = None,
+        kept: Kept | None = None,
+        key: tuple[object, ...] = (),
+    ) -> None:
+        self.derived, self._kept, self._key = derived, kept or Kept(), key
+        self.lengths = None if derived.lengths is None else self._with(derived.lengths, "lengths")
         self._advance: DerivedCode | None = None
-        self.code = compiled(derived.program, native)
+        self.code = compiled(derived.program, native, self._kept, key)
         self.roles = self.roles_in(self.code.program)
 
     def roles_in(self, program: Program) -> tuple[Role, ...]:
@@ -140,8 +148,12 @@ class DerivedCode:
     def advance(self) -> DerivedCode:
         """The program that only runs the stage on copies; of programs with logs."""
         assert self.derived.advance is not None
-        self._advance = self._advance or DerivedCode(self.derived.advance)
+        self._advance = self._advance or self._with(self.derived.advance, "advance")
         return self._advance
+
+    def _with(self, other: Derived, word: str) -> DerivedCode:
+        """Return the code of a program that runs with this one."""
+        return DerivedCode(other, None, self._kept, (*self._key, word))
 
     def fields(self, kind: type[Before | After | Bar]) -> dict[Array, Array]:
         """Return the parameters with a role of some kind, by the field of the primal."""
@@ -152,12 +164,19 @@ class DerivedCode:
         }
 
 
-def compiled(program: Program, native: Native | None = None) -> CompiledProgram:
+def compiled(
+    program: Program,
+    native: Native | None = None,
+    kept: Kept | None = None,
+    key: tuple[object, ...] = (),
+) -> CompiledProgram:
     """Return a program finished and ready to be launched.
 
     Args:
         program: The program.
         native: Native kernels that may run instead; not under debug, which checks the program.
+        kept: What is kept of it on disk.
+        key: Its name there.
     """
     session = current_session()
     if not session.compiles:
@@ -176,13 +195,14 @@ def compiled(program: Program, native: Native | None = None) -> CompiledProgram:
 
     if session.debug:
         return _as_it_is(program, finished, debug=True)
-    form = finished(program)
+    kept = kept or Kept()
+    form = kept.get((*key, "form"), lambda: finished(program))
     launches = None if native is None else native(form)
 
     def rebased() -> CompiledProgram:
         return CompiledProgram(finished(rebase(program)), from_zero=True)
 
-    return CompiledProgram(form, native=launches, rebased=rebased)
+    return CompiledProgram(form, native=launches, rebased=rebased, kept=kept, key=key)
 
 
 def _as_it_is(
@@ -213,22 +233,21 @@ class Stage:
         number: The stages of the kernel before this one.
         native: Native kernels that may run instead of the stage; programs derived from it ignore
             them.
+        kept: What is kept of it on disk.
     """
 
-    def __init__(self, program: Program, number: int, native: Native | None = None) -> None:
-        self.program = pruned(program)
+    def __init__(
+        self,
+        program: Program,
+        number: int,
+        native: Native | None = None,
+        kept: Kept | None = None,
+    ) -> None:
         self.number = number
-        self._native = native
-        self.written = frozenset(a for a in arrays_written(program.body) if a.size is None)
-        self.loaded = frozenset(a for a in arrays_loaded(program.body) if a.size is None)
-        late = late_loads(self.program)
-        loads = [s for s in walk(self.program.body) if isinstance(s, Load)]
-        self.loaded_late = frozenset(s.array for s in loads if s.out in late)
-        self._early = frozenset(s.out for s in loads if s.out not in late)
-        self._programs: dict[Request, Derived | None] = {}
+        self._native, self._kept = native, kept or Kept()
+        found = self._kept.get(("stage", number), lambda: _accesses(program))
+        self.program, self.written, self.loaded, self.loaded_late, self._early = found
         self._codes: dict[Request, DerivedCode | None] = {}
-        self._cuts: dict[frozenset[Array], dict[Array, Span | None]] = {}
-        self._reached: dict[frozenset[Array], frozenset[Array]] = {}
 
     def derived(self, request: Request) -> Derived | None:
         """Return a program that follows from the stage, or None.
@@ -240,10 +259,8 @@ class Stage:
             NotDifferentiable: The stage has no adjoint.
             Unbatchable: Loops have bounds that differ between directions.
         """
-        if request not in self._programs:
-            # The first of several threads wins: parameters of derivations refer to each other.
-            self._programs.setdefault(request, self._derive(request))
-        return self._programs[request]
+        # Parameters of derivations refer to each other, so all have the same.
+        return self._kept.get(("derived", self.number, request), lambda: self._derive(request))
 
     def code(self, request: Request) -> DerivedCode | None:
         """Return the compiled form of `derived(request)`.
@@ -255,7 +272,8 @@ class Stage:
         if request not in self._codes:
             derived = self.derived(request)
             native = self._native if request == PRIMAL else None
-            code = None if derived is None else DerivedCode(derived, native)
+            key = "code", self.number, request
+            code = None if derived is None else DerivedCode(derived, native, self._kept, key)
             self._codes.setdefault(request, code)
         return self._codes[request]
 
@@ -371,28 +389,29 @@ class Stage:
 
     def reached(self, sources: frozenset[Array]) -> frozenset[Array]:
         """Return the fields, sources included, that are given values which vary with sources."""
-        if sources not in self._reached:
-            found = sources
-            while True:
-                active = active_values(self.program, found)
-                writes = (s for s in walk(self.program.body) if isinstance(s, WRITES))
-                more = {s.array for s in writes if s.array.size is None and s.value in active}
-                if more <= found:
-                    break
-                found |= more
-            self._reached[sources] = frozenset(more)
-        return self._reached[sources]
+        return self._kept.get(("reached", self.number, sources), lambda: self._reached(sources))
+
+    def _reached(self, sources: frozenset[Array]) -> frozenset[Array]:
+        found = sources
+        while True:
+            active = active_values(self.program, found)
+            writes = (s for s in walk(self.program.body) if isinstance(s, WRITES))
+            more = {s.array for s in writes if s.array.size is None and s.value in active}
+            if more <= found:
+                return frozenset(more)
+            found |= more
 
     def cuts(self, wanted: frozenset[Array]) -> dict[Array, Span | None]:
         """Return the fields without gradient that are given values which vary with wanted ones."""
-        if wanted not in self._cuts:
-            writes = active_writes(self.program, wanted)
-            self._cuts[wanted] = {stmt.array: stmt.span for stmt in writes}
-        return self._cuts[wanted]
 
-    @cached_property
+        def found() -> dict[Array, Span | None]:
+            return {stmt.array: stmt.span for stmt in active_writes(self.program, wanted)}
+
+        return self._kept.get(("cuts", self.number, wanted), found)
+
+    @property
     def _clashes(self) -> list[Doubt]:
-        return clashes(self.program)
+        return self._kept.get(("clashes", self.number), lambda: clashes(self.program))
 
     def clashes(self, wanted: frozenset[Array]) -> list[Doubt]:
         """Return the stores that may meet in one element, and that derivatives would pass through.
@@ -407,7 +426,8 @@ class Stage:
 
     def passing(self, arrays: Sequence[Array]) -> set[Array]:
         """Return those of some fields whose contents a value of another field varies with."""
-        return passing(self.program, arrays)
+        key = "passing", self.number, (*arrays,)
+        return self._kept.get(key, lambda: passing(self.program, arrays))
 
 
 class WindowedStage(Stage):
@@ -440,6 +460,27 @@ class WindowedStage(Stage):
         carried = frozenset(self.windowed.carried)
         smooth = {cell for cell in carried if is_float(cell.type.element)}
         return self.code(Adjoint(wanted | smooth, constant, carried))
+
+
+_Accesses: TypeAlias = tuple[
+    Program, frozenset[Array], frozenset[Array], frozenset[Array], frozenset[Var]
+]
+
+
+def _accesses(program: Program) -> _Accesses:
+    """Return a stage without what it need not do, and how it accesses memory.
+
+    Returns:
+        The program, the fields that it writes, loads, and loads after it has written them, and the
+        other loads.
+    """
+    found = pruned(program)
+    written = frozenset(a for a in arrays_written(program.body) if a.size is None)
+    loaded = frozenset(a for a in arrays_loaded(program.body) if a.size is None)
+    late = late_loads(found)
+    loads = [s for s in walk(found.body) if isinstance(s, Load)]
+    loaded_late = frozenset(s.array for s in loads if s.out in late)
+    return found, written, loaded, loaded_late, frozenset(s.out for s in loads if s.out not in late)
 
 
 def _simplified(derived: Derived) -> Derived:

@@ -14,6 +14,7 @@ from difftile.substrate.compiler import chosen
 from difftile.substrate.debug_report import failed, raise_first, silence
 from difftile.substrate.desktop import Desktop, RawEvent, open_desktop
 from difftile.substrate.dlpack import Block, block_of, capsule_of
+from difftile.substrate.kept_code import Kept, kept_for
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import MAX_ELEMENTS, Buffer, Terms, nbytes_of
 from difftile.substrate.pool import Pool, keep, pack, relieve, unpin
@@ -45,6 +46,7 @@ __all__ = [
     "Buffer",
     "CompiledProgram",
     "Desktop",
+    "Kept",
     "Launcher",
     "LoopCode",
     "Native",
@@ -66,6 +68,7 @@ __all__ = [
     "default_float",
     "failed",
     "keep",
+    "kept_for",
     "let_wait",
     "nbytes_of",
     "op_text",

@@ -31,6 +31,7 @@ from difftile.substrate.calibration import Costs, costs_on
 from difftile.substrate.debug_report import is_silenced, report_of
 from difftile.substrate.device_loops import DeviceLoops, Forms
 from difftile.substrate.emit import Emitted, emit
+from difftile.substrate.kept_code import Kept
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
 from difftile.substrate.opaque_steps import opaque_steps
@@ -197,6 +198,8 @@ class CompiledProgram:
         rebased: Compiles the program with loops from zero, for loops that end beyond what pieces of
             a loop can be counted to.
         from_zero: This is such a program.
+        kept: What is kept of it on disk.
+        key: Its name there.
     """
 
     def __init__(
@@ -207,8 +210,11 @@ class CompiledProgram:
         rebased: Callable[[], CompiledProgram] | None = None,
         *,
         from_zero: bool = False,
+        kept: Kept | None = None,
+        key: tuple[object, ...] = (),
     ) -> None:
         self._rebased = rebased
+        self._kept, self._key = kept or Kept(), key
         self._from_zero = from_zero
         session = current_session()
         shader = session.device in DEVICES
@@ -421,17 +427,8 @@ class CompiledProgram:
         if which.zeros.after and not has_effects(program.body):
             return _NOTHING
         pieces = parts_of_loops(self._threads)
-        made, copies, partial, rows = self._formed(program, which)
-        emitted = self._emitted(
-            made.program,
-            serial=which.serial,
-            polynomials=made.polynomials,
-            outlined=which.outlined,
-            short=which.short,
-            threads=self._threads if self._on_host and not which.serial else 0,
-            fresh=self._arrays(which.zeros.before),
-            tiled=which.forms.tiled,
-            opaque=self._opaque(made, serial=which.serial),
+        emitted, copies, partial, rows = self._kept.get(
+            (*self._key, "text", which), lambda: self._text(program, which)
         )
         memory = [(one.array, self._count_of(one)) for one in copies]
         memory += [(array, _always(pieces)) for array in partial]
@@ -455,6 +452,24 @@ class CompiledProgram:
         # On a busy machine, other processes add to the time.
         note_slow_compile(self.program, min(seconds, time.process_time() - spent))
         return variant
+
+    def _text(
+        self, program: Program, which: _Which
+    ) -> tuple[Emitted, tuple[Copies, ...], tuple[Array, ...], tuple[Rows, ...]]:
+        """Return the source of a variant, and the memory it needs besides its parameters."""
+        made, *memory = self._formed(program, which)
+        emitted = self._emitted(
+            made.program,
+            serial=which.serial,
+            polynomials=made.polynomials,
+            outlined=which.outlined,
+            short=which.short,
+            threads=self._threads if self._on_host and not which.serial else 0,
+            fresh=self._arrays(which.zeros.before),
+            tiled=which.forms.tiled,
+            opaque=self._opaque(made, serial=which.serial),
+        )
+        return emitted, *memory
 
     def _opaque(self, made: Vectorised, *, serial: bool) -> frozenset[Var]:
         """Return the indices of the loops whose step LLVM is not to know."""

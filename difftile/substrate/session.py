@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import os
+import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from difftile.diagnostics import FieldError
@@ -15,7 +17,7 @@ from difftile.ranks import choose_device, threads, use_stream
 from difftile.releases import ARCH_VARIABLE
 from difftile.substrate.backend import Backend, NativeKernel
 from difftile.substrate.batch import Batches
-from difftile.substrate.compiler import backend, choose
+from difftile.substrate.compiler import backend, choose, chosen
 from difftile.substrate.grids import Grids
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import DeviceArray
@@ -49,6 +51,7 @@ class Session:
         batches: The graphs of launches; None where each launch goes to the device by itself.
         stream: The handle of the stream of CUDA that launches and copies are on.
         holder: The object that keeps the stream alive.
+        kept: The folder of what compiling has found, beside that of machine code; None for none.
     """
 
     number: int
@@ -69,6 +72,22 @@ class Session:
     batches: Batches | None
     stream: int = NULL_STREAM
     holder: object = None
+    kept: Path | None = None
+
+    @property
+    def settings(self) -> tuple[object, ...]:
+        """All that compiled code depends on besides the program."""
+        grids = repr(self.grids)
+        numbers = self.threads, self.fast_math, self.polynomials, self.warps, self.backend.unrolls
+        return (
+            chosen(),
+            platform.machine(),
+            self.device,
+            self.on_host,
+            self.scatter,
+            grids,
+            *numbers,
+        )
 
     @property
     def compiles(self) -> bool:
@@ -166,10 +185,17 @@ def start_session(
             batches=None if made is None else Batches(made),
             stream=handle,
             holder=stream,
+            kept=None if debug or own.run is not None else _kept(settings),
         )
         _current[:] = [session]
         _forked.left()
         return session
+
+
+def _kept(settings: Mapping[str, Any]) -> Path | None:
+    """Return the folder of what compiling finds, if machine code is kept as well."""
+    folder = settings.get("offline_cache_file_path")
+    return Path(folder) / "programs" if folder and settings.get("offline_cache", True) else None
 
 
 def current_session() -> Session:
