@@ -426,7 +426,7 @@ class Stage:
 
     def passing(self, arrays: Sequence[Array]) -> set[Array]:
         """Return those of some fields whose contents a value of another field varies with."""
-        key = "passing", self.number, (*arrays,)
+        key = "passing", self.number, frozenset(arrays)
         return self._kept.get(key, lambda: passing(self.program, arrays))
 
 

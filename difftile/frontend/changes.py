@@ -12,6 +12,7 @@ from difftile.frontend.context import Context
 from difftile.frontend.items import Item, Record, Static
 from difftile.frontend.joins import holds_numbers
 from difftile.frontend.source import source_of
+from difftile.frontend.syntax import nodes_of
 from difftile.ir.nodes import Const, Var
 from difftile.ops.vocabulary import (
     FuncMeaning,
@@ -28,7 +29,7 @@ Callers: TypeAlias = tuple[PythonFunction, ...]
 
 def bindings(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, list[str]]]:
     """Yield each statement that binds locals or components of them, with their names."""
-    for node in (node for stmt in body for node in ast.walk(stmt)):
+    for node in (node for stmt in body for node in nodes_of(stmt)):
         if isinstance(node, ast.Assign):
             yield node, [name for target in node.targets for name in _roots(target)]
         elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For)):
@@ -62,7 +63,7 @@ def root_of(node: ast.expr) -> str | None:
 def changed(cx: Context, body: Sequence[ast.stmt]) -> list[str]:
     """Return the locals that statements change, through calls too."""
     found = assigned(body)
-    every = (node for stmt in body for node in ast.walk(stmt))
+    every = (node for stmt in body for node in nodes_of(stmt))
     for node in [node for node in every if isinstance(node, ast.Call)]:
         meaning, receiver, owner = _callee(cx, node)
         if isinstance(meaning, Special) and meaning.name.startswith("atomic_") and node.args:
@@ -124,7 +125,7 @@ def _touched(
     active = (*active, function)
     known = {} if owner is None else {parameters[0]: owner}
     found = set(assigned(tree.body))
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Call):
             found |= _handed(cx, node, function, known, active)
     return found

@@ -17,6 +17,7 @@ from difftile.frontend.draws import DRAWS
 from difftile.frontend.items import FieldRef, Item, Static, Unbound, leaves, regrown
 from difftile.frontend.joins import branch, holds_numbers, join_branches
 from difftile.frontend.logic import tested
+from difftile.frontend.syntax import nodes_of
 from difftile.ir.nodes import Const, Stmt, Value, Var
 from difftile.ir.types import BOOL
 from difftile.ops.build import zero
@@ -79,7 +80,7 @@ def _run_at_top(cx: Context, stmts: Sequence[ast.stmt]) -> None:
 
 def _needs_top(stmt: ast.stmt) -> bool:
     """Tell whether a statement has a loop, or a `return` after which another test is needed."""
-    return any(isinstance(node, (ast.For, ast.Return)) for node in ast.walk(stmt))
+    return any(isinstance(node, (ast.For, ast.Return)) for node in nodes_of(stmt))
 
 
 def _runs_at_top(cx: Context, stmt: ast.stmt) -> bool:
@@ -105,7 +106,7 @@ def jumps(stmts: Sequence[ast.stmt]) -> Iterator[ast.Break | ast.Continue | ast.
 def returns(stmts: Sequence[ast.stmt]) -> Iterator[ast.Return]:
     """Yield every `return` in these statements."""
     for stmt in stmts:
-        for node in ast.walk(stmt):
+        for node in nodes_of(stmt):
             if isinstance(node, ast.Return):
                 yield node
 

@@ -29,6 +29,7 @@ from difftile.frontend.joins import at_end, join_branches, starts_as_number
 from difftile.frontend.jumps import RETURNED, breaks, returns, run_body
 from difftile.frontend.logic import tested
 from difftile.frontend.name_lookup import depend
+from difftile.frontend.syntax import nodes_of
 from difftile.ir.nodes import Const
 from difftile.ir.types import BOOL, FLOATS, Type, scalar_of, shape_of
 from difftile.ops.build import zero
@@ -39,7 +40,7 @@ _RESULT = "return value"  # no Python name has a space
 def lower_body(cx: Context, body: Sequence[ast.stmt]) -> Item:
     """Lower the body of a func and return its result: None where it has no `return`."""
     loops = [
-        node for stmt in body for node in ast.walk(stmt) if isinstance(node, ast.For | ast.While)
+        node for stmt in body for node in nodes_of(stmt) if isinstance(node, ast.For | ast.While)
     ]
     if any(True for _ in returns(loops)):
         return _with_flags(cx, body)

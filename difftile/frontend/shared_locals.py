@@ -16,6 +16,7 @@ from difftile.frontend.changes import changed
 from difftile.frontend.context import Context
 from difftile.frontend.items import Tuple, Unbound
 from difftile.frontend.joins import holds_numbers, starts_as_number
+from difftile.frontend.syntax import nodes_of
 from difftile.ir.nodes import Array
 from difftile.ir.types import FieldType
 
@@ -111,7 +112,7 @@ def _check_carried(cx: Context, name: str, body: Sequence[ast.stmt]) -> None:
     bound = [n for one in whole for n in _whole(one)]
     if not any(_names(n, name) for n in bound):
         return
-    if any(_names(n, name) for one in rest for n in ast.walk(one)):
+    if any(_names(n, name) for one in rest for n in nodes_of(one)):
         return
     raise KernelError(
         f"Local '{name}' is shared by the iterations of a parallel loop.",
@@ -133,7 +134,7 @@ def _whole(target: ast.expr) -> Iterator[ast.expr]:
 
 
 def _nodes(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
-    return (node for stmt in body for node in ast.walk(stmt))
+    return (node for stmt in body for node in nodes_of(stmt))
 
 
 def _names(node: ast.AST, name: str) -> bool:

@@ -6,7 +6,10 @@ import ast
 import inspect
 import re
 import warnings
+import weakref
 from dataclasses import dataclass, field, replace
+from functools import partial
+from types import CodeType
 from typing import Any, cast
 
 from difftile.diagnostics import KernelError, Span, UnsupportedSyntax
@@ -69,13 +72,21 @@ class Source:
 
     def span(self, node: ast.AST) -> Span:
         """Return where a node stands in the user's file: its first line."""
+        kept: Any = node
+        try:
+            here = kept.span_difftile
+        except AttributeError:
+            here = kept.span_difftile = self._place(node)
+        return self._in_call(here)
+
+    def _place(self, node: ast.AST) -> Span:
         line = getattr(node, "lineno", 1)
         start = self._column(line, getattr(node, "col_offset", 0))
         if getattr(node, "end_lineno", line) == line:
             end = self._column(line, getattr(node, "end_col_offset", 0))
         else:
             end = len(self.lines[line - 1].rstrip())
-        return self._at(line, start, end)
+        return Span(self.file, self.first_line + line - 1, start, end, self.lines[line - 1])
 
     def attribute_span(self, node: ast.Attribute) -> Span:
         """Return where the name after the dot stands."""
@@ -91,20 +102,49 @@ class Source:
         return self.span(after)
 
     def _at(self, line: int, start: int, end: int) -> Span:
-        here = Span(self.file, self.first_line + line - 1, start, end, self.lines[line - 1])
-        return here if self.call is None else replace(self.call, inner=here)
+        line_here = self.first_line + line - 1
+        return self._in_call(Span(self.file, line_here, start, end, self.lines[line - 1]))
+
+    def _in_call(self, here: Span) -> Span:
+        at = self.call
+        if at is None:
+            return here
+        return Span(at.file, at.line, at.column, at.end_column, at.text, here)
 
     def _column(self, line: int, offset: int) -> int:
         """Return a column from the offset in bytes that Python gives."""
-        return len(self.lines[line - 1].encode()[:offset].decode(errors="ignore"))
+        text = self.lines[line - 1]
+        if text.isascii():
+            return min(offset, len(text))
+        return len(text.encode()[:offset].decode(errors="ignore"))
+
+
+_READ: dict[int, tuple[weakref.ref[CodeType], Source]] = {}  # by the identity of the code
 
 
 def source_of(function: PythonFunction) -> Source:
-    """Read and parse the source of a function.
+    """Read and parse the source of a function, once for its code: funcs are inlined at each call.
 
     Raises:
         KernelError: Python cannot find the source, or it is neither a plain `def` nor a lambda.
     """
+    code = function.__code__
+    known = _READ.get(id(code))
+    if known is None or known[0]() is not code or inspect.unwrap(function) is not function:
+        found = _read(function)
+        # Without the function, whose code would never go.
+        kept = replace(found, function=_nobody)
+        forget = partial(_READ.pop, id(code), None)
+        _READ[id(code)] = weakref.ref(code, lambda _: forget()), kept
+        return found
+    return replace(known[1], function=function)
+
+
+def _nobody() -> None:
+    """Stand for the function of a source that is kept."""
+
+
+def _read(function: PythonFunction) -> Source:
     name = function.__name__
     if inspect.unwrap(function) is not function:
         raise KernelError(

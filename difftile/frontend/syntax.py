@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from typing import Any
 
 _LOOP = "write an explicit 'for' over a range."
 
@@ -89,3 +91,16 @@ ON_THE_HOST: dict[str, str] = {
     "size": "multiply the entries of 'shape'.",
     "dtype": "a local takes the type of what it is assigned.",
 }
+
+
+def nodes_of(stmt: ast.AST) -> Sequence[ast.AST]:
+    """Return the nodes of a statement, itself first; they are kept with it.
+
+    A func is read at each of its calls, and each asks for them several times.
+    """
+    kept: Any = stmt
+    try:
+        return kept.nodes_of_difftile
+    except AttributeError:
+        kept.nodes_of_difftile = tuple(ast.walk(stmt))
+        return kept.nodes_of_difftile
