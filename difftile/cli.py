@@ -78,6 +78,9 @@ _COMMANDS = {
     ),
     "explain": _Command("explain a kernel and its adjoint", _by("difftile.commands.explain")),
     "doctor": _Command("show versions and which backends work", _by("difftile.commands.doctor")),
+    "cache": _Command(
+        "show the folder of compiled kernels, or empty it", _by("difftile.commands.cache")
+    ),
     "bench": _Command("run benchmarks of a source checkout", _by("difftile.commands.bench")),
 }
 

@@ -21,6 +21,8 @@ from tests.tier_plugin import Run
 
 # A failing test shows where the library raised; tests/test_tracebacks.py has tests of the default.
 os.environ.setdefault("DIFFTILE_TRACEBACK", "full")
+# Results of an earlier run would hide what a change breaks; tests/test_kept_code.py keeps some.
+os.environ.setdefault("DIFFTILE_KEEP", "0")
 name_taichi()
 
 

@@ -61,7 +61,9 @@ def _write(value: Any, numbers: dict[int, int], write: Any) -> None:
 def parts_of(kind: Any) -> Any:
     """Return a function that returns the values of the fields of a dataclass, in their order."""
     names = [one.name for one in fields(kind)]
-    if not names:
-        return lambda _: ()
-    found = attrgetter(*names)
-    return found if len(names) > 1 else lambda value: (found(value),)
+    found = attrgetter(*names) if names else None
+
+    def parts(value: object) -> tuple[object, ...]:
+        return () if found is None else (found(value),)
+
+    return found if len(names) > 1 else parts

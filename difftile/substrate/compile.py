@@ -457,7 +457,7 @@ class CompiledProgram:
         self, program: Program, which: _Which
     ) -> tuple[Emitted, tuple[Copies, ...], tuple[Array, ...], tuple[Rows, ...]]:
         """Return the source of a variant, and the memory it needs besides its parameters."""
-        made, *memory = self._formed(program, which)
+        made, copies, partial, rows = self._formed(program, which)
         emitted = self._emitted(
             made.program,
             serial=which.serial,
@@ -469,7 +469,7 @@ class CompiledProgram:
             tiled=which.forms.tiled,
             opaque=self._opaque(made, serial=which.serial),
         )
-        return emitted, *memory
+        return emitted, copies, partial, rows
 
     def _opaque(self, made: Vectorised, *, serial: bool) -> frozenset[Var]:
         """Return the indices of the loops whose step LLVM is not to know."""

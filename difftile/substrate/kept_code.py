@@ -1,4 +1,4 @@
-"""What the compiler has made of programs, kept on disk for later processes.
+"""What compiling finds of programs, kept on disk for later processes.
 
 Everything after the frontend is computed from a lowered program and the settings of the session, so
 what was computed is kept under a digest of these and of the library: a file for each program, with
@@ -181,7 +181,7 @@ def _write(
         return
     try:
         data = dumps(found, own)
-    except (pickle.PicklingError, RecursionError, TypeError, AttributeError):
+    except Exception:  # of a value that pickle does not know
         return
     part = file.with_name(f"{file.name}.{process}.part")
     with suppress(OSError):

@@ -1,0 +1,225 @@
+"""What compiling finds is kept on disk, and a later process computes nothing that is there."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import difftile as dt
+from difftile.compile import compile_function, stage
+from difftile.ir.types import F64
+from difftile.substrate import compile as compiling
+from difftile.substrate import kept_code, kept_for
+from difftile.substrate.kept_code import Kept
+from tests import edited_programs, harness, programs
+from tests.edited_programs import keeping
+
+programs.load()
+
+COMPUTED = {
+    compile_function: ("known_indices", "normalise", "races"),
+    stage: ("reverse", "finish", "active_writes"),
+    compiling: ("emit",),
+}
+
+
+class Calls:
+    """Counts the calls of what is not to be computed again."""
+
+    def __enter__(self) -> Calls:
+        self.mocks: list[Any] = []
+        for module, names in COMPUTED.items():
+            for name in names:
+                function = getattr(module, name)
+                self.mocks.append(mock.patch.object(module, name, mock.Mock(wraps=function)))
+        self.calls = [one.start() for one in self.mocks]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for one in self.mocks:
+            one.stop()
+
+    def names(self) -> set[str]:
+        names = [name for names in COMPUTED.values() for name in names]
+        return {name for name, one in zip(names, self.calls, strict=True) if one.called}
+
+
+def results(one: harness.Program) -> tuple[Any, set[str]]:
+    """Run a program; return values and gradients, and what was computed."""
+    rng = np.random.default_rng(7)
+    values = harness.drawn(one, rng)
+    weights = {name: rng.uniform(0.5, 1.5, values[name].shape) for name in harness._floats(values)}
+    with Calls() as calls:
+        found = harness._run(one, dt.kernel(one.function), values, F64, weights)
+    gc.collect()  # the kernel goes, and what it knows is written
+    return found, calls.names()
+
+
+@pytest.mark.parametrize("one", harness.PROGRAMS[3::12], ids=lambda one: one.name)
+def test_what_was_read_is_what_was_computed(one: harness.Program, tmp_path: Path) -> None:
+    with keeping(tmp_path):
+        first, computed = results(one)
+        second, again = results(one)
+    assert computed >= {"normalise", "finish"}
+    assert not again
+    for before, after in zip(vars_of(first), vars_of(second), strict=True):
+        assert before.keys() == after.keys()
+        for name, array in before.items():
+            np.testing.assert_array_equal(after[name], array, err_msg=name)
+
+
+def vars_of(run: harness.Run) -> list[Any]:
+    return [run.after, run.gradients, run.weights]
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_edited_programs_are_compiled_as_they_are(seed: int, tmp_path: Path) -> None:
+    count = 400 if seed else 25
+    assert edited_programs.run(count, seed, tmp_path) == count
+    assert [*(tmp_path / "kept").iterdir()]
+
+
+PROGRAM = """
+import sys
+import difftile as dt
+
+dt.init(arch="cpu", {options})
+
+@dt.kernel
+def f(x, y):
+    for i in x:
+        y[i] = {factor} * x[i] ** 2
+
+x, y = dt.ones(4, grad=True), dt.zeros(4, grad=True)
+with dt.Tape() as tape:
+    f(x, y)
+tape.backward({{y: 1.0}})
+print(y.tolist()[0], x.grad.tolist()[0])
+"""
+
+
+def start(folder: Path, options: str = "", factor: int = 3, **more: str) -> subprocess.Popen[str]:
+    """Start a process with a program."""
+    file = folder / f"program{factor}.py"
+    file.write_text(PROGRAM.format(options=options, factor=factor), encoding="utf-8")
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "DIFFTILE_KEEP": "1"}
+    return subprocess.Popen(
+        [sys.executable, str(file)],
+        env={**environment, **more},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def outcome(process: subprocess.Popen[str]) -> str:
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert "Error" not in err
+    return out.splitlines()[-1]
+
+
+def files_in(folder: Path) -> list[Path]:
+    return sorted(folder.glob(f"cache/**/*{kept_code.SUFFIX}*"))
+
+
+def test_processes(tmp_path: Path) -> None:
+    """Several at once, with damaged files, without a place, and told not to keep anything."""
+    assert outcome(start(tmp_path, DIFFTILE_KEEP="0")) == "3.0 6.0"
+    assert not files_in(tmp_path)
+    assert [outcome(one) for one in [start(tmp_path) for _ in range(3)]] == ["3.0 6.0"] * 3
+    (file,) = files_in(tmp_path)
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    others = start(tmp_path), start(tmp_path, factor=5), start(tmp_path, "fast_math=False")
+    assert [outcome(one) for one in others] == ["3.0 6.0", "5.0 10.0", "3.0 6.0"]
+    assert len(files_in(tmp_path)) == 3
+    assert outcome(start(tmp_path, "offline_cache=False", factor=7)) == "7.0 14.0"
+    assert len(files_in(tmp_path)) == 3
+
+
+def made(folder: Path, number: int = 1) -> Kept:
+    """Return results with an entry of their own."""
+    found = kept_for(folder, (), (number,))
+    found.get("key", lambda: "x" * 1000)
+    return found
+
+
+@pytest.fixture
+def on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(kept_code.OFF, "1")
+
+
+@pytest.mark.usefixtures("on")
+def test_the_oldest_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_code, "_MOST_BYTES", 3500)
+    for number in range(6):
+        made(tmp_path, number)
+        gc.collect()
+        for age, file in enumerate(sorted(tmp_path.iterdir(), key=os.path.getmtime, reverse=True)):
+            os.utime(file, (1e9 - age, 1e9 - age))
+        known = kept_for(tmp_path, (), (0,))  # is used, and stays
+        assert "key" in known._found
+    assert len([*tmp_path.iterdir()]) == 3
+
+
+@pytest.mark.usefixtures("on")
+def test_a_damaged_file_is_written_anew(tmp_path: Path) -> None:
+    made(tmp_path)
+    gc.collect()
+    (file,) = tmp_path.iterdir()
+    whole = file.read_bytes()
+    assert kept_for(tmp_path, (), (1,))._found == {"key": "x" * 1000}
+    for damaged in (b"", whole[:100], whole[:-1], whole[:-1] + b"?", b"x" * len(whole)):
+        file.write_bytes(damaged)
+        assert not kept_for(tmp_path, (), (1,))._found
+        made(tmp_path)
+        gc.collect()
+        assert file.read_bytes() == whole
+
+
+@pytest.mark.usefixtures("on")
+def test_a_place_where_nothing_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(tmp_path / "file" / "below")
+    gc.collect()
+    (tmp_path / "plain").write_text("")
+    made(tmp_path / "plain")
+    gc.collect()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as context:
+        context.setattr(Path, "write_bytes", full)
+        made(tmp_path / "full")
+        gc.collect()
+    assert not [*(tmp_path / "full").iterdir()]
+
+
+@pytest.mark.usefixtures("on")
+def test_files_make_nothing_of_other_packages(tmp_path: Path) -> None:
+    data = pickle.dumps({"key": SimpleNamespace()})
+    with pytest.raises(pickle.UnpicklingError, match="types"):
+        kept_code.loads(data, ())
+
+
+@pytest.mark.usefixtures("on")
+def test_what_cannot_be_kept_is_computed(tmp_path: Path) -> None:
+    found = kept_for(tmp_path, (), (1,))
+    assert found.get("key", lambda: lambda: 3)() == 3
+    del found
+    gc.collect()
+    assert not [*tmp_path.iterdir()]
+    assert kept_for(tmp_path, (), (object(),)).get("key", lambda: 4) == 4
+    assert not [*tmp_path.iterdir()]
