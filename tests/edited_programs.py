@@ -153,13 +153,13 @@ def add_up(y, loss):
 def run(count: int, seed: int, folder: Path, say: Callable[[int], None] = lambda _: None) -> int:
     """Edit a program so often; return after how many edits what was kept was right."""
     rng = random.Random(seed)
-    state = {name: rng.choice(choices) for name, choices in CHOICES.items()}
+    states = [{name: rng.choice(choices) for name, choices in CHOICES.items()}]
     file = folder / "program.py"
     for k in range(count):
+        state = dict(rng.choice(states[-20:]))  # an edit may be taken back
         name = rng.choice([*CHOICES])
         state[name] = rng.choice(CHOICES[name])
-        if rng.random() < 0.2:  # back to where a program may have been
-            rng.seed(rng.randrange(20))
+        states.append(state)
         file.write_text(TEXT.format(**state), encoding="utf-8")
         dtype = dt.ti.f64 if state["member"] == "ti.f64" else dt.ti.f32
         outcomes = [outcome(file, dtype, one) for one in (None, folder / "kept")]

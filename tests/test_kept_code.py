@@ -110,8 +110,10 @@ print(y.tolist()[0], x.grad.tolist()[0])
 
 def start(folder: Path, options: str = "", factor: int = 3, **more: str) -> subprocess.Popen[str]:
     """Start a process with a program."""
-    file = folder / f"program{factor}.py"
-    file.write_text(PROGRAM.format(options=options, factor=factor), encoding="utf-8")
+    text = PROGRAM.format(options=options, factor=factor)
+    file = folder / f"program{factor}{len(options)}.py"  # a place is part of a program
+    if not file.exists():
+        file.write_text(text, encoding="utf-8")
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "DIFFTILE_KEEP": "1"}
     return subprocess.Popen(
         [sys.executable, str(file)],
@@ -212,6 +214,20 @@ def test_files_make_nothing_of_other_packages(tmp_path: Path) -> None:
     data = pickle.dumps({"key": SimpleNamespace()})
     with pytest.raises(pickle.UnpicklingError, match="types"):
         kept_code.loads(data, ())
+
+
+@pytest.mark.usefixtures("on")
+def test_a_process_with_an_older_library_keeps_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newest = max(file.stat().st_mtime for file in Path(dt.__file__).parent.rglob("*.py"))
+    for imported, kept in ((newest + 60, 1), (newest + 1, 0), (newest - 60, 0)):
+        kept_code._library.cache_clear()
+        monkeypatch.setattr(kept_code, "_IMPORTED", imported)
+        made(tmp_path / str(imported))
+        gc.collect()
+        assert len([*(tmp_path / str(imported)).glob("*")]) == kept
+    kept_code._library.cache_clear()
 
 
 @pytest.mark.usefixtures("on")

@@ -37,6 +37,8 @@ _CHECKSUM = 32
 _MOST_BYTES = 256 * 2**20  # of all files; the oldest go first
 _MODULES = ("difftile.", "builtins", "numpy", "collections")
 OFF = "DIFFTILE_KEEP"  # "0": nothing is kept
+_IMPORTED = time.time()
+_IMPORTING = 5.0  # that it takes at most [s]
 
 
 class Kept:
@@ -71,7 +73,7 @@ def kept_for(folder: Path | None, own: Sequence[object], values: Iterable[object
         own: The objects of the program that results may refer to, in their order.
         values: The program, and all else that results follow from.
     """
-    if folder is None or os.environ.get(OFF) == "0":
+    if folder is None or os.environ.get(OFF) == "0" or _library() is None:
         return Kept()
     try:
         name = digest((_library(), *values))
@@ -81,8 +83,11 @@ def kept_for(folder: Path | None, own: Sequence[object], values: Iterable[object
 
 
 @functools.cache
-def _library() -> str:
-    """Return the version of the library, by its files, of Python and of NumPy."""
+def _library() -> str | None:
+    """Return the version of the library, by its files, of Python and of NumPy.
+
+    None where a file has changed since this process may have read it.
+    """
     found = hashlib.sha256(f"{sys.version} {np.__version__}".encode())
     root = Path(__file__).parents[1]
     for folder, folders, names in os.walk(root):
@@ -90,6 +95,8 @@ def _library() -> str:
         for name in sorted(names):
             if name.endswith(".py"):
                 seen = os.stat(os.path.join(folder, name))
+                if seen.st_mtime > _IMPORTED - _IMPORTING:
+                    return None
                 found.update(f"{folder}/{name} {seen.st_size} {seen.st_mtime_ns}\n".encode())
     return found.hexdigest()
 
