@@ -22,7 +22,7 @@ from unittest import mock
 
 import difftile as dt
 from difftile.compile import compile_function
-from difftile.substrate import CompiledProgram, kept_for
+from difftile.substrate import CompiledProgram, kept_code, kept_for
 from tests.random_indices import loaded
 
 TEXT = """import math
@@ -116,6 +116,7 @@ def keeping(folder: Path | None) -> Generator[None]:
 
     with (
         mock.patch.dict("os.environ", DIFFTILE_KEEP="1"),
+        mock.patch.object(kept_code, "_library", lambda: "of this process"),
         mock.patch.object(compile_function, "kept_for", kept),
     ):
         yield
