@@ -83,6 +83,7 @@ class Loop:
         misses: The launches that were not expected, since patterns were looked for.
         idle: The bodies that still have to pass until launches wait again.
         pause: How many will have to the next time.
+        repeats_none: None of the bodies that wait repeats a pattern, as was found before they run.
     """
 
     recording: Recording
@@ -95,6 +96,7 @@ class Loop:
     misses: int = 0
     idle: int = 0
     pause: int = _PAUSE
+    repeats_none: bool = False
 
     def is_here(self) -> bool:
         """Tell whether the caller is in the body of the loop."""
@@ -184,7 +186,9 @@ class Queue:
         with LOCK:
             loop.misses = 0
             if not any(length for _, length in _patterns(self.waiting)):
+                loop.repeats_none = True
                 run_pending()
+                loop.repeats_none = False
                 self._rest(loop)
 
     def _rest(self, loop: Loop) -> None:
@@ -280,7 +284,8 @@ class Queue:
                     else:
                         loop.interrupted = True
                     return False
-                launch.refusals = 0
+                if loop is None:
+                    launch.refusals = 0
                 self._recording, self._of_loop = recording, loop
                 self._most = _MOST if loop is None else _MOST_IN_LOOPS
                 PENDING.run = self.run  # before there is something to be run
@@ -392,7 +397,8 @@ class Queue:
 
     def _run_bodies(self, loop: Loop, waiting: Sequence[Noted | None]) -> None:
         """Run the launches of bodies, those that repeat as programs."""
-        for launches, length in _patterns(waiting):
+        alone = [one for one in waiting if one is not None], 0
+        for launches, length in [alone] if loop.repeats_none else _patterns(waiting):
             if length and perform_fused(_as_run(launches, length)) is None:
                 loop.lone = 0
                 continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator, Iterator
+from itertools import islice
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.exchange import as_integer
@@ -37,7 +38,13 @@ def _bodies(numbers: range, ends: Callable[[], bool] = sys.is_finalizing) -> Gen
         return
     try:
         waiting = QUEUE.waiting
-        for number in numbers:
+        left = iter(numbers)
+        for number in left:
+            if loop.idle > 1:  # at the cost of a range
+                yield number
+                yield from islice(left, loop.idle - 2)
+                loop.idle = 1
+                continue
             if loop.idle or loop.misses >= LONE:
                 QUEUE.next_body(loop)
             elif waiting and waiting[-1] is not None:
