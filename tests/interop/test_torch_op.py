@@ -761,22 +761,23 @@ def test_memory_stays_flat(f: Any, count: int) -> None:
     run_often(f, 50)
     gc.collect()
     pool = dt.zeros(1).buffer.pool
-    before = pool.kept, pool.held, buffers()
     tracemalloc.start()
     run_often(f, count // 4)  # what is kept for calls that repeat has all come by then
     grown = []
     for _ in range(3):  # what leaks grows each time, and what other threads keep for once does not
         gc.collect()
-        first = tracemalloc.get_traced_memory()[0]
+        first, held = tracemalloc.get_traced_memory()[0], (pool.kept, pool.held)
+        before = buffers()
         run_often(f, count)
         gc.collect()
         grown.append(tracemalloc.get_traced_memory()[0] - first)
-        if grown[-1] < 20_000:
+        # After a hundred thousand launches, those that repeat become a program with its own fields.
+        same = (pool.kept, pool.held) == held and buffers() <= before + 2
+        if grown[-1] < 20_000 and same:
             break
     tracemalloc.stop()
     assert min(grown) < 20_000, grown
-    assert (pool.kept, pool.held) == before[:2]
-    assert buffers() <= before[2] + 2
+    assert same
 
 
 def buffers() -> int:
@@ -940,9 +941,12 @@ def test_on_a_device_memory_stays_flat(on_cuda: Any, f: Any, count: int) -> None
         pool = dt.zeros(1).buffer.pool
         return torch.cuda.memory_allocated(), pool.kept, pool.held
 
-    run(50)
-    before = run(50)
-    assert run(count) == before
+    seen = [run(50), run(50)]
+    for _ in range(3):  # what leaks grows each time
+        seen.append(run(count))
+        if seen[-1] == seen[-2]:
+            break
+    assert seen[-1] == seen[-2], seen
 
 
 @cuda
