@@ -69,7 +69,9 @@ def test_compiled_kernels_take_whole_types() -> None:
 def test_the_refusal_names_parameter_number_and_range() -> None:
     put, y = _put("u8")
     for number in (256, -1):
-        shown = f"'p' = {number} is no ti.u8, which goes from 0 to 255; annotate it as ti.i32."
+        shown = (
+            f"'p' = {number} does not fit ti.u8, which goes from 0 to 255; annotate it as ti.i32."
+        )
         with pytest.raises(dt.LaunchError, match=re.escape(shown)):
             put(number, y, 0)
 
@@ -117,7 +119,7 @@ def test_vectors_and_members_have_the_types_that_are_declared() -> None:
     assert y.to_numpy().tolist() == [*numbers, 2**50, 255]
     with pytest.raises(dt.LaunchError, match=r"'v\[1\]' = .* annotate 'v' with a type of ti.u64"):
         put([0, 2**63], {"low": 0, "high": 0}, y)
-    with pytest.raises(dt.LaunchError, match=r"'pair.low' = 256 is no ti.u8"):
+    with pytest.raises(dt.LaunchError, match=r"'pair.low' = 256 does not fit ti.u8"):
         put(numbers, {"low": 256, "high": 0}, y)
 
 
@@ -140,7 +142,7 @@ def test_numbers_of_repeated_steps_are_exact_up_to_the_end_of_the_type(kind: str
     dt.repeat(lambda t: put(t * step + 1, y, t), count)
     assert y.to_numpy()[:count].tolist() == [t * step + 1 for t in range(count)]
     y.fill(0)
-    with pytest.raises(dt.LaunchError, match=rf"'p' = {21 * step + 1} is no ti.{kind}"):
+    with pytest.raises(dt.LaunchError, match=rf"'p' = {21 * step + 1} does not fit ti.{kind}"):
         dt.repeat(lambda t: put(t * step + 1, y, t), 30)
     assert y.to_numpy()[:count].tolist() == [t * step + 1 for t in range(count)]
 

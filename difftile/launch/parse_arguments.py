@@ -378,7 +378,7 @@ def _check_limits(kernel: object, part: _Part, number: int) -> None:
             hint = f"annotate '{whole}' with a type of ti.{wider}"
     what = "does not fit 32 bits"
     if type_ != I32:
-        what = f"is no ti.{type_}, which goes from {low} to {high}"
+        what = f"does not fit ti.{type_}, which goes from {low} to {high}"
     raise LaunchError(f"{kernel!r}: '{part.shown}' = {abbreviated(number)} {what}; {hint}.")
 
 

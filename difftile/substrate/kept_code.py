@@ -35,7 +35,9 @@ SUFFIX = ".kept"
 _HEAD = b"difftile kept 1\n"
 _CHECKSUM = 32
 _MOST_BYTES = 256 * 2**20  # of all files; the oldest go first
-_MODULES = ("difftile.", "builtins", "numpy", "collections")
+_MOST_OFTEN = 8 * 2**20  # bytes that a process writes, until it looks for the oldest again
+_MODULES = ("difftile.", "numpy", "collections")
+_BUILTINS = frozenset(("dict", "frozenset", "list", "range", "set", "slice", "tuple"))
 OFF = "DIFFTILE_KEEP"  # "0": nothing is kept
 _IMPORTED = time.time()
 _IMPORTING = 5.0  # that it takes at most [s]
@@ -141,8 +143,9 @@ class _Unpickler(pickle.Unpickler):
     """Makes objects of the library and of NumPy only."""
 
     def find_class(self, module_name: str, global_name: str) -> Any:
-        if not module_name.startswith(_MODULES):
-            raise pickle.UnpicklingError(module_name)
+        plain = module_name == "builtins" and global_name in _BUILTINS
+        if not plain and not module_name.startswith(_MODULES):
+            raise pickle.UnpicklingError(f"{module_name}.{global_name}")
         return super().find_class(module_name, global_name)
 
 
@@ -198,11 +201,19 @@ def _write(
             os.replace(part, file)
         finally:
             part.unlink(missing_ok=True)
-        _make_room(file.parent)
+        _make_room(file.parent, len(data))
 
 
-def _make_room(folder: Path) -> None:
+_since: dict[Path, int] = {}  # bytes written since a folder was looked at
+
+
+def _make_room(folder: Path, size: int) -> None:
     """Remove the files that were used longest ago, and parts that were left, beyond a size."""
+    before = _since.get(folder)
+    _since[folder] = 0 if before is None else before + size
+    if before is not None and _since[folder] < _MOST_OFTEN:
+        return
+    _since[folder] = 0
     seen = [(one, one.stat()) for one in os.scandir(folder) if SUFFIX in one.name]
     now, total = time.time(), 0
     for one, stat in sorted(seen, key=lambda pair: -pair[1].st_mtime):
