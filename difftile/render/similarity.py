@@ -38,23 +38,33 @@ def _pixel(image, b, i, j):
     return image[i, j] if ti.static(len(image.shape) == 2) else image[b, i, j]
 
 
+@func
+def _separate_pixel(x, y, planes, channels: ti.template(), pad: ti.template(), b, i, j):
+    one = planes[0]
+    u, v = ti.zero(_pixel(x, b, 0, 0)), ti.zero(_pixel(y, b, 0, 0))
+    if ti.static(pad == 0):
+        u, v = _pixel(x, b, i, j), _pixel(y, b, i, j)
+    elif pad <= i < one.shape[2] - pad and pad <= j < one.shape[3] - pad:
+        u, v = _pixel(x, b, i - pad, j - pad), _pixel(y, b, i - pad, j - pad)
+    squares, products = u * u + v * v, u * v
+    for c in ti.static(channels):
+        at = ti.static(c or 0)
+        planes[0][at, b, i, j] = u if ti.static(c is None) else u[c]
+        planes[1][at, b, i, j] = v if ti.static(c is None) else v[c]
+        planes[2][at, b, i, j] = squares if ti.static(c is None) else squares[c]
+        planes[3][at, b, i, j] = products if ti.static(c is None) else products[c]
+
+
 @kernel
 def _separate(x, y, planes, channels: ti.template(), pad: ti.template()):
     """Set planes of x, y, x^2 + y^2 and xy by channel, with a margin of zeros."""
-    one = planes[0]
-    for b, i, j in ti.ndrange(one.shape[1], one.shape[2], one.shape[3]):
-        u, v = ti.zero(_pixel(x, b, 0, 0)), ti.zero(_pixel(y, b, 0, 0))
-        if ti.static(pad == 0):
-            u, v = _pixel(x, b, i, j), _pixel(y, b, i, j)
-        elif pad <= i < one.shape[2] - pad and pad <= j < one.shape[3] - pad:
-            u, v = _pixel(x, b, i - pad, j - pad), _pixel(y, b, i - pad, j - pad)
-        squares, products = u * u + v * v, u * v
-        for c in ti.static(channels):
-            at = ti.static(c or 0)
-            planes[0][at, b, i, j] = u if ti.static(c is None) else u[c]
-            planes[1][at, b, i, j] = v if ti.static(c is None) else v[c]
-            planes[2][at, b, i, j] = squares if ti.static(c is None) else squares[c]
-            planes[3][at, b, i, j] = products if ti.static(c is None) else products[c]
+    _, images, rows, columns = planes[0].shape
+    if ti.static(len(x.shape) == 2):  # each gradient of one image is that of one iteration
+        for i, j in ti.ndrange(rows, columns):
+            _separate_pixel(x, y, planes, channels, pad, 0, i, j)
+    else:
+        for b, i, j in ti.ndrange(images, rows, columns):
+            _separate_pixel(x, y, planes, channels, pad, b, i, j)
 
 
 @kernel
