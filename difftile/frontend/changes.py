@@ -27,9 +27,12 @@ from difftile.ops.vocabulary import (
 Callers: TypeAlias = tuple[PythonFunction, ...]
 
 
+_BINDING = ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.Expr
+
+
 def bindings(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, list[str]]]:
     """Yield each statement that binds locals or components of them, with their names."""
-    for node in (node for stmt in body for node in nodes_of(stmt)):
+    for node in (node for stmt in body for node in nodes_of(stmt, *_BINDING)):
         if isinstance(node, ast.Assign):
             yield node, [name for target in node.targets for name in _roots(target)]
         elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For)):
@@ -63,8 +66,7 @@ def root_of(node: ast.expr) -> str | None:
 def changed(cx: Context, body: Sequence[ast.stmt]) -> list[str]:
     """Return the locals that statements change, through calls too."""
     found = assigned(body)
-    every = (node for stmt in body for node in nodes_of(stmt))
-    for node in [node for node in every if isinstance(node, ast.Call)]:
+    for node in [node for stmt in body for node in nodes_of(stmt, ast.Call)]:
         meaning, receiver, owner = _callee(cx, node)
         if isinstance(meaning, Special) and meaning.name.startswith("atomic_") and node.args:
             root = root_of(node.args[0])
@@ -125,9 +127,8 @@ def _touched(
     active = (*active, function)
     known = {} if owner is None else {parameters[0]: owner}
     found = set(assigned(tree.body))
-    for node in nodes_of(tree):
-        if isinstance(node, ast.Call):
-            found |= _handed(cx, node, function, known, active)
+    for node in nodes_of(tree, ast.Call):
+        found |= _handed(cx, node, function, known, active)
     return found
 
 

@@ -80,7 +80,7 @@ def _run_at_top(cx: Context, stmts: Sequence[ast.stmt]) -> None:
 
 def _needs_top(stmt: ast.stmt) -> bool:
     """Tell whether a statement has a loop, or a `return` after which another test is needed."""
-    return any(isinstance(node, (ast.For, ast.Return)) for node in nodes_of(stmt))
+    return bool(nodes_of(stmt, ast.For, ast.Return))
 
 
 def _runs_at_top(cx: Context, stmt: ast.stmt) -> bool:
@@ -106,9 +106,7 @@ def jumps(stmts: Sequence[ast.stmt]) -> Iterator[ast.Break | ast.Continue | ast.
 def returns(stmts: Sequence[ast.stmt]) -> Iterator[ast.Return]:
     """Yield every `return` in these statements."""
     for stmt in stmts:
-        for node in nodes_of(stmt):
-            if isinstance(node, ast.Return):
-                yield node
+        yield from nodes_of(stmt, ast.Return)
 
 
 def breaks(stmts: Sequence[ast.stmt]) -> bool:

@@ -39,9 +39,7 @@ _RESULT = "return value"  # no Python name has a space
 
 def lower_body(cx: Context, body: Sequence[ast.stmt]) -> Item:
     """Lower the body of a func and return its result: None where it has no `return`."""
-    loops = [
-        node for stmt in body for node in nodes_of(stmt) if isinstance(node, ast.For | ast.While)
-    ]
+    loops = [node for stmt in body for node in nodes_of(stmt, ast.For, ast.While)]
     if any(True for _ in returns(loops)):
         return _with_flags(cx, body)
     _body(cx, body)

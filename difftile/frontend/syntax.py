@@ -93,14 +93,21 @@ ON_THE_HOST: dict[str, str] = {
 }
 
 
-def nodes_of(stmt: ast.AST) -> Sequence[ast.AST]:
-    """Return the nodes of a statement, itself first; they are kept with it.
+def nodes_of(stmt: ast.AST, *kinds: type[ast.AST]) -> Sequence[Any]:
+    """Return the nodes of a statement, itself included, of some kinds or all, from the top down.
 
-    A func is read at each of its calls, and each asks for them several times.
+    They are kept with it: a func is read at each of its calls, and each asks several times.
     """
     kept: Any = stmt
-    try:
-        return kept.nodes_of_difftile
-    except AttributeError:
-        kept.nodes_of_difftile = tuple(ast.walk(stmt))
-        return kept.nodes_of_difftile
+    known: _Nodes | None = getattr(stmt, "nodes_of_difftile", None)
+    if known is None:
+        known = kept.nodes_of_difftile = _Nodes({(): tuple(ast.walk(stmt))})
+    found = known.get(kinds)
+    if found is None:
+        every: Sequence[ast.AST] = known[()]
+        found = known[kinds] = tuple([node for node in every if isinstance(node, kinds)])
+    return found
+
+
+class _Nodes(dict[tuple[type[ast.AST], ...], Sequence[Any]]):
+    """The nodes of a statement, by their kinds; all under ()."""
