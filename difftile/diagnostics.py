@@ -6,8 +6,9 @@ import difflib
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import sysconfig
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from difftile.records import dataclass
 
 _LIBRARY = str(Path(__file__).parent)
 _OTHERS = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")})

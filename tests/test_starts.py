@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import gc
 import inspect
+import pickle
 import sys
+from collections.abc import Callable
+from dataclasses import field, fields, replace
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from difftile import records
 from difftile.substrate.family.methods import answered_quickly, imported_quickly
 from difftile.uncollected import uncollected
 
@@ -58,3 +65,104 @@ def test_only_bodies_of_classes_are_searched() -> None:
         decorator(found)
 
     assert (found, asked) == ([False, True], ["Body"])
+
+
+def undecorated() -> Any:
+    class Record:
+        __qualname__ = "Record"  # for pickles
+        a: int
+        b: str = "b"
+        c: list[int] = field(default_factory=list[int])
+        d: float = field(default=2.0, compare=False, repr=False)
+        e: int = field(init=False)
+        f: dict[str, int] = field(init=False, default_factory=dict[str, int])
+
+        def __post_init__(self) -> None:
+            object.__setattr__(self, "e", self.a + 1)
+
+    return Record
+
+
+KEYWORDS = [
+    {},
+    {"slots": True},
+    {"frozen": True},
+    {"frozen": True, "slots": True},
+    {"frozen": True, "slots": True, "eq": False},
+    {"eq": False, "repr": False},
+]
+
+
+def outcome(of: Callable[[], Any]) -> str:
+    """Return the text of a value or of an error, without addresses and names of parameters."""
+    try:
+        return str(of())
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+@pytest.mark.parametrize("keywords", KEYWORDS, ids=str)
+def test_records_are_dataclasses(keywords: dict[str, bool], monkeypatch: Any) -> None:
+    def answers(decorator: Any) -> list[str]:
+        made: Any = decorator(**keywords)(undecorated())
+        monkeypatch.setattr(sys.modules[__name__], "Record", made, raising=False)
+        one, same, other = made(1), made(1, d=3.0), made(a=2, b="x", c=[1])
+        signature = inspect.signature(made)
+        asked: list[Callable[[], Any]] = [
+            lambda: [(p.name, p.kind, p.default is p.empty) for p in signature.parameters.values()],
+            lambda: [f.name for f in fields(made)],
+            lambda: made.__match_args__,
+            lambda: made.__dataclass_params__.frozen,
+            lambda: one == same,
+            lambda: one == other,
+            lambda: one == 1,
+            lambda: hash(replace(one, c=())) == hash(replace(same, c=())),
+            lambda: hash(one) and "some number",
+            lambda: repr(one) if keywords.get("repr", True) else "",
+            lambda: setattr(one, "a", 5),
+            lambda: delattr(one, "a"),
+            lambda: [getattr(replace(other, a=7), name) for name in "abcdef"],
+            lambda: [getattr(copy.copy(other), name) for name in "abcdef"],
+            lambda: [getattr(copy.deepcopy(other), name) for name in "abcdef"],
+            lambda: [getattr(pickle.loads(pickle.dumps(other)), name) for name in "abcdef"],
+            made,
+            lambda: made(1, a=1),
+            lambda: made(1, 2, 3, 4, 5),
+            lambda: made(1, unknown=2),
+        ]
+        return [outcome(one) for one in asked]
+
+    assert answers(records.dataclass) == answers(dataclasses.dataclass)
+
+
+def test_methods_of_records_are_compiled_when_they_are_looked_up() -> None:
+    @records.dataclass(frozen=True, slots=True)
+    class Point:
+        x: int
+
+        def __repr__(self) -> str:
+            return "own"
+
+    assert not inspect.isfunction(vars(Point)["__init__"])
+    point = Point(1)
+    assert inspect.isfunction(vars(Point)["__init__"])
+    assert not inspect.isfunction(vars(Point)["__hash__"])
+    assert {point: 1}[Point(1)] == 1
+    assert inspect.isfunction(vars(Point)["__eq__"])
+    assert repr(point) == "own"
+
+
+def test_a_record_may_derive_from_another() -> None:
+    @records.dataclass(slots=True)
+    class Step:
+        a: int
+
+    @records.dataclass(slots=True)
+    class Longer(Step):
+        b: int = 2
+
+    assert (Longer(1), Longer(1) == Longer(1, 3), Step(1) == Longer(1)) == (
+        Longer(a=1, b=2),
+        False,
+        False,
+    )

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from difftile.ad.reverser import Reverser
 from difftile.ir.nodes import (
@@ -53,6 +53,7 @@ from difftile.ir.walk import (
 )
 from difftile.ops.build import Expr, OpBuilder, zero
 from difftile.passes.dce import closed, slim_block
+from difftile.records import dataclass
 
 WIDTH = 128
 FANOUT = 16

@@ -9,7 +9,7 @@ loops whose indices are bounded by literals; in others the vector is kept (`chec
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from difftile.ir.nodes import (
     Alloc,
@@ -30,6 +30,7 @@ from difftile.ir.walk import walk, with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.passes.intervals import Intervals
 from difftile.passes.lives import ties
+from difftile.records import dataclass
 
 LONGEST = 256  # numbers of one log: longer local arrays take Taichi seconds to compile
 

@@ -13,7 +13,6 @@ knows of its inputs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
 
@@ -34,6 +33,7 @@ from difftile.ir.walk import (
 )
 from difftile.ops.row import LINEAR
 from difftile.ops.table import OPS
+from difftile.records import dataclass
 
 Rows: TypeAlias = npt.NDArray[np.float64]
 """A row of coefficients for each component of a value."""

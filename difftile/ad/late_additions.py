@@ -9,13 +9,14 @@ thread, a second array takes the sums.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from difftile.diagnostics import NotDifferentiable
 from difftile.ir.nodes import Accumulate, Array, Block, Const, For, If, Stmt, Var
 from difftile.ir.types import I32
 from difftile.ir.walk import Substitution, definitions, substitute, uses, with_blocks
 from difftile.ops.build import OpBuilder, zero
+from difftile.records import dataclass
 
 
 @dataclass

@@ -9,7 +9,7 @@ additions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations_with_replacement
 from math import prod
 from types import MappingProxyType
@@ -41,6 +41,7 @@ from difftile.ops.build import OpBuilder, zero
 from difftile.passes.componentwise import componentwise
 from difftile.passes.optimise import simplify
 from difftile.passes.reciprocals import reciprocals
+from difftile.records import dataclass
 
 _ROUNDING = 1e-14  # of matrices that are orthonormal, or have moderate entries
 _IN_PARTS = "compute the energy in locals; dt.hvp takes any function."

@@ -7,7 +7,7 @@ it gathers, each at a **site**: an index that the iteration computes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -55,6 +55,7 @@ from difftile.passes.dce import dce
 from difftile.passes.optimise import simplify
 from difftile.passes.precedence import stale_loads
 from difftile.passes.versions import late_loads, redirect
+from difftile.records import dataclass
 
 _LONGEST = 64  # loops that are unrolled, to tell the sites of their iterations apart
 _WIDEST = 96  # numbers that a term gathers; its block has the square of that

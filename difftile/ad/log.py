@@ -10,7 +10,7 @@ the field.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from difftile.ad.effects import without_effects
 from difftile.ad.positions import Positions, with_positions
@@ -38,6 +38,7 @@ from difftile.ir.walk import (
 from difftile.ops.build import OpBuilder
 from difftile.passes.dce import dce
 from difftile.passes.versions import redirect
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

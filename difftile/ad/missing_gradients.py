@@ -8,7 +8,6 @@ where a gradient is unexpectedly zero. The dependence through branches and trip 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from difftile.ad.activity import fields_of
 from difftile.diagnostics import Span
@@ -32,6 +31,7 @@ from difftile.ir.types import is_float
 from difftile.ir.walk import WRITES, arrays_written, walk
 from difftile.ops.discrete import COMPARISONS
 from difftile.ops.table import OPS
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ inside the outermost of them; otherwise it is a number that the loops carry on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from difftile.ir.nodes import (
     Block,
@@ -27,6 +27,7 @@ from difftile.ir.nodes import (
 from difftile.ir.types import I32
 from difftile.ir.walk import add_carries, defined_in, regions, walk
 from difftile.ops.build import OpBuilder
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from difftile.ir.nodes import Array, Block, Stmt, Value, Var
 from difftile.ops.build import OpBuilder, zero
+from difftile.records import dataclass
 
 
 @dataclass

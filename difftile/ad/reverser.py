@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from difftile.ad.activity import active_locals
 from difftile.ad.component_logs import ComponentLog, allocated, component_logs, reading, writing
@@ -29,6 +29,7 @@ from difftile.ir.walk import Cloner, add_carries, declared_in, defined_in, walk
 from difftile.ops.build import OpBuilder
 from difftile.passes.intervals import Intervals
 from difftile.passes.precedence import StaleLocals
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

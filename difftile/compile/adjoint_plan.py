@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from difftile.compile.ownership import Ownership
 from difftile.compile.specialisation import Specialisation
@@ -12,6 +12,7 @@ from difftile.diagnostics import Span
 from difftile.ir.derived import After, Bar, Before, Logged, Role, Scratch
 from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
+from difftile.records import dataclass
 
 
 @dataclass(slots=True, eq=False)

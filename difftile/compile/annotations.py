@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from difftile.diagnostics import LaunchError, brief
@@ -17,6 +16,7 @@ from difftile.ir.types import (
     integer_limits,
     scalar_of,
 )
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from difftile.compile.annotations import Kind, check_element
 from difftile.compile.definition import Definition
@@ -19,6 +19,7 @@ from difftile.ir.types import I32, Scalar
 from difftile.ir.walk import Substitution, substitute, with_stmts
 from difftile.ops.vocabulary import FieldMeaning
 from difftile.passes.over_worlds import over_worlds
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
 from difftile.diagnostics import FieldError, LaunchError, abbreviated, brief
 from difftile.fields.exchange import Shape, as_integer, as_shape
+from difftile.records import dataclass
 from difftile.tracebacks import boundary
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from types import CodeType
 from typing import Any, NamedTuple, TypeAlias
@@ -31,6 +31,7 @@ from difftile.passes.bounds import confine
 from difftile.passes.dce import dce
 from difftile.passes.index_bounds import UNCOUNTED, Doubt, doubts
 from difftile.passes.known_indices import UNKNOWN, KnownIndices, once
+from difftile.records import dataclass
 from difftile.substrate import LOCK, CompiledProgram, current_session
 
 _MOST = 1024  # sets of integers that are remembered

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -41,6 +41,7 @@ from difftile.passes.promises import verify
 from difftile.passes.rebase import rebase
 from difftile.passes.versions import late_loads, redirect
 from difftile.passes.windows import Windowed, windowed
+from difftile.records import dataclass
 from difftile.substrate import CompiledProgram, Kept, Native, current_session
 
 _FEWEST_BLOCKS = 32  # more lose digits where their sums meet

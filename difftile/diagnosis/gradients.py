@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from difftile.compile.arguments import field_at
@@ -21,6 +21,7 @@ from difftile.ir.walk import array_of, walk
 from difftile.recording.opaque import OpaqueRecord
 from difftile.recording.replay import Replay
 from difftile.recording.steps import LaunchRecord
+from difftile.records import dataclass
 
 TOO_LARGE = 1e8
 """The factor beyond which a gradient counts as exploded, or below its inverse as vanished."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from difftile.ad.missing_gradients import NOTHING, Cut, Flow, Passage, follow
@@ -18,6 +18,7 @@ from difftile.ir.walk import walk
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.opaque import Opaque
 from difftile.recording.steps import HostCopy, HostWrite
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnosis.origins import Origin
+from difftile.records import dataclass
 
 Numbers: TypeAlias = npt.NDArray[Any]
 

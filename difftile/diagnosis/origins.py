@@ -7,7 +7,6 @@ it became so. Only the side of a selection that was taken counts.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.walk import definitions, walk
 from difftile.meaning import Machine
+from difftile.records import dataclass
 from difftile.substrate import op_text
 
 

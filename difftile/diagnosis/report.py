@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import Span, counted, located
 from difftile.fields.field import Field
 from difftile.markup import html_text
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

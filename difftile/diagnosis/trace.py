@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from difftile.compile.arguments import field_at
@@ -12,6 +12,7 @@ from difftile.recording.budget import as_text
 from difftile.recording.opaque import Opaque, OpaqueRecord
 from difftile.recording.runs import RunRecord, RunStep
 from difftile.recording.steps import HostCopy, HostWrite, Launch, LaunchRecord, StepRecord, TapeStep
+from difftile.records import dataclass
 from difftile.substrate import Buffer
 
 _LONGEST_LOOP = 64  # steps in the body of a repetition; longer ones are not found

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeGuard
 
@@ -27,6 +26,7 @@ from difftile.fields.strides import Strided, strides_of
 from difftile.fields.view import View
 from difftile.fields.window import Window
 from difftile.ir.types import Type, numpy_dtype, scalar_from_numpy, scalar_of, shape_of
+from difftile.records import dataclass
 from difftile.substrate import Block, block_of, current_session
 
 _IS_ARRAY: dict[type, bool] = {}

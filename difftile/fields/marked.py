@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from difftile.diagnostics import place
+from difftile.records import dataclass
 
 if TYPE_CHECKING:
     from difftile.fields.field import Storage

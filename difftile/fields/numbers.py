@@ -16,7 +16,7 @@ import operator
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import GradientCut, render
+from difftile.records import dataclass
 from difftile.user_line import UserLine, user_line
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class Origin:
     version: object = None
     op: str = ""
     operands: tuple[float | Origin, ...] = ()
-    dtype: np.dtype[Any] = np.dtype(np.float64)  # noqa: RUF009 - a constant
+    dtype: np.dtype[Any] = np.dtype(np.float64)
     order: int = field(default_factory=_COUNT.__next__)
     cell: Field | None = None
     is_lost: bool = False

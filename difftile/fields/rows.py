@@ -5,7 +5,6 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, cast
 
@@ -19,6 +18,7 @@ from difftile.fields.field import Field, Storage, make
 from difftile.fields.named_fields import NamedFields
 from difftile.fields.recording import RECORDING, check_no_tape
 from difftile.ir.types import I32, shape_of
+from difftile.records import dataclass
 from difftile.substrate import current_session
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
+
+from difftile.records import dataclass
 
 Numbers: TypeAlias = npt.NDArray[Any]
 Apply: TypeAlias = Callable[..., Any]

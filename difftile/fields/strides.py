@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from difftile.fields.window import Window, whole
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -17,6 +16,7 @@ from difftile.fields.recording import as_read, note_read
 from difftile.fields.window import Window
 from difftile.ir.types import Type, shape_of
 from difftile.ir.views import ViewKind
+from difftile.records import dataclass
 from difftile.tracebacks import boundaries
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError
 from difftile.fields.exchange import as_integer, in_range, index_number, wrong_count
 from difftile.ir.views import AxisMap, ViewKind
+from difftile.records import dataclass
 from difftile.substrate import Buffer
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import Any, cast
 
@@ -18,6 +18,7 @@ import numpy as np
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import Scalar
 from difftile.ops.vocabulary import PythonFunction, StructMeaning, is_lambda
+from difftile.records import dataclass
 
 
 class Missing:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeAlias
 
 from difftile.diagnostics import (
@@ -52,6 +52,7 @@ from difftile.ir.types import (
 from difftile.ops.build import OpBuilder
 from difftile.ops.row import OpTypeError
 from difftile.ops.vocabulary import Meaning, Meanings, PythonFunction, Special
+from difftile.records import dataclass
 
 Env: TypeAlias = dict[str, Item]
 ExpressionHandler: TypeAlias = Callable[["Context", Any, str], Item]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from difftile.diagnostics import CallMismatch, TypeMismatch
@@ -28,6 +28,7 @@ from difftile.ir.types import is_float, scalar_of, shape_of
 from difftile.ir.walk import WRITES, declared_in, has_effects, walk, without_stmts
 from difftile.ops.build import zero
 from difftile.ops.vocabulary import DerivativeOf
+from difftile.records import dataclass
 
 # Items that hold floats
 

@@ -7,10 +7,11 @@ one straight run are counted while compiling.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from difftile.ir.nodes import Var
 from difftile.ir.types import I32
+from difftile.records import dataclass
 
 DRAWS = "draws so far"  # no Python name has a space
 

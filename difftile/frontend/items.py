@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from difftile.frontend.captures import Path
 from difftile.ir.nodes import Array, Const, Value, Var
 from difftile.ir.views import ViewKind
+from difftile.records import dataclass
 
 _CONTAINERS: tuple[type, ...] = (list, dict, set)
 

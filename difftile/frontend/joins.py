@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from difftile.diagnostics import Label, Span, TypeMismatch
 from difftile.frontend.context import Branch, Context
@@ -23,6 +23,7 @@ from difftile.frontend.items import (
 from difftile.ir.nodes import Block, Const, If, Let, Stmt, Value, Var
 from difftile.ir.types import BOOL, FLOATS, I32, Scalar, Type, scalar_of, shape_of
 from difftile.ops.table import OPS
+from difftile.records import dataclass
 
 # Cheaper than a jump, and safe to run when not taken.
 _SPECULATED = 2

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from difftile.diagnostics import (
@@ -57,6 +57,7 @@ from difftile.frontend.threads import in_parallel
 from difftile.ir.nodes import Block, Const, For, If, Size, Value, Var, While
 from difftile.ir.types import FLOATS, I32, scalar_of, shape_of
 from difftile.ir.walk import Substitution, definitions
+from difftile.records import dataclass
 
 _MANY = 256  # unrolled iterations of which a warning tells
 _IN_LOOP = "it has a value inside the loop only"

@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,6 +31,7 @@ from difftile.ir.types import BOOL, I32, FieldType, Scalar, Type
 from difftile.ir.views import ViewKind
 from difftile.ir.walk import WRITES, walk
 from difftile.ops.vocabulary import FieldMeaning, Meanings, PythonFunction
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

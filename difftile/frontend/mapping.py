@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from difftile.diagnostics import TypeMismatch
@@ -27,6 +27,7 @@ from difftile.frontend.source import Source
 from difftile.frontend.threads import for_each, index_item
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import I32, Struct, Type
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, counted
 from difftile.frontend.components import place_type
@@ -23,6 +23,7 @@ from difftile.frontend.name_lookup import parts_of
 from difftile.ir.failures import AssertionFailed
 from difftile.ir.nodes import Block, Const, Fail, If, Value, Var
 from difftile.ir.types import I32, shape_of
+from difftile.records import dataclass
 
 ONE = Const(1, I32)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from difftile.diagnostics import KernelError, Span, UndefinedAttribute
 from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
+from difftile.records import dataclass
 
 GRADIENTS = ("grad_in", "grad_out")
 CONTENTS = ("before", "after")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from difftile.ir.types import F64, I32, is_float, scalar_of, shape_of
 from difftile.ir.walk import arrays_loaded, arrays_written
 from difftile.ops.build import zero
 from difftile.ops.vocabulary import Differences, FuncMeaning, PythonFunction, RuleMeaning, Rules
+from difftile.records import dataclass
 
 # A rule that calls its own func has a rule in there, too, as second derivatives require.
 _DEPTH = 2

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 from difftile.diagnostics import KernelError
 from difftile.frontend.changes import changed
@@ -19,6 +18,7 @@ from difftile.frontend.joins import holds_numbers, starts_as_number
 from difftile.frontend.syntax import nodes_of
 from difftile.ir.nodes import Array
 from difftile.ir.types import FieldType
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

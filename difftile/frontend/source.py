@@ -7,7 +7,7 @@ import inspect
 import re
 import warnings
 import weakref
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from types import CodeType
 from typing import Any, cast
@@ -16,6 +16,7 @@ from difftile.diagnostics import KernelError, Span, UnsupportedSyntax
 from difftile.frontend.lambdas import lambda_in
 from difftile.frontend.unfiled import UNFILED, text_of
 from difftile.ops.vocabulary import PythonFunction, is_lambda
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from difftile.diagnostics import TypeMismatch, UndefinedAttribute, did_you_mean
 from difftile.frontend.construct import cast, components, type_of
@@ -15,6 +14,7 @@ from difftile.frontend.items import Item, Static, Tuple
 from difftile.frontend.syntax import OF_LISTS
 from difftile.ir.nodes import Value
 from difftile.ir.types import scalar_of, shape_of
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from difftile.diagnostics import KernelError
@@ -15,6 +15,7 @@ from difftile.frontend.threads import in_parallel
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import I32, Scalar
 from difftile.ir.views import AxisMap, ViewKind
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

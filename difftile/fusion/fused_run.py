@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from math import prod
 from typing import Any
@@ -32,6 +31,7 @@ from difftile.ir.walk import size_of
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.run import Run
 from difftile.passes.sequence import Row, copy_from_row, copy_into_row
+from difftile.records import dataclass
 from difftile.substrate import (
     MAX_ELEMENTS,
     Buffer,

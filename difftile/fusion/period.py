@@ -9,7 +9,7 @@ adjoint reads it in place of the field.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -35,6 +35,7 @@ from difftile.ir.types import BOOL, I32, FieldType, Scalar, Type
 from difftile.ir.walk import Substitution, substitute, walk, with_blocks, without_stmts
 from difftile.passes.inline_primals import inline_primals
 from difftile.passes.sequence import Row, copy_into_row, placed
+from difftile.records import dataclass
 
 
 class Unfusible(Exception):

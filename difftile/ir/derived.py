@@ -9,10 +9,11 @@ roles such as `Dot(Bar(x))`) and one binder serves every program.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from difftile.ir.nodes import Array, Program, Var
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

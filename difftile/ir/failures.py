@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from difftile.diagnostics import (
@@ -15,6 +14,7 @@ from difftile.diagnostics import (
     NotUnique,
     Span,
 )
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@ neither is left when code is emitted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from difftile.diagnostics import Span
 from difftile.ir.failures import Failure
 from difftile.ir.types import FieldType, Scalar, Type
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from difftile.diagnostics import Span, counted, did_you_mean
 from difftile.ir.build import element_type
@@ -50,6 +50,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.tokens import Token, TokenCursor, lines_of
 from difftile.ir.types import FLOATS, I32, SCALARS, FieldType, Scalar, Type, scalar_of, shaped
+from difftile.records import dataclass
 
 _FAILURES: dict[str, Callable[..., Failure]] = {
     kind.__name__: kind

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NoReturn, TypeVar
 
 from difftile.diagnostics import KernelError, Span, did_you_mean
+from difftile.records import dataclass
 
 _T = TypeVar("_T")
 

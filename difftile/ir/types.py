@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
+
+from difftile.records import dataclass
 
 LARGEST_LOCAL = 4096
 """The most components of an array of a thread."""

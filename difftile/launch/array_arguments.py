@@ -7,7 +7,7 @@ gradients see it. Parts of one field that have no element in common are arrays o
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from difftile.compile.arguments import Arguments
@@ -21,6 +21,7 @@ from difftile.frontend.lower import SameAs, ViewOf
 from difftile.ir.types import FieldType
 from difftile.ir.views import ViewKind
 from difftile.ops.vocabulary import FieldMeaning
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ which slot, and fills them in at each launch.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from difftile.compile.arguments import Argument, field_at
@@ -31,6 +30,7 @@ from difftile.ir.derived import (
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import Type
 from difftile.ir.walk import arrays_loaded
+from difftile.records import dataclass
 from difftile.substrate import Buffer, Launcher, current_session, nbytes_of
 
 ProgramArgs: TypeAlias = list[Any]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from inspect import getattr_static
 from itertools import compress
 from operator import attrgetter, is_, is_not, itemgetter
@@ -24,6 +23,7 @@ from difftile.frontend.captures import MISSING, Capture, Path, SameObject, key_o
 from difftile.ir.nodes import Var
 from difftile.ir.types import I32
 from difftile.ops.vocabulary import FuncMeaning
+from difftile.records import dataclass
 
 _Objects: TypeAlias = tuple[Any, ...]
 _Getter: TypeAlias = Callable[[object], _Objects]

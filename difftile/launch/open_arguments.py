@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, TypeAlias, cast
 
@@ -42,6 +41,7 @@ from difftile.ir.types import (
 from difftile.lang.meanings import vector_values
 from difftile.lang.structs import methods_of, struct_values
 from difftile.ops.vocabulary import FuncMeaning
+from difftile.records import dataclass
 
 Methods: TypeAlias = tuple[tuple[str, Any], ...]
 Shape: TypeAlias = tuple[int, ...]

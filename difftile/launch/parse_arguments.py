@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import FunctionType
 from typing import TypeAlias, TypeGuard
 
@@ -65,6 +65,7 @@ from difftile.launch.open_arguments import (
 from difftile.launch.overlaps import together
 from difftile.launch.prepared_launch import NumberSlot
 from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, OpName, Refused, StructName, TypeName
+from difftile.records import dataclass
 from difftile.substrate import Session, current_session
 
 _ArrayArguments: TypeAlias = Mapping[str, tuple[ArrayArgument, Given]]

@@ -8,11 +8,11 @@ is over they are exchanged again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
+from difftile.records import dataclass
 from difftile.substrate import Buffer, unpin
 
 Part: TypeAlias = Callable[[HostArray], HostArray]

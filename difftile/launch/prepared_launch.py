@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, ClassVar, TypeAlias, cast
@@ -22,6 +22,7 @@ from difftile.launch.captured import Captured
 from difftile.launch.open_arguments import OpenedArgument, opened_again
 from difftile.launch.prepared_stage import PreparedStage
 from difftile.launch.streams import STREAMS
+from difftile.records import dataclass
 from difftile.substrate import LOCK, Buffer, Session
 
 # Statements of a kernel that is not fused with other launches by itself: it takes seconds to

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy.typing as npt
 
 from difftile.compile.arguments import Arguments
 from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.records import dataclass
 
 Varying: TypeAlias = Mapping[tuple[int, int], npt.NDArray[Any]]
 """Numbers that change from period to period: (launch, position among its values) -> (count,)."""

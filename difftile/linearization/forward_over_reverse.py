@@ -8,7 +8,6 @@ Derivatives, 2nd ed., chapter 5).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from difftile.compile.adjoint_plan import make_plans
 from difftile.compile.arguments import field_at
@@ -27,6 +26,7 @@ from difftile.recording.opaque import Opaque
 from difftile.recording.replay import AdjointEnvironment, Replay
 from difftile.recording.seeds import Seed, add_seed
 from difftile.recording.steps import HostStep, Launch, LaunchRecord, StepRecord
+from difftile.records import dataclass
 from difftile.substrate import Buffer, keep, unpin
 
 

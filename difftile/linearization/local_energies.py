@@ -8,7 +8,7 @@ the result of the function has the weight 1, and each stage passes weights on to
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from weakref import WeakKeyDictionary
 
 from difftile.ad.local_hessian import LocalHessian, local_hessian
@@ -30,6 +30,7 @@ from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.steps import HostCopy, HostStep, Launch, TapeStep
 from difftile.recording.work_fields import add_to, zeros_of
+from difftile.records import dataclass
 from difftile.substrate import Buffer, keep, unpin
 
 _HVP = "Or use dt.hvp, which takes any function."

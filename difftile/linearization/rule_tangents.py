@@ -8,7 +8,7 @@ given; if it reads no other varying values, it is run on the tangents of these g
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from difftile.recording.replayed_fields import (
 )
 from difftile.recording.steps import TapeStep
 from difftile.recording.work_fields import zeros_of
+from difftile.records import dataclass
 
 Gradients = Callable[[Field], Field]
 """Returns the gradient, or its tangent, of a field that a backward pass works on."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from difftile.compile.adjoint_plan import make_plans
@@ -16,6 +16,7 @@ from difftile.recording.gradient_cuts import warn_of_array
 from difftile.recording.opaque import Opaque, Use
 from difftile.recording.steps import HostCopy, HostStep, HostWrite, Launch, StepRecord, TapeStep
 from difftile.recording.work_fields import zeros_of
+from difftile.records import dataclass
 from difftile.substrate import silence
 from difftile.user_line import UserLine
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from difftile.compile.arguments import field_at
 from difftile.fields.exchange import HostArray
@@ -17,6 +17,7 @@ from difftile.recording.replay import Replay
 from difftile.recording.replayed_fields import reverse_opaque, tangents_after
 from difftile.recording.steps import HostStep, Launch, StepRecord
 from difftile.recording.work_fields import copied
+from difftile.records import dataclass
 
 
 def push(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from types import CodeType
 from typing import Any, NoReturn
@@ -22,6 +21,7 @@ from difftile.meaning.memory import dtype_of, memory_of
 from difftile.meaning.operations import OPERATIONS
 from difftile.meaning.stop import stop
 from difftile.meaning.text import Printed, print_python
+from difftile.records import dataclass
 
 
 def run(

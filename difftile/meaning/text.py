@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from difftile.diagnostics import Span
 from difftile.ir.nodes import (
@@ -41,6 +41,7 @@ from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, F64, FLOATS, Scalar, scalar_of, shape_of
 from difftile.meaning.memory import dtype_of, grows
 from difftile.meaning.operations import expression, place, type_name
+from difftile.records import dataclass
 
 _OWN = ("np", "ops", "check_index", "fail", "stop", "watch", "turn", "turns", "float", "int")
 _RESERVED = frozenset((*_OWN, "print", *keyword.kwlist))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from difftile.ir.build import Builder
@@ -11,6 +10,7 @@ from difftile.ir.nodes import Const, Let, Size, Stmt, Value, Var
 from difftile.ir.types import BOOL, FLOATS, Matrix, Scalar, Type, scalar_of, with_scalar
 from difftile.ops.simplify import simplify
 from difftile.ops.table import OPS
+from difftile.records import dataclass
 
 Key = TypeVar("Key")
 

@@ -7,12 +7,12 @@ for, which a formula of ops cannot express.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from difftile.ir.nodes import Const, Value
 from difftile.ir.types import I32, scalar_of, shape_of
 from difftile.ops import spectral
 from difftile.ops.build import OpBuilder, zero
+from difftile.records import dataclass
 
 _LARGEST_BY_MINORS = 4
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any, TypeAlias
 
@@ -25,6 +24,7 @@ from difftile.ir.types import (
     shaped,
     with_scalar,
 )
+from difftile.records import dataclass
 
 Typing: TypeAlias = Callable[[tuple[Type, ...]], Type]
 Formulas: TypeAlias = tuple[str | EllipsisType | None, ...]

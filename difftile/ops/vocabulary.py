@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from types import CellType, CodeType
 from typing import Any, Protocol, TypeAlias
 
 from difftile.diagnostics import LaunchError
 from difftile.ir.types import FieldType, Struct, Type
 from difftile.ir.views import ViewKind
+from difftile.records import dataclass
 
 
 class PythonFunction(Protocol):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from difftile.ir.nodes import (
@@ -28,6 +27,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.types import is_float
 from difftile.ir.walk import arrays_written, defined_in, definitions, regions, rules, walk
+from difftile.records import dataclass
 
 Leaf: TypeAlias = Var | tuple[Array, int]
 """A number that a kernel is given: one of its parameters, or the size of a field along an axis."""

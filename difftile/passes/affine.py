@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from difftile.ir.nodes import Block, Const, For, Let, Memory, Stmt, Value, Var
 from difftile.ir.walk import walk
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

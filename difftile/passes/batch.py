@@ -7,7 +7,7 @@ over the new axis as well; serial statements between loops become a loop over it
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from difftile.ir.derived import Derived, Lane, Role, Scratch, Width
 from difftile.ir.nodes import (
@@ -35,6 +35,7 @@ from difftile.ir.walk import (
     with_blocks,
 )
 from difftile.ops.build import OpBuilder
+from difftile.records import dataclass
 
 
 class Unbatchable(Exception):

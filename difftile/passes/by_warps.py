@@ -9,7 +9,7 @@ end. All lanes compute the statements outside such loops, and one of them writes
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from difftile.ir.nodes import (
     Accumulate,
@@ -34,6 +34,7 @@ from difftile.ir.walk import WRITES, defined_in, regions, walk, with_blocks, wit
 from difftile.passes.affine import Affine, owns, place_of, ranges_of
 from difftile.passes.reductions import reductions
 from difftile.passes.warp_aggregate import Varying
+from difftile.records import dataclass
 
 _SHUFFLED = (F32,)  # the numbers that lanes exchange
 _SHORT = 4  # turns of a serial loop that each lane can run by itself

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
 from difftile.diagnostics import Label, Race
@@ -31,6 +30,7 @@ from difftile.passes.affine import (
     unique_in,
 )
 from difftile.passes.meetings import Meeting, meeting
+from difftile.records import dataclass
 
 _ACT = {
     Load: "read here",

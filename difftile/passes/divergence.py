@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from difftile.ir.nodes import (
     Accumulate,
@@ -22,6 +22,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.walk import definitions, operands
+from difftile.records import dataclass
 
 
 @dataclass

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from difftile.ir.nodes import Array, For, Load, ParallelFor, Program, Var
 from difftile.ir.walk import array_of, operands, walk
 from difftile.passes.affine import Affine, affine, definitions_of
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 
 from difftile.ir.nodes import Array, Const, For, If, Let, Load, Size, Stmt, Value, Var
 from difftile.ir.types import BOOL, I32, I64, is_float, shape_of
 from difftile.passes.accesses import Access, Leaf, Scope
 from difftile.passes.integers import Case, Linear, System, at_least, number, zero
+from difftile.records import dataclass
 
 _MOST_CASES = 16  # of one condition; more are taken for unknown
 _UNKNOWN: tuple[Case, ...] = ((),)

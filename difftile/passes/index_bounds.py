@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
@@ -47,6 +47,7 @@ from difftile.passes.interval_sums import (
     exactly,
     negated,
 )
+from difftile.records import dataclass
 
 UNCOUNTED = 2**31
 _NO_NAMES: Mapping[Var, str] = MappingProxyType({})

@@ -7,7 +7,7 @@ touch only one-element fields of their own.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from difftile.ir.walk import has_effects, with_blocks, with_stmts
 from difftile.ops.build import Expr, OpBuilder
 from difftile.ops.formula import tie
 from difftile.ops.table import OPS
+from difftile.records import dataclass
 
 LAST = 2**31 - 1
 _CELL = FieldType(I32, 0)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, TypeAlias
+
+from difftile.records import dataclass
 
 Unknown: TypeAlias = int
 """A number of the system, by its position in `System.bounds`."""

@@ -10,7 +10,7 @@ axis, and neighbouring rows in others, where stencils load the same elements for
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 from math import prod
 from operator import add
@@ -47,6 +47,7 @@ from difftile.ir.walk import (
     walk,
 )
 from difftile.ops.build import OpBuilder
+from difftile.records import dataclass
 
 _WARP = 32  # iterations that read neighbouring elements at a time
 _MOST = 8  # numbers that are loaded for an iteration; one that loads more keeps memory busy

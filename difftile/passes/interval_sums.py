@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, TypeAlias
+
+from difftile.records import dataclass
 
 Interval: TypeAlias = tuple[int, int]
 """The least and the greatest integer."""

@@ -9,7 +9,7 @@ whether it is, as in a memory sanitizer (Stepanov and Serebryany, MemorySanitize
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
 from difftile.ir.failures import BadIndex, TooLarge, ZeroDivisor
@@ -40,6 +40,7 @@ from difftile.ops.build import OpBuilder, zero
 from difftile.passes.bounds import Ranges, literal_extent, picked
 from difftile.passes.dce import dce
 from difftile.passes.safe_divisions import DIVISIONS, divisor_of, is_zero
+from difftile.records import dataclass
 
 UNKNOWN = Const(-(2**31), I32)
 """Stands among the values of a failure for an index along another axis that is not known."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Set
-from dataclasses import dataclass
 
 from difftile.ir.nodes import Block, For, If, Let, Stmt, Value, Var, While
 from difftile.ir.types import Scalar
 from difftile.ir.walk import definitions, free_variables, operands, regions
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ equality of the elements are constraints; `integers` decides whether all of them
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from difftile.passes.accesses import Access, Leaf, Task
 from difftile.passes.forms import Question, Side, touch_one_element
 from difftile.passes.integers import Linear, at_least, solve, zero
 from difftile.passes.iterations import Iterations, NotIntegers
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

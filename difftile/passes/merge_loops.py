@@ -10,7 +10,7 @@ Architectures, section 6.2.5: loop fusion.)
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 
@@ -43,6 +43,7 @@ from difftile.ir.walk import (
 )
 from difftile.passes.accesses import accesses_of
 from difftile.passes.crossings import Crossings, commute
+from difftile.records import dataclass
 
 
 def merge_loops(program: Program) -> Program:

@@ -7,7 +7,7 @@ a loop over the worlds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from difftile.diagnostics import KernelError, Span
 from difftile.ir.nodes import Block, Const, Load, ParallelFor, Program, Stmt, Value, Var
@@ -21,6 +21,7 @@ from difftile.ir.walk import (
     uses,
     walk,
 )
+from difftile.records import dataclass
 
 _HINT = "leave threads='slots' out: one thread then runs the whole kernel of a world."
 

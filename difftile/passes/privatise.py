@@ -14,7 +14,7 @@ added up: for loops whose sums are `ordered` it is the same on every machine.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, prod
 from typing import TypeAlias
 
@@ -35,6 +35,7 @@ from difftile.ir.nodes import (
 from difftile.ir.types import FLOATS, I32, numpy_dtype, scalar_of, shape_of
 from difftile.ir.walk import array_of, arrays_written, walk, with_blocks
 from difftile.ops.build import Expr, OpBuilder
+from difftile.records import dataclass
 
 ORDERED_PARTS = 64  # of a loop whose sums must not depend on the number of threads
 

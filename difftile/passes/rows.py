@@ -9,7 +9,7 @@ Two more loops add up the rows: each element's in `STRIPES` sums, and then these
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from difftile.ir.nodes import (
     Accumulate,
@@ -27,6 +27,7 @@ from difftile.ir.types import I32
 from difftile.ir.walk import with_blocks
 from difftile.ops.build import Expr, OpBuilder
 from difftile.passes.privatise import Scatter
+from difftile.records import dataclass
 
 STRIPES = 256  # sums of an element's rows
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from difftile.ir.nodes import (
@@ -46,6 +46,7 @@ from difftile.ops.build import Expr, OpBuilder, zero
 from difftile.passes.affine import affine, definitions_of
 from difftile.passes.precedence import StaleLoads
 from difftile.passes.slices import LARGEST, slice_of
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from difftile.ir.nodes import (
     Accumulate,
@@ -20,6 +20,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.types import I32
 from difftile.ir.walk import WRITES, Cloner
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from difftile.ir.nodes import (
     Accumulate,
@@ -46,6 +46,7 @@ from difftile.passes.dce import slim_block
 from difftile.passes.exclusive import owned_arrays
 from difftile.passes.precedence import StaleLoads
 from difftile.passes.slices import LARGEST, pure, slice_of
+from difftile.records import dataclass
 
 _DEEPEST = 3  # serial loops around an accumulation
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from difftile.ir.nodes import (
     Block,
@@ -42,6 +42,7 @@ from difftile.ir.walk import (
 )
 from difftile.ops.build import Expr, OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of
+from difftile.records import dataclass
 
 BLOCK = 1024
 """Iterations along the last axis of a parallel loop that one iteration of the new loop runs."""

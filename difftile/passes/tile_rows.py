@@ -14,7 +14,7 @@ last iterations, past the end, compute the last element again and store none of 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from difftile.ir.nodes import (
     Accumulate,
@@ -41,6 +41,7 @@ from difftile.ir.walk import array_of, arrays_written, defined_in, walk, with_bl
 from difftile.ops.build import OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of
 from difftile.passes.divergence import Divergence
+from difftile.records import dataclass
 
 TILE = 32  # turns
 WARP = 32  # threads

@@ -8,7 +8,7 @@ by itself (`interchanged`, `strips`). There is at least one step.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations_with_replacement
 
 from difftile.ir.nodes import (
@@ -56,6 +56,7 @@ from difftile.passes.hoist_accumulations import (
 from difftile.passes.merge_loops import merge_loops
 from difftile.passes.registers import in_registers
 from difftile.passes.split_atomics import serial as nested
+from difftile.records import dataclass
 
 _ZERO = Const(0, I32)
 _MOST = Const(2**31 - 1, I32)

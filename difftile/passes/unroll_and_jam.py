@@ -13,7 +13,7 @@ bodies that are long enough to keep a processor busy by themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from difftile.ir.nodes import (
     Accumulate,
@@ -47,6 +47,7 @@ from difftile.ir.walk import (
 from difftile.ops.build import OpBuilder
 from difftile.passes.divergence import Divergence
 from difftile.passes.equal_numbers import compares_numbers
+from difftile.records import dataclass
 
 _FEWEST = 256  # iterations along an axis: with fewer, threads or turns would be lost
 _SHORT = 16  # turns of a serial loop, where they are a literal

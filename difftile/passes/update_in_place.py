@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from difftile.ir.nodes import (
     Alloc,
@@ -46,6 +46,7 @@ from difftile.ir.walk import (
 )
 from difftile.ops.build import OpBuilder
 from difftile.passes.lives import overlaps, ties
+from difftile.records import dataclass
 
 
 def update_in_place(program: Program) -> Program:

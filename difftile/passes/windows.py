@@ -6,13 +6,14 @@ the last to the first. Iterations of a serial loop hand values on through hidden
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from difftile.ir.nodes import Array, Block, For, ParallelFor, Program, Store, Var
 from difftile.ir.types import BOOL, I32, FieldType
 from difftile.ir.walk import has_effects
 from difftile.ops.build import OpBuilder
 from difftile.passes.dce import dce
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

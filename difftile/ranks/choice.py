@@ -8,7 +8,6 @@ import socket
 import sys
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +21,7 @@ from difftile.ranks.mpi_engine import MpiEngine
 from difftile.ranks.torch_engine import TorchEngine
 from difftile.ranks.warned import Warned
 from difftile.ranks.watch import Watch
+from difftile.records import dataclass
 
 TIMEOUT = 300.0  # [s]
 

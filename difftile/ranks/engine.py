@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from difftile.ranks.waiting import Waiting
+from difftile.records import dataclass
 
 Array: TypeAlias = Any
 """A NumPy array without gaps, or an object with `__cuda_array_interface__`."""

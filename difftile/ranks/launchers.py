@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from difftile.diagnostics import RankError
+from difftile.records import dataclass
 
 VARIABLE = "DIFFTILE_RANKS"
 """The variable that names the engine, whatever the launcher."""

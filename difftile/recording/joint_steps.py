@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy.typing as npt
 from difftile.diagnostics import RankError
 from difftile.ranks import current
 from difftile.recording.schedule import make_schedule
+from difftile.records import dataclass
 
 
 def least(numbers: Sequence[float], what: str) -> npt.NDArray[np.float64]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, runtime_checkable
 
@@ -27,6 +27,7 @@ from difftile.ranks import current
 from difftile.recording.meeting import meet
 from difftile.recording.steps import Derivatives, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
+from difftile.records import dataclass
 from difftile.substrate import LOCK, Buffer, Pool, apart, current_session, keep, unpin
 
 if TYPE_CHECKING:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from difftile.fields.field import Storage
 from difftile.recording.snapshots import Snapshots
 from difftile.recording.steps import StepRecord, TapeStep
+from difftile.records import dataclass
 from difftile.substrate import silence
 
 

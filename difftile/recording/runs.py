@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.fields.field import Field, Storage
@@ -17,6 +17,7 @@ from difftile.recording.steps import (
     StepRecord,
     TapeStep,
 )
+from difftile.records import dataclass
 from difftile.substrate import Buffer, current_session, pack, unpin
 
 MOST_OF_A_PART = 1 << 26  # bytes that a part of a run saves: packed ones need them again

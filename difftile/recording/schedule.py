@@ -8,8 +8,9 @@ the unit that the schedule counts is such a stretch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, comb
+
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

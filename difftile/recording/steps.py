@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -21,6 +20,7 @@ from difftile.ir.types import shape_of
 from difftile.launch.patch import Patch
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.varying_writes import varying_writes
+from difftile.records import dataclass
 from difftile.substrate import Buffer, keep, unpin
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from difftile.compile.annotations import Kind
@@ -26,6 +25,7 @@ from difftile.fields.structs import Member, StructField
 from difftile.frontend.mapping import Draw, Each, Form, How, IndexOf, Mapped, Whole
 from difftile.ir.types import I32
 from difftile.launch.open_arguments import fields_in, parts_of
+from difftile.records import dataclass
 from difftile.runtime.inputs import as_input
 from difftile.runtime.kernel import Kernel
 from difftile.runtime.mapped import MappedBody, ResultTypes

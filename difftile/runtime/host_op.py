@@ -7,7 +7,6 @@ import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from types import FunctionType
 from typing import cast
 
@@ -28,6 +27,7 @@ from difftile.fields.recording import RECORDING
 from difftile.recording.access_observer import RefusingObserver, observed_by
 from difftile.recording.opaque import OpaqueStep, Use, nbytes_of
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.records import dataclass
 from difftile.runtime.operands import (
     FieldOperand,
     Fingerprint,

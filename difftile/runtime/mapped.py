@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from difftile.compile.annotations import Kind
@@ -20,6 +20,7 @@ from difftile.frontend.source import Source, source_of
 from difftile.ir.types import Scalar
 from difftile.launch.parse_arguments import current_captures, parse_arguments
 from difftile.ops.vocabulary import FieldMeaning
+from difftile.records import dataclass
 from difftile.substrate import current_session
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -19,6 +18,7 @@ from difftile.fields.window import Window, whole
 from difftile.recording.opaque import Keeps, Use
 from difftile.recording.replayed_fields import ReplayedField, ReverseContext
 from difftile.recording.work_fields import zeros_of
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ import os
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from threading import get_ident
 from typing import Any, TypeAlias
@@ -30,6 +29,7 @@ from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.types import FLOATS, Scalar, numpy_dtype
 from difftile.launch.prepared_launch import Matches, PreparedLaunch
 from difftile.launch.run import Run
+from difftile.records import dataclass
 from difftile.runtime.perform_run import launch_one, perform_fused
 from difftile.substrate import LOCK, current_session
 

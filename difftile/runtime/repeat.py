@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Any, TypeAlias, cast
 
@@ -35,6 +35,7 @@ from difftile.fields.step_number import Moment, StepNumber, expression_of, plain
 from difftile.launch.open_arguments import Form, Members, Numbers
 from difftile.launch.prepared_launch import NumberSlot, PreparedLaunch
 from difftile.launch.run import Run
+from difftile.records import dataclass
 from difftile.runtime.body_check import check_stores
 from difftile.runtime.perform_run import launch_one, perform_run
 from difftile.runtime.queue import FEWEST, MOST_BODIES, QUEUE, Loop, Noted, values_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from difftile.diagnostics import LaunchError, brief, counted
@@ -11,6 +10,7 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.structs import Member, StructField
 from difftile.fields.view import View
 from difftile.fields.window import whole
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ emitted, so the emitter belongs to none of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +16,7 @@ import numpy.typing as npt
 
 from difftile.ir.nodes import Array, Program, Var
 from difftile.ir.types import Type
+from difftile.records import dataclass
 from difftile.substrate.batch import Graphs
 from difftile.substrate.emit import Emitted
 from difftile.substrate.memory import DeviceArray

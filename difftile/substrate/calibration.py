@@ -15,7 +15,7 @@ import platform
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -25,6 +25,7 @@ import numpy as np
 from difftile.ir.nodes import Array, Program
 from difftile.ir.parse import parse
 from difftile.passes.privatise import Plan, privatise, scatters_of
+from difftile.records import dataclass
 from difftile.substrate.backend import Backend, Launcher
 from difftile.substrate.emit import emit
 from difftile.substrate.lock import LOCK

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 
 from difftile.diagnostics import DifftileError
 from difftile.ir.nodes import Array, Fail, Program
 from difftile.ir.types import F64, I32, FieldType, Vector
 from difftile.ir.walk import walk
+from difftile.records import dataclass
 from difftile.substrate.memory import Buffer
 from difftile.substrate.session import current_session
 

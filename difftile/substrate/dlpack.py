@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from dataclasses import dataclass
 from math import prod
 from typing import Any, cast
 
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
+from difftile.records import dataclass
 from difftile.substrate.session import current_session
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import zip_longest
 
 import numpy as np
@@ -47,6 +47,7 @@ from difftile.ir.walk import arrays_written, count_uses, definitions, operands, 
 from difftile.ops.table import ELEMENTWISE
 from difftile.passes.reductions import reductions
 from difftile.passes.tile_rows import Copy, copy_of
+from difftile.records import dataclass
 from difftile.substrate.expressions import INTO, Expressions, in_parts, is_long, places_from
 from difftile.substrate.functions import functions_of
 from difftile.substrate.grids import Grids, literal_count, on_grids

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from difftile.ir.nodes import Array, Const, Let, Text, Value, Var
 from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, FLOATS, Matrix, Type, is_float, scalar_of, shape_of
+from difftile.records import dataclass
 from difftile.substrate.spellings import (
     ATOM,
     COMPARE,

@@ -7,7 +7,6 @@ how much memory is asked for at a time, and how much of a cache a thread has to 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from math import inf, prod
 
 from difftile.ir.nodes import (
@@ -28,6 +27,7 @@ from difftile.ir.types import is_float, shape_of
 from difftile.ir.walk import definitions, walk, with_tasks
 from difftile.passes.interleave import interleave
 from difftile.passes.tile_rows import BLOCK, tile_rows
+from difftile.records import dataclass
 from difftile.substrate.parallel import Grid
 
 _RESIDENT = 2048  # threads that a multiprocessor holds at a time, where the number is unknown

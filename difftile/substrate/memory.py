@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -21,6 +20,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
+from difftile.records import dataclass
 from difftile.substrate.packing import Packed, pack
 
 if TYPE_CHECKING:

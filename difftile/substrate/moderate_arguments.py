@@ -17,7 +17,7 @@ some argument is too large, the first one is found right.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -51,6 +51,7 @@ from difftile.ir.walk import (
 from difftile.ops.build import OpBuilder
 from difftile.passes.dce import dce
 from difftile.passes.split_index_sets import in_blocks, last_axis
+from difftile.records import dataclass
 from difftile.substrate.sources import Sources
 from difftile.substrate.vector_loops import trips
 

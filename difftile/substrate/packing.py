@@ -5,11 +5,12 @@ A grid that material points fill is empty but for where they are, and a tape kee
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from difftile.records import dataclass
 
 _MOST = 0.5  # part of the array that the box may take; a larger one is not worth its copy
 

@@ -6,11 +6,11 @@ Each function returns lines; one that ends with a colon has all that follows ins
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from difftile.ir.nodes import Var
 from difftile.ir.printer import Names
+from difftile.records import dataclass
 
 _FEWEST = 512  # iterations that Taichi gives a thread on the CPU
 _PARTS_A_THREAD = 4  # a thread that is done, or wakes before others, takes the next part

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from math import prod
 from typing import Literal, get_args
@@ -19,6 +19,7 @@ from difftile.ir.nodes import Array
 from difftile.ir.types import numpy_dtype, scalar_of
 from difftile.passes.privatise import ATOMICS, ORDERED_PARTS, Plan, Scatter
 from difftile.passes.rows import STRIPES
+from difftile.records import dataclass
 from difftile.substrate.calibration import DEFAULT, Costs
 from difftile.substrate.memory import MAX_ELEMENTS, nbytes_of
 from difftile.substrate.steps import STEP

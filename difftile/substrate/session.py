@@ -6,7 +6,6 @@ import itertools
 import os
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from difftile.diagnostics import FieldError
 from difftile.ir.types import F32, FLOATS, SCALARS, Scalar, Type
 from difftile.lang.type_objects import value_type
 from difftile.ranks import choose_device, threads, use_stream
+from difftile.records import dataclass
 from difftile.releases import ARCH_VARIABLE
 from difftile.substrate.backend import Backend, NativeKernel
 from difftile.substrate.batch import Batches

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 
 from difftile.ir.nodes import Alloc, Array, Block, ParallelFor, Stmt
 from difftile.ir.types import scalar_of, shape_of
 from difftile.ir.walk import array_of, regions, walk, with_blocks
+from difftile.records import dataclass
 
 _FEW = 256  # numbers in the arrays of a thread, which need not take turns
 

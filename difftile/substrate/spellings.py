@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from difftile.ops.random import INCREMENT, MULTIPLIER
 from difftile.ops.table import OPS
+from difftile.records import dataclass
 
 # How tight an operator binds in the grammar of Python, the loosest first; ATOM is for calls, names
 # and indexing.

@@ -8,13 +8,13 @@ on one machine; a factor of two would hardly change the choices.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from math import prod
 
 from difftile.ir.nodes import Block, For, Let, ParallelFor, While
 from difftile.ir.types import shape_of
 from difftile.ir.walk import regions, walk
 from difftile.ops.table import OPS
+from difftile.records import dataclass
 from difftile.substrate.vector_loops import obstacle, trips
 
 STEP = 0.15

@@ -11,7 +11,6 @@ where they belong, which may be anywhere.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence, Set
-from dataclasses import dataclass
 from itertools import count
 from math import prod
 
@@ -38,6 +37,7 @@ from difftile.ir.types import FLOATS, I32, FieldType, scalar_of, shape_of
 from difftile.ir.walk import Cloner, defined_in, operands, walk, with_tasks
 from difftile.ops.build import OpBuilder
 from difftile.passes.equal_numbers import compares_numbers
+from difftile.records import dataclass
 from difftile.substrate.expressions import is_long
 
 _FEWEST, _MOST = 16, 64  # iterations of a strip

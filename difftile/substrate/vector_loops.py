@@ -8,7 +8,6 @@ must lie at fixed distances in memory; and the functions that they compute must 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from math import prod
 
@@ -39,6 +38,7 @@ from difftile.ops.table import ELEMENTWISE
 from difftile.passes.affine import affine
 from difftile.passes.split_index_sets import last_axis
 from difftile.passes.unroll_loops import CALLS, LARGEST, weight
+from difftile.records import dataclass
 from difftile.substrate.expressions import INTO, is_long
 
 _KINDS = {

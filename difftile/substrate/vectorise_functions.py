@@ -13,7 +13,7 @@ come from the library: an adjoint that computes them again has to find the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, prod
 
 from difftile.diagnostics import Span
@@ -37,6 +37,7 @@ from difftile.ir.walk import definitions, operands, regions, walk, with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.ops.macros import component
 from difftile.passes.unroll_loops import CALLS
+from difftile.records import dataclass
 from difftile.substrate.backend import VectorMath
 from difftile.substrate.expressions import is_long
 from difftile.substrate.moderate_arguments import with_test

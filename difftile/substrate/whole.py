@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from math import prod
@@ -36,6 +36,7 @@ from difftile.ir.nodes import (
 from difftile.ir.walk import array_of, operands, walk, with_tasks
 from difftile.ops.table import OPS
 from difftile.passes.affine import Affine, affine
+from difftile.records import dataclass
 from difftile.substrate.memory import Box
 
 _OPS = frozenset(

@@ -12,7 +12,6 @@ times as much.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import inf, prod
 from typing import Any
 
@@ -38,6 +37,7 @@ from difftile.ir.nodes import (
 from difftile.ir.types import BOOL, FLOATS, I32, Scalar, integer_limits, scalar_of, shape_of
 from difftile.ir.walk import regions, walk
 from difftile.ops.table import OPS
+from difftile.records import dataclass
 from difftile.substrate.steps import SCALAR, STEP, Speed
 
 _WAKING = 60_000.0  # ns, by default: a parallel loop wakes threads and waits for them

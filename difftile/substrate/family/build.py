@@ -31,11 +31,11 @@ import itertools
 import textwrap
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, cast
 
 from difftile.ir.types import FieldType, scalar_of, shape_of
+from difftile.records import dataclass
 from difftile.substrate.compiler import private, ti
 from difftile.substrate.emit import Emitted
 from difftile.substrate.family import (

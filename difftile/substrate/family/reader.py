@@ -12,11 +12,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
+from difftile.records import dataclass
 from difftile.substrate.compiler import private, ti
 from difftile.substrate.family.operations import (
     ATOMICS,

@@ -10,9 +10,9 @@ depend on the order go through a `barrier`, and infinities, NaN and signs are in
 # pyrefly: ignore-errors[unknown-variable-type, untyped-function-decorator]
 
 import struct
-from dataclasses import dataclass
 from typing import Any
 
+from difftile.records import dataclass
 from difftile.substrate.compiler import ti
 
 _SHORT = 6  # coefficients

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, cast
@@ -16,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
+from difftile.records import dataclass
 from difftile.substrate.compiler import private
 from difftile.substrate.family.dtypes import type_of
 from difftile.substrate.family.launcher import LaunchedKernel
