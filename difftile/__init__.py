@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import importlib
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,6 @@ from difftile.caches import name_caches
 from difftile.uncollected import uncollected
 
 name_caches()
-
-try:
-    __version__ = version("difftile")
-except PackageNotFoundError:  # run from a checkout that is not installed
-    __version__ = "0+unknown"
-
 
 # Left out by `import *`: packages that import other libraries, and the name of the kernel language,
 # which may be Taichi's already.
@@ -40,8 +33,19 @@ def _homes() -> dict[str, str]:
     return {**homes, **dict.fromkeys(_PACKAGES, "difftile")}
 
 
+@cache
+def _version() -> str:
+    metadata = importlib.import_module("importlib.metadata")
+    try:
+        return metadata.version("difftile")
+    except metadata.PackageNotFoundError:  # run from a checkout that is not installed
+        return "0+unknown"
+
+
 @uncollected()
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
     if name == "__all__":
         return sorted(_homes().keys() - _ASKED_FOR)
     module = _homes().get(name)

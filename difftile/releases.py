@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from itertools import chain
 
 VARIABLE = "DIFFTILE_SUBSTRATE"
 """The environment variable that names the substrate of a process."""
@@ -118,8 +119,8 @@ def preferred() -> str:
     """
     named = os.environ.get(VARIABLE, "").strip().lower()
     installed = [name for name, one in RELEASES.items() if one.is_installed]
-    usable = [name for name in installed if RELEASES[name].fits]
-    return named or next(iter([*usable, *installed]), "")
+    usable = (name for name in installed if RELEASES[name].fits)
+    return named or next(chain(usable, installed), "")
 
 
 def refusal(name: str) -> str:

@@ -32,15 +32,6 @@ _GENERATED = "<difftile "  # the files of emitted kernels
 _GLUE = tuple(
     str(Path(one.__file__)) for one in (functools, sys.modules["contextlib"]) if one.__file__
 )
-_OTHERS = tuple(
-    str(Path(folder)) + os.sep
-    for folder in {
-        sysconfig.get_path("stdlib"),
-        sysconfig.get_path("purelib"),
-        sysconfig.get_path("platlib"),
-        *site.getsitepackages(),
-    }
-)
 _REPLACES = sys.version_info >= (3, 11)
 """Whether a bare 'raise' goes on with the traceback that the error has by then."""
 
@@ -168,5 +159,11 @@ def is_own(file: str) -> bool:
 
 
 @cache
+def _others() -> tuple[str, ...]:
+    folders = {sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")}
+    return tuple(str(Path(one)) + os.sep for one in (*folders, *site.getsitepackages()))
+
+
+@cache
 def _is_of_others(file: str) -> bool:
-    return file.startswith(_OTHERS) or file.startswith("<frozen")
+    return file.startswith(_others()) or file.startswith("<frozen")

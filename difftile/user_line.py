@@ -5,13 +5,20 @@ from __future__ import annotations
 import sys
 import sysconfig
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from difftile.records import dataclass
 
 _LIBRARY = str(Path(__file__).parent)
-_OTHERS = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")})
+
+
+@cache
+def _installed() -> tuple[str, ...]:
+    """Return the folders of the library, and of others and Python."""
+    folders = {sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")}
+    return (_LIBRARY, *folders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,7 @@ class UserLine:
 def user_line() -> UserLine:
     """Return the innermost line of the user, or of another library where there is none."""
     frame = first = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith((_LIBRARY, *_OTHERS)):
+    while frame is not None and frame.f_code.co_filename.startswith(_installed()):
         if first.f_code.co_filename.startswith(_LIBRARY):
             first = frame
         frame = frame.f_back

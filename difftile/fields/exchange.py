@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Sequence
 from typing import Any, SupportsIndex, TypeAlias, cast
 
@@ -131,7 +132,8 @@ def refuse_mask(values: object) -> None:
     Raises:
         FieldError: The values are a masked array.
     """
-    if isinstance(values, np.ma.MaskedArray):
+    masked: Any = sys.modules.get("numpy.ma")  # which takes NumPy long to import
+    if masked is not None and isinstance(values, masked.MaskedArray):
         raise FieldError(
             "A masked array is not taken, since its mask would be ignored. Pass its values, "
             "x.filled(0), and the mask as another array."

@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -211,7 +210,7 @@ def _time(launcher: Launcher, args: Sequence[Buffer]) -> float:
     """Return the nanoseconds of a launch, not counting the first."""
     launcher.launch(args)
     times = sorted(_timed(lambda: launcher.launch(args)) for _ in range(_RUNS))
-    return median(times[: _RUNS // 2])
+    return float(np.median(times[: _RUNS // 2]))
 
 
 def _timed(run: Callable[[], None]) -> float:
