@@ -1,14 +1,22 @@
 """Processor time of a first value and gradient: what a user waits for before the first result.
 
 Each program runs in a process of its own, first with an empty folder of compiled kernels (cold),
-then in a second process with the folder that the first one has filled (warm). A time is from the
-end of `dt.init` to the gradient, of all threads; the time before that is a row of its own. With
-`--beside FOLDER`, another checkout of difftile runs the same programs turn by turn, and the ratios
-are printed as well. Figures are medians over the turns.
+then in a second process with the folder that the first one has filled (warm). Times are those of
+all threads and of processes that it starts. 'start' is up to the end of imports and of `dt.init`,
+'compiler' what the compiler takes for the emitted source, or to load what it has kept, up to the
+first launch of each kernel, and 'ours' all the rest up to the gradient. Taichi has a time axis and
+`ti.ad.Tape`; a star marks programs that its autodiff refuses or gets wrong, of which it runs only
+the value. JAX and torch.compile run where they are installed, with their own caches on disk. A
+ratio is that of 'total' to the peer's, below 1 where difftile is faster; the values and gradients
+of all are compared.
+
+With `--beside FOLDER`, another checkout of difftile runs the same programs. All sides take turns,
+and figures are medians over the turns.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -16,186 +24,156 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numpy as np
-
-import difftile as dt
-from difftile import ti, worlds
 from difftile.arguments import Parser, positive_int
-from scenes.mass_spring import Walker, make_network, make_scene
-from tests.worlds.conformance import model
 
-START = "start"  # the row of the time before the programs
-POINTS, SIZE, GAUSSIANS = 1000, 10, 25
-STEPS = 20  # of the mass-spring robot
-
-
-@dt.kernel
-def rotate(x, k, loss):
-    for i in x:
-        x[i] -= k[None] * ti.sin(x[i])  # in place, a hundred times
-        loss[None] += x[i] ** 2
-
-
-def readme() -> list[Any]:
-    """The program of the README."""
-    x, k, loss = dt.ones(8, grad=True), dt.full((), 0.05, grad=True), dt.zeros((), grad=True)
-    with dt.Tape(loss):
-        for _ in range(100):
-            rotate(x, k, loss)
-    return [loss, k.grad]
-
-
-@dt.kernel
-def mixture(
-    x: ti.types.ndarray(),
-    alpha: ti.types.ndarray(),
-    mu: ti.types.ndarray(),
-    icf: ti.types.ndarray(),
-    terms: ti.types.ndarray(),
-    loss: ti.types.ndarray(),
-):
-    size = mu.shape[1]
-    for n in range(x.shape[0]):
-        highest = -1e30
-        for k in range(mu.shape[0]):
-            squares, logs, at = 0.0, 0.0, size
-            for i in range(size):
-                logs += icf[k, i]
-                row = ti.exp(icf[k, i]) * (x[n, i] - mu[k, i])
-                for j in range(i):
-                    row += icf[k, at + j] * (x[n, j] - mu[k, j])
-                at += i
-                squares += row * row
-            terms[n, k] = alpha[k] + logs - 0.5 * squares
-            highest = ti.max(highest, terms[n, k])
-        total = 0.0
-        for k in range(mu.shape[0]):
-            total += ti.exp(terms[n, k] - highest)
-        loss[None] -= highest + ti.log(total)
-    for k in range(mu.shape[0]):
-        for i in range(icf.shape[1]):
-            if i < size:
-                loss[None] += 0.5 * ti.exp(2.0 * icf[k, i]) - icf[k, i]
-            else:
-                loss[None] += 0.5 * icf[k, i] ** 2
-
-
-def gmm() -> list[Any]:
-    """The logarithm of the likelihood of gaussians with triangular factors, as in ADBench."""
-    rng, triangle = np.random.default_rng(0), SIZE * (SIZE + 1) // 2
-    shapes = (GAUSSIANS,), (GAUSSIANS, SIZE), (GAUSSIANS, triangle)
-    fields = [dt.from_numpy(0.3 * rng.standard_normal(shape), grad=True) for shape in shapes]
-    x = dt.from_numpy(rng.standard_normal((POINTS, SIZE)))
-    terms = dt.zeros((POINTS, GAUSSIANS), dtype=ti.f64, grad=True)
-    loss = dt.zeros((), dtype=ti.f64, grad=True)
-    with dt.Tape(loss):
-        mixture(x, *fields, terms, loss)
-    return [loss, *(field.grad for field in fields)]
-
-
-def mass_spring() -> list[Any]:
-    """Twenty steps of the demo of that name."""
-    scene = make_scene("C")
-    walker = Walker(scene, make_network(scene), STEPS)
-    walker.start()
-    with dt.Tape(walker.loss):
-        for t in range(STEPS):
-            walker.step(t)
-        walker.miss()
-    return [walker.loss, *(weight.grad for weight in walker.parameters.values())]
-
-
-def similarity() -> list[Any]:
-    """The dissimilarity of two pictures."""
-    rng = np.random.default_rng(0)
-    image, target = rng.uniform(size=(2, 64, 64, 3)).astype(np.float32)
-    pixels = dt.from_numpy(image, dtype=dt.vec(3, ti.f32), grad=True)
-    loss = dt.zeros((), grad=True)
-    with dt.Tape(loss):
-        dt.render.dssim(pixels, dt.from_numpy(target, dtype=dt.vec(3, ti.f32)), loss)
-    return [loss, pixels.grad]
-
-
-@dt.kernel
-def kinetic(qvel, loss):
-    for w, i in qvel:
-        loss[None] += qvel[w, i] ** 2
-
-
-def cartpole() -> list[Any]:
-    """One step of four worlds of a cartpole."""
-    sim = worlds.Worlds(model("cartpole"), 4)
-    start = sim.start()
-    ctrl = dt.full((4, 1), 0.1, grad=True)
-    loss = dt.zeros((), grad=True)
-    with dt.Tape(loss):
-        kinetic(sim.step(start, ctrl).qvel, loss)
-    return [loss, ctrl.grad]
-
-
-PROGRAMS: dict[str, Callable[[], list[Any]]] = {
-    "readme": readme,
-    "gmm": gmm,
-    "mass_spring": mass_spring,
-    "dssim": similarity,
-    "cartpole": cartpole,
+ROOT = Path(__file__).parents[1]
+STATES = ("cold", "warm")
+PROGRAMS = ("readme", "gmm", "network", "wave", "mass_spring", "dssim", "cartpole", "hopper")
+COMPARED = ("gmm", "network", "wave")
+PEERS = {
+    "taichi": ("readme", *COMPARED, "mass_spring"),
+    "jax": COMPARED,
+    "torch": COMPARED,
 }
+FORWARD = {("taichi", "gmm"), ("taichi", "network")}  # only the value
+PARTS = ("start", "compiler", "ours", "total")
+TOLERANCE = 1e-3  # of norms: f32, and sums in another order
 
 
-def measured(name: str) -> dict[str, Any]:
-    """Run a program; return the seconds before it and of it, and its results."""
-    dt.init(arch="cpu")
-    started = time.process_time()
-    results = [field.to_numpy() for field in PROGRAMS[name]()]
-    seconds = time.process_time() - started
-    return {"start": started, "seconds": seconds, "sums": [float(np.sum(r)) for r in results]}
+def seconds() -> float:
+    """Return the processor time of this process and of those that it has started."""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
 
 
-def apart(checkout: Path, name: str, cache: str) -> dict[str, Any]:
-    """Measure a program in a process of its own, with a folder of compiled kernels."""
-    environment = {**os.environ, "XDG_CACHE_HOME": cache, "PYTHONPATH": str(checkout)}
-    command = [sys.executable, __file__, "--inside", name]
+def watched(program: Any) -> list[float]:
+    """Return a list that gets the seconds of each call of the compiler's core.
+
+    Code for the processor is made at the first launch of a kernel.
+
+    Args:
+        program: The class of the core whose methods compile and launch.
+    """
+    taken: list[float] = []
+    compile_kernel, launch_kernel = program.compile_kernel, program.launch_kernel
+    launched: set[int] = set()
+
+    def timed(call: Any, *given: Any) -> Any:
+        started = time.process_time()
+        result = call(*given)
+        taken.append(time.process_time() - started)
+        return result
+
+    def compiled(self: Any, *given: Any) -> Any:
+        return timed(compile_kernel, self, *given)
+
+    def launch(self: Any, kernel: Any, context: Any) -> Any:
+        if id(kernel) in launched:
+            return launch_kernel(self, kernel, context)
+        launched.add(id(kernel))
+        return timed(launch_kernel, self, kernel, context)
+
+    program.compile_kernel, program.launch_kernel = compiled, launch
+    return taken
+
+
+def measured(side: str, program: str, quick: bool) -> dict[str, Any]:
+    """Run a program to the gradient; return its times and the norms of its results."""
+    taken: list[float] = []
+    if side == "difftile":
+        module: Any = importlib.import_module(f"benchmarks.first_rows.{program}")
+        importlib.import_module("difftile").init(arch="cpu", substrate="taichi")
+        taken = watched(importlib.import_module("taichi._lib").core.Program)
+        run = module.run
+    else:
+        module = importlib.import_module(f"benchmarks.peers.first_{side}")
+        module.start(program)
+        run = module.PROGRAMS[program]
+    start = seconds()
+    results = run(quick)
+    if side == "difftile":
+        results = [field.to_numpy() for field in results]
+    total = seconds()
+    parts = {"start": start, "compiler": sum(taken), "ours": total - start - sum(taken)}
+    norms = [float((result.astype(float) ** 2).sum() ** 0.5) for result in results]
+    return {"parts": {**parts, "total": total}, "norms": norms}
+
+
+def apart(side: str, program: str, cache: Path, quick: bool) -> dict[str, Any]:
+    """Measure a program in a process of its own, with a folder of compiled code."""
+    path = str(ROOT)
+    if side not in ("difftile", *PEERS):  # another checkout, whose library hides ours
+        hiding = cache / "beside"
+        hiding.mkdir(exist_ok=True)
+        if not (hiding / "difftile").exists():
+            (hiding / "difftile").symlink_to(Path(side) / "difftile")
+        side, path = "difftile", os.pathsep.join((str(hiding), path))
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": path}
+    inside = ["--inside", side, program, *(["--quick"] if quick else [])]
     done = subprocess.run(
-        command, cwd=checkout, env=environment, check=True, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "benchmarks.first_gradient", *inside],
+        cwd=cache,
+        env=environment,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def measure(
-    checkouts: Sequence[Path], names: Sequence[str], turns: int
-) -> dict[tuple[str, str, int], float]:
-    """Return medians of seconds, by program, "cold" or "warm", and the number of the checkout."""
-    seconds: dict[tuple[str, str, int], list[float]] = defaultdict(list)
+Found = dict[tuple[str, str, str, str], float]  # by program, side, state and part
+
+
+def measure(programs: Sequence[str], sides: Sequence[str], turns: int, quick: bool) -> Found:
+    """Return medians of seconds."""
+    taken: dict[tuple[str, str, str, str], list[float]] = defaultdict(list)
     for _ in range(turns):
-        for name in names:
-            for which, checkout in enumerate(checkouts):
+        for program in programs:
+            norms: list[float] = []
+            for side in sides:
+                if program not in PEERS.get(side, PROGRAMS):
+                    continue
                 with tempfile.TemporaryDirectory() as cache:
-                    runs = {state: apart(checkout, name, cache) for state in ("cold", "warm")}
-                np.testing.assert_allclose(runs["warm"]["sums"], runs["cold"]["sums"], rtol=1e-5)
+                    runs = {one: apart(side, program, Path(cache), quick) for one in STATES}
                 for state, run in runs.items():
-                    seconds[name, state, which].append(run["seconds"])
-                    seconds[START, state, which].append(run["start"])
-    return {key: median(values) for key, values in seconds.items()}
+                    norms = norms or run["norms"]
+                    compare(f"{program}, {side}, {state}", run["norms"], norms)
+                    for part, spent in run["parts"].items():
+                        taken[program, side, state, part].append(spent)
+    return {key: median(values) for key, values in taken.items()}
 
 
-def report(found: dict[tuple[str, str, int], float], names: Sequence[str], several: bool) -> str:
-    """Return the table."""
-    head = f"{'':14}{'cold [s]':>10}{'warm [s]':>10}"
-    if several:
-        head += f"{'beside: cold':>16}{'warm':>10}{'ratio: cold':>14}{'warm':>8}"
-    lines = [head]
-    for name in (START, *names):
-        cold, warm = found[name, "cold", 0], found[name, "warm", 0]
-        line = f"{name:14}{cold:10.2f}{warm:10.2f}"
-        if several:
-            other, kept = found[name, "cold", 1], found[name, "warm", 1]
-            line += f"{other:16.2f}{kept:10.2f}{cold / other:14.2f}{warm / kept:8.2f}"
-        lines.append(line)
+def compare(what: str, found: Sequence[float], expected: Sequence[float]) -> None:
+    """End the program if norms differ; a side that has only the value has only its norm."""
+    for one, other in zip(found, expected, strict=False):
+        if not abs(one - other) <= TOLERANCE * max(abs(other), 1e-6):
+            raise SystemExit(f"{what}: the norms are {found}, those of difftile {expected}")
+
+
+def report(found: Found, programs: Sequence[str], sides: Sequence[str]) -> str:
+    """Return the table: a line for each program and state."""
+    ours, *others = sides
+    head = f"{'':12}{'':5}" + "".join(f"{part:>9}" for part in PARTS)
+    lines = [head + "".join(f"{Path(side).name:>12}{'ratio':>7}" for side in others)]
+    for program in programs:
+        for state in STATES:
+            line = f"{program:12}{state:5}"
+            line += "".join(f"{found[program, ours, state, part]:9.2f}" for part in PARTS)
+            for side in others:
+                theirs = found.get((program, side, state, "total"))
+                if theirs is None:
+                    line += 19 * " "
+                    continue
+                mark = "*" if (side, program) in FORWARD else ""
+                line += f"{f'{theirs:.2f}{mark}':>12}"
+                line += f"{found[program, ours, state, 'total'] / theirs:7.2f}"
+            lines.append(line.rstrip())
     return "\n".join(lines)
 
 
@@ -203,18 +181,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark; return the exit code, which does not depend on the figures."""
     parser = Parser("python -m benchmarks.first_gradient", __doc__)
     parser.add_argument("--only", nargs="+", choices=PROGRAMS, default=list(PROGRAMS))
-    parser.add_argument("--turns", type=positive_int, default=3, help="default: %(default)s")
+    parser.add_argument("--turns", type=positive_int, help="default: 3, and 1 with --quick")
+    parser.add_argument("--peers", nargs="*", choices=PEERS, help="default: those installed")
     parser.add_argument("--beside", type=Path, metavar="FOLDER", help="another checkout")
-    parser.add_argument("--inside", choices=PROGRAMS, metavar="NAME", help="for its own processes")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to try it out")
+    parser.add_argument("--inside", nargs=2, metavar=("SIDE", "PROGRAM"), help="for itself")
     options = parser.parse_args(argv)
     if options.inside:
-        print(json.dumps(measured(options.inside)))
+        print(json.dumps(measured(*options.inside, options.quick)))
         return 0
-    checkouts = [Path(__file__).parents[1]]
-    if options.beside:
-        checkouts.append(options.beside.resolve())
-    found = measure(checkouts, options.only, options.turns)
-    print(report(found, options.only, len(checkouts) > 1))
+    peers = options.peers
+    if peers is None:
+        peers = [name for name in PEERS if find_spec(name) is not None]
+    beside = [str(options.beside.resolve())] if options.beside else []
+    sides = ["difftile", *beside, *peers]
+    turns = options.turns or (1 if options.quick else 3)
+    print(report(measure(options.only, sides, turns, options.quick), options.only, sides))
     return 0
 
 
