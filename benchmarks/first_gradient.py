@@ -120,10 +120,12 @@ def apart(side: str, program: str, cache: Path, quick: bool) -> dict[str, Any]:
         [sys.executable, "-m", "benchmarks.first_gradient", *inside],
         cwd=cache,
         env=environment,
-        check=True,
-        stdout=subprocess.PIPE,
+        capture_output=True,
+        check=False,
         text=True,
     )
+    if done.returncode:
+        raise SystemExit(f"{program}, {side}:\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])
 
 

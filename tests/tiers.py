@@ -108,6 +108,7 @@ PATHS: dict[str, int] = {
     "tests/test_demo_newton_spring.py": VILLAGE,
     "tests/test_distributed_benchmark.py": VILLAGE,
     "tests/test_docs.py": VILLAGE,
+    "tests/test_first_gradient_benchmark.py": VILLAGE,
     "tests/test_fused_benchmark.py": VILLAGE,
     "tests/test_gpu_benchmark.py": VILLAGE,
     "tests/test_kernels_benchmark.py": VILLAGE,

@@ -15,5 +15,5 @@ def run(quick: bool) -> list[Any]:
     with dt.Tape(walker.loss):
         for t in range(ROBOT_STEPS):
             walker.step(t)
-        walker.miss()
+        walker.measure()
     return [walker.loss, *(weight.grad for weight in walker.parameters.values())]
