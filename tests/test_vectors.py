@@ -184,6 +184,38 @@ def test_code_on_disk_is_not_taken_for_a_function_that_has_changed(tmp_path: Pat
     assert any(folder.rglob("*"))
 
 
+COMPILED_AGAIN = """
+import taichi as ti
+import difftile as dt
+dt.init(arch="cpu", cpu_max_num_threads=2, offline_cache=True, offline_cache_file_path={folder!r})
+
+def scaled(x, y):
+    for i in x:
+        y[i] = 2.0 * x[i]
+    for i in y:
+        total = 0.0
+        for j in range(y.shape[0] // 1000):
+            total += y[j]
+        x[i] = ti.max(total, y[i])
+
+x, y = dt.ones(20_000), dt.zeros(20_000)
+for _ in range({times}):
+    dt.kernel(scaled)(x, y)
+"""
+
+
+@pytest.mark.taichi
+def test_equal_functions_are_one_on_disk(tmp_path: Path) -> None:
+    folder, program = tmp_path / "kept", tmp_path / "program.py"
+    environment = {"PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "PATH": ""}
+    kept: list[set[Path]] = []
+    for times in (1, 20):
+        program.write_text(COMPILED_AGAIN.format(folder=str(folder), times=times))
+        subprocess.run([sys.executable, str(program)], env=environment, check=True)
+        kept.append({*folder.rglob("*.tic")})
+    assert kept[0] == kept[1] != set()
+
+
 @dt.kernel
 def of_a_vector(x, y, count):
     n = count[None]

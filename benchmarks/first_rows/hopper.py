@@ -7,4 +7,4 @@ from benchmarks.first_rows import of_worlds
 
 def run(quick: bool) -> list[Any]:
     """Return the squares of the speeds, and their gradients by the controls."""
-    return of_worlds.run("hopper", 3)
+    return of_worlds.run("hopper")

@@ -13,12 +13,12 @@ def kinetic(qvel, loss):
         loss[None] += qvel[w, i] ** 2
 
 
-def run(name: str, controls: int) -> list[Any]:
+def run(name: str) -> list[Any]:
     """Return the squares of the speeds, and their gradients by the controls."""
     sim = worlds.Worlds(model(name), 4)
-    start = sim.start()
-    ctrl = dt.full((4, controls), 0.1, grad=True)
+    sim.ctrl.fill(0.1)
     loss = dt.zeros((), grad=True)
     with dt.Tape(loss):
-        kinetic(sim.step(start, ctrl).qvel, loss)
-    return [loss, ctrl.grad]
+        sim.step()
+        kinetic(sim.qvel, loss)
+    return [loss, sim.ctrl.grad]

@@ -192,7 +192,8 @@ class _Source:
             with private.building(function):
                 self.read(function, name)
 
-        function.set_function_body(body)
+        with _keyed_by_fingerprint():
+            function.set_function_body(body)
         group = core.ExprGroup()
         for parameter, value in zip(self._parameters(name), values, strict=True):
             if parameter.ndim is None:
@@ -246,6 +247,22 @@ def compiling(*, as_written: bool = False) -> Generator[Any]:
         yield config
     finally:
         config.cfg_optimization, config.opt_level, config.fast_math = options
+
+
+@contextmanager
+def _keyed_by_fingerprint() -> Generator[None]:
+    """While this is open, functions add nothing but fingerprints to the keys of compiled kernels.
+
+    What the compiler adds for a function of its own accord may differ between equal ones, so that
+    about every second process compiled such kernels again.
+    """
+    config: Any = impl.get_runtime().prog.config()
+    before = config.offline_cache
+    config.offline_cache = False
+    try:
+        yield
+    finally:
+        config.offline_cache = before
 
 
 @contextmanager
