@@ -59,8 +59,8 @@ def _write(value: Any, numbers: dict[int, int], write: Any) -> None:
 
 @cache
 def parts_of(kind: Any) -> Any:
-    """Return a function that returns the values of the fields of a dataclass, in their order."""
-    names = [one.name for one in fields(kind)]
+    """Return a function that returns the arguments that a dataclass was made of, in their order."""
+    names = [one.name for one in fields(kind) if one.init]
     found = attrgetter(*names) if names else None
 
     def parts(value: object) -> tuple[object, ...]:
