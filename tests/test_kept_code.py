@@ -7,7 +7,9 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +20,7 @@ import pytest
 
 import difftile as dt
 from difftile.compile import compile_function, stage
+from difftile.ir.nodes import Var
 from difftile.ir.types import F64
 from difftile.substrate import compile as compiling
 from difftile.substrate import kept_code, kept_for
@@ -222,7 +225,8 @@ def test_files_make_nothing_of_other_packages(tmp_path: Path) -> None:
 
 def newest() -> float:
     """Return when the library was changed."""
-    return max(file.stat().st_mtime for file in Path(dt.__file__).parent.rglob("*.py"))
+    seen = [file.stat() for file in Path(dt.__file__).parent.rglob("*.py")]
+    return max(max(one.st_mtime, one.st_ctime) for one in seen)
 
 
 def test_a_process_with_an_older_library_keeps_nothing(
@@ -237,6 +241,47 @@ def test_a_process_with_an_older_library_keeps_nothing(
         gc.collect()
         assert len([*(tmp_path / str(imported)).glob("*")]) == kept
     kept_code._library.cache_clear()
+
+
+def test_a_process_with_files_from_elsewhere_keeps_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Installers and `rsync -a` put files in place with the times that they had before."""
+    library = tmp_path / "difftile"
+    place = library / "substrate" / "kept_code.py"
+    place.parent.mkdir(parents=True)
+    monkeypatch.setattr(kept_code, "__file__", str(place))
+    monkeypatch.setattr(kept_code, "_IMPORTED", time.time() - 60.0)
+    place.write_text("")
+    os.utime(place, (1e9, 1e9))
+    kept_code._library.cache_clear()
+    assert kept_code._library() is None
+    monkeypatch.setattr(kept_code, "_IMPORTED", time.time() + 60.0)
+    kept_code._library.cache_clear()
+    assert kept_code._library() is not None
+    kept_code._library.cache_clear()
+
+
+class InStep(list[Var]):
+    """Objects of a program, of which two threads take one at the same time."""
+
+    barrier = threading.Barrier(2)
+
+    def __getitem__(self, number: Any) -> Any:
+        self.barrier.wait(10.0)
+        return super().__getitem__(number)
+
+
+def test_threads_read_at_once() -> None:
+    """Each finds the objects of its own program."""
+    with ThreadPoolExecutor(2) as pool:
+        assert all(pool.map(finds_its_own, range(2)))
+
+
+def finds_its_own(number: int) -> bool:
+    own = InStep(Var(f"v{number}_{k}", F64) for k in range(5))
+    found = kept_code.loads(kept_code.dumps({"key": tuple(own)}, own), own)["key"]
+    return all(one is other for one, other in zip(found, own, strict=True))
 
 
 @pytest.mark.usefixtures("on")
