@@ -37,7 +37,7 @@ class _Comparison:
             same = same and math.copysign(1, a.value) == math.copysign(1, b.value)
             return None if same and a.structural == b.structural else f"{where}: {a} and {b}"
         if is_dataclass(a) and not isinstance(a, Span):
-            return self.members(a, b, where, skipped=("span",))
+            return self.members(a, b, where, skipped=("span", "facts"))
         return None if a == b else f"{where}: {a!r} and {b!r}"
 
     def named(self, a: Any, b: Any, where: str) -> str | None:

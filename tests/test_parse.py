@@ -13,12 +13,14 @@ from difftile.ad.reverse import reverse
 from difftile.ad.tangent_only import tangent_only
 from difftile.diagnostics import NotDifferentiable
 from difftile.ir.derived import primal
+from difftile.ir.facts import (
+    arrays_written,
+)
 from difftile.ir.nodes import Array, Block, Let, Print, Program, Shown, Var
 from difftile.ir.parse import parse
 from difftile.ir.printer import print_program
 from difftile.ir.tokens import MalformedProgram
 from difftile.ir.types import I32, is_float
-from difftile.ir.walk import arrays_written
 from difftile.ops.table import OPS
 from difftile.passes.batch import Unbatchable, batch
 from difftile.passes.bounds import confine, guard

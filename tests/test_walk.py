@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from difftile.ir.facts import (
+    has_effects,
+)
 from difftile.ir.parse import parse
-from difftile.ir.walk import has_effects
 
 RULED = """\
 program f(x: field<f32, 1>, y: field<f32, 1>, n: i32)

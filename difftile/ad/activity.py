@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
 from difftile.ir.dataflow import Dataflow
+from difftile.ir.facts import (
+    arrays_loaded,
+    arrays_written,
+    declared_in,
+    gradients_in,
+)
 from difftile.ir.nodes import (
     Array,
     Block,
@@ -21,10 +27,6 @@ from difftile.ir.nodes import (
 from difftile.ir.types import is_float
 from difftile.ir.walk import (
     WRITES,
-    arrays_loaded,
-    arrays_written,
-    declared_in,
-    gradients_in,
     regions,
     rules,
     walk,
@@ -150,7 +152,7 @@ class _Activity(Dataflow[int]):
                         yield array, fact
 
 
-def fields_of(stmt: Ruled) -> set[Array]:
+def fields_of(stmt: Ruled) -> Set[Array]:
     """Return the fields that the results vary with, as the rules say.
 
     With rules they are the fields whose gradients the rules use, else the fields the body reads.

@@ -19,6 +19,9 @@ from dataclasses import replace
 from difftile.ad.effects import without_effects
 from difftile.ad.reverser import Reverser, Weights
 from difftile.diagnostics import Label, NotDifferentiable
+from difftile.ir.facts import (
+    defined_in,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -37,7 +40,6 @@ from difftile.ir.nodes import (
 from difftile.ir.types import I32
 from difftile.ir.walk import (
     WRITES,
-    defined_in,
     definitions,
     regions,
     walk,

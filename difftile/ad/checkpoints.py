@@ -21,10 +21,22 @@ one each time there are FANOUT, which leaves FANOUT/2 to FANOUT. `docs/loops.md`
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import (
+    Iterable,
+    Mapping,
+    Set,
+)
+from dataclasses import (
+    replace,
+)
 
 from difftile.ad.reverser import Reverser
+from difftile.ir.facts import (
+    arrays_loaded,
+    arrays_written,
+    declared_in,
+    free_variables,
+)
 from difftile.ir.nodes import (
     Alloc,
     Array,
@@ -44,10 +56,6 @@ from difftile.ir.walk import (
     Cloner,
     Substitution,
     add_carries,
-    arrays_loaded,
-    arrays_written,
-    declared_in,
-    free_variables,
     substitute,
     walk,
 )
@@ -391,7 +399,7 @@ class LoopReversal:
         """Return the arrays for the carries that are needed, and for those they depend on."""
         r, loop = self.r, self.loop
 
-        def read(kept: list[int]) -> set[Var]:
+        def read(kept: list[int]) -> Set[Var]:
             results = tuple(loop.body.results[k] for k in kept)
             return free_variables(slim_block(r.repeatable(replace(loop.body, results=results))))
 

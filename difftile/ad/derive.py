@@ -15,6 +15,10 @@ from difftile.ad.activity import active_in
 from difftile.ad.nonfinite import possibly_nonfinite_in
 from difftile.ad.pusher import Pusher
 from difftile.ad.reverser import Reverser, overwritten
+from difftile.ir.facts import (
+    arrays_loaded,
+    declared_in,
+)
 from difftile.ir.nodes import (
     Alloc,
     Array,
@@ -31,8 +35,6 @@ from difftile.ir.types import is_float
 from difftile.ir.walk import (
     Cloner,
     Substitution,
-    arrays_loaded,
-    declared_in,
     substitute,
     walk,
     with_blocks,

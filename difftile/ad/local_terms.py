@@ -15,6 +15,9 @@ import numpy as np
 from difftile.ad.activity import active_in, active_values, active_writes
 from difftile.ad.internal_variables import Internal, Rows, internal_variables
 from difftile.diagnostics import Label, NotLocal, Span, counted
+from difftile.ir.facts import (
+    arrays_loaded,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -40,7 +43,6 @@ from difftile.ir.walk import (
     WRITES,
     Cloner,
     Substitution,
-    arrays_loaded,
     definitions,
     regions,
     substitute,

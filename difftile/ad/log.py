@@ -14,6 +14,9 @@ from dataclasses import replace
 
 from difftile.ad.effects import without_effects
 from difftile.ad.positions import Positions, with_positions
+from difftile.ir.facts import (
+    defined_in,
+)
 from difftile.ir.nodes import (
     Array,
     Block,
@@ -30,7 +33,6 @@ from difftile.ir.types import I32, FieldType
 from difftile.ir.walk import (
     WRITES,
     Cloner,
-    defined_in,
     regions,
     walk,
     with_blocks,

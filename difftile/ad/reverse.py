@@ -28,6 +28,9 @@ from difftile.ad.reuse_results import reused_results
 from difftile.ad.reverser import Reverser, overwritten, unrepeatable
 from difftile.ad.ruled import reverse_ruled
 from difftile.ir.derived import After, Bar, Before, Derived, Logged, Role, Same
+from difftile.ir.facts import (
+    has_effects,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -49,7 +52,6 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.types import I32, FieldType, is_float, scalar_of, with_scalar
 from difftile.ir.walk import (
-    has_effects,
     with_ending_loops,
 )
 from difftile.ops.build import zero

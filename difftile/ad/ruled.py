@@ -18,6 +18,11 @@ from difftile.ad.late_additions import Late
 from difftile.ad.pusher import Pusher
 from difftile.ad.reverser import Reverser
 from difftile.diagnostics import Label, NotDifferentiable
+from difftile.ir.facts import (
+    arrays_written,
+    declared_in,
+    gradients_in,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -38,9 +43,6 @@ from difftile.ir.walk import (
     Cloner,
     Substitution,
     array_of,
-    arrays_written,
-    declared_in,
-    gradients_in,
     substitute,
     walk,
     with_blocks,

@@ -87,10 +87,16 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Statements and the values that leave them."""
+    """Statements and the values that leave them.
+
+    `facts` are what has been found out about the block (`difftile.ir.facts`).
+    """
 
     stmts: tuple[Stmt, ...]
     results: tuple[Value, ...] = ()
+    facts: dict[object, object] = field(
+        default_factory=dict[object, object], init=False, repr=False, compare=False
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ Passes are written against these few functions, so that a new statement is descr
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from operator import is_
@@ -332,74 +331,9 @@ def array_of(stmt: Stmt) -> Array | None:
             return None
 
 
-def arrays_loaded(block: Block) -> set[Array]:
-    """Return the arrays that the block reads, but none that only rules name."""
-    return {s.array for s in walk(block) if isinstance(s, Load) and s.array.in_rule is None}
-
-
-def arrays_written(block: Block) -> set[Array]:
-    """Return the arrays that the block stores, accumulates or combines into, but no gradients."""
-    return {s.array for s in walk(block) if isinstance(s, WRITES) and s.array.gradient_of is None}
-
-
-def declared_in(block: Block) -> set[Array]:
-    """Return the arrays of the thread that the block declares."""
-    return {s.array for s in walk(block) if isinstance(s, Alloc)}
-
-
-def gradients_in(block: Block) -> dict[Array, None]:
-    """Return the gradients of fields that rules in the block read or add to."""
-    return {
-        array: None
-        for stmt in walk(block)
-        if (array := array_of(stmt)) is not None and array.gradient_of is not None
-    }
-
-
-def has_effects(block: Block) -> bool:
-    """Tell whether running the block changes memory or prints; rules are not run."""
-    for stmt in block.stmts:
-        if isinstance(stmt, EFFECTS):
-            return True
-        inner = (stmt.body,) if isinstance(stmt, Ruled) else regions(stmt)
-        if any(has_effects(region) for region in inner):
-            return True
-    return False
-
-
 def silent(block: Block) -> Block:
     """Return the block without prints and failures."""
     return without_stmts(block, lambda stmt: isinstance(stmt, (Print, Fail)))
-
-
-def uses(block: Block) -> set[Var]:
-    """Return the variables read anywhere in the block, its results included."""
-    found = {v for v in block.results if isinstance(v, Var)}
-    for stmt in block.stmts:
-        found.update(v for v in operands(stmt) if isinstance(v, Var))
-        for region in regions(stmt):
-            found |= uses(region)
-    return found
-
-
-def count_uses(body: Block) -> Counter[Var]:
-    """Return how often each variable is used, as an operand or as the result of a block."""
-    found: Counter[Var] = Counter()
-    for block in (body, *(inner for stmt in walk(body) for inner in regions(stmt))):
-        found.update(v for v in block.results if isinstance(v, Var))
-        for stmt in block.stmts:
-            found.update(v for v in operands(stmt) if isinstance(v, Var))
-    return found
-
-
-def defined_in(block: Block) -> set[Var]:
-    """Return the variables defined or bound anywhere in the block."""
-    return {v for s in walk(block) for v in (*definitions(s), *bound(s))}
-
-
-def free_variables(block: Block) -> set[Var]:
-    """Return the variables that the block reads and does not define."""
-    return uses(block) - defined_in(block)
 
 
 def substitute(stmt: Stmt, change: Callable[[Value], Value]) -> Stmt:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
+from difftile.ir.facts import (
+    arrays_written,
+    defined_in,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -26,8 +30,15 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import is_float
-from difftile.ir.walk import arrays_written, defined_in, definitions, regions, rules, walk
-from difftile.records import dataclass
+from difftile.ir.walk import (
+    definitions,
+    regions,
+    rules,
+    walk,
+)
+from difftile.records import (
+    dataclass,
+)
 
 Leaf: TypeAlias = Var | tuple[Array, int]
 """A number that a kernel is given: one of its parameters, or the size of a field along an axis."""

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from difftile.ir.facts import (
+    defined_in,
+)
 from difftile.ir.nodes import (
     Block,
     For,
@@ -22,7 +25,12 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
-from difftile.ir.walk import WRITES, defined_in, regions, rules, walk
+from difftile.ir.walk import (
+    WRITES,
+    regions,
+    rules,
+    walk,
+)
 from difftile.passes.affine import (
     definitions_of,
     disjoint,

@@ -10,6 +10,10 @@ from collections.abc import Collection
 from dataclasses import field, replace
 
 from difftile.ir.derived import Derived, Lane, Role, Scratch, Width
+from difftile.ir.facts import (
+    arrays_written,
+    uses,
+)
 from difftile.ir.nodes import (
     Array,
     Block,
@@ -27,10 +31,8 @@ from difftile.ir.types import BOOL, I32, FieldType
 from difftile.ir.walk import (
     Substitution,
     array_of,
-    arrays_written,
     definitions,
     substitute,
-    uses,
     walk,
     with_blocks,
 )

@@ -11,6 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from difftile.ir.facts import (
+    defined_in,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -30,7 +33,13 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import F32, scalar_of
-from difftile.ir.walk import WRITES, defined_in, regions, walk, with_blocks, with_tasks
+from difftile.ir.walk import (
+    WRITES,
+    regions,
+    walk,
+    with_blocks,
+    with_tasks,
+)
 from difftile.passes.affine import Affine, owns, place_of, ranges_of
 from difftile.passes.reductions import reductions
 from difftile.passes.warp_aggregate import Varying

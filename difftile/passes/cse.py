@@ -7,6 +7,9 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import TypeVar
 
+from difftile.ir.facts import (
+    arrays_written,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -27,7 +30,12 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
-from difftile.ir.walk import Substitution, arrays_written, regions, with_blocks, with_operands
+from difftile.ir.walk import (
+    Substitution,
+    regions,
+    with_blocks,
+    with_operands,
+)
 
 Key = TypeVar("Key", bound=Hashable)
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence, Set
 from dataclasses import replace
 
+from difftile.ir.facts import (
+    free_variables,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -33,7 +36,6 @@ from difftile.ir.walk import (
     EFFECTS,
     bound,
     definitions,
-    free_variables,
     keep_carries,
     operands,
     regions,

@@ -10,6 +10,10 @@ from collections.abc import Collection, Hashable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from difftile.ir.facts import (
+    arrays_written,
+    has_effects,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -28,8 +32,6 @@ from difftile.ir.nodes import (
 from difftile.ir.walk import (
     WRITES,
     array_of,
-    arrays_written,
-    has_effects,
     walk,
     with_stmts,
     without_stmts,

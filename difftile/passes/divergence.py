@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import field
+from collections.abc import (
+    Iterable,
+    Set,
+)
+from dataclasses import (
+    field,
+)
 
 from difftile.ir.nodes import (
     Accumulate,
@@ -40,7 +45,7 @@ class Divergence:
     """
 
     loop: ParallelFor
-    written: set[Array]
+    written: Set[Array]
     indices: tuple[Var, ...]
     found: set[Value | Array] = field(default_factory=set[Value | Array])
 

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from difftile.ir.facts import (
+    arrays_written,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -30,7 +33,6 @@ from difftile.ir.walk import (
     WRITES,
     Substitution,
     add_carries,
-    arrays_written,
     substitute,
     with_blocks,
 )

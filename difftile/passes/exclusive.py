@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from difftile.ir.facts import (
+    defined_in,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -14,7 +17,12 @@ from difftile.ir.nodes import (
     Stmt,
     Var,
 )
-from difftile.ir.walk import WRITES, defined_in, walk, with_blocks, with_stmts
+from difftile.ir.walk import (
+    WRITES,
+    walk,
+    with_blocks,
+    with_stmts,
+)
 from difftile.passes.affine import Place, definitions_of, owns, place_of, ranges_of, unique_in
 
 

@@ -8,6 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from difftile.ir.facts import (
+    arrays_loaded,
+    arrays_written,
+    defined_in,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -27,9 +32,6 @@ from difftile.ir.nodes import (
 from difftile.ir.walk import (
     WRITES,
     Cloner,
-    arrays_loaded,
-    arrays_written,
-    defined_in,
     walk,
     with_tasks,
 )

@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from difftile.ir.facts import (
+    count_uses,
+    defined_in,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -28,8 +32,6 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.walk import (
     WRITES,
-    count_uses,
-    defined_in,
     walk,
     with_blocks,
     with_stmts,

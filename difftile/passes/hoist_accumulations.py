@@ -11,6 +11,9 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TypeAlias
 
+from difftile.ir.facts import (
+    defined_in,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -26,7 +29,11 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import BOOL, I32, scalar_of
-from difftile.ir.walk import add_carries, defined_in, walk, with_blocks
+from difftile.ir.walk import (
+    add_carries,
+    walk,
+    with_blocks,
+)
 from difftile.ops.build import OpBuilder, zero
 from difftile.passes.blocked_sum import wide
 

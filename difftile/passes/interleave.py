@@ -9,12 +9,22 @@ axis, and neighbouring rows in others, where stencils load the same elements for
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import field, replace
+from collections.abc import (
+    Collection,
+    Set,
+)
+from dataclasses import (
+    field,
+    replace,
+)
 from functools import reduce
 from math import prod
 from operator import add
 
+from difftile.ir.facts import (
+    arrays_written,
+    uses,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -40,10 +50,8 @@ from difftile.ir.walk import (
     WRITES,
     Cloner,
     array_of,
-    arrays_written,
     definitions,
     operands,
-    uses,
     walk,
 )
 from difftile.ops.build import OpBuilder
@@ -150,7 +158,7 @@ def _with_loads(body: Block, fresh: Collection[Array]) -> Block:
     return replace(body, stmts=tuple(b.stmts))
 
 
-def _is_outside(stmt: Stmt, written: set[Array]) -> bool:
+def _is_outside(stmt: Stmt, written: Set[Array]) -> bool:
     """Tell whether a statement loads an element that all iterations do, without an index."""
     return isinstance(stmt, Load) and not stmt.index and stmt.array not in written
 
@@ -220,7 +228,7 @@ class _Turns:
                 self.b.span = stmt.span
                 self.b.append(cloner.stmt(stmt))
 
-    def _is_common(self, stmt: Stmt, written: set[Array]) -> bool:
+    def _is_common(self, stmt: Stmt, written: Set[Array]) -> bool:
         """Tell whether a statement has the same result in all of the iterations."""
         match stmt:
             case Let():

@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
+from difftile.ir.facts import (
+    uses,
+)
 from difftile.ir.failures import BadIndex, TooLarge, ZeroDivisor
 from difftile.ir.nodes import (
     Accumulate,
@@ -35,7 +38,6 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import BOOL, FLOATS, I32, scalar_of
-from difftile.ir.walk import uses
 from difftile.ops.build import OpBuilder, zero
 from difftile.passes.bounds import Ranges, literal_extent, picked
 from difftile.passes.dce import dce

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from difftile.ir.facts import (
+    declared_in,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -25,7 +28,10 @@ from difftile.ir.nodes import (
     Store,
     While,
 )
-from difftile.ir.walk import array_of, declared_in, walk
+from difftile.ir.walk import (
+    array_of,
+    walk,
+)
 
 
 def last_writes(program: Program) -> Program:

@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 
+from difftile.ir.facts import (
+    defined_in,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -27,7 +30,13 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import I32
-from difftile.ir.walk import array_of, defined_in, operands, walk, with_blocks, with_tasks
+from difftile.ir.walk import (
+    array_of,
+    operands,
+    walk,
+    with_blocks,
+    with_tasks,
+)
 from difftile.passes.affine import Affine, Place, affine, definitions_of, owns, place_of
 
 _ZERO = Const(0, I32)
@@ -158,7 +167,7 @@ def _varying(task: ParallelFor) -> set[Var]:
 
     Others follow from sizes and numbers, though they are computed again in each iteration.
     """
-    varying = defined_in(task.body) | set(task.indices)
+    varying = {*defined_in(task.body), *task.indices}
     for stmt in walk(task.body):  # definitions come before uses
         if isinstance(stmt, Size) or (
             isinstance(stmt, Let) and stmt.args and varying.isdisjoint(operands(stmt))

@@ -9,11 +9,20 @@ Architectures, section 6.2.5: loop fusion.)
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from collections.abc import (
+    Hashable,
+    Sequence,
+    Set,
+)
+from dataclasses import (
+    replace,
+)
 from functools import cached_property
 from itertools import product
 
+from difftile.ir.facts import (
+    uses,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -36,7 +45,6 @@ from difftile.ir.walk import (
     Substitution,
     definitions,
     substitute,
-    uses,
     walk,
     with_blocks,
     with_stmts,
@@ -83,7 +91,7 @@ class _Part:
         return any(isinstance(stmt, (Print, Fail)) for stmt in walk(Block((self.stmt,))))
 
     @cached_property
-    def used(self) -> set[Var]:
+    def used(self) -> Set[Var]:
         return uses(Block((self.stmt,)))
 
     def commutes(self, other: _Part) -> bool:

@@ -9,8 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from difftile.ir.facts import (
+    uses,
+)
 from difftile.ir.nodes import Program, Size
-from difftile.ir.walk import array_of, uses, walk
+from difftile.ir.walk import (
+    array_of,
+    walk,
+)
 from difftile.ops.check import check
 from difftile.passes.cse import cse
 from difftile.passes.dce import dce

@@ -10,15 +10,17 @@ from __future__ import annotations
 from dataclasses import field, replace
 
 from difftile.diagnostics import KernelError, Span
+from difftile.ir.facts import (
+    arrays_written,
+    has_effects,
+    uses,
+)
 from difftile.ir.nodes import Block, Const, Load, ParallelFor, Program, Stmt, Value, Var
 from difftile.ir.types import I32
 from difftile.ir.walk import (
     Cloner,
-    arrays_written,
     definitions,
-    has_effects,
     operands,
-    uses,
     walk,
 )
 from difftile.records import dataclass

@@ -11,6 +11,10 @@ from __future__ import annotations
 from collections.abc import Set
 from functools import cached_property
 
+from difftile.ir.facts import (
+    arrays_written,
+    defined_in,
+)
 from difftile.ir.nodes import (
     Alloc,
     Array,
@@ -23,7 +27,11 @@ from difftile.ir.nodes import (
     Stmt,
     Var,
 )
-from difftile.ir.walk import WRITES, arrays_written, defined_in, regions, walk
+from difftile.ir.walk import (
+    WRITES,
+    regions,
+    walk,
+)
 from difftile.passes.accesses import Access, Scope, accesses_of
 from difftile.passes.affine import definitions_of, differ, disjoint, place_of
 from difftile.passes.forms import Question, Side, touch_one_element
@@ -190,7 +198,7 @@ class _Task:
         at, to = (place_of(access.stmt, self.defs) for access in (first, second))
         common = [loop for loop in first.loops if any(loop is other for other in second.loops)]
         for loop in common:
-            varying = defined_in(loop.body) | set(loop.carries)
+            varying = {*defined_in(loop.body), *loop.carries}
             if isinstance(loop, For):
                 varying.add(loop.index)
             if not disjoint(at, to, varying) and self._may_meet(first, second, loop, varying):

@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import nullcontext
 
+from difftile.ir.facts import (
+    arrays_written,
+    defined_in,
+)
 from difftile.ir.nodes import (
     Array,
     Block,
@@ -21,8 +25,6 @@ from difftile.ir.nodes import (
 from difftile.ir.walk import (
     WRITES,
     array_of,
-    arrays_written,
-    defined_in,
     walk,
     with_operands,
 )

@@ -6,8 +6,13 @@ launch, to which the reverse program binds the field. Stores stay where they are
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 
+from difftile.ir.facts import (
+    arrays_written,
+    defined_in,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -28,9 +33,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.walk import (
     array_of,
-    arrays_written,
     bound,
-    defined_in,
     regions,
     walk,
     with_operands,
@@ -69,7 +72,7 @@ class _Owned(Elements):
 
     keeps_writes = True
 
-    def __init__(self, owned: set[Array], ranges: Ranges) -> None:
+    def __init__(self, owned: Set[Array], ranges: Ranges) -> None:
         super().__init__()
         self.owned = owned
         self.ranges = ranges
@@ -96,7 +99,7 @@ class _Owned(Elements):
         return Block(tuple(stmts), results)
 
 
-def _followed(block: Block, owned: set[Array]) -> dict[Array, tuple[Value, ...]]:
+def _followed(block: Block, owned: Set[Array]) -> dict[Array, tuple[Value, ...]]:
     """Return the arrays that are followed in a block, and the index of the element of each.
 
     A block touches the element with one index, which is known before the first touch, and may read

@@ -15,6 +15,10 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TypeAlias
 
+from difftile.ir.facts import (
+    defined_in,
+    free_variables,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -35,8 +39,6 @@ from difftile.ir.types import BOOL, I32
 from difftile.ir.walk import (
     Cloner,
     array_of,
-    defined_in,
-    free_variables,
     regions,
     walk,
     with_tasks,

@@ -9,9 +9,19 @@ devices with many.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import (
+    Callable,
+    Iterator,
+    Set,
+)
+from dataclasses import (
+    replace,
+)
 
+from difftile.ir.facts import (
+    defined_in,
+    free_variables,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Block,
@@ -31,8 +41,6 @@ from difftile.ir.types import BOOL, I32
 from difftile.ir.walk import (
     Cloner,
     array_of,
-    defined_in,
-    free_variables,
     operands,
     regions,
     walk,
@@ -327,7 +335,7 @@ class _Found:
 
 
 def outside(
-    b: OpBuilder, block: Block, inside: set[Var], values: tuple[Value, Value]
+    b: OpBuilder, block: Block, inside: Set[Var], values: tuple[Value, Value]
 ) -> tuple[Value, Value] | None:
     """Return two values computed outside of a block, where they follow only from shapes."""
     defs = {s.out: s for s in block.stmts if isinstance(s, (Let, Size))}

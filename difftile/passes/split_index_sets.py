@@ -15,6 +15,9 @@ from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import field, replace
 
+from difftile.ir.facts import (
+    defined_in,
+)
 from difftile.ir.nodes import (
     Block,
     Const,
@@ -34,7 +37,6 @@ from difftile.ir.walk import (
     WRITES,
     Cloner,
     Substitution,
-    defined_in,
     operands,
     walk,
     with_blocks,

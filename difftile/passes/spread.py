@@ -10,6 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from difftile.ir.facts import (
+    arrays_written,
+    has_effects,
+    uses,
+)
 from difftile.ir.nodes import (
     Alloc,
     Array,
@@ -30,10 +35,7 @@ from difftile.ir.types import F32, F64, I32, field_type, scalar_of
 from difftile.ir.walk import (
     Cloner,
     array_of,
-    arrays_written,
     definitions,
-    has_effects,
-    uses,
     walk,
 )
 from difftile.ops.build import Expr, OpBuilder, zero

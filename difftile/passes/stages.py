@@ -9,6 +9,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from difftile.ir.facts import (
+    arrays_loaded,
+    arrays_written,
+    has_effects,
+    uses,
+)
 from difftile.ir.nodes import (
     Array,
     Block,
@@ -25,11 +31,7 @@ from difftile.ir.nodes import (
 from difftile.ir.types import BOOL, I32, FieldType
 from difftile.ir.walk import (
     Cloner,
-    arrays_loaded,
-    arrays_written,
     definitions,
-    has_effects,
-    uses,
     walk,
 )
 from difftile.ops.build import OpBuilder
@@ -42,7 +44,7 @@ def split(program: Program) -> tuple[Program, ...]:
     final: set[Array] = set()  # read after their write: must not be written again
     for stmt in program.body.stmts:
         one = Block((stmt,))
-        writes, late = arrays_written(one), arrays_loaded(one) & written
+        writes, late = arrays_written(one), written & arrays_loaded(one)
         # Results of calls that rules read stay until the stage ends.
         left = {s.array.contents_of for s in walk(one) if isinstance(s, Load) and s.array.late}
         combined = {s.array for s in walk(one) if isinstance(s, Combine)}

@@ -13,9 +13,19 @@ last iterations, past the end, compute the last element again and store none of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import replace
+from collections.abc import (
+    Collection,
+    Iterator,
+    Set,
+)
+from dataclasses import (
+    replace,
+)
 
+from difftile.ir.facts import (
+    arrays_written,
+    defined_in,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -37,7 +47,11 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import BOOL, F32, F64, I32, FieldType, numpy_dtype, scalar_of
-from difftile.ir.walk import array_of, arrays_written, defined_in, walk, with_blocks
+from difftile.ir.walk import (
+    array_of,
+    walk,
+    with_blocks,
+)
 from difftile.ops.build import OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of
 from difftile.passes.divergence import Divergence
@@ -264,7 +278,7 @@ class _Tiling:
         if any(one.tile is row.tile for one in found.values()):
             row.tile = _tile_for(array)
 
-    def row(self, array: Array, stmts: list[Stmt], loop: For, inside: set[Var]) -> _Row | None:
+    def row(self, array: Array, stmts: list[Stmt], loop: For, inside: Set[Var]) -> _Row | None:
         """Return how a loop walks along an array, if all its accesses do so together."""
         indices: list[tuple[Value, ...]] = []
         comes = goes = False

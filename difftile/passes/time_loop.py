@@ -7,10 +7,21 @@ by itself (`interchanged`, `strips`). There is at least one step.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import (
+    Sequence,
+    Set,
+)
+from dataclasses import (
+    replace,
+)
 from itertools import combinations_with_replacement
 
+from difftile.ir.facts import (
+    arrays_written,
+    defined_in,
+    free_variables,
+    has_effects,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -31,10 +42,6 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.types import I32
 from difftile.ir.walk import (
-    arrays_written,
-    defined_in,
-    free_variables,
-    has_effects,
     walk,
     with_blocks,
     with_stmts,
@@ -276,7 +283,7 @@ def _alone(stmt: Stmt) -> Stmt:
 
 
 def split_invariant(
-    stmts: Sequence[Stmt], varying: set[Var], written: set[Array] | None = None
+    stmts: Sequence[Stmt], varying: Set[Var], written: Set[Array] | None = None
 ) -> tuple[list[Stmt], list[Stmt]]:
     """Return the statements of a loop that may run once before it, and the others.
 

@@ -12,9 +12,19 @@ bodies that are long enough to keep a processor busy by themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import field
+from collections.abc import (
+    Iterable,
+    Set,
+)
+from dataclasses import (
+    field,
+)
 
+from difftile.ir.facts import (
+    arrays_written,
+    count_uses,
+    defined_in,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -37,9 +47,6 @@ from difftile.ir.nodes import (
 from difftile.ir.types import I32, is_float
 from difftile.ir.walk import (
     Cloner,
-    arrays_written,
-    count_uses,
-    defined_in,
     definitions,
     walk,
     with_tasks,
@@ -67,7 +74,7 @@ def unroll_and_jam(program: Program) -> Program:
     return with_tasks(program, lambda loop: _of_loop(loop, written))
 
 
-def _of_loop(loop: ParallelFor, written: set[Array]) -> list[Stmt]:
+def _of_loop(loop: ParallelFor, written: Set[Array]) -> list[Stmt]:
     """Return the statements in place of a parallel loop."""
     if sum(1 for _ in walk(loop.body)) > _LARGEST:
         return [loop]

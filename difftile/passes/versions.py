@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from difftile.ir.facts import (
+    arrays_written,
+)
 from difftile.ir.nodes import Array, Block, Load, Program, Var
-from difftile.ir.walk import arrays_written, walk, with_blocks
+from difftile.ir.walk import (
+    walk,
+    with_blocks,
+)
 from difftile.passes.precedence import final_loads, stale_loads
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from difftile.ir.facts import (
+    has_effects,
+)
 from difftile.ir.nodes import Array, Block, For, ParallelFor, Program, Store, Var
 from difftile.ir.types import BOOL, I32, FieldType
-from difftile.ir.walk import has_effects
 from difftile.ops.build import OpBuilder
 from difftile.passes.dce import dce
 from difftile.records import dataclass

@@ -10,13 +10,17 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import field, replace
 from itertools import zip_longest
 
 import numpy as np
 
+from difftile.ir.facts import (
+    arrays_written,
+    count_uses,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -43,7 +47,11 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, F32, F64, FieldType, Type, Vector, scalar_of, shape_of
-from difftile.ir.walk import arrays_written, count_uses, definitions, operands, walk
+from difftile.ir.walk import (
+    definitions,
+    operands,
+    walk,
+)
 from difftile.ops.table import ELEMENTWISE
 from difftile.passes.reductions import reductions
 from difftile.passes.tile_rows import Copy, copy_of
@@ -901,7 +909,7 @@ def _hint(variable: Var) -> str:
     return "ti.u1" if variable.type == BOOL else f"ti.{variable.type}"
 
 
-def _written(stmt: Stmt) -> set[Array]:
+def _written(stmt: Stmt) -> Set[Array]:
     return arrays_written(Block((stmt,)))
 
 

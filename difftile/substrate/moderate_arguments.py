@@ -22,6 +22,10 @@ from functools import reduce
 
 import numpy as np
 
+from difftile.ir.facts import (
+    arrays_loaded,
+    arrays_written,
+)
 from difftile.ir.nodes import (
     Alloc,
     Block,
@@ -42,8 +46,6 @@ from difftile.ir.walk import (
     WRITES,
     Cloner,
     add_carries,
-    arrays_loaded,
-    arrays_written,
     definitions,
     walk,
     without_stmts,

@@ -6,8 +6,16 @@ own to get there; here it is in a register.
 
 from __future__ import annotations
 
+from difftile.ir.facts import (
+    arrays_written,
+    defined_in,
+    free_variables,
+    uses,
+)
 from difftile.ir.nodes import Block, Const, Let, Load, ParallelFor, Size, Stmt, Var
-from difftile.ir.walk import arrays_written, defined_in, free_variables, operands, uses
+from difftile.ir.walk import (
+    operands,
+)
 
 
 def for_each_part(body: Block, *, loads: bool = False) -> tuple[Let | Load, ...]:
@@ -17,7 +25,7 @@ def for_each_part(body: Block, *, loads: bool = False) -> tuple[Let | Load, ...]
         body: The body of a program.
         loads: Return also loads of arrays that are never written (devices).
     """
-    known = free_variables(body) | {s.out for s in body.stmts if isinstance(s, Size)}
+    known = {*free_variables(body), *(s.out for s in body.stmts if isinstance(s, Size))}
     written = arrays_written(body)
     found: list[Let | Load] = []
     for stmt in body.stmts:
@@ -55,7 +63,7 @@ def ahead_of(loop: ParallelFor, lets: tuple[Let | Load, ...]) -> tuple[list[Stmt
 
 def needed_by(loop: ParallelFor, lets: tuple[Let | Load, ...]) -> list[Stmt]:
     """Return the ops before a loop that its iterations need, in order."""
-    wanted = uses(Block((loop,))) - defined_in(loop.body)
+    wanted = set(uses(Block((loop,))) - defined_in(loop.body))
     needed: list[Stmt] = []
     for let in reversed(lets):
         if let.out in wanted:

@@ -43,6 +43,9 @@ from difftile.ir.derived import (
     primal,
     sources,
 )
+from difftile.ir.facts import (
+    arrays_written,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -64,7 +67,6 @@ from difftile.ir.parse import parse
 from difftile.ir.printer import print_program
 from difftile.ir.types import I32, FieldType, shape_of
 from difftile.ir.walk import (
-    arrays_written,
     bound,
     definitions,
     walk,
