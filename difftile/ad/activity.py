@@ -9,9 +9,11 @@ from difftile.ir.facts import (
     arrays_loaded,
     arrays_written,
     declared_in,
+    fact,
     gradients_in,
 )
 from difftile.ir.nodes import (
+    Accumulate,
     Array,
     Block,
     Combine,
@@ -20,6 +22,7 @@ from difftile.ir.nodes import (
     Program,
     Ruled,
     Stmt,
+    Store,
     Var,
     While,
     Write,
@@ -34,7 +37,7 @@ from difftile.ir.walk import (
 from difftile.ops.table import OPS
 
 
-def active_values(program: Program, sources: Collection[Array]) -> set[Var]:
+def active_values(program: Program, sources: Collection[Array]) -> frozenset[Var]:
     """Return the values that vary with the contents of the source arrays.
 
     Args:
@@ -45,9 +48,16 @@ def active_values(program: Program, sources: Collection[Array]) -> set[Var]:
     return active_in(program.body, (), sources)
 
 
-def active_in(block: Block, variables: Collection[Var], sources: Collection[Array]) -> set[Var]:
+def active_in(
+    block: Block, variables: Collection[Var], sources: Collection[Array]
+) -> frozenset[Var]:
     """Return the values of a block that vary with some variables or with the source arrays."""
-    return set(_settled(block, dict.fromkeys(variables, 1), dict.fromkeys(sources, 1)))
+    return _active(block, frozenset(variables), frozenset(sources))
+
+
+@fact
+def _active(block: Block, variables: frozenset[Var], sources: frozenset[Array]) -> frozenset[Var]:
+    return frozenset(_settled(block, dict.fromkeys(variables, 1), dict.fromkeys(sources, 1)))
 
 
 def passing(program: Program, arrays: Sequence[Array]) -> set[Array]:
@@ -70,15 +80,12 @@ def _settled(
     block: Block, variables: Mapping[Var, int], sources: Mapping[Array, int]
 ) -> dict[Var, int]:
     """Return the sources with which values vary, as bits, through arrays of the thread too."""
-    known = dict(sources)
+    activity = _Activity(sources)
+    activity.facts |= variables
     while True:
-        activity = _Activity(known)
-        activity.facts |= variables
+        known = dict(activity.sources)
         activity.block(block, 0)
-        before = dict(known)
-        for array, fact in activity.given_to_locals(block):
-            known[array] = known.get(array, 0) | fact
-        if known == before:
+        if activity.sources == known:
             return activity.facts
 
 
@@ -86,7 +93,8 @@ def active_locals(block: Block, active: Collection[Var]) -> set[Array]:
     """Return the arrays of the thread into which a block puts some active values."""
     activity = _Activity({})
     activity.facts |= dict.fromkeys(active, 1)
-    return {array for array, fact in activity.given_to_locals(block) if fact}
+    given = (pair for stmt in walk(block) for pair in activity.given(stmt))
+    return {array for array, bits in given if bits}
 
 
 def active_writes(program: Program, sources: Collection[Array]) -> list[Write]:
@@ -108,10 +116,10 @@ class _Activity(Dataflow[int]):
 
     def __init__(self, sources: Mapping[Array, int]) -> None:
         super().__init__(0)
-        self.sources = sources
+        self.sources = dict(sources)
 
     def define(self, variable: Var, fact: int) -> None:
-        if is_float(variable.type):
+        if fact and is_float(variable.type):
             super().define(variable, fact)
 
     def followed(self, stmt: Stmt) -> tuple[Block, ...]:
@@ -122,16 +130,33 @@ class _Activity(Dataflow[int]):
         match stmt:
             case Let(op=op, args=args):
                 return self.of(*args) if OPS[op].vjp else 0
-            case Combine(array=array, value=value):
-                return self.sources.get(array, 0) | self.of(value)
             case Load(array=array):
                 return self.sources.get(array, 0)
+            case Combine(array=array, value=value):
+                self.fill(stmt)
+                return self.sources.get(array, 0) | self.of(value)
+            case Store() | Accumulate():
+                self.fill(stmt)
+                return None
+            case While(cond=cond):
+                for inner in walk(cond):
+                    self.fill(inner)
+                return None
             case Ruled():
                 for region in regions(stmt):
                     self.block(region, 0)
+                self.fill(stmt)
                 return self.of_call(stmt)
             case _:
                 return None
+
+    def fill(self, stmt: Stmt) -> None:
+        """Let arrays of the thread vary with what a statement puts there."""
+        for array, bits in self.given(stmt):
+            known = self.sources.get(array, 0)
+            if known | bits != known:
+                self.sources[array] = known | bits
+                self.changes += 1
 
     def of_call(self, stmt: Ruled) -> int:
         """Return what the results of a call with a rule vary with, as the rule says."""
@@ -140,16 +165,15 @@ class _Activity(Dataflow[int]):
             total |= self.sources.get(array, 0)
         return total
 
-    def given_to_locals(self, block: Block) -> Iterator[tuple[Array, int]]:
-        """Yield arrays of the thread, and what a value varies with that the block puts there."""
-        for stmt in walk(block):
-            if isinstance(stmt, WRITES) and stmt.array.size is not None:
-                yield stmt.array, self.of(stmt.value)
-            # What a call with a rule writes varies with what the rule says.
-            elif isinstance(stmt, Ruled) and (fact := self.of_call(stmt)):
-                for array in arrays_written(stmt.body) - declared_in(stmt.body):
-                    if array.size is not None and is_float(array.type.element):
-                        yield array, fact
+    def given(self, stmt: Stmt) -> Iterator[tuple[Array, int]]:
+        """Yield arrays of the thread, and what a value varies with that a statement puts there."""
+        if isinstance(stmt, WRITES) and stmt.array.size is not None:
+            yield stmt.array, self.of(stmt.value)
+        # What a call with a rule writes varies with what the rule says.
+        elif isinstance(stmt, Ruled) and (bits := self.of_call(stmt)):
+            for array in arrays_written(stmt.body) - declared_in(stmt.body):
+                if array.size is not None and is_float(array.type.element):
+                    yield array, bits
 
 
 def fields_of(stmt: Ruled) -> Set[Array]:

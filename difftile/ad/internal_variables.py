@@ -12,7 +12,10 @@ knows of its inputs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import (
+    Mapping,
+    Set,
+)
 from math import prod
 from typing import Any, TypeAlias
 
@@ -94,7 +97,7 @@ def _linear_forms(block: Block, inputs: Mapping[Var, Rows]) -> dict[Var, Rows]:
     return forms
 
 
-def _linear_form(let: Let, forms: Mapping[Var, Rows], active: set[Var]) -> Rows | None:
+def _linear_form(let: Let, forms: Mapping[Var, Rows], active: Set[Var]) -> Rows | None:
     row = OPS[let.op]
     if any(isinstance(a, Var) and a in active and a not in forms for a in let.args):
         return None

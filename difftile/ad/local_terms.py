@@ -6,8 +6,13 @@ it gathers, each at a **site**: an index that the iteration computes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import (
+    Mapping,
+    Set,
+)
+from dataclasses import (
+    replace,
+)
 from math import prod
 
 import numpy as np
@@ -136,7 +141,7 @@ class _Finder:
     ) -> None:
         self.program, self.wrt, self.outputs, self.cells = program, wrt, outputs, cells
         self.shape = shape_of(element)
-        self.stale = dict(stale_loads(program))
+        self.stale = dict(stale_loads(program.body))
         others = (a for a in program.arrays if a not in cells | wrt)
         self.after = {a: Array(f"{a.name}_new", a.type) for a in others}
 
@@ -154,7 +159,7 @@ class _Finder:
     def _ready(self) -> Program:
         """Return the stage with only the effects that the outputs vary with."""
         program = self.program
-        body = redirect(program.body, late_loads(program), self.after)
+        body = redirect(program.body, late_loads(program.body), self.after)
         active = active_values(replace(program, body=body), {*self.wrt, *self.cells})
 
         useful = self.cells
@@ -277,7 +282,7 @@ class _Finder:
                     hint=f"add with '+='; {_HVP}.",
                 )
 
-    def _through(self, ready: Program, active: set[Var]) -> NotLocal:
+    def _through(self, ready: Program, active: Set[Var]) -> NotLocal:
         """Return the error for a term that varies with values computed from the field before."""
         loads = (s for s in walk(ready.body) if isinstance(s, Load) and s.out in active)
         load = next(s for s in loads if s.array in self.cells)
@@ -347,7 +352,7 @@ def _trips(loop: For | While) -> range | None:
     return trips if len(trips) <= _LONGEST else None
 
 
-def _is_linear(let: Let, active: set[Var]) -> bool:
+def _is_linear(let: Let, active: Set[Var]) -> bool:
     """Tell whether an op is linear in the arguments that vary, taken together."""
     varying = [arg for arg in let.args if arg in active]
     if let.op in ("mul", "div"):
@@ -355,7 +360,7 @@ def _is_linear(let: Let, active: set[Var]) -> bool:
     return OPS[let.op].jvp == LINEAR or let.op in ("add", "sub", "neg", "cast", "exact")
 
 
-def _varies(stmt: Stmt, active: set[Var]) -> bool:
+def _varies(stmt: Stmt, active: Set[Var]) -> bool:
     if any(out in active for out in definitions(stmt)):
         return True
     inner = (s for region in regions(stmt) for s in walk(region))

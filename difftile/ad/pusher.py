@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import field
+from collections.abc import (
+    Callable,
+    Mapping,
+    Set,
+)
+from dataclasses import (
+    field,
+)
 
 from difftile.ir.nodes import Array, Block, Stmt, Value, Var
 from difftile.ops.build import OpBuilder, zero
@@ -27,7 +33,7 @@ class Pusher:
 
     rules: Mapping[type[Stmt], Callable[..., None]]
     dots: dict[Array, Array]
-    active: set[Var]
+    active: Set[Var]
     b: OpBuilder = field(default_factory=OpBuilder)
     env: dict[Var, Value] = field(default_factory=dict[Var, Value])
 

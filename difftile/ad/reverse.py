@@ -95,8 +95,8 @@ def reverse(
     bars = {f: Array(f"{f.name}_bar", f.type) for f in fields if f in wanted}
     after = {f: Array(f"{f.name}_new", f.type) for f in fields}
     all_bars = {**bars, **{after[f]: bar for f, bar in bars.items()}}
-    late = late_loads(program)
-    stale = {v: found for v, found in stale_loads(program).items() if v not in late}
+    late = late_loads(program.body)
+    stale = {v: found for v, found in stale_loads(program.body).items() if v not in late}
     logged: list[Load] = []
     locals_ = StaleLocals(program.body)
     while True:
@@ -122,7 +122,7 @@ def reverse(
             {v: (after[array], index) for v, (array, index) in kept.items()},
             after,
             sources,
-            overwritten_later(program) if reads_late(program.body) else {},
+            overwritten_later(program.body) if reads_late(program.body) else {},
             locals_,
             Intervals(body),
         )

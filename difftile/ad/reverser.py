@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import (
+    Callable,
+    Collection,
+    Mapping,
+    Sequence,
+    Set,
+)
+from dataclasses import (
+    field,
+    replace,
+)
 
 from difftile.ad.activity import active_locals
 from difftile.ad.component_logs import ComponentLog, allocated, component_logs, reading, writing
@@ -97,7 +106,7 @@ class Reverser:
     """
 
     rules: Mapping[type[Stmt], Callable[..., None]]
-    active: set[Var]
+    active: Set[Var]
     bars: dict[Array, Array]
     nonfinite: set[Var]
     stale: Mapping[Var, tuple[Load, Memory]] = field(

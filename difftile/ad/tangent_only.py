@@ -41,8 +41,8 @@ def tangent_only(derived: Derived, wanted: frozenset[Array]) -> Derived | None:
         return None
     written = arrays_written(program.body)
     old = {a: Array(f"{a.name}_old", a.type) for a in roles if a in written}
-    late = late_loads(program)
-    stale = {v: found for v, found in stale_loads(program).items() if v not in late}
+    late = late_loads(program.body)
+    stale = {v: found for v, found in stale_loads(program.body).items() if v not in late}
     passing = _of_passing_contents(program, late)
     early = {s.out for s in walk(program.body) if isinstance(s, Load)} - late - stale.keys()
     has_memory = any(isinstance(derived.role(t), (Scratch, Logged)) for t in program.temps)

@@ -357,7 +357,7 @@ class Stage:
 
     @cached_property
     def _stale(self) -> frozenset[Array]:
-        return frozenset(load.array for load, _ in stale_loads(self.program).values())
+        return frozenset(load.array for load, _ in stale_loads(self.program.body).values())
 
     @cached_property
     def overwrites(self) -> dict[Array, tuple[Value, ...]]:
@@ -485,7 +485,7 @@ def _accesses(program: Program) -> _Accesses:
     found = pruned(program)
     written = frozenset(a for a in arrays_written(program.body) if a.size is None)
     loaded = frozenset(a for a in arrays_loaded(program.body) if a.size is None)
-    late = late_loads(found)
+    late = late_loads(found.body)
     loads = [s for s in walk(found.body) if isinstance(s, Load)]
     loaded_late = frozenset(s.array for s in loads if s.out in late)
     return found, written, loaded, loaded_late, frozenset(s.out for s in loads if s.out not in late)

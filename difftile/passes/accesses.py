@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import (
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import TypeAlias
 
-from difftile.ir.facts import (
-    arrays_written,
-    defined_in,
-)
+from difftile.ir.facts import arrays_written, defined_in, fact
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -66,10 +68,18 @@ class Scope:
 
     def __init__(self, body: Block) -> None:
         self.origin: dict[Var, tuple[Stmt, int]] = {}
+        self.loops: dict[Var, For] = {}
         for stmt in walk(body):
             for k, out in enumerate(definitions(stmt)):
                 self.origin[out] = (stmt, k)
-        self.loops = {s.index: s for s in walk(body) if isinstance(s, For)}
+            if isinstance(stmt, For):
+                self.loops[stmt.index] = stmt
+
+
+@fact
+def scope_of(body: Block) -> Scope:
+    """Return the origins of the values of a program."""
+    return Scope(body)
 
 
 class Task:
@@ -82,7 +92,8 @@ class Task:
         self.written = arrays_written(loop.body)
 
 
-def accesses_of(block: Block, *, own: bool = False) -> dict[Array, list[Access]]:
+@fact
+def accesses_of(block: Block, *, own: bool = False) -> Mapping[Array, Sequence[Access]]:
     """Return the accesses of a block to each field of the program, in the order of the text.
 
     Gradients that rules use are not memory of the program.

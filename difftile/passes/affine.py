@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from difftile.ir.facts import fact
 from difftile.ir.nodes import Block, Const, For, Let, Memory, Stmt, Value, Var
 from difftile.ir.walk import walk
 from difftile.records import dataclass
@@ -45,6 +46,7 @@ Place: TypeAlias = tuple[Affine, ...]
 """The element that an access touches: a form for each dimension of its field."""
 
 
+@fact
 def definitions_of(block: Block) -> dict[Var, Stmt]:
     """Return the ops that define values anywhere in the block."""
     return {stmt.out: stmt for stmt in walk(block) if isinstance(stmt, Let)}
@@ -70,12 +72,14 @@ def place_of(stmt: Memory, defs: Mapping[Var, Stmt]) -> Place:
     return tuple(affine(i, defs) for i in stmt.index[: stmt.array.type.ndim])
 
 
-def unique_in(block: Block) -> set[Var]:
+@fact
+def unique_in(block: Block) -> frozenset[Var]:
     """Return the values that are promised to differ between iterations of a parallel loop."""
-    return {s.out for s in walk(block) if isinstance(s, Let) and s.op == "unique"}
+    return frozenset(s.out for s in walk(block) if isinstance(s, Let) and s.op == "unique")
 
 
-def ranges_of(block: Block) -> dict[Var, tuple[int, int]]:
+@fact
+def ranges_of(block: Block) -> Mapping[Var, tuple[int, int]]:
     """Return the first and last value of the indices of loops with literal bounds."""
     return {
         stmt.index: (int(stmt.start.value), int(stmt.stop.value) - 1)

@@ -7,19 +7,16 @@ in another iteration.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from difftile.ir.facts import (
-    defined_in,
-)
+from difftile.ir.facts import defined_in, fact
 from difftile.ir.nodes import (
     Block,
     For,
     Load,
     Memory,
     ParallelFor,
-    Program,
     Ruled,
     Stmt,
     Var,
@@ -43,15 +40,16 @@ from difftile.passes.affine import (
 Loops: TypeAlias = tuple[For | While | ParallelFor, ...]
 
 
-def overwritten_later(program: Program) -> dict[Var, tuple[Load, Memory]]:
+@fact
+def overwritten_later(body: Block) -> Mapping[Var, tuple[Load, Memory]]:
     """Return the reads of results of calls that may find another value, each with a write.
 
     Args:
-        program: One stage, cut so that no later top-level statement writes such a field.
+        body: One stage, cut so that no later top-level statement writes such a field.
     """
-    defs = definitions_of(program.body)
+    defs = definitions_of(body)
     found: dict[Var, tuple[Load, Memory]] = {}
-    for task in program.body.stmts:
+    for task in body.stmts:
         writes = [s for s in walk(Block((task,))) if isinstance(s, WRITES)]
         for call, loops in _calls(Block((task,)), ()):
             own = {id(s) for s in walk(call.body)}
@@ -89,7 +87,7 @@ def _later(
     others: Sequence[Memory],
     loops: Loops,
     task: Stmt,
-    defs: dict[Var, Stmt],
+    defs: Mapping[Var, Stmt],
 ) -> Memory | None:
     """Return a write that may change the element after the call, if there is one."""
     whole = Block((task,))

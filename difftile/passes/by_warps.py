@@ -8,8 +8,14 @@ end. All lanes compute the statements outside such loops, and one of them writes
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import replace
+from collections.abc import (
+    Collection,
+    Iterator,
+    Mapping,
+)
+from dataclasses import (
+    replace,
+)
 
 from difftile.ir.facts import (
     defined_in,
@@ -64,7 +70,7 @@ class Lanes:
     reads_columns: bool
 
 
-def lanes_of(task: ParallelFor, defs: dict[Var, Stmt]) -> Lanes | None:
+def lanes_of(task: ParallelFor, defs: Mapping[Var, Stmt]) -> Lanes | None:
     """Return how the lanes of warps can share a parallel loop; None if they cannot.
 
     Args:
@@ -124,7 +130,7 @@ class _Rows:
         defs: The ops of the program.
     """
 
-    def __init__(self, task: ParallelFor, defs: dict[Var, Stmt]) -> None:
+    def __init__(self, task: ParallelFor, defs: Mapping[Var, Stmt]) -> None:
         self._defs = defs
         self._fastest = task.indices[-1]
         self._varying = Varying(task)
@@ -197,7 +203,7 @@ def _is_shareable(loop: For) -> bool:
     return all(array.size is None or array in own for array in written)
 
 
-def _may_share(task: ParallelFor, loops: list[For], defs: dict[Var, Stmt]) -> bool:
+def _may_share(task: ParallelFor, loops: list[For], defs: Mapping[Var, Stmt]) -> bool:
     """Tell whether lanes that run by themselves leave the same elements in memory."""
     for array in {s.array for s in walk(task.body) if isinstance(s, WRITES)}:
         if array.size is not None:
@@ -241,7 +247,7 @@ def _accesses(
             yield from _accesses(region, loops, inner, serial=again)
 
 
-def _own_turns(accesses: list[tuple[Memory, For]], defs: dict[Var, Stmt]) -> bool:
+def _own_turns(accesses: list[tuple[Memory, For]], defs: Mapping[Var, Stmt]) -> bool:
     """Tell whether an element is touched in turns of one lane only: in the same of each loop."""
     turn = Var("turn", accesses[0][1].index.type)
     places: list[tuple[Affine, ...]] = []

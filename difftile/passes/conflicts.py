@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import (
+    Collection,
+    Mapping,
+    Sequence,
+)
 from itertools import combinations_with_replacement
 
 from difftile.diagnostics import Label, Race
@@ -20,7 +24,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.types import is_float
 from difftile.ir.walk import WRITES, walk
-from difftile.passes.accesses import Access, Leaf, Scope, Task, accesses_of, leaves_of
+from difftile.passes.accesses import Access, Leaf, Task, accesses_of, leaves_of, scope_of
 from difftile.passes.affine import (
     definitions_of,
     disjoint,
@@ -169,11 +173,11 @@ def clashes(program: Program) -> list[Doubt]:
     return found
 
 
-def _contested(program: Program) -> list[tuple[Task, list[Access]]]:
+def _contested(program: Program) -> list[tuple[Task, Sequence[Access]]]:
     """Return the accesses of each field that some iteration writes and does not own."""
     defs = definitions_of(program.body)
-    scope = Scope(program.body)
-    found: list[tuple[Task, list[Access]]] = []
+    scope = scope_of(program.body)
+    found: list[tuple[Task, Sequence[Access]]] = []
     for loop in program.body.stmts:
         if isinstance(loop, ParallelFor):
             task = Task(loop, scope)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from difftile.ir.nodes import Accumulate, Block, Combine, Load, ParallelFor
-from difftile.passes.accesses import Access, Scope, Task
+from difftile.passes.accesses import Access, Task, scope_of
 from difftile.passes.affine import (
     definitions_of,
     disjoint,
@@ -26,7 +26,7 @@ class Crossings:
     """
 
     def __init__(self, loop: ParallelFor, body: Block) -> None:
-        self._task = Task(loop, Scope(body))
+        self._task = Task(loop, scope_of(body))
         self._defs = definitions_of(body)
         self._ranges, self._unique = ranges_of(loop.body), unique_in(loop.body)
 

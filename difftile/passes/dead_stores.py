@@ -6,7 +6,7 @@ overwritten before they are read. The first becomes a store, the second goes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Set
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -83,7 +83,7 @@ class _Accesses:
     def _extent(self, array: Array, axis: int) -> Hashable:
         return self._extents[array][axis] if array in self._extents else (array, axis)
 
-    def owned(self, stmt: Stmt) -> set[Array]:
+    def owned(self, stmt: Stmt) -> Set[Array]:
         """Return the arrays whose accesses in a statement come in the order of its text."""
         if isinstance(stmt, ParallelFor):
             return owned_arrays(stmt, self._program)

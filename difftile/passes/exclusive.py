@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from dataclasses import replace
 
-from difftile.ir.facts import (
-    defined_in,
-)
+from difftile.ir.facts import defined_in, fact
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -28,9 +27,8 @@ from difftile.passes.affine import Place, definitions_of, owns, place_of, ranges
 
 def exclusive(program: Program) -> Program:
     """Return the program with such accumulations, and all serial ones, marked as not atomic."""
-    defs = definitions_of(program.body)
     stmts = tuple(
-        replace(stmt, body=_mark(stmt.body, _owned(stmt, defs)))
+        replace(stmt, body=_mark(stmt.body, owned_arrays(stmt, program)))
         if isinstance(stmt, ParallelFor)
         else _marked(stmt, None)
         for stmt in program.body.stmts
@@ -38,12 +36,19 @@ def exclusive(program: Program) -> Program:
     return with_stmts(program, stmts)
 
 
-def owned_arrays(loop: ParallelFor, program: Program) -> set[Array]:
+def owned_arrays(loop: ParallelFor, program: Program) -> Set[Array]:
     """Return the arrays of which each iteration touches only elements of its own."""
-    return _owned(loop, definitions_of(program.body))
+    return _owned_by_loops(program.body)[id(loop)]
 
 
-def _owned(loop: ParallelFor, defs: dict[Var, Stmt]) -> set[Array]:
+@fact
+def _owned_by_loops(body: Block) -> Mapping[int, Set[Array]]:
+    """Return the arrays that the iterations of each parallel loop own, by its identity."""
+    defs = definitions_of(body)
+    return {id(stmt): _owned(stmt, defs) for stmt in body.stmts if isinstance(stmt, ParallelFor)}
+
+
+def _owned(loop: ParallelFor, defs: Mapping[Var, Stmt]) -> Set[Array]:
     varying = defined_in(loop.body) | set(loop.indices)
     ranges, unique = ranges_of(loop.body), unique_in(loop.body)
     accesses: dict[Array, list[Place]] = {}
@@ -57,11 +62,11 @@ def _owned(loop: ParallelFor, defs: dict[Var, Stmt]) -> set[Array]:
     }
 
 
-def _mark(block: Block, owned: set[Array] | None) -> Block:
+def _mark(block: Block, owned: Set[Array] | None) -> Block:
     return replace(block, stmts=tuple(_marked(stmt, owned) for stmt in block.stmts))
 
 
-def _marked(stmt: Stmt, owned: set[Array] | None) -> Stmt:
+def _marked(stmt: Stmt, owned: Set[Array] | None) -> Stmt:
     """Return a statement with accumulations into owned arrays marked; None stands for all."""
     if isinstance(stmt, Accumulate) and (owned is None or stmt.array in owned):
         return replace(stmt, atomic=False)

@@ -6,7 +6,7 @@ each of them, threads side by side write memory side by side, and there are enou
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from difftile.ir.facts import (
     arrays_loaded,
@@ -65,7 +65,7 @@ def flatten(program: Program, loops: Collection[For]) -> Program:
     return with_tasks(program, flat)
 
 
-def flat_loop(task: ParallelFor, defs: dict[Var, Stmt]) -> For | None:
+def flat_loop(task: ParallelFor, defs: Mapping[Var, Stmt]) -> For | None:
     """Return the serial loop that can be an axis of the parallel loop around it, or None.
 
     Args:
@@ -91,7 +91,7 @@ def flat_loop(task: ParallelFor, defs: dict[Var, Stmt]) -> For | None:
     return loop
 
 
-def _is_parallel(task: ParallelFor, loop: For, defs: dict[Var, Stmt]) -> bool:
+def _is_parallel(task: ParallelFor, loop: For, defs: Mapping[Var, Stmt]) -> bool:
     """Tell whether the iterations of a loop may run in any order, among those of all threads."""
     for stmt in walk(task.body):
         if isinstance(stmt, (Print, Fail)):
@@ -125,7 +125,7 @@ def _is_atomic(stmt: Stmt) -> bool:
     return isinstance(stmt, Combine) or (isinstance(stmt, Accumulate) and stmt.atomic)
 
 
-def _flat(task: ParallelFor, loop: For, defs: dict[Var, Stmt]) -> list[Stmt]:
+def _flat(task: ParallelFor, loop: For, defs: Mapping[Var, Stmt]) -> list[Stmt]:
     """Return a loop over one more axis, and one for the statements after the serial loop."""
     b = OpBuilder()
     b.span = task.span

@@ -59,7 +59,7 @@ def mark_single_writes(program: Program) -> Program:
 class _SingleWrites:
     """Marks the accumulations of one parallel loop."""
 
-    def __init__(self, task: ParallelFor, single: set[Array], defs: dict[Var, Stmt]) -> None:
+    def __init__(self, task: ParallelFor, single: set[Array], defs: Mapping[Var, Stmt]) -> None:
         self.single = single
         self.defs = defs
         self.varying = _varying(task)

@@ -8,13 +8,10 @@ about integers (`forms`).
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
 
-from difftile.ir.facts import (
-    arrays_written,
-    defined_in,
-)
+from difftile.ir.facts import arrays_written, defined_in, fact
 from difftile.ir.nodes import (
     Alloc,
     Array,
@@ -23,7 +20,6 @@ from difftile.ir.nodes import (
     Load,
     Memory,
     ParallelFor,
-    Program,
     Stmt,
     Var,
 )
@@ -32,18 +28,19 @@ from difftile.ir.walk import (
     regions,
     walk,
 )
-from difftile.passes.accesses import Access, Scope, accesses_of
+from difftile.passes.accesses import Access, Scope, accesses_of, scope_of
 from difftile.passes.affine import definitions_of, differ, disjoint, place_of
 from difftile.passes.forms import Question, Side, touch_one_element
 from difftile.passes.integers import number, solve, zero
 
 
-def stale_loads(program: Program) -> dict[Var, tuple[Load, Memory]]:
+@fact
+def stale_loads(body: Block) -> Mapping[Var, tuple[Load, Memory]]:
     """Return the loads that may follow a write of the same task, each with one such write.
 
     Their values cannot be read again from the fields as they were before the stage.
     """
-    loads = StaleLoads(program)
+    loads = StaleLoads(body)
     return {v: found for v in loads.candidates if (found := loads.find(v)) is not None}
 
 
@@ -53,8 +50,8 @@ class StaleLoads:
     Passes that run a few statements again ask only for the loads among them.
     """
 
-    def __init__(self, program: Program) -> None:
-        self._program = program
+    def __init__(self, body: Block) -> None:
+        self._body = body
         self._known: dict[Var, tuple[Load, Memory] | None] = {}
 
     @cached_property
@@ -62,7 +59,7 @@ class StaleLoads:
         """The loads of fields that their tasks write, with the writes."""
         return {
             load.stmt.out: (task, load, writes)
-            for task in _tasks(self._program)
+            for task in _tasks(self._body)
             for load, writes in task.loads()
             if isinstance(load.stmt, Load)
         }
@@ -102,7 +99,7 @@ class StaleLocals:
     @cached_property
     def _candidates(self) -> dict[Var, tuple[_Task, Access, list[Access]]]:
         found: dict[Var, tuple[_Task, Access, list[Access]]] = {}
-        defs, scope = definitions_of(self._body), Scope(self._body)
+        defs, scope = definitions_of(self._body), scope_of(self._body)
 
         def look(block: Block, parallel: ParallelFor | None) -> None:
             declared = {s.array for s in block.stmts if isinstance(s, Alloc)}
@@ -143,14 +140,15 @@ class StaleLocals:
         return None
 
 
-def final_loads(program: Program) -> frozenset[Var]:
+@fact
+def final_loads(body: Block) -> frozenset[Var]:
     """Return the loads that no write to their element follows, of arrays that their task writes.
 
     They find the contents of the field after the stage.
     """
     found: set[Var] = set()
     written: set[Array] = set()  # by later tasks
-    for task in reversed(_tasks(program)):
+    for task in reversed(_tasks(body)):
         for load, writes in task.loads():
             assert isinstance(load.stmt, Load)
             if load.stmt.array not in written and not any(
@@ -161,13 +159,14 @@ def final_loads(program: Program) -> frozenset[Var]:
     return frozenset(found)
 
 
-def _tasks(program: Program) -> list[_Task]:
-    defs, scope = definitions_of(program.body), Scope(program.body)
+@fact
+def _tasks(body: Block) -> Sequence[_Task]:
+    defs, scope = definitions_of(body), scope_of(body)
     return [
         _Task(stmt.body, stmt, defs, scope)
         if isinstance(stmt, ParallelFor)
         else _Task(Block((stmt,)), None, defs, scope)
-        for stmt in program.body.stmts
+        for stmt in body.stmts
     ]
 
 
@@ -175,7 +174,7 @@ class _Task:
     """What one thread runs, and the parallel loop of which that is a part."""
 
     def __init__(
-        self, block: Block, parallel: ParallelFor | None, defs: dict[Var, Stmt], scope: Scope
+        self, block: Block, parallel: ParallelFor | None, defs: Mapping[Var, Stmt], scope: Scope
     ) -> None:
         self.parallel = parallel
         self.block = block

@@ -10,7 +10,7 @@ n elements: then it is iteration (q - c) % n.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TypeAlias
@@ -84,7 +84,7 @@ def scatter_to_gather(program: Program, *, guarded: bool = False) -> Program:
             suits a CPU.
     """
     defs = definitions_of(program.body)
-    stale = StaleLoads(program)
+    stale = StaleLoads(program.body)
     touched = Counter(array_of(stmt) for stmt in walk(program.body))
 
     def gathered(task: ParallelFor) -> list[Stmt]:
@@ -113,7 +113,7 @@ def scatter_to_gather(program: Program, *, guarded: bool = False) -> Program:
     return with_tasks(program, gathered)
 
 
-def _scatters_of(task: ParallelFor, defs: dict[Var, Stmt]) -> dict[Array, list[_Scatter]]:
+def _scatters_of(task: ParallelFor, defs: Mapping[Var, Stmt]) -> dict[Array, list[_Scatter]]:
     """Return the fields that the loop only adds to, at two or more fixed offsets."""
     found: dict[Array, list[_Scatter]] = {}
     refused: set[Array] = set()
@@ -144,7 +144,7 @@ def _scatters_of(task: ParallelFor, defs: dict[Var, Stmt]) -> dict[Array, list[_
     }
 
 
-def _scatter(stmt: Accumulate, task: ParallelFor, defs: dict[Var, Stmt]) -> _Scatter | None:
+def _scatter(stmt: Accumulate, task: ParallelFor, defs: Mapping[Var, Stmt]) -> _Scatter | None:
     """Return the accumulation if its index is (i + c[0], j + c[1], ...), or that modulo the size.
 
     Modulo the size means: of the loop, which runs from 0.
@@ -187,7 +187,7 @@ class _Gather:
         task: ParallelFor,
         scatters: list[_Scatter],
         slices: list[Block],
-        defs: dict[Var, Stmt],
+        defs: Mapping[Var, Stmt],
         single_write: bool,
     ) -> None:
         self.b = OpBuilder()

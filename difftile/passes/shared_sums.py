@@ -149,7 +149,7 @@ def with_loops_of_their_own(
         of_ordered: Take sums out of ordered loops, too.
     """
     defs = definitions_of(program.body)
-    stale = StaleLoads(program)
+    stale = StaleLoads(program.body)
 
     def changed(task: ParallelFor) -> list[Stmt]:
         if task.ordered and not of_ordered:

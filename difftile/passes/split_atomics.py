@@ -6,6 +6,7 @@ one step, component by component, and plain sums become accumulations.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 
 import numpy as np
@@ -59,7 +60,7 @@ def serial(loop: ParallelFor) -> For:
     return For(index, start, stop, (), (), body, (), loop.span)
 
 
-def _block(block: Block, owned: set[Array] | None) -> Block:
+def _block(block: Block, owned: Set[Array] | None) -> Block:
     """Split combinations of owned arrays; None stands for all arrays."""
     b = OpBuilder()
     with b.region() as stmts:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from difftile.ir.facts import (
-    arrays_written,
-)
-from difftile.ir.nodes import Array, Block, Load, Program, Var
+from difftile.ir.facts import arrays_written, fact
+from difftile.ir.nodes import Array, Block, Load, Var
 from difftile.ir.walk import (
     walk,
     with_blocks,
@@ -16,7 +14,8 @@ from difftile.ir.walk import (
 from difftile.passes.precedence import final_loads, stale_loads
 
 
-def late_loads(program: Program) -> frozenset[Var]:
+@fact
+def late_loads(body: Block) -> frozenset[Var]:
     """Return the loads that find the contents of a field after the stage, and not before it.
 
     An earlier top-level statement of the stage has written the field, and the stage is cut so that
@@ -24,12 +23,12 @@ def late_loads(program: Program) -> frozenset[Var]:
     """
     written: set[Array] = set()
     late: set[Var] = set()
-    for stmt in program.body.stmts:
+    for stmt in body.stmts:
         one = Block((stmt,))
         late |= {s.out for s in walk(one) if isinstance(s, Load) and s.array in written}
         written |= arrays_written(one)
-    stale = stale_loads(program)
-    return frozenset(late | stale.keys() & final_loads(program) if stale else late)
+    stale = stale_loads(body)
+    return frozenset(late | stale.keys() & final_loads(body) if stale else late)
 
 
 def redirect(block: Block, chosen: Collection[Var], to: Mapping[Array, Array]) -> Block:

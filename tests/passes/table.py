@@ -719,7 +719,7 @@ def _slices(program: Program, options: Options) -> Result:
 
 def _precedence(program: Program, options: Options) -> Result:
     """Show for each load of a field that is written which contents it finds."""
-    stale, final = stale_loads(program), final_loads(program)
+    stale, final = stale_loads(program.body), final_loads(program.body)
     notes: list[str] = []
     for stmt in walk(program.body):
         if isinstance(stmt, Load) and stmt.array in arrays_written(program.body):
@@ -735,8 +735,8 @@ def _precedence(program: Program, options: Options) -> Result:
 
 def _log(program: Program, options: Options) -> Result:
     """Show the statements that fill the logs of all stale loads, and what finds their extents."""
-    late = late_loads(program)
-    stale = {v: found for v, found in stale_loads(program).items() if v not in late}
+    late = late_loads(program.body)
+    stale = {v: found for v, found in stale_loads(program.body).items() if v not in late}
     log = log_of(program, [load for load, _ in stale.values()], stale, late, {})
     fill = replace(program, name="fill", body=Block(log.fill), temps=(*program.temps, *log.temps))
     return Result((log.program, fill, log.lengths))
@@ -751,11 +751,11 @@ def _windows(program: Program, options: Options) -> Result:
 
 
 def _versions(program: Program, options: Options) -> Result:
-    return Result(notes=(_listed("late", _in_order(program, late_loads(program))),))
+    return Result(notes=(_listed("late", _in_order(program, late_loads(program.body))),))
 
 
 def _afterwards(program: Program, options: Options) -> Result:
-    found = overwritten_later(program).values()
+    found = overwritten_later(program.body).values()
     notes = tuple(f"{_shown(load)} may find {_shown(write)}" for load, write in found)
     return Result(notes=notes or ("every read finds what the call has left",))
 
