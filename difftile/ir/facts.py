@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar, cast
+from typing import Concatenate, ParamSpec, TypeVar
 
 from difftile.ir.nodes import Alloc, Array, Block, Load, Ruled, Stmt, Var
 from difftile.ir.walk import EFFECTS, WRITES, array_of, bound, definitions, operands, regions, walk
@@ -33,12 +33,12 @@ def fact(compute: Callable[Concatenate[Block, P], T]) -> Callable[Concatenate[Bl
         facts = block.facts
         if key not in facts:
             facts[key] = compute(block, *args, **others)
-        return cast("T", facts[key])
+        return facts[key]
 
     return known
 
 
-def _gathered(of: Callable[[Stmt], Iterable[Item]]) -> Callable[[Block], frozenset[Item]]:
+def gathered(of: Callable[[Stmt], Iterable[Item]]) -> Callable[[Block], frozenset[Item]]:
     """Return the union, over the statements of a block and of its regions, of what each has."""
 
     @wraps(of)
@@ -54,38 +54,32 @@ def _gathered(of: Callable[[Stmt], Iterable[Item]]) -> Callable[[Block], frozens
     return known
 
 
-@_gathered
+@gathered
 def arrays_loaded(stmt: Stmt) -> Iterable[Array]:
     """Return the arrays that the block reads, but none that only rules name."""
     return (stmt.array,) if isinstance(stmt, Load) and stmt.array.in_rule is None else ()
 
 
-@_gathered
+@gathered
 def arrays_written(stmt: Stmt) -> Iterable[Array]:
     """Return the arrays that the block stores, accumulates or combines into, but no gradients."""
     return (stmt.array,) if isinstance(stmt, WRITES) and stmt.array.gradient_of is None else ()
 
 
-@_gathered
+@gathered
 def arrays_touched(stmt: Stmt) -> Iterable[Array]:
     """Return the arrays whose elements the block reads or writes, whatever they stand for."""
     array = array_of(stmt)
     return () if array is None else (array,)
 
 
-@_gathered
+@gathered
 def declared_in(stmt: Stmt) -> Iterable[Array]:
     """Return the arrays of the thread that the block declares."""
     return (stmt.array,) if isinstance(stmt, Alloc) else ()
 
 
-@_gathered
-def kinds_in(stmt: Stmt) -> Iterable[type[Stmt]]:
-    """Return the types of the statements of the block."""
-    return (type(stmt),)
-
-
-@_gathered
+@gathered
 def defined_in(stmt: Stmt) -> Iterable[Var]:
     """Return the variables defined or bound anywhere in the block."""
     return (*definitions(stmt), *bound(stmt))

@@ -9,8 +9,13 @@ neither is left when code is emitted.
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import TypeAlias
+from dataclasses import (
+    field,
+)
+from typing import (
+    Any,
+    TypeAlias,
+)
 
 from difftile.diagnostics import Span
 from difftile.ir.failures import Failure
@@ -94,8 +99,8 @@ class Block:
 
     stmts: tuple[Stmt, ...]
     results: tuple[Value, ...] = ()
-    facts: dict[object, object] = field(
-        default_factory=dict[object, object], init=False, repr=False, compare=False
+    facts: dict[Any, Any] = field(
+        default_factory=dict[Any, Any], init=False, repr=False, compare=False
     )
 
 

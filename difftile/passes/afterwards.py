@@ -65,6 +65,7 @@ def overwritten_later(body: Block) -> Mapping[Var, tuple[Load, Memory]]:
     return found
 
 
+@fact
 def reads_late(block: Block) -> bool:
     """Tell whether a rule in the block reads the result of its call in a field."""
     return any(isinstance(s, Load) and s.array.late for s in walk(block))

@@ -6,14 +6,12 @@ atomic an iteration and lets the loop vectorise.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TypeAlias
 
-from difftile.ir.facts import (
-    defined_in,
-)
+from difftile.ir.facts import defined_in, gathered
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -24,6 +22,7 @@ from difftile.ir.nodes import (
     If,
     Load,
     Program,
+    Stmt,
     Store,
     Value,
     Var,
@@ -31,7 +30,6 @@ from difftile.ir.nodes import (
 from difftile.ir.types import BOOL, I32, scalar_of
 from difftile.ir.walk import (
     add_carries,
-    walk,
     with_blocks,
 )
 from difftile.ops.build import OpBuilder, zero
@@ -97,14 +95,15 @@ def invariant_in(loop: For) -> Callable[[Place], bool]:
     def leaves(place: Place) -> bool:
         array, index = place
         varies = not inside.isdisjoint(index)
-        return array.size is None and not varies and not touched_otherwise(array, loop.body)
+        return array.size is None and not varies and array not in touched_otherwise(loop.body)
 
     return leaves
 
 
-def touched_otherwise(array: Array, block: Block) -> bool:
-    """Tell whether a block does anything with an array but accumulate into it."""
-    return any(isinstance(s, (Load, Store, Combine)) and s.array is array for s in walk(block))
+@gathered
+def touched_otherwise(stmt: Stmt) -> Iterable[Array]:
+    """Return the arrays with which a block does anything but accumulate into them."""
+    return (stmt.array,) if isinstance(stmt, (Load, Store, Combine)) else ()
 
 
 def summed(

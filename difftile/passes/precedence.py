@@ -24,9 +24,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.walk import (
-    WRITES,
     regions,
-    walk,
 )
 from difftile.passes.accesses import Access, Scope, accesses_of, scope_of
 from difftile.passes.affine import definitions_of, differ, disjoint, place_of
@@ -183,7 +181,7 @@ class _Task:
 
     def loads(self) -> list[tuple[Access, list[Access]]]:
         """Return the loads of fields that the task writes, each with the writes to its field."""
-        if not any(isinstance(stmt, WRITES) for stmt in walk(self.block)):
+        if not arrays_written(self.block):
             return []
         found: list[tuple[Access, list[Access]]] = []
         for accesses in accesses_of(self.block).values():

@@ -9,13 +9,9 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import replace
 
-from difftile.ir.facts import (
-    arrays_written,
-    defined_in,
-)
+from difftile.ir.facts import arrays_touched, arrays_written, declared_in, defined_in
 from difftile.ir.nodes import (
     Accumulate,
-    Alloc,
     Array,
     Block,
     Combine,
@@ -84,8 +80,7 @@ class _Owned(Elements):
         reached = {array_of(stmt) for stmt in block.stmts}
         with self.b.region() as stmts:
             for stmt in block.stmts:
-                inside = (s for region in regions(stmt) for s in walk(region))
-                touched = {array_of(s) for s in (stmt, *inside)}
+                touched = _touched(stmt) if chosen else frozenset[Array]()
                 for array in [a for a in chosen if a in touched]:
                     index = self.env.all(chosen.pop(array))
                     self.b.span = stmt.span
@@ -105,6 +100,8 @@ def _followed(block: Block, owned: Set[Array]) -> dict[Array, tuple[Value, ...]]
     A block touches the element with one index, which is known before the first touch, and may read
     it after writing. Not all of that happens in one branch, inside which it would be followed.
     """
+    if owned.isdisjoint(arrays_touched(block)):
+        return {}
     # In the order of the text: emitted programs are to be the same in every process.
     indices: dict[Array, set[tuple[Value, ...]]] = {}
     for stmt in walk(block):
@@ -120,14 +117,13 @@ def _followed(block: Block, owned: Set[Array]) -> dict[Array, tuple[Value, ...]]
         inner.update(bound(stmt))
         for region in regions(stmt):
             inner |= defined_in(region)
-            for one in walk(region):  # an array that is declared in there is not known here
-                if isinstance(one, Alloc):
-                    indices.pop(one.array, None)
+            for array in declared_in(region):  # which is not known here
+                indices.pop(array, None)
     read_again: set[Array] = set()
     _scan(block, set(), read_again)
-    at: dict[Array | None, list[Stmt]] = {}
+    at: dict[Array, list[Stmt]] = {}
     for stmt in block.stmts:
-        for array in {array_of(s) for s in walk(Block((stmt,)))}:
+        for array in _touched(stmt):
             at.setdefault(array, []).append(stmt)
     return {
         array: index
@@ -137,6 +133,11 @@ def _followed(block: Block, owned: Set[Array]) -> dict[Array, tuple[Value, ...]]
         and array in read_again
         and not (len(at[array]) == 1 and isinstance(at[array][0], If))
     }
+
+
+def _touched(stmt: Stmt) -> frozenset[Array]:
+    """Return the arrays whose elements a statement touches, inside its regions too."""
+    return arrays_touched(Block((stmt,)))
 
 
 def _scan(block: Block, written: set[Array], read_again: set[Array]) -> set[Array]:

@@ -54,7 +54,7 @@ def warp_aggregate(program: Program) -> Program:
             for s in walk(loop.body)
             if isinstance(s, Accumulate) and s.atomic and scalar_of(s.array.type.element) == F32
         }
-        shared = {a for a in shared if a.size is None and not touched_otherwise(a, loop.body)}
+        shared = {a for a in shared if a.size is None and a not in touched_otherwise(loop.body)}
         if not shared:
             return [loop]
         return [replace(loop, body=_Aggregation(shared, Varying(loop)).block(loop.body))]
