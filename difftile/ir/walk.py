@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from operator import is_
 from typing import TypeVar
 
@@ -142,18 +143,27 @@ def with_blocks(stmt: Stmt, change: Callable[[Block], Block]) -> Stmt:
         case Let() | Load():
             return stmt
         case If():
-            return replace(stmt, then=change(stmt.then), orelse=change(stmt.orelse))
-        case For() | ParallelFor():
-            return replace(stmt, body=change(stmt.body))
+            then, orelse = change(stmt.then), change(stmt.orelse)
+            unchanged = then is stmt.then and orelse is stmt.orelse
+            return stmt if unchanged else replace(stmt, then=then, orelse=orelse)
+        case For() | ParallelFor() | Derivative():
+            body = change(stmt.body)
+            return stmt if body is stmt.body else replace(stmt, body=body)
         case While():
-            return replace(stmt, cond=change(stmt.cond), body=change(stmt.body))
+            cond, body = change(stmt.cond), change(stmt.body)
+            unchanged = cond is stmt.cond and body is stmt.body
+            return stmt if unchanged else replace(stmt, cond=cond, body=body)
         case Ruled():
             changed = with_rules(stmt, lambda rule: replace(rule, block=change(rule.block)))
             return replace(changed, body=change(stmt.body))
-        case Derivative():
-            return replace(stmt, body=change(stmt.body))
         case _:
             return stmt
+
+
+def rebuilt(block: Block, stmts: Sequence[Stmt], results: tuple[Value, ...]) -> Block:
+    """Return a block with other contents; the block itself if they are the same."""
+    unchanged = same(stmts, block.stmts) and same(results, block.results)
+    return block if unchanged else Block(tuple(stmts), results)
 
 
 def with_rules(stmt: Ruled, change: Callable[[Rule], Rule]) -> Ruled:
@@ -167,39 +177,40 @@ def with_rules(stmt: Ruled, change: Callable[[Rule], Rule]) -> Ruled:
 
 def with_operands(stmt: Stmt, change: Callable[[Value], Value]) -> Stmt:
     """Return the statement with each value that it reads itself changed."""
+    before = operands(stmt)
+    after = tuple(map(change, before))
+    if same(before, after):
+        return stmt
+    values = iter(after)
 
-    def each(values: tuple[Value, ...]) -> tuple[Value, ...]:
-        return tuple(change(value) for value in values)
+    def each(old: tuple[Value, ...]) -> tuple[Value, ...]:
+        return tuple(islice(values, len(old)))
 
     match stmt:
         case Let():
-            args = each(stmt.args)
-            return stmt if same(args, stmt.args) else replace(stmt, args=args)
+            return Let(stmt.out, stmt.op, after, stmt.span)
         case Load():
-            index = each(stmt.index)
-            return stmt if same(index, stmt.index) else replace(stmt, index=index)
+            return Load(stmt.out, stmt.array, after, stmt.span)
         case Store() | Accumulate() | Combine():
-            return replace(stmt, index=each(stmt.index), value=change(stmt.value))
+            return replace(stmt, index=each(stmt.index), value=next(values))
         case If():
-            return replace(stmt, cond=change(stmt.cond))
+            return replace(stmt, cond=next(values))
         case For():
-            return replace(
-                stmt, start=change(stmt.start), stop=change(stmt.stop), inits=each(stmt.inits)
-            )
+            return replace(stmt, start=next(values), stop=next(values), inits=each(stmt.inits))
         case While():
-            return replace(stmt, inits=each(stmt.inits))
+            return replace(stmt, inits=after)
         case ParallelFor():
             return replace(stmt, starts=each(stmt.starts), stops=each(stmt.stops))
         case Print():
             parts = (
-                replace(part, value=change(part.value)) if isinstance(part, Shown) else part
+                replace(part, value=next(values)) if isinstance(part, Shown) else part
                 for part in stmt.parts
             )
             return replace(stmt, parts=tuple(parts))
         case Fail():
-            return replace(stmt, values=each(stmt.values))
+            return replace(stmt, values=after)
         case Ruled():
-            return replace(stmt, args=each(stmt.args))
+            return replace(stmt, args=after)
         case Derivative():
             return replace(stmt, args=each(stmt.args), seeds=each(stmt.seeds))
         case Size() | Alloc():
@@ -209,8 +220,8 @@ def with_operands(stmt: Stmt, change: Callable[[Value], Value]) -> Stmt:
 def without_stmts(block: Block, drop: Callable[[Stmt], bool]) -> Block:
     """Return the block without some statements, inside its regions too."""
     kept = (stmt for stmt in block.stmts if not drop(stmt))
-    stmts = (with_blocks(stmt, lambda inner: without_stmts(inner, drop)) for stmt in kept)
-    return replace(block, stmts=tuple(stmts))
+    stmts = [with_blocks(stmt, lambda inner: without_stmts(inner, drop)) for stmt in kept]
+    return rebuilt(block, stmts, block.results)
 
 
 def with_stmts(program: Program, stmts: Iterable[Stmt]) -> Program:
@@ -340,8 +351,8 @@ def substitute(stmt: Stmt, change: Callable[[Value], Value]) -> Stmt:
     """Return the statement with every value changed, inside its regions too."""
 
     def block(block: Block) -> Block:
-        stmts = tuple(substitute(inner, change) for inner in block.stmts)
-        return Block(stmts, tuple(change(result) for result in block.results))
+        stmts = [substitute(inner, change) for inner in block.stmts]
+        return rebuilt(block, stmts, tuple(map(change, block.results)))
 
     return with_blocks(with_operands(stmt, change), block)
 
@@ -390,6 +401,8 @@ class Cloner:
         """Return a copy of the statement."""
         # Operands first: a loop's initial values belong to the scope outside it.
         copy = rebind(with_operands(stmt, self.value), self.fresh)
+        if copy is stmt:
+            copy = replace(stmt)  # passes tell statements apart by identity
         if isinstance(copy, Alloc):
             self.arrays[copy.array] = local = replace(copy.array)
             return replace(copy, array=local)

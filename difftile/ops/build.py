@@ -60,6 +60,16 @@ class OpBuilder(Builder):
         self._latest = self.let(op, args, result, name)
         return self._latest
 
+    def again(self, let: Let) -> Value:
+        """Return the value of an op, which is appended as it is if it is no identity."""
+        self.span = let.span
+        simpler = simplify(self, let.op, let.args, let.out.type)
+        if simpler is not None:
+            return simpler
+        self._latest = None
+        self.append(let)
+        return let.out
+
     def expr(self, value: Value) -> Expr:
         """Return a handle on a value whose operators append ops here."""
         return Expr(self, value)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
-from dataclasses import replace
+from collections.abc import Hashable, Set
 from typing import TypeVar
 
+from difftile.ir.build import Builder
 from difftile.ir.facts import (
     arrays_written,
 )
@@ -30,11 +30,9 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
+from difftile.ir.rewrite import Rewriter
 from difftile.ir.walk import (
-    Substitution,
     regions,
-    with_blocks,
-    with_operands,
 )
 
 Key = TypeVar("Key", bound=Hashable)
@@ -42,31 +40,18 @@ Key = TypeVar("Key", bound=Hashable)
 
 def cse(program: Program) -> Program:
     """Return the program without repeated computations and loads."""
-    return replace(program, body=_Available(Substitution(), {}, {}).block(program.body))
+    return _Available(Builder()).program(program)
 
 
-class _Available:
-    """The values available in one region; inner regions see copies of the outer ones."""
+class _Available(Rewriter[Builder]):
+    """The values available at a place; regions start with those outside of them."""
 
-    def __init__(
-        self,
-        env: Substitution,
-        pure: dict[Hashable, Var],
-        loads: dict[tuple[Array, tuple[Value, ...]], Var],
-    ) -> None:
-        self.env = env
-        self.pure = pure
-        self.loads = loads
+    def __init__(self, b: Builder) -> None:
+        super().__init__(b)
+        self.pure: dict[Hashable, Var] = {}
+        self.loads: dict[tuple[Array, tuple[Value, ...]], Var] = {}
 
-    def block(self, block: Block) -> Block:
-        stmts: list[Stmt] = []
-        for stmt in block.stmts:
-            kept = self.stmt(with_operands(stmt, self.env))
-            if kept is not None:
-                stmts.append(kept)
-        return Block(tuple(stmts), self.env.all(block.results))
-
-    def stmt(self, stmt: Stmt) -> Stmt | None:
+    def rule(self, stmt: Stmt) -> None:
         match stmt:
             case Let(out, op, args):
                 # 0.0 and -0.0 are equal, and not the same argument.
@@ -79,29 +64,34 @@ class _Available:
                 return self.reuse(stmt, out, self.loads, (array, index))
             case Store(array=array) | Accumulate(array=array) | Combine(array=array):
                 self.forget({array})
-                return stmt
             case For() | While() | If() | ParallelFor() | Ruled():
                 return self.region(stmt)
             case _:
-                return stmt
+                pass
+        self.b.append(stmt)
 
-    def reuse(self, stmt: Stmt, out: Var, values: dict[Key, Var], key: Key) -> Stmt | None:
+    def reuse(self, stmt: Stmt, out: Var, values: dict[Key, Var], key: Key) -> None:
         known = values.setdefault(key, out)
-        if known is not out:
+        if known is out:
+            self.b.append(stmt)
+        else:
             self.env[out] = known
-            return None
-        return stmt
 
-    def forget(self, arrays: set[Array]) -> None:
+    def forget(self, arrays: Set[Array]) -> None:
         for key in [key for key in self.loads if key[0] in arrays]:
             del self.loads[key]
 
-    def region(self, stmt: Stmt) -> Stmt:
+    def region(self, stmt: Stmt) -> None:
         written = {array for block in regions(stmt) for array in arrays_written(block)}
         if not isinstance(stmt, (If, Ruled)):
             self.forget(written)  # a later iteration may write where an earlier one reads
-        changed = with_blocks(
-            stmt, lambda block: _Available(self.env, dict(self.pure), dict(self.loads)).block(block)
-        )
+        self.keep(stmt)
         self.forget(written)
-        return changed
+
+    def block(self, block: Block) -> Block:
+        before = self.pure, self.loads
+        self.pure, self.loads = dict(self.pure), dict(self.loads)
+        try:
+            return super().block(block)
+        finally:
+            self.pure, self.loads = before

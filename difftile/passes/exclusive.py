@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import replace
 
+from difftile.ir.build import Builder
 from difftile.ir.facts import defined_in, fact
 from difftile.ir.nodes import (
     Accumulate,
@@ -16,24 +17,35 @@ from difftile.ir.nodes import (
     Stmt,
     Var,
 )
+from difftile.ir.rewrite import Rewriter
 from difftile.ir.walk import (
     WRITES,
     walk,
-    with_blocks,
-    with_stmts,
 )
 from difftile.passes.affine import Place, definitions_of, owns, place_of, ranges_of, unique_in
 
 
 def exclusive(program: Program) -> Program:
     """Return the program with such accumulations, and all serial ones, marked as not atomic."""
-    stmts = tuple(
-        replace(stmt, body=_mark(stmt.body, owned_arrays(stmt, program)))
-        if isinstance(stmt, ParallelFor)
-        else _marked(stmt, None)
-        for stmt in program.body.stmts
-    )
-    return with_stmts(program, stmts)
+    return _Marking(program).program(program)
+
+
+class _Marking(Rewriter[Builder]):
+    def __init__(self, of: Program) -> None:
+        super().__init__(Builder())
+        self.of = of
+        self.owned: Set[Array] | None = None  # of the parallel loop around; None is all arrays
+
+    def rule(self, stmt: Stmt) -> None:
+        match stmt:
+            case ParallelFor():
+                self.owned = owned_arrays(stmt, self.of)
+                self.keep(stmt)
+                self.owned = None
+            case Accumulate(array=array) if self.owned is None or array in self.owned:
+                self.b.append(replace(stmt, atomic=False) if stmt.atomic else stmt)
+            case _:
+                self.keep(stmt)
 
 
 def owned_arrays(loop: ParallelFor, program: Program) -> Set[Array]:
@@ -60,14 +72,3 @@ def _owned(loop: ParallelFor, defs: Mapping[Var, Stmt]) -> Set[Array]:
         for array, places in accesses.items()
         if array.size is not None or owns(places, loop.indices, varying, ranges, unique)
     }
-
-
-def _mark(block: Block, owned: Set[Array] | None) -> Block:
-    return replace(block, stmts=tuple(_marked(stmt, owned) for stmt in block.stmts))
-
-
-def _marked(stmt: Stmt, owned: Set[Array] | None) -> Stmt:
-    """Return a statement with accumulations into owned arrays marked; None stands for all."""
-    if isinstance(stmt, Accumulate) and (owned is None or stmt.array in owned):
-        return replace(stmt, atomic=False)
-    return with_blocks(stmt, lambda block: _mark(block, owned))

@@ -4,44 +4,33 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from difftile.ir.nodes import Block, Const, For, If, Let, Program, Stmt
-from difftile.ir.walk import Substitution, keep_carries, with_blocks, with_operands
+from difftile.ir.nodes import Const, For, If, Let, Program, Stmt
+from difftile.ir.rewrite import Rewriter
+from difftile.ir.walk import keep_carries
 from difftile.ops.build import OpBuilder
 
 
 def fold(program: Program) -> Program:
     """Return the program with literals computed and identities removed."""
-    return replace(program, body=_Fold().block(program.body))
+    return Folding(OpBuilder()).program(program)
 
 
-class _Fold:
-    def __init__(self) -> None:
-        self.b = OpBuilder()
-        self.env = Substitution()
+class Folding(Rewriter[OpBuilder]):
+    """Computes ops, and decides branches and loops."""
 
-    def block(self, block: Block) -> Block:
-        with self.b.region() as stmts:
-            for stmt in block.stmts:
-                self.stmt(stmt)
-        return Block(tuple(stmts), self.env.all(block.results))
-
-    def stmt(self, stmt: Stmt) -> None:
-        stmt = with_operands(stmt, self.env)
+    def rule(self, stmt: Stmt) -> None:
+        """Append what a statement becomes."""
         match stmt:
-            case Let(out, op, args, span):
-                self.b.span = span
-                self.env[out] = self.b.call(op, *args, name=out.name, type_=out.type)
+            case Let(out):
+                self.env[out] = self.b.again(stmt)
             case If(Const(taken), then, orelse, outs):
-                side = then if taken else orelse
-                for inner in side.stmts:
-                    self.stmt(inner)
-                self.env.update(zip(outs, self.env.all(side.results), strict=True))
+                self.inline(then if taken else orelse, outs)
             case For(_, Const(start), Const(stop), _, inits, _, outs) if start >= stop:
                 self.env.update(zip(outs, inits, strict=True))
             case For():
                 self.b.append(self.loop(stmt))
             case _:
-                self.b.append(with_blocks(stmt, self.block))
+                self.keep(stmt)
 
     def loop(self, loop: For) -> For:
         """Fold a loop; a carry that the body passes on unchanged is its initial value."""
@@ -52,5 +41,7 @@ class _Fold:
             else:
                 kept.append(k)
         body = self.block(loop.body)
+        if len(kept) == len(loop.carries) and body is loop.body:
+            return loop
         results = tuple(body.results[k] for k in kept)
         return keep_carries(loop, kept, replace(body, results=results))

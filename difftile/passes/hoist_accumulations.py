@@ -28,10 +28,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import BOOL, I32, scalar_of
-from difftile.ir.walk import (
-    add_carries,
-    with_blocks,
-)
+from difftile.ir.walk import add_carries, rebuilt, with_blocks
 from difftile.ops.build import OpBuilder, zero
 from difftile.passes.blocked_sum import wide
 
@@ -60,7 +57,7 @@ def _block(block: Block) -> Block:
             # An empty loop must not touch the place at all: its index may be out of range.
             with b.branch((b.expr(inner.start) < inner.stop).value):
                 add_totals(b, totals, sure)
-    return replace(block, stmts=tuple(b.stmts))
+    return rebuilt(block, b.stmts, block.results)
 
 
 def added_always(body: Block) -> set[Place]:

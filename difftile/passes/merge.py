@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from difftile.ir.facts import arrays_touched
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -20,7 +21,7 @@ from difftile.ir.nodes import (
     Value,
     Var,
 )
-from difftile.ir.walk import WRITES, array_of, regions, walk, with_blocks
+from difftile.ir.walk import WRITES, rebuilt, regions, with_blocks
 from difftile.ops.build import OpBuilder
 
 
@@ -35,7 +36,7 @@ def _block(block: Block) -> Block:
         merging.append(with_blocks(stmt, _block))
     for array in list(merging.held):
         merging.release(array)
-    return Block(tuple(merging.b.stmts), block.results)
+    return rebuilt(block, merging.b.stmts, block.results)
 
 
 class _Merging:
@@ -53,7 +54,7 @@ class _Merging:
         self.sums: dict[Array, tuple[Accumulate, Var]] = {}
 
     def append(self, stmt: Stmt) -> None:
-        inside = {array_of(s) for region in regions(stmt) for s in walk(region)}
+        inside = frozenset[Array]().union(*map(arrays_touched, regions(stmt)))
         for array in [a for a in self.held if a in inside]:
             self.release(array)
         for key in [key for key in self.loads if key[0] in inside]:

@@ -15,6 +15,7 @@ from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import field, replace
 
+from difftile.ir.build import Builder
 from difftile.ir.facts import (
     defined_in,
 )
@@ -32,19 +33,23 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
+from difftile.ir.rewrite import Rewriter
 from difftile.ir.types import BOOL, I32
 from difftile.ir.walk import (
     WRITES,
     Cloner,
-    Substitution,
     operands,
     walk,
-    with_blocks,
     with_operands,
 )
 from difftile.ops.build import Expr, OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of
-from difftile.records import dataclass
+from difftile.passes.fold import (
+    Folding,
+)
+from difftile.records import (
+    dataclass,
+)
 
 BLOCK = 1024
 """Iterations along the last axis of a parallel loop that one iteration of the new loop runs."""
@@ -59,27 +64,32 @@ def split_index_sets(program: Program) -> Program:
     Args:
         program: A finished program.
     """
-    defs = definitions_of(program.body)
+    return _Split(definitions_of(program.body)).program(program)
 
-    def block(block: Block) -> Block:
-        return Block(tuple(s for stmt in block.stmts for s in of(stmt)), block.results)
 
-    def of(stmt: Stmt) -> list[Stmt]:
-        if not isinstance(stmt, (For, ParallelFor)) or not is_innermost(stmt):
-            return [with_blocks(stmt, block)]
+class _Split(Rewriter[Builder]):
+    def __init__(self, defs: dict[Var, Stmt]) -> None:
+        super().__init__(Builder())
+        self.defs = defs
+
+    def rule(self, stmt: Stmt) -> None:
+        if isinstance(stmt, (For, ParallelFor)) and is_innermost(stmt):
+            self.b.extend(self.parts(stmt))
+        else:
+            self.keep(stmt)
+
+    def parts(self, stmt: For | ParallelFor) -> list[Stmt]:
         loop = stmt if isinstance(stmt, For) else last_axis(stmt)
-        cut = _Cut(loop, ChainMap({}, defs))
+        cut = _Cut(loop, ChainMap({}, self.defs))
         if _is_short(loop) or not cut.found():
             return [stmt]
         if not (cut.lows or cut.highs):
-            return [replace(stmt, body=_inside(stmt.body, cut.simpler))]
+            return [replace(stmt, body=_Inside(cut.simpler).block(stmt.body))]
         return (
             _parts(stmt, cut)
             if isinstance(stmt, For)
             else in_rows(stmt, lambda row: _parts(row, cut))
         )
-
-    return replace(program, body=block(program.body))
 
 
 def is_innermost(loop: For | ParallelFor) -> bool:
@@ -345,7 +355,7 @@ def _parts(loop: For, cut: _Cut) -> list[Stmt]:
     if cut.highs:
         last = low.max(high).named("outside").value
     # From `first` and not `inside`, which is as good: LLVM knows that it is not below a literal.
-    parts.append((replace(loop, body=_inside(loop.body, cut.simpler)), first, last))
+    parts.append((replace(loop, body=_Inside(cut.simpler).block(loop.body)), first, last))
     if cut.highs:
         parts.append((loop, last, loop.stop))
     inits = loop.inits
@@ -380,36 +390,34 @@ def _computed(b: OpBuilder, form: Affine) -> Expr:
     return total + form.constant if form.constant >= 0 else total - -form.constant
 
 
-def _inside(block: Block, simpler: Mapping[Var, Let | Value]) -> Block:
-    """Return a block with simpler ops, and without the branches that are not taken."""
-    b = OpBuilder()
-    env = Substitution()
+class _Inside(Folding):
+    """A block with simpler ops, and without the branches that are not taken.
 
-    def change(block: Block) -> Block:
-        with b.region() as stmts:
-            for stmt in block.stmts:
-                append(stmt)
-        return Block(tuple(stmts), env.all(block.results))
+    Args:
+        simpler: The replacement of an op, by its result.
+    """
 
-    def append(stmt: Stmt) -> None:
-        decided = any(isinstance(env(v), Const) and isinstance(v, Var) for v in operands(stmt))
-        stmt = with_operands(stmt, env)
+    def __init__(self, simpler: Mapping[Var, Let | Value]) -> None:
+        super().__init__(OpBuilder())
+        self.simpler = simpler
+        self.decided = False
+
+    def stmt(self, stmt: Stmt) -> None:
+        values = (v for v in operands(stmt) if isinstance(v, Var))
+        self.decided = any(isinstance(self.env(v), Const) for v in values)
+        super().stmt(stmt)
+
+    def rule(self, stmt: Stmt) -> None:
         match stmt:
-            case Let(out) if out in simpler:
-                value = simpler[out]
+            case Let(out) if out in self.simpler:
+                value = self.simpler[out]
                 if isinstance(value, Let):
-                    b.append(with_operands(value, env))
+                    self.b.append(with_operands(value, self.env))
                 else:
-                    env[out] = env(value)
-            case Let(out, op, args, span) if decided:
-                b.span = span
-                env[out] = b.call(op, *args, name=out.name, type_=out.type)
-            case If(Const(taken), then, orelse, outs):
-                side = then if taken else orelse
-                for inner in side.stmts:
-                    append(inner)
-                env.update(zip(outs, env.all(side.results), strict=True))
+                    self.env[out] = self.env(value)
+            case Let() if not self.decided:
+                self.keep(stmt)
+            case If(Const()) | Let():
+                super().rule(stmt)
             case _:
-                b.append(with_blocks(stmt, change))
-
-    return change(block)
+                self.keep(stmt)

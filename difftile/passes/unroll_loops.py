@@ -6,16 +6,15 @@ has looked for loops to make vectors of.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 
+from difftile.ir.build import Builder
 from difftile.ir.nodes import (
     Accumulate,
     Block,
     Combine,
     Const,
     For,
-    If,
     Let,
     Load,
     ParallelFor,
@@ -24,17 +23,17 @@ from difftile.ir.nodes import (
     Store,
     While,
 )
+from difftile.ir.rewrite import Rewriter
 from difftile.ir.types import I32, shape_of
 from difftile.ir.walk import (
     Cloner,
-    Substitution,
     regions,
     walk,
     with_blocks,
-    with_operands,
 )
 from difftile.ops.build import OpBuilder
 from difftile.ops.table import OPS
+from difftile.passes.fold import Folding
 
 CALLS = frozenset(
     (
@@ -58,14 +57,15 @@ def unroll_loops(program: Program) -> Program:
     Args:
         program: A finished program.
     """
-    return replace(program, body=_block(program.body))
+    return _Outer(Builder()).program(program)
 
 
-def _block(block: Block) -> Block:
-    stmts = [
-        _written_out(s) if _becomes_innermost(s) else with_blocks(s, _block) for s in block.stmts
-    ]
-    return replace(block, stmts=tuple(stmts))
+class _Outer(Rewriter[Builder]):
+    def rule(self, stmt: Stmt) -> None:
+        if _becomes_innermost(stmt):
+            self.b.append(with_blocks(stmt, _WrittenOut(OpBuilder()).block))
+        else:
+            self.keep(stmt)
 
 
 def _becomes_innermost(stmt: Stmt) -> bool:
@@ -119,38 +119,21 @@ def weight(stmt: Stmt) -> int:
             return 1
 
 
-def _written_out(loop: Stmt) -> Stmt:
-    """Return a loop without loops inside."""
-    b = OpBuilder()
-    env = Substitution()
+class _WrittenOut(Folding):
+    """A loop without loops inside."""
 
-    def change(block: Block) -> Block:
-        with b.region() as stmts:
-            for stmt in block.stmts:
-                append(stmt)
-        return Block(tuple(stmts), env.all(block.results))
-
-    def append(stmt: Stmt) -> None:
-        stmt = with_operands(stmt, env)
+    def rule(self, stmt: Stmt) -> None:
         match stmt:
             case For(index, Const(start), Const(stop), carries, carried, body, outs):
                 for k in range(int(start), int(stop)):
                     given = dict(zip(carries, carried, strict=True)) | {index: Const(k, I32)}
                     copy = Cloner(given).block(body)
                     for inner in copy.stmts:
-                        append(inner)
-                    carried = env.all(copy.results)
-                env.update(zip(outs, carried, strict=True))
-            case Let(out, op, args, span) if all(isinstance(arg, Const) for arg in args):
-                # An index of local memory is a literal then, and its element a variable.
-                b.span = span
-                env[out] = b.call(op, *args, name=out.name, type_=out.type)
-            case If(Const(taken), then, orelse, outs):
-                side = then if taken else orelse
-                for inner in side.stmts:
-                    append(inner)
-                env.update(zip(outs, env.all(side.results), strict=True))
+                        self.stmt(inner)
+                    carried = self.env.all(copy.results)
+                self.env.update(zip(outs, carried, strict=True))
+            # An index of local memory is a literal then, and its element a variable.
+            case Let(args=args) if not all(isinstance(arg, Const) for arg in args):
+                self.keep(stmt)
             case _:
-                b.append(with_blocks(stmt, change))
-
-    return with_blocks(loop, change)
+                super().rule(stmt)
