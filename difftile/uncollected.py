@@ -1,7 +1,8 @@
-"""Imports without searches for garbage, which they make hardly any of.
+"""Imports and compiling without searches for garbage, which they make hardly any of.
 
-Some hundred modules are imported when the library starts, and their objects stay. Python's
-collector would go through all of them again and again: a sixth of the time to start.
+Some hundred modules are imported when the library starts, and their objects stay, as do programs
+while they are compiled. Python's collector would go through all of them again and again: a sixth of
+the time to start, and of the time that large kernels take until their source is emitted.
 """
 
 from __future__ import annotations

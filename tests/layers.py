@@ -32,7 +32,7 @@ ALLOWED: dict[str, set[str]] = {
     "tracebacks": {"diagnostics", "keywords"},
     "markup": set(),
     "fields": _LOWERED | {"files", "substrate"},
-    "compile": _RUNNING,
+    "compile": _RUNNING | {"uncollected"},
     "launch": _RUNNING | {"compile", "releases"},
     "fusion": _RUNNING | {"compile", "launch"},
     "recording": _RUNNING | {"compile", "launch", "fusion", "ranks"},

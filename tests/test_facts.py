@@ -11,11 +11,13 @@ import pytest
 
 from difftile.compile.stage import Adjoint, Stage
 from difftile.ir import facts
+from difftile.ir.digest import digest
 from difftile.ir.nodes import Program
 from difftile.ir.parse import parse
 from difftile.ir.walk import walk
 from difftile.passes.optimise import finish, normalise
 from difftile.passes.stages import split
+from difftile.substrate.kept_code import dumps, loads
 
 pytestmark = pytest.mark.always
 
@@ -85,6 +87,15 @@ def counted(program: Program) -> Counter[tuple[Any, ...]]:
     finally:
         sys.setprofile(None)
     return counts.found
+
+
+def test_facts_are_no_part_of_a_program() -> None:
+    program = parse(KERNEL)
+    before, text = digest([program]), repr(program)
+    assert facts.arrays_written(program.body)
+    assert digest([program]) == before and repr(program) == text
+    (copy,) = loads(dumps({0: program}, ()), ()).values()
+    assert copy.body.facts == {} and digest([copy]) == before
 
 
 def test_no_fact_is_computed_twice_for_one_block() -> None:

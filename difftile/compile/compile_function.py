@@ -25,8 +25,10 @@ from difftile.passes.conflicts import Doubt, clashes, races
 from difftile.passes.known_indices import KnownIndices, known_indices
 from difftile.passes.optimise import normalise
 from difftile.substrate import Kept, Native, Session, kept_for
+from difftile.uncollected import uncollected
 
 
+@uncollected()
 def compile_kernel(
     name: str,
     body: Body,

@@ -50,6 +50,7 @@ from difftile.passes.versions import late_loads, redirect
 from difftile.passes.windows import Windowed, windowed
 from difftile.records import dataclass
 from difftile.substrate import CompiledProgram, Kept, Native, current_session
+from difftile.uncollected import uncollected
 
 _FEWEST_BLOCKS = 32  # more lose digits where their sums meet
 _BLOCKS_A_THREAD = 4
@@ -172,6 +173,7 @@ class DerivedCode:
         }
 
 
+@uncollected()
 def compiled(
     program: Program,
     native: Native | None = None,
@@ -297,6 +299,7 @@ class Stage:
         """All programs that were compiled so far."""
         return [code.code for code in self._codes.values() if code is not None]
 
+    @uncollected()
     def _derive(self, request: Request) -> Derived | None:
         match request:
             case Primal():
