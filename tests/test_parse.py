@@ -13,9 +13,7 @@ from difftile.ad.reverse import reverse
 from difftile.ad.tangent_only import tangent_only
 from difftile.diagnostics import NotDifferentiable
 from difftile.ir.derived import primal
-from difftile.ir.facts import (
-    arrays_written,
-)
+from difftile.ir.facts import arrays_written
 from difftile.ir.nodes import Array, Block, Let, Print, Program, Shown, Var
 from difftile.ir.parse import parse
 from difftile.ir.printer import print_program

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from difftile.ir.facts import (
-    has_effects,
-)
+from difftile.ir.facts import has_effects
 from difftile.ir.parse import parse
 
 RULED = """\

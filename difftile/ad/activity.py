@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
 from difftile.ir.dataflow import Dataflow
-from difftile.ir.facts import (
-    arrays_loaded,
-    arrays_written,
-    declared_in,
-    fact,
-    gradients_in,
-)
+from difftile.ir.facts import arrays_loaded, arrays_written, declared_in, fact, gradients_in
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -28,12 +22,7 @@ from difftile.ir.nodes import (
     Write,
 )
 from difftile.ir.types import is_float
-from difftile.ir.walk import (
-    WRITES,
-    regions,
-    rules,
-    walk,
-)
+from difftile.ir.walk import WRITES, regions, rules, walk
 from difftile.ops.table import OPS
 
 

@@ -19,9 +19,7 @@ from dataclasses import replace
 from difftile.ad.effects import without_effects
 from difftile.ad.reverser import Reverser, Weights
 from difftile.diagnostics import Label, NotDifferentiable
-from difftile.ir.facts import (
-    defined_in,
-)
+from difftile.ir.facts import defined_in
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -38,13 +36,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import I32
-from difftile.ir.walk import (
-    WRITES,
-    definitions,
-    regions,
-    walk,
-    with_blocks,
-)
+from difftile.ir.walk import WRITES, definitions, regions, walk, with_blocks
 from difftile.ops.build import Expr, OpBuilder, zero
 from difftile.passes.affine import definitions_of, disjoint, place_of
 

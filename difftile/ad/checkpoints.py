@@ -21,22 +21,11 @@ one each time there are FANOUT, which leaves FANOUT/2 to FANOUT. `docs/loops.md`
 from __future__ import annotations
 
 import math
-from collections.abc import (
-    Iterable,
-    Mapping,
-    Set,
-)
-from dataclasses import (
-    replace,
-)
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import replace
 
 from difftile.ad.reverser import Reverser
-from difftile.ir.facts import (
-    arrays_loaded,
-    arrays_written,
-    declared_in,
-    free_variables,
-)
+from difftile.ir.facts import arrays_loaded, arrays_written, declared_in, free_variables
 from difftile.ir.nodes import (
     Alloc,
     Array,
@@ -52,13 +41,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import I32, FieldType, shape_of
-from difftile.ir.walk import (
-    Cloner,
-    Substitution,
-    add_carries,
-    substitute,
-    walk,
-)
+from difftile.ir.walk import Cloner, Substitution, add_carries, substitute, walk
 from difftile.ops.build import Expr, OpBuilder, zero
 from difftile.passes.dce import closed, slim_block
 from difftile.records import dataclass

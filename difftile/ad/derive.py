@@ -15,10 +15,7 @@ from difftile.ad.activity import active_in
 from difftile.ad.nonfinite import possibly_nonfinite_in
 from difftile.ad.pusher import Pusher
 from difftile.ad.reverser import Reverser, overwritten
-from difftile.ir.facts import (
-    arrays_loaded,
-    declared_in,
-)
+from difftile.ir.facts import arrays_loaded, declared_in
 from difftile.ir.nodes import (
     Alloc,
     Array,
@@ -32,14 +29,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import is_float
-from difftile.ir.walk import (
-    Cloner,
-    Substitution,
-    substitute,
-    walk,
-    with_blocks,
-    with_operands,
-)
+from difftile.ir.walk import Cloner, Substitution, substitute, walk, with_blocks, with_operands
 from difftile.ops.build import zero
 from difftile.passes.dce import slim_block
 from difftile.passes.precedence import StaleLocals

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from difftile.ir.facts import (
-    has_effects,
-)
+from difftile.ir.facts import has_effects
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -24,10 +22,7 @@ from difftile.ir.nodes import (
     Stmt,
     Store,
 )
-from difftile.ir.walk import (
-    definitions,
-    with_blocks,
-)
+from difftile.ir.walk import definitions, with_blocks
 
 
 def without_effects(stmt: Stmt, filled: Collection[Array] | None = None) -> Stmt | None:

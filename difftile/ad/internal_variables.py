@@ -12,10 +12,7 @@ knows of its inputs.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Mapping,
-    Set,
-)
+from collections.abc import Mapping, Set
 from math import prod
 from typing import Any, TypeAlias
 

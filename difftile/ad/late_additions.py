@@ -12,17 +12,10 @@ from collections.abc import Callable
 from dataclasses import field, replace
 
 from difftile.diagnostics import NotDifferentiable
-from difftile.ir.facts import (
-    uses,
-)
+from difftile.ir.facts import uses
 from difftile.ir.nodes import Accumulate, Array, Block, Const, For, If, Stmt, Var
 from difftile.ir.types import I32
-from difftile.ir.walk import (
-    Substitution,
-    definitions,
-    substitute,
-    with_blocks,
-)
+from difftile.ir.walk import Substitution, definitions, substitute, with_blocks
 from difftile.ops.build import OpBuilder, zero
 from difftile.records import dataclass
 

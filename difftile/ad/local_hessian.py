@@ -27,18 +27,10 @@ from difftile.ad.positive import Entries, positive_part
 from difftile.ad.pusher import Pusher
 from difftile.ad.reverser import Reverser, overwritten
 from difftile.ir.derived import After, Bar, Before, Derived, Role, Same
-from difftile.ir.facts import (
-    arrays_written,
-)
+from difftile.ir.facts import arrays_written
 from difftile.ir.nodes import Array, Block, Const, Load, ParallelFor, Program, Stmt, Value, Var
 from difftile.ir.types import FLOATS, I32, FieldType, Type, scalar_of, shape_of
-from difftile.ir.walk import (
-    WRITES,
-    Substitution,
-    substitute,
-    with_blocks,
-    without_stmts,
-)
+from difftile.ir.walk import WRITES, Substitution, substitute, with_blocks, without_stmts
 from difftile.ops.build import OpBuilder, zero
 from difftile.passes.componentwise import componentwise
 from difftile.passes.optimise import simplify

@@ -6,13 +6,8 @@ it gathers, each at a **site**: an index that the iteration computes.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Mapping,
-    Set,
-)
-from dataclasses import (
-    replace,
-)
+from collections.abc import Mapping, Set
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -20,9 +15,7 @@ import numpy as np
 from difftile.ad.activity import active_in, active_values, active_writes
 from difftile.ad.internal_variables import Internal, Rows, internal_variables
 from difftile.diagnostics import Label, NotLocal, Span, counted
-from difftile.ir.facts import (
-    arrays_loaded,
-)
+from difftile.ir.facts import arrays_loaded
 from difftile.ir.nodes import (
     Accumulate,
     Array,

@@ -14,9 +14,7 @@ from dataclasses import replace
 
 from difftile.ad.effects import without_effects
 from difftile.ad.positions import Positions, with_positions
-from difftile.ir.facts import (
-    defined_in,
-)
+from difftile.ir.facts import defined_in
 from difftile.ir.nodes import (
     Array,
     Block,
@@ -30,13 +28,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import I32, FieldType
-from difftile.ir.walk import (
-    WRITES,
-    Cloner,
-    regions,
-    walk,
-    with_blocks,
-)
+from difftile.ir.walk import WRITES, Cloner, regions, walk, with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.passes.dce import dce
 from difftile.passes.versions import redirect

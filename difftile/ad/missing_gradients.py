@@ -12,9 +12,7 @@ from collections.abc import Collection, Mapping
 from difftile.ad.activity import fields_of
 from difftile.diagnostics import Span
 from difftile.ir.dataflow import Dataflow
-from difftile.ir.facts import (
-    arrays_written,
-)
+from difftile.ir.facts import arrays_written
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -31,10 +29,7 @@ from difftile.ir.nodes import (
     Store,
 )
 from difftile.ir.types import is_float
-from difftile.ir.walk import (
-    WRITES,
-    walk,
-)
+from difftile.ir.walk import WRITES, walk
 from difftile.ops.discrete import COMPARISONS
 from difftile.ops.table import OPS
 from difftile.records import dataclass

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 
-from difftile.ir.facts import (
-    defined_in,
-)
+from difftile.ir.facts import defined_in
 from difftile.ir.nodes import (
     Block,
     Const,
@@ -28,11 +26,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import I32
-from difftile.ir.walk import (
-    add_carries,
-    regions,
-    walk,
-)
+from difftile.ir.walk import add_carries, regions, walk
 from difftile.ops.build import OpBuilder
 from difftile.records import dataclass
 

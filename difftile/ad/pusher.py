@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Mapping,
-    Set,
-)
-from dataclasses import (
-    field,
-)
+from collections.abc import Callable, Mapping, Set
+from dataclasses import field
 
 from difftile.ir.nodes import Array, Block, Stmt, Value, Var
 from difftile.ops.build import OpBuilder, zero

@@ -28,9 +28,7 @@ from difftile.ad.reuse_results import reused_results
 from difftile.ad.reverser import Reverser, overwritten, unrepeatable
 from difftile.ad.ruled import reverse_ruled
 from difftile.ir.derived import After, Bar, Before, Derived, Logged, Role, Same
-from difftile.ir.facts import (
-    has_effects,
-)
+from difftile.ir.facts import has_effects
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -51,9 +49,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import I32, FieldType, is_float, scalar_of, with_scalar
-from difftile.ir.walk import (
-    with_ending_loops,
-)
+from difftile.ir.walk import with_ending_loops
 from difftile.ops.build import zero
 from difftile.ops.formula import adjoints, multiplies, unless_zero
 from difftile.ops.table import ELEMENTWISE, OPS

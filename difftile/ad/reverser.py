@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Collection,
-    Mapping,
-    Sequence,
-    Set,
-)
-from dataclasses import (
-    field,
-    replace,
-)
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from dataclasses import field, replace
 
 from difftile.ad.activity import active_locals
 from difftile.ad.component_logs import ComponentLog, allocated, component_logs, reading, writing
 from difftile.ad.effects import pure_block, without_effects
 from difftile.diagnostics import Label, NotDifferentiable
-from difftile.ir.facts import (
-    declared_in,
-    defined_in,
-)
+from difftile.ir.facts import declared_in, defined_in
 from difftile.ir.nodes import (
     Alloc,
     Array,
@@ -38,11 +26,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import I32, is_float
-from difftile.ir.walk import (
-    Cloner,
-    add_carries,
-    walk,
-)
+from difftile.ir.walk import Cloner, add_carries, walk
 from difftile.ops.build import OpBuilder
 from difftile.passes.intervals import Intervals
 from difftile.passes.precedence import StaleLocals

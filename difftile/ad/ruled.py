@@ -18,11 +18,7 @@ from difftile.ad.late_additions import Late
 from difftile.ad.pusher import Pusher
 from difftile.ad.reverser import Reverser
 from difftile.diagnostics import Label, NotDifferentiable
-from difftile.ir.facts import (
-    arrays_written,
-    declared_in,
-    gradients_in,
-)
+from difftile.ir.facts import arrays_written, declared_in, gradients_in
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,

@@ -10,15 +10,9 @@ from difftile.ad.forward import forward, in_order
 from difftile.ad.log import log_of
 from difftile.ad.positions import NoPosition
 from difftile.ir.derived import Bar, Before, Derived, Logged, Role, Same, Scratch
-from difftile.ir.facts import (
-    arrays_written,
-)
+from difftile.ir.facts import arrays_written
 from difftile.ir.nodes import Array, Block, Combine, Fail, Load, Print, Program, Stmt, Var
-from difftile.ir.walk import (
-    WRITES,
-    walk,
-    without_stmts,
-)
+from difftile.ir.walk import WRITES, walk, without_stmts
 from difftile.passes.dce import dce
 from difftile.passes.precedence import stale_loads
 from difftile.passes.versions import late_loads, redirect

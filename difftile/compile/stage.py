@@ -13,10 +13,7 @@ from difftile.ad.reverse import reverse
 from difftile.ad.tangent_only import tangent_only
 from difftile.diagnostics import Span
 from difftile.ir.derived import After, Bar, Before, Derived, Dot, Role, Same, Shape, primal
-from difftile.ir.facts import (
-    arrays_loaded,
-    arrays_written,
-)
+from difftile.ir.facts import arrays_loaded, arrays_written
 from difftile.ir.nodes import (
     Array,
     Block,
@@ -32,10 +29,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import is_float
-from difftile.ir.walk import (
-    WRITES,
-    walk,
-)
+from difftile.ir.walk import WRITES, walk
 from difftile.ops.scalar import is_exact
 from difftile.passes.batch import batch
 from difftile.passes.bounds import confine

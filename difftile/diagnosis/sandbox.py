@@ -9,14 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from difftile.ir.facts import (
-    arrays_written,
-)
+from difftile.ir.facts import arrays_written
 from difftile.ir.nodes import Array, Program, Stmt, Var
-from difftile.ir.walk import (
-    silent,
-    walk,
-)
+from difftile.ir.walk import silent, walk
 from difftile.meaning import Machine, memory_of
 from difftile.meaning import run as run_plainly
 from difftile.substrate import CompiledProgram, current_session, silence, work_of

@@ -23,17 +23,10 @@ from difftile.frontend.items import (
     leaves,
     mapped,
 )
-from difftile.ir.facts import (
-    declared_in,
-    has_effects,
-)
+from difftile.ir.facts import declared_in, has_effects
 from difftile.ir.nodes import Alloc, Array, Block, Const, Derivative, Load, Value, Var
 from difftile.ir.types import is_float, scalar_of, shape_of
-from difftile.ir.walk import (
-    WRITES,
-    walk,
-    without_stmts,
-)
+from difftile.ir.walk import WRITES, walk, without_stmts
 from difftile.ops.build import zero
 from difftile.ops.vocabulary import DerivativeOf
 from difftile.records import dataclass

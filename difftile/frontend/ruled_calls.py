@@ -27,10 +27,7 @@ from difftile.frontend.items import (
 )
 from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import Source, source_of
-from difftile.ir.facts import (
-    arrays_loaded,
-    arrays_written,
-)
+from difftile.ir.facts import arrays_loaded, arrays_written
 from difftile.ir.nodes import Array, Block, Const, Rule, Ruled, Stmt, Value, Var
 from difftile.ir.types import F64, I32, is_float, scalar_of, shape_of
 from difftile.ops.build import zero

@@ -9,13 +9,8 @@ neither is left when code is emitted.
 
 from __future__ import annotations
 
-from dataclasses import (
-    field,
-)
-from typing import (
-    Any,
-    TypeAlias,
-)
+from dataclasses import field
+from typing import Any, TypeAlias
 
 from difftile.diagnostics import Span
 from difftile.ir.failures import Failure

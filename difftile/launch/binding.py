@@ -27,14 +27,10 @@ from difftile.ir.derived import (
     Shape,
     Width,
 )
-from difftile.ir.facts import (
-    arrays_loaded,
-)
+from difftile.ir.facts import arrays_loaded
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import Type
-from difftile.records import (
-    dataclass,
-)
+from difftile.records import dataclass
 from difftile.substrate import Buffer, Launcher, current_session, nbytes_of
 
 ProgramArgs: TypeAlias = list[Any]

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from difftile.ir.facts import arrays_written, defined_in, fact
@@ -32,15 +27,8 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import is_float
-from difftile.ir.walk import (
-    definitions,
-    regions,
-    rules,
-    walk,
-)
-from difftile.records import (
-    dataclass,
-)
+from difftile.ir.walk import definitions, regions, rules, walk
+from difftile.records import dataclass
 
 Leaf: TypeAlias = Var | tuple[Array, int]
 """A number that a kernel is given: one of its parameters, or the size of a field along an axis."""

@@ -11,31 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from difftile.ir.facts import defined_in, fact
-from difftile.ir.nodes import (
-    Block,
-    For,
-    Load,
-    Memory,
-    ParallelFor,
-    Ruled,
-    Stmt,
-    Var,
-    While,
-)
-from difftile.ir.walk import (
-    WRITES,
-    regions,
-    rules,
-    walk,
-)
-from difftile.passes.affine import (
-    definitions_of,
-    disjoint,
-    owns,
-    place_of,
-    ranges_of,
-    unique_in,
-)
+from difftile.ir.nodes import Block, For, Load, Memory, ParallelFor, Ruled, Stmt, Var, While
+from difftile.ir.walk import WRITES, regions, rules, walk
+from difftile.passes.affine import definitions_of, disjoint, owns, place_of, ranges_of, unique_in
 
 Loops: TypeAlias = tuple[For | While | ParallelFor, ...]
 

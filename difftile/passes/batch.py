@@ -10,10 +10,7 @@ from collections.abc import Collection
 from dataclasses import field, replace
 
 from difftile.ir.derived import Derived, Lane, Role, Scratch, Width
-from difftile.ir.facts import (
-    arrays_written,
-    uses,
-)
+from difftile.ir.facts import arrays_written, uses
 from difftile.ir.nodes import (
     Array,
     Block,
@@ -28,14 +25,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import BOOL, I32, FieldType
-from difftile.ir.walk import (
-    Substitution,
-    array_of,
-    definitions,
-    substitute,
-    walk,
-    with_blocks,
-)
+from difftile.ir.walk import Substitution, array_of, definitions, substitute, walk, with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.records import dataclass
 

@@ -8,18 +8,10 @@ end. All lanes compute the statements outside such loops, and one of them writes
 
 from __future__ import annotations
 
-from collections.abc import (
-    Collection,
-    Iterator,
-    Mapping,
-)
-from dataclasses import (
-    replace,
-)
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 
-from difftile.ir.facts import (
-    defined_in,
-)
+from difftile.ir.facts import defined_in
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -39,13 +31,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import F32, scalar_of
-from difftile.ir.walk import (
-    WRITES,
-    regions,
-    walk,
-    with_blocks,
-    with_tasks,
-)
+from difftile.ir.walk import WRITES, regions, walk, with_blocks, with_tasks
 from difftile.passes.affine import Affine, owns, place_of, ranges_of
 from difftile.passes.reductions import reductions
 from difftile.passes.warp_aggregate import Varying

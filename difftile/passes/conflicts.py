@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    Collection,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations_with_replacement
 
 from difftile.diagnostics import Label, Race
@@ -25,14 +21,7 @@ from difftile.ir.nodes import (
 from difftile.ir.types import is_float
 from difftile.ir.walk import WRITES, walk
 from difftile.passes.accesses import Access, Leaf, Task, accesses_of, leaves_of, scope_of
-from difftile.passes.affine import (
-    definitions_of,
-    disjoint,
-    owns,
-    place_of,
-    ranges_of,
-    unique_in,
-)
+from difftile.passes.affine import definitions_of, disjoint, owns, place_of, ranges_of, unique_in
 from difftile.passes.meetings import Meeting, meeting
 from difftile.records import dataclass
 

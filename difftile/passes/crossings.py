@@ -6,14 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from difftile.ir.nodes import Accumulate, Block, Combine, Load, ParallelFor
 from difftile.passes.accesses import Access, Task, scope_of
-from difftile.passes.affine import (
-    definitions_of,
-    disjoint,
-    owns,
-    place_of,
-    ranges_of,
-    unique_in,
-)
+from difftile.passes.affine import definitions_of, disjoint, owns, place_of, ranges_of, unique_in
 from difftile.passes.meetings import meeting
 
 

@@ -7,9 +7,7 @@ from collections.abc import Hashable, Set
 from typing import TypeVar
 
 from difftile.ir.build import Builder
-from difftile.ir.facts import (
-    arrays_written,
-)
+from difftile.ir.facts import arrays_written
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -31,9 +29,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.rewrite import Rewriter
-from difftile.ir.walk import (
-    regions,
-)
+from difftile.ir.walk import regions
 
 Key = TypeVar("Key", bound=Hashable)
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence, Set
 from dataclasses import replace
 
-from difftile.ir.facts import (
-    free_variables,
-)
+from difftile.ir.facts import free_variables
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,

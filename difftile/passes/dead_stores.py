@@ -10,10 +10,7 @@ from collections.abc import Collection, Hashable, Mapping, Set
 from dataclasses import replace
 from typing import TypeAlias
 
-from difftile.ir.facts import (
-    arrays_written,
-    has_effects,
-)
+from difftile.ir.facts import arrays_written, has_effects
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -29,13 +26,7 @@ from difftile.ir.nodes import (
     Value,
     Var,
 )
-from difftile.ir.walk import (
-    WRITES,
-    array_of,
-    walk,
-    with_stmts,
-    without_stmts,
-)
+from difftile.ir.walk import WRITES, array_of, walk, with_stmts, without_stmts
 from difftile.ops.build import OpBuilder
 from difftile.passes.exclusive import owned_arrays
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    Iterable,
-    Set,
-)
-from dataclasses import (
-    field,
-)
+from collections.abc import Iterable, Set
+from dataclasses import field
 
 from difftile.ir.nodes import (
     Accumulate,

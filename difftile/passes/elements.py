@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from difftile.ir.facts import (
-    arrays_written,
-)
+from difftile.ir.facts import arrays_written
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -29,13 +27,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import BOOL, I32
-from difftile.ir.walk import (
-    WRITES,
-    Substitution,
-    add_carries,
-    substitute,
-    with_blocks,
-)
+from difftile.ir.walk import WRITES, Substitution, add_carries, substitute, with_blocks
 from difftile.ops.build import OpBuilder, zero
 
 Element: TypeAlias = tuple[Array, tuple[Value, ...]]

@@ -7,21 +7,9 @@ from dataclasses import replace
 
 from difftile.ir.build import Builder
 from difftile.ir.facts import defined_in, fact
-from difftile.ir.nodes import (
-    Accumulate,
-    Array,
-    Block,
-    Load,
-    ParallelFor,
-    Program,
-    Stmt,
-    Var,
-)
+from difftile.ir.nodes import Accumulate, Array, Block, Load, ParallelFor, Program, Stmt, Var
 from difftile.ir.rewrite import Rewriter
-from difftile.ir.walk import (
-    WRITES,
-    walk,
-)
+from difftile.ir.walk import WRITES, walk
 from difftile.passes.affine import Place, definitions_of, owns, place_of, ranges_of, unique_in
 
 

@@ -10,15 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from difftile.ir.facts import (
-    count_uses,
-)
+from difftile.ir.facts import count_uses
 from difftile.ir.nodes import Block, Let, Program, Value, Var, is_scalar
-from difftile.ir.walk import (
-    Substitution,
-    with_blocks,
-    with_operands,
-)
+from difftile.ir.walk import Substitution, with_blocks, with_operands
 from difftile.ops.build import OpBuilder
 from difftile.passes.dce import dce
 from difftile.records import dataclass

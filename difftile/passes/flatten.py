@@ -8,11 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from difftile.ir.facts import (
-    arrays_loaded,
-    arrays_written,
-    defined_in,
-)
+from difftile.ir.facts import arrays_loaded, arrays_written, defined_in
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -29,12 +25,7 @@ from difftile.ir.nodes import (
     Stmt,
     Var,
 )
-from difftile.ir.walk import (
-    WRITES,
-    Cloner,
-    walk,
-    with_tasks,
-)
+from difftile.ir.walk import WRITES, Cloner, walk, with_tasks
 from difftile.ops.build import OpBuilder
 from difftile.passes.affine import definitions_of, owns, place_of, ranges_of, unique_in
 from difftile.passes.dce import slim_block

@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from difftile.ir.facts import (
-    count_uses,
-    defined_in,
-)
+from difftile.ir.facts import count_uses, defined_in
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -30,12 +27,7 @@ from difftile.ir.nodes import (
     Value,
     Var,
 )
-from difftile.ir.walk import (
-    WRITES,
-    walk,
-    with_blocks,
-    with_stmts,
-)
+from difftile.ir.walk import WRITES, walk, with_blocks, with_stmts
 from difftile.passes.affine import Affine, affine, definitions_of, owns, place_of, ranges_of
 from difftile.passes.reductions import reductions
 

@@ -12,9 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from difftile.diagnostics import Span
-from difftile.ir.facts import (
-    has_effects,
-)
+from difftile.ir.facts import has_effects
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -40,10 +38,7 @@ from difftile.ir.types import (
     scalar_of,
     shape_of,
 )
-from difftile.ir.walk import (
-    with_blocks,
-    with_stmts,
-)
+from difftile.ir.walk import with_blocks, with_stmts
 from difftile.ops.build import Expr, OpBuilder
 from difftile.ops.formula import tie
 from difftile.ops.table import OPS

@@ -9,22 +9,13 @@ axis, and neighbouring rows in others, where stencils load the same elements for
 
 from __future__ import annotations
 
-from collections.abc import (
-    Collection,
-    Set,
-)
-from dataclasses import (
-    field,
-    replace,
-)
+from collections.abc import Collection, Set
+from dataclasses import field, replace
 from functools import reduce
 from math import prod
 from operator import add
 
-from difftile.ir.facts import (
-    arrays_written,
-    uses,
-)
+from difftile.ir.facts import arrays_written, uses
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -45,15 +36,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import I32, shape_of
-from difftile.ir.walk import (
-    EFFECTS,
-    WRITES,
-    Cloner,
-    array_of,
-    definitions,
-    operands,
-    walk,
-)
+from difftile.ir.walk import EFFECTS, WRITES, Cloner, array_of, definitions, operands, walk
 from difftile.ops.build import OpBuilder
 from difftile.records import dataclass
 

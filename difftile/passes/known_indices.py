@@ -12,9 +12,7 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
-from difftile.ir.facts import (
-    uses,
-)
+from difftile.ir.facts import uses
 from difftile.ir.failures import BadIndex, TooLarge, ZeroDivisor
 from difftile.ir.nodes import (
     Accumulate,

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from difftile.ir.facts import (
-    declared_in,
-)
+from difftile.ir.facts import declared_in
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -28,10 +26,7 @@ from difftile.ir.nodes import (
     Store,
     While,
 )
-from difftile.ir.walk import (
-    array_of,
-    walk,
-)
+from difftile.ir.walk import array_of, walk
 
 
 def last_writes(program: Program) -> Program:

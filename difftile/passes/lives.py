@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Set
 
-from difftile.ir.facts import (
-    free_variables,
-)
+from difftile.ir.facts import free_variables
 from difftile.ir.nodes import Block, For, If, Let, Stmt, Value, Var, While
 from difftile.ir.types import Scalar
-from difftile.ir.walk import (
-    definitions,
-    operands,
-    regions,
-)
-from difftile.records import (
-    dataclass,
-)
+from difftile.ir.walk import definitions, operands, regions
+from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 
-from difftile.ir.facts import (
-    defined_in,
-)
+from difftile.ir.facts import defined_in
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -30,13 +28,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import I32
-from difftile.ir.walk import (
-    array_of,
-    operands,
-    walk,
-    with_blocks,
-    with_tasks,
-)
+from difftile.ir.walk import array_of, operands, walk, with_blocks, with_tasks
 from difftile.passes.affine import Affine, Place, affine, definitions_of, owns, place_of
 
 _ZERO = Const(0, I32)

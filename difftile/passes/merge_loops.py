@@ -9,20 +9,12 @@ Architectures, section 6.2.5: loop fusion.)
 
 from __future__ import annotations
 
-from collections.abc import (
-    Hashable,
-    Sequence,
-    Set,
-)
-from dataclasses import (
-    replace,
-)
+from collections.abc import Hashable, Sequence, Set
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 
-from difftile.ir.facts import (
-    uses,
-)
+from difftile.ir.facts import uses
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,

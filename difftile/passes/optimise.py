@@ -9,14 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from difftile.ir.facts import (
-    uses,
-)
+from difftile.ir.facts import uses
 from difftile.ir.nodes import Program, Size
-from difftile.ir.walk import (
-    array_of,
-    walk,
-)
+from difftile.ir.walk import array_of, walk
 from difftile.ops.check import check
 from difftile.passes.cse import cse
 from difftile.passes.dce import dce

@@ -10,19 +10,10 @@ from __future__ import annotations
 from dataclasses import field, replace
 
 from difftile.diagnostics import KernelError, Span
-from difftile.ir.facts import (
-    arrays_written,
-    has_effects,
-    uses,
-)
+from difftile.ir.facts import arrays_written, has_effects, uses
 from difftile.ir.nodes import Block, Const, Load, ParallelFor, Program, Stmt, Value, Var
 from difftile.ir.types import I32
-from difftile.ir.walk import (
-    Cloner,
-    definitions,
-    operands,
-    walk,
-)
+from difftile.ir.walk import Cloner, definitions, operands, walk
 from difftile.records import dataclass
 
 _HINT = "leave threads='slots' out: one thread then runs the whole kernel of a world."

@@ -12,20 +12,8 @@ from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
 
 from difftile.ir.facts import arrays_written, defined_in, fact
-from difftile.ir.nodes import (
-    Alloc,
-    Array,
-    Block,
-    For,
-    Load,
-    Memory,
-    ParallelFor,
-    Stmt,
-    Var,
-)
-from difftile.ir.walk import (
-    regions,
-)
+from difftile.ir.nodes import Alloc, Array, Block, For, Load, Memory, ParallelFor, Stmt, Var
+from difftile.ir.walk import regions
 from difftile.passes.accesses import Access, Scope, accesses_of, scope_of
 from difftile.passes.affine import definitions_of, differ, disjoint, place_of
 from difftile.passes.forms import Question, Side, touch_one_element

@@ -18,9 +18,7 @@ from dataclasses import replace
 from math import ceil, prod
 from typing import TypeAlias
 
-from difftile.ir.facts import (
-    arrays_written,
-)
+from difftile.ir.facts import arrays_written
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -36,11 +34,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import FLOATS, I32, numpy_dtype, scalar_of, shape_of
-from difftile.ir.walk import (
-    array_of,
-    walk,
-    with_blocks,
-)
+from difftile.ir.walk import array_of, walk, with_blocks
 from difftile.ops.build import Expr, OpBuilder
 from difftile.records import dataclass
 

@@ -5,14 +5,9 @@ Sums, maxima and minima do not depend on the order of the iterations, but for ro
 
 from __future__ import annotations
 
-from difftile.ir.facts import (
-    free_variables,
-)
+from difftile.ir.facts import free_variables
 from difftile.ir.nodes import Block, For, If, Let, Value
-from difftile.ir.walk import (
-    operands,
-    regions,
-)
+from difftile.ir.walk import operands, regions
 
 _OPS = {"add": "add", "sub": "add", "max": "max", "min": "min"}
 

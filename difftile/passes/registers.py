@@ -8,26 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import nullcontext
 
-from difftile.ir.facts import (
-    arrays_written,
-    defined_in,
-)
-from difftile.ir.nodes import (
-    Array,
-    Block,
-    Derivative,
-    For,
-    Load,
-    Ruled,
-    Stmt,
-    Store,
-)
-from difftile.ir.walk import (
-    WRITES,
-    array_of,
-    walk,
-    with_operands,
-)
+from difftile.ir.facts import arrays_written, defined_in
+from difftile.ir.nodes import Array, Block, Derivative, For, Load, Ruled, Stmt, Store
+from difftile.ir.walk import WRITES, array_of, walk, with_operands
 from difftile.ops.build import zero
 from difftile.passes.affine import Affine, affine, definitions_of, differ
 from difftile.passes.bounds import Ranges

@@ -27,14 +27,7 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
-from difftile.ir.walk import (
-    array_of,
-    bound,
-    regions,
-    walk,
-    with_operands,
-    with_tasks,
-)
+from difftile.ir.walk import array_of, bound, regions, walk, with_operands, with_tasks
 from difftile.passes.bounds import Ranges
 from difftile.passes.elements import Elements
 from difftile.passes.exclusive import owned_arrays

@@ -15,10 +15,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TypeAlias
 
-from difftile.ir.facts import (
-    defined_in,
-    free_variables,
-)
+from difftile.ir.facts import defined_in, free_variables
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -36,14 +33,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import BOOL, I32
-from difftile.ir.walk import (
-    Cloner,
-    array_of,
-    regions,
-    walk,
-    with_tasks,
-    without_stmts,
-)
+from difftile.ir.walk import Cloner, array_of, regions, walk, with_tasks, without_stmts
 from difftile.ops.build import Expr, OpBuilder, zero
 from difftile.passes.affine import affine, definitions_of
 from difftile.passes.precedence import StaleLoads

@@ -9,19 +9,10 @@ devices with many.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import (
-    Callable,
-    Iterator,
-    Set,
-)
-from dataclasses import (
-    replace,
-)
+from collections.abc import Callable, Iterator, Set
+from dataclasses import replace
 
-from difftile.ir.facts import (
-    defined_in,
-    free_variables,
-)
+from difftile.ir.facts import defined_in, free_variables
 from difftile.ir.nodes import (
     Accumulate,
     Block,

@@ -8,16 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from difftile.ir.facts import (
-    arrays_written,
-    free_variables,
-)
+from difftile.ir.facts import arrays_written, free_variables
 from difftile.ir.nodes import Block, Let, Load, ParallelFor, Program, Size, Stmt, Var
-from difftile.ir.walk import (
-    Cloner,
-    operands,
-    with_tasks,
-)
+from difftile.ir.walk import Cloner, operands, with_tasks
 from difftile.passes.dce import dce
 
 

@@ -16,9 +16,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import field, replace
 
 from difftile.ir.build import Builder
-from difftile.ir.facts import (
-    defined_in,
-)
+from difftile.ir.facts import defined_in
 from difftile.ir.nodes import (
     Block,
     Const,
@@ -35,21 +33,11 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.rewrite import Rewriter
 from difftile.ir.types import BOOL, I32
-from difftile.ir.walk import (
-    WRITES,
-    Cloner,
-    operands,
-    walk,
-    with_operands,
-)
+from difftile.ir.walk import WRITES, Cloner, operands, walk, with_operands
 from difftile.ops.build import Expr, OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of
-from difftile.passes.fold import (
-    Folding,
-)
-from difftile.records import (
-    dataclass,
-)
+from difftile.passes.fold import Folding
+from difftile.records import dataclass
 
 BLOCK = 1024
 """Iterations along the last axis of a parallel loop that one iteration of the new loop runs."""

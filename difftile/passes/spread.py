@@ -10,11 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from difftile.ir.facts import (
-    arrays_written,
-    has_effects,
-    uses,
-)
+from difftile.ir.facts import arrays_written, has_effects, uses
 from difftile.ir.nodes import (
     Alloc,
     Array,
@@ -32,12 +28,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import F32, F64, I32, field_type, scalar_of
-from difftile.ir.walk import (
-    Cloner,
-    array_of,
-    definitions,
-    walk,
-)
+from difftile.ir.walk import Cloner, array_of, definitions, walk
 from difftile.ops.build import Expr, OpBuilder, zero
 from difftile.passes.blocked_sum import wide, wide_type
 from difftile.passes.reductions import reductions

@@ -9,12 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from difftile.ir.facts import (
-    arrays_loaded,
-    arrays_written,
-    has_effects,
-    uses,
-)
+from difftile.ir.facts import arrays_loaded, arrays_written, has_effects, uses
 from difftile.ir.nodes import (
     Array,
     Block,
@@ -29,11 +24,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import BOOL, I32, FieldType
-from difftile.ir.walk import (
-    Cloner,
-    definitions,
-    walk,
-)
+from difftile.ir.walk import Cloner, definitions, walk
 from difftile.ops.build import OpBuilder
 
 

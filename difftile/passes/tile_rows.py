@@ -13,19 +13,10 @@ last iterations, past the end, compute the last element again and store none of 
 
 from __future__ import annotations
 
-from collections.abc import (
-    Collection,
-    Iterator,
-    Set,
-)
-from dataclasses import (
-    replace,
-)
+from collections.abc import Collection, Iterator, Set
+from dataclasses import replace
 
-from difftile.ir.facts import (
-    arrays_written,
-    defined_in,
-)
+from difftile.ir.facts import arrays_written, defined_in
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -47,11 +38,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import BOOL, F32, F64, I32, FieldType, numpy_dtype, scalar_of
-from difftile.ir.walk import (
-    array_of,
-    walk,
-    with_blocks,
-)
+from difftile.ir.walk import array_of, walk, with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of
 from difftile.passes.divergence import Divergence

@@ -7,21 +7,11 @@ by itself (`interchanged`, `strips`). There is at least one step.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Sequence,
-    Set,
-)
-from dataclasses import (
-    replace,
-)
+from collections.abc import Sequence, Set
+from dataclasses import replace
 from itertools import combinations_with_replacement
 
-from difftile.ir.facts import (
-    arrays_written,
-    defined_in,
-    free_variables,
-    has_effects,
-)
+from difftile.ir.facts import arrays_written, defined_in, free_variables, has_effects
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -41,12 +31,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import I32
-from difftile.ir.walk import (
-    walk,
-    with_blocks,
-    with_stmts,
-    with_tasks,
-)
+from difftile.ir.walk import walk, with_blocks, with_stmts, with_tasks
 from difftile.ops.build import OpBuilder
 from difftile.passes.accesses import accesses_of
 from difftile.passes.bounds import Ranges
@@ -54,12 +39,7 @@ from difftile.passes.crossings import Crossings, commute
 from difftile.passes.cse import cse
 from difftile.passes.dce import dce
 from difftile.passes.fold import fold
-from difftile.passes.hoist_accumulations import (
-    add_totals,
-    added_always,
-    invariant_in,
-    summed,
-)
+from difftile.passes.hoist_accumulations import add_totals, added_always, invariant_in, summed
 from difftile.passes.merge_loops import merge_loops
 from difftile.passes.registers import in_registers
 from difftile.passes.split_atomics import serial as nested

@@ -12,19 +12,10 @@ bodies that are long enough to keep a processor busy by themselves.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Iterable,
-    Set,
-)
-from dataclasses import (
-    field,
-)
+from collections.abc import Iterable, Set
+from dataclasses import field
 
-from difftile.ir.facts import (
-    arrays_written,
-    count_uses,
-    defined_in,
-)
+from difftile.ir.facts import arrays_written, count_uses, defined_in
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -45,12 +36,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import I32, is_float
-from difftile.ir.walk import (
-    Cloner,
-    definitions,
-    walk,
-    with_tasks,
-)
+from difftile.ir.walk import Cloner, definitions, walk, with_tasks
 from difftile.ops.build import OpBuilder
 from difftile.passes.divergence import Divergence
 from difftile.passes.equal_numbers import compares_numbers

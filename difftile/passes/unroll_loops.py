@@ -25,12 +25,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.rewrite import Rewriter
 from difftile.ir.types import I32, shape_of
-from difftile.ir.walk import (
-    Cloner,
-    regions,
-    walk,
-    with_blocks,
-)
+from difftile.ir.walk import Cloner, regions, walk, with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.ops.table import OPS
 from difftile.passes.fold import Folding

@@ -7,10 +7,7 @@ from dataclasses import replace
 
 from difftile.ir.facts import arrays_written, fact
 from difftile.ir.nodes import Array, Block, Load, Var
-from difftile.ir.walk import (
-    walk,
-    with_blocks,
-)
+from difftile.ir.walk import walk, with_blocks
 from difftile.passes.precedence import final_loads, stale_loads
 
 

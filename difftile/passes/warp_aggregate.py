@@ -14,10 +14,7 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from difftile.ir.dataflow import Dataflow
-from difftile.ir.facts import (
-    arrays_written,
-    defined_in,
-)
+from difftile.ir.facts import arrays_written, defined_in
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -34,11 +31,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import F32, scalar_of
-from difftile.ir.walk import (
-    walk,
-    with_blocks,
-    with_tasks,
-)
+from difftile.ir.walk import walk, with_blocks, with_tasks
 from difftile.ops.build import OpBuilder
 from difftile.passes.hoist_accumulations import Totals, touched_otherwise, with_totals
 

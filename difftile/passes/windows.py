@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from difftile.ir.facts import (
-    has_effects,
-)
+from difftile.ir.facts import has_effects
 from difftile.ir.nodes import Array, Block, For, ParallelFor, Program, Store, Var
 from difftile.ir.types import BOOL, I32, FieldType
 from difftile.ops.build import OpBuilder

@@ -15,16 +15,10 @@ from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 from difftile.diagnostics import KernelError, OutOfMemory
-from difftile.ir.facts import (
-    arrays_written,
-    has_effects,
-)
+from difftile.ir.facts import arrays_written, has_effects
 from difftile.ir.nodes import Accumulate, Array, Fail, Let, ParallelFor, Print, Program, Var
 from difftile.ir.types import Type, shape_of
-from difftile.ir.walk import (
-    silent,
-    walk,
-)
+from difftile.ir.walk import silent, walk
 from difftile.meaning import print_python
 from difftile.ops.scalar import is_exact
 from difftile.passes.privatise import ATOMICS, Copies, Plan, privatise, scatters_of

@@ -17,10 +17,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from difftile.ir.facts import (
-    arrays_written,
-    count_uses,
-)
+from difftile.ir.facts import arrays_written, count_uses
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -47,11 +44,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, F32, F64, FieldType, Type, Vector, scalar_of, shape_of
-from difftile.ir.walk import (
-    definitions,
-    operands,
-    walk,
-)
+from difftile.ir.walk import definitions, operands, walk
 from difftile.ops.table import ELEMENTWISE
 from difftile.passes.reductions import reductions
 from difftile.passes.tile_rows import Copy, copy_of

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from difftile.ir.facts import (
-    count_uses,
-)
+from difftile.ir.facts import count_uses
 from difftile.ir.nodes import Block, Let, Var
 from difftile.ir.printer import Names
-from difftile.ir.walk import (
-    walk,
-)
+from difftile.ir.walk import walk
 from difftile.ops.build import OpBuilder
 from difftile.ops.formula import value
 from difftile.ops.table import OPS

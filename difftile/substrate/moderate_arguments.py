@@ -22,10 +22,7 @@ from functools import reduce
 
 import numpy as np
 
-from difftile.ir.facts import (
-    arrays_loaded,
-    arrays_written,
-)
+from difftile.ir.facts import arrays_loaded, arrays_written
 from difftile.ir.nodes import (
     Alloc,
     Block,
@@ -42,14 +39,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import F32, F64, FLOATS, I32, I64, Scalar, Type, scalar_of
-from difftile.ir.walk import (
-    WRITES,
-    Cloner,
-    add_carries,
-    definitions,
-    walk,
-    without_stmts,
-)
+from difftile.ir.walk import WRITES, Cloner, add_carries, definitions, walk, without_stmts
 from difftile.ops.build import OpBuilder
 from difftile.passes.dce import dce
 from difftile.passes.split_index_sets import in_blocks, last_axis

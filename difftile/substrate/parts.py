@@ -6,16 +6,9 @@ own to get there; here it is in a register.
 
 from __future__ import annotations
 
-from difftile.ir.facts import (
-    arrays_written,
-    defined_in,
-    free_variables,
-    uses,
-)
+from difftile.ir.facts import arrays_written, defined_in, free_variables, uses
 from difftile.ir.nodes import Block, Const, Let, Load, ParallelFor, Size, Stmt, Var
-from difftile.ir.walk import (
-    operands,
-)
+from difftile.ir.walk import operands
 
 
 def for_each_part(body: Block, *, loads: bool = False) -> tuple[Let | Load, ...]:

@@ -14,9 +14,7 @@ from collections.abc import Collection, Iterable, Sequence, Set
 from itertools import count
 from math import prod
 
-from difftile.ir.facts import (
-    defined_in,
-)
+from difftile.ir.facts import defined_in
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -37,12 +35,7 @@ from difftile.ir.nodes import (
     Write,
 )
 from difftile.ir.types import FLOATS, I32, FieldType, scalar_of, shape_of
-from difftile.ir.walk import (
-    Cloner,
-    operands,
-    walk,
-    with_tasks,
-)
+from difftile.ir.walk import Cloner, operands, walk, with_tasks
 from difftile.ops.build import OpBuilder
 from difftile.passes.equal_numbers import compares_numbers
 from difftile.records import dataclass

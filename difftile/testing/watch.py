@@ -9,13 +9,9 @@ from difftile.diagnostics import Label, render
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import AccessObserver, Recording
-from difftile.ir.facts import (
-    arrays_loaded,
-)
+from difftile.ir.facts import arrays_loaded
 from difftile.ir.nodes import Let, Ruled
-from difftile.ir.walk import (
-    walk,
-)
+from difftile.ir.walk import walk
 from difftile.passes.inline_primals import inline_primals
 from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder

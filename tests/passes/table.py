@@ -43,9 +43,7 @@ from difftile.ir.derived import (
     primal,
     sources,
 )
-from difftile.ir.facts import (
-    arrays_written,
-)
+from difftile.ir.facts import arrays_written
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -66,13 +64,7 @@ from difftile.ir.nodes import (
 from difftile.ir.parse import parse
 from difftile.ir.printer import print_program
 from difftile.ir.types import I32, FieldType, shape_of
-from difftile.ir.walk import (
-    bound,
-    definitions,
-    walk,
-    with_blocks,
-    with_tasks,
-)
+from difftile.ir.walk import bound, definitions, walk, with_blocks, with_tasks
 from difftile.ops.build import OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of, ranges_of, unique_in
 from difftile.passes.afterwards import overwritten_later
