@@ -607,3 +607,29 @@ def test_nested_loops_take_no_time_that_doubles_with_each(
             derive(lower(source, {"x": FieldType(F32, 1)}, meaning_of, F32, {}, {}).program)
         )
     assert met[2] < (4 if counts else 2.5) * met[1]  # where each doubles it, 16 times as many
+
+
+def triangle(x, y, z, n, t):
+    for k in range(100_000):
+        at = 0
+        for i in range(n):
+            for j in range(i):
+                y[at + j] += x[0] * k
+            at += i
+
+
+def test_loops_that_an_index_does_not_follow_from_are_not_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counted: list[float] = []
+    failure = limits._Tests.failure
+
+    def noted(self: Any, given: Sequence[int], turns: float) -> Any:
+        counted.append(turns)
+        return failure(self, given, turns)
+
+    monkeypatch.setattr(limits._Tests, "failure", noted)
+    checks = limits_of(triangle)
+    for size, leaves in ((10, False), (9, True)):
+        assert refused(checks, random_indices.Given((1,), (size,), (1, 1), 5, 0)) is leaves
+    assert counted and max(counted) < 100

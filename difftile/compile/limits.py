@@ -184,6 +184,8 @@ class Limits:
     ) -> Found | None:
         """Return one of some failures that happens in a launch, if one does."""
         tests = self._only(frozenset(id(one.fail) for one in in_doubt))
+        if turns > _FEW:  # in all; these tests need fewer loops, perhaps
+            _, turns = doubts(tests.program, dict(zip(self._params, given, strict=True)))
         failure = tests.failure(given, turns)
         if failure is None:
             return None
@@ -285,6 +287,7 @@ class _Tests:
     """
 
     def __init__(self, program: Program) -> None:
+        self.program = program
         self._program = program = confine(program)  # a vector's index may be outside as well
         loops = [stmt for stmt in walk(program.body) if isinstance(stmt, (For, While))]
         self._carries = any(loop.carries for loop in loops)
