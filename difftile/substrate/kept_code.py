@@ -88,8 +88,10 @@ def kept_for(folder: Path | None, own: Sequence[object], values: Iterable[object
 def _library() -> str | None:
     """Return the version of the library, by its files, of Python and of NumPy.
 
-    None where a file has changed since this process may have read it.
+    None where a file has changed since this process may have read it, or where none is seen, as in
+    an archive.
     """
+    count = 0
     found = hashlib.sha256(f"{sys.version} {np.__version__}".encode())
     root = Path(__file__).parents[1]
     for folder, folders, names in os.walk(root):
@@ -100,8 +102,9 @@ def _library() -> str | None:
                 # Installers may put a file in place with the time that it had elsewhere.
                 if max(seen.st_mtime, seen.st_ctime) > _IMPORTED - _IMPORTING:
                     return None
+                count += 1
                 found.update(f"{folder}/{name} {seen.st_size} {seen.st_mtime_ns}\n".encode())
-    return found.hexdigest()
+    return found.hexdigest() if count else None
 
 
 # Files
