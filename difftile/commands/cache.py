@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     substrate: Any = import_module("difftile.substrate")
     folder = Path(substrate.cache_folder())
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    text = f"{folder}, {size_of(files) / 2**20:.1f} MiB in {len(files)} files"
+    files = files_in(folder)
+    text = described(folder, files)
     if not options.clear:
         print(text)
         return 0
@@ -35,15 +36,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def size_of(files: Sequence[Path]) -> int:
-    """Return the bytes of files, some of which may have gone."""
+def files_in(folder: Path) -> list[Path]:
+    """Return the files in a folder and below it."""
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def described(folder: Path, files: Sequence[Path]) -> str:
+    """Return a folder and the size of its files, some of which may be gone by now."""
     total = 0
     for path in files:
-        try:
+        with suppress(OSError):
             total += path.stat().st_size
-        except OSError:
-            continue
-    return total
+    return f"{folder}, {total / 2**20:.1f} MiB in {len(files)} files"
 
 
 def _removed(path: Path) -> bool:

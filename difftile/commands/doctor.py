@@ -18,7 +18,7 @@ from subprocess import CompletedProcess
 from typing import Any
 
 from difftile.arguments import Parser
-from difftile.commands.cache import size_of
+from difftile.commands.cache import described, files_in
 from difftile.diagnostics import RankError
 from difftile.releases import ARCH_VARIABLE, RELEASES, VARIABLE, Release, preferred, refusal
 
@@ -95,8 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if caches:
         print("\nCache of compiled kernels")
     for cache in caches:
-        files = [path for path in Path(cache).rglob("*") if path.is_file()]
-        print(f"  {cache}, {size_of(files) / 2**20:.1f} MiB in {len(files)} files")
+        print(f"  {described(Path(cache), files_in(Path(cache)))}")
         for line in measured_costs(Path(cache)):
             print(f"  {line}")
     print("\nRanks, the processes of dt.distributed")

@@ -1,10 +1,10 @@
-"""What compiling finds of programs, kept on disk for later processes.
+"""The cache of compilation results on disk.
 
-Everything after the frontend is computed from a lowered program and the settings of the session, so
-what was computed is kept under a digest of these and of the library: a file for each program, with
-a checksum. A file that is damaged, or was written by another version, is computed again; one that
-cannot be written is not kept. The files of a process are written when their kernels go, or when it
-ends; where several processes compile the same, the last one's file stays.
+Everything after the frontend is computed from a lowered program and the session's settings. The
+results are cached under a digest of these and of the library, in one file with a checksum for each
+program. Damaged files and files of other versions are ignored, and a failure to write is not an
+error. A process writes its files when their kernels are collected, or when it exits; if several
+processes compile the same program, the last one to write wins.
 """
 
 from __future__ import annotations
