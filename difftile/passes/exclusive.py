@@ -37,8 +37,14 @@ class _Marking(Rewriter[Builder]):
 
 
 def owned_arrays(loop: ParallelFor, program: Program) -> Set[Array]:
-    """Return the arrays of which each iteration touches only elements of its own."""
-    return _owned_by_loops(program.body)[id(loop)]
+    """Return the arrays of which each iteration touches only elements of its own.
+
+    Args:
+        loop: A loop of the program; or one with fewer statements, in its place.
+        program: The program.
+    """
+    known = _owned_by_loops(program.body)
+    return known[id(loop)] if id(loop) in known else _owned(loop, definitions_of(program.body))
 
 
 @fact
