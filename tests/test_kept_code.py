@@ -17,16 +17,19 @@ from unittest import mock
 
 import numpy as np
 import pytest
+import taichi as ti
 
 import difftile as dt
 from difftile.compile import compile_function, stage
+from difftile.fusion import fused_run, period
+from difftile.fusion import program as fused_program
 from difftile.ir.nodes import Var
 from difftile.ir.types import F64
 from difftile.substrate import compile as compiling
 from difftile.substrate import kept_code, kept_for
 from difftile.substrate.kept_code import Kept
-from tests import edited_programs, harness, programs
-from tests.edited_programs import keeping
+from tests import edited_programs, fusing, harness, programs
+from tests.edited_programs import end, keeping
 
 programs.load()
 
@@ -34,6 +37,9 @@ COMPUTED = {
     compile_function: ("known_indices", "normalise", "races"),
     stage: ("reverse", "finish", "active_writes"),
     compiling: ("emit",),
+    period: ("placed",),
+    fused_program: ("dead_stores", "join", "serial", "strips", "interchanged", "unroll_periods"),
+    fused_run: ("_row_copy",),
 }
 
 
@@ -86,6 +92,80 @@ def vars_of(run: harness.Run) -> list[Any]:
     return [run.after, run.gradients, run.weights]
 
 
+def swing(x, v, h: float):
+    for i in x:
+        v[i] -= h * ti.sin(x[i])
+
+
+def move(x, v, w):
+    for i in x:
+        x[i] += 0.1 * v[i] * w[i] * w[i]
+
+
+def count(x, n):
+    for i in x:
+        n[0] += 1
+
+
+RUNS = ("plain", "tape", "constant", "order", "alias", "long", "number", "twice")
+
+
+def run_of(which: str) -> list[Any]:
+    """Perform a run of new kernels; return values and gradients."""
+    push, go, tick = (dt.kernel(one) for one in (swing, move, count))
+    rng = np.random.default_rng(3)
+    x, v, w, n = (dt.from_numpy(rng.uniform(0.5, 1.5, size), grad=True) for size in (4, 4, 4, 1))
+    if which == "constant":
+        w = w.detach()
+    if which == "long":
+        w = dt.from_numpy(rng.uniform(0.5, 1.5, 9), grad=True)
+
+    def step(t: Any) -> None:
+        if which == "order":
+            go(x, v, w)
+        push(x, v, 0.3 if which == "number" else 0.01 * t)
+        if which != "order":
+            go(x, v, v if which == "alias" else w)
+        if which == "twice":
+            go(x, v, w)
+        tick(x, n)
+
+    if which == "plain":
+        dt.repeat(step, 7)
+        return [one.to_numpy() for one in (x, v, n)]
+    with dt.Tape() as tape:
+        dt.repeat(step, 7)
+    tape.backward({x: np.ones(4)})
+    graded = [one for one in (x, v, w) if one.has_grads]
+    return [one.to_numpy() for one in (x, v, n, *(one.grad for one in graded))]
+
+
+def fused(which: str) -> tuple[list[Any], set[str]]:
+    """Return the results of a run that is fused, and what was computed."""
+    with Calls() as calls:
+        found = run_of(which)
+    end()
+    return found, calls.names()
+
+
+@pytest.mark.parametrize("form", fusing.FORMS)
+def test_runs_are_read_and_are_those_of_their_launches(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for (owner, name), value in fusing._FORMS[form].items():
+        monkeypatch.setattr(owner, name, value)
+    expected = {which: fused(which)[0] for which in RUNS}
+    with keeping(tmp_path):
+        for which in RUNS:
+            for again in (False, True):
+                found, computed = fused(which)
+                assert ("placed" in computed, bool(computed)) == (not again, not again)
+                for one, other in zip(found, expected[which], strict=True):
+                    np.testing.assert_array_equal(one, other, err_msg=which)
+    kernels = 4  # `move` also for a field that is there twice
+    assert len([*tmp_path.iterdir()]) == kernels + len(RUNS)
+
+
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_edited_programs_are_compiled_as_they_are(seed: int, tmp_path: Path) -> None:
     count = 400 if seed else 25
@@ -106,7 +186,7 @@ def f(x, y):
 
 x, y = dt.ones(4, grad=True), dt.zeros(4, grad=True)
 with dt.Tape() as tape:
-    f(x, y)
+    dt.repeat(lambda: f(x, y), 3)
 tape.backward({{y: 1.0}})
 print(y.tolist()[0], x.grad.tolist()[0])
 """
@@ -145,13 +225,14 @@ def test_processes(tmp_path: Path) -> None:
     assert outcome(start(tmp_path, DIFFTILE_KEEP="0")) == "3.0 6.0"
     assert not files_in(tmp_path)
     assert [outcome(one) for one in [start(tmp_path) for _ in range(3)]] == ["3.0 6.0"] * 3
-    (file,) = files_in(tmp_path)
-    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    assert len(files_in(tmp_path)) == 2  # the kernel, and the run
+    for file in files_in(tmp_path):
+        file.write_bytes(file.read_bytes()[:-1] + b"?")
     others = start(tmp_path), start(tmp_path, factor=5), start(tmp_path, "fast_math=False")
     assert [outcome(one) for one in others] == ["3.0 6.0", "5.0 10.0", "3.0 6.0"]
-    assert len(files_in(tmp_path)) == 3
+    assert len(files_in(tmp_path)) == 6
     assert outcome(start(tmp_path, "offline_cache=False", factor=7)) == "7.0 14.0"
-    assert len(files_in(tmp_path)) == 3
+    assert len(files_in(tmp_path)) == 6
 
 
 def made(folder: Path, number: int = 1) -> Kept:

@@ -46,6 +46,7 @@ class Specialisation:
         kept: What is kept of it on disk.
 
     Attributes:
+        kept: See above.
         params: The parameters, followed by the hidden fields.
         roles: The role of each of them.
         temps: The hidden fields themselves.
@@ -78,11 +79,11 @@ class Specialisation:
         self.session = session
         self.captures = lowered.captures
         self.streams = lowered.streams
-        self._kept = kept or Kept()
-        parts = self._kept.get("stages", lambda: split(program))
+        self.kept = kept or Kept()
+        parts = self.kept.get("stages", lambda: split(program))
         native = native if len(parts) == 1 else None
         self.stages = [
-            Stage(stage, number, native, self._kept) for number, stage in enumerate(parts)
+            Stage(stage, number, native, self.kept) for number, stage in enumerate(parts)
         ]
         self.fusions: dict[object, Any] = {}
         self.sizes: dict[str, int] = {}
@@ -158,7 +159,7 @@ class Specialisation:
         A hidden field counts if it is given values that vary with a field of the user's that
         counts.
         """
-        return self._kept.get(("wanted", grads), lambda: self._wanted(grads))
+        return self.kept.get(("wanted", grads), lambda: self._wanted(grads))
 
     def _wanted(self, grads: tuple[bool, ...]) -> frozenset[Array]:
         graded = self.arrays(grads)
@@ -198,7 +199,7 @@ class Specialisation:
         """Return the positions of the results that vary with fields that have gradients."""
         if not self._cells:
             return frozenset()
-        return self._kept.get(("varying", grads), lambda: self._varying_results(grads))
+        return self.kept.get(("varying", grads), lambda: self._varying_results(grads))
 
     def _varying_results(self, grads: tuple[bool, ...]) -> frozenset[int]:
         wanted = self.wanted(grads).difference(self._cells)

@@ -8,11 +8,11 @@ from math import prod
 from typing import Any
 
 from difftile.compile.adjoint_plan import AdjointPlan
+from difftile.compile.specialisation import Specialisation
 from difftile.diagnostics import counted
 from difftile.fields.field import Field, Storage
 from difftile.fusion.period import (
     Gradient,
-    Kept,
     Layout,
     Memory,
     Number,
@@ -23,6 +23,7 @@ from difftile.fusion.period import (
     Slot,
     Table,
     Unfusible,
+    Unwritten,
 )
 from difftile.fusion.program import FusedProgram
 from difftile.ir.nodes import Array, Block, Program, Var
@@ -36,8 +37,10 @@ from difftile.substrate import (
     MAX_ELEMENTS,
     Buffer,
     CompiledProgram,
+    Kept,
     batch_of,
     current_session,
+    kept_together,
     nbytes_of,
 )
 
@@ -53,27 +56,30 @@ class FusedKernels:
 
     Args:
         period: The period.
+        kept: What is kept of them on disk.
     """
 
-    def __init__(self, period: Period) -> None:
-        self.period = period
+    def __init__(self, period: Period, kept: Kept) -> None:
+        self.period, self._kept = period, kept
 
     @cached_property
     def plain(self) -> FusedProgram:
         """The launches."""
-        return FusedProgram(partial(self.period.forward, recorded=False), reverse=False)
+        make = partial(self.period.forward, recorded=False)
+        return FusedProgram(make, self._kept, "plain", reverse=False)
 
     @cached_property
     def recorded(self) -> FusedProgram:
         """The launches, which save the contents that the adjoint reads."""
         if not self.period.saved:
             return self.plain
-        return FusedProgram(partial(self.period.forward, recorded=True), reverse=False)
+        make = partial(self.period.forward, recorded=True)
+        return FusedProgram(make, self._kept, "recorded", reverse=False)
 
     @cached_property
     def adjoint(self) -> FusedProgram:
         """The adjoint."""
-        return FusedProgram(self.period.adjoint, reverse=True)
+        return FusedProgram(self.period.adjoint, self._kept, "adjoint", reverse=True)
 
     @cached_property
     def _row_copies(self) -> dict[tuple[Type, int, bool], CompiledProgram]:
@@ -81,19 +87,29 @@ class FusedKernels:
 
     def copy_row(self, slab: Buffer, row: int, other: Buffer, *, into: bool) -> None:
         """Copy a row of a slab into another buffer, or that into the row."""
-        key = (other.element, len(other.shape), into)
-        compiled = self._row_copies.get(key)
+        of = (other.element, len(other.shape), into)
+        compiled = self._row_copies.get(of)
         if compiled is None:
-            compiled = self._row_copies[key] = _row_copy(*key)
+            key = ("row", *of)
+            program = self._kept.get((*key, "form"), lambda: _row_copy(*of))
+            compiled = self._row_copies[of] = CompiledProgram(program, kept=self._kept, key=key)
         compiled.launch([slab, other, row])
 
 
-def _row_copy(element: Type, ndim: int, into: bool) -> CompiledProgram:
+def _row_copy(element: Type, ndim: int, into: bool) -> Program:
     rows = Array("rows", FieldType(element, ndim + 1))
     field, at = Array("field", FieldType(element, ndim)), Var("row", I32)
     row = Row(rows, at)
     body = copy_into_row(field, row) if into else copy_from_row(row, field)
-    return CompiledProgram(Program("copy_row", (rows, field, at), Block(body)))
+    return Program("copy_row", (rows, field, at), Block(body))
+
+
+def _kept(codes: Sequence[Specialisation], plans: Sequence[AdjointPlan], layout: Layout) -> Kept:
+    """Return what is kept of a period on disk, under all that its programs follow from."""
+    graded = [sorted(plan.code.position[a] for a in plan.request.wanted) for plan in plans]
+    constant = [plan.request.constant for plan in plans]
+    names = [code.name for code in codes]
+    return kept_together([code.kept for code in codes], (names, graded, constant, layout))
 
 
 def _kernels(run: Run, plans: Plans | None, layout: Layout) -> FusedKernels:
@@ -113,7 +129,7 @@ def _kernels(run: Run, plans: Plans | None, layout: Layout) -> FusedKernels:
             _check_size(parts)
             period = Period(parts, layout)
             _ = period.saved  # refused here if it must be
-            found = FusedKernels(period)
+            found = FusedKernels(period, _kept(codes, planned or (), layout))
         except Unfusible as reason:
             found = str(reason)  # not the error, which would keep the tape alive
         known[key] = found
@@ -268,7 +284,7 @@ class FusedRun:
             match slot:
                 case Memory(number):
                     return self.fields[number].buffer
-                case Kept(number):
+                case Unwritten(number):
                     field = self.fields[number]
                     buffer = kept[number].unpacked()
                     return buffer if buffer.shape == field.shape else buffer.under(field.shape)
@@ -331,7 +347,7 @@ def _layout(run: Run) -> tuple[list[Field], Layout]:
         tuple(size if fixed else classes.setdefault(size, len(classes)) for size in field.shape)
         for field in fields
     )
-    return fields, Layout(tuple(numbers), extents, frozenset(run.varying), fixed)
+    return fields, Layout(tuple(numbers), extents, tuple(sorted(run.varying)), fixed)
 
 
 def _check(launch: PreparedLaunch) -> None:

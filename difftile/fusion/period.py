@@ -50,8 +50,8 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """The contents that a field, which the run does not write, has at the run."""
+class Unwritten:
+    """The contents at the run of a field that the run does not write."""
 
     number: int
 
@@ -100,7 +100,7 @@ class Own:
     like: int | None
 
 
-Slot: TypeAlias = Memory | Kept | Gradient | Slab | Table | Number | Own
+Slot: TypeAlias = Memory | Unwritten | Gradient | Slab | Table | Number | Own
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Layout:
 
     numbers: tuple[tuple[int | None, ...], ...]
     extents: tuple[tuple[int, ...], ...]
-    varying: frozenset[tuple[int, int]]
+    varying: tuple[tuple[int, int], ...]
     fixed: bool
 
 
@@ -198,12 +198,12 @@ class Period:
         later = [k for k in writers if k >= first]
         return (later[0], 0) if later else (writers[0], 1)
 
-    def _contents(self, k: int, number: int, *, after: bool) -> tuple[Kept | Slab, int]:
+    def _contents(self, k: int, number: int, *, after: bool) -> tuple[Unwritten | Slab, int]:
         """Return where contents from before or after a stage are, and how many rows later."""
         found = self._writer(number, k + after)
-        return (Kept(number), 0) if found is None else (Slab(number, found[0]), found[1])
+        return (Unwritten(number), 0) if found is None else (Slab(number, found[0]), found[1])
 
-    def contents_at(self, k: int, position: int, *, after: bool) -> tuple[Kept | Slab, int]:
+    def contents_at(self, k: int, position: int, *, after: bool) -> tuple[Unwritten | Slab, int]:
         """Return the same for a field at a position of the arguments of the stage's launch."""
         number = self.layout.numbers[self.parts[k].launch][position]
         assert number is not None
@@ -225,9 +225,9 @@ class Period:
     def kept(self) -> tuple[int, ...]:
         """The fields whose contents the adjoint reads, and which the run does not write."""
         places = dict.fromkeys(place for place, _ in self._read_again())
-        return tuple(place.number for place in places if isinstance(place, Kept))
+        return tuple(place.number for place in places if isinstance(place, Unwritten))
 
-    def _read_again(self) -> Iterator[tuple[Kept | Slab, int]]:
+    def _read_again(self) -> Iterator[tuple[Unwritten | Slab, int]]:
         for k, part in enumerate(self.parts):
             plan = part.plan
             if plan is None or plan.adjoint is None:
@@ -409,7 +409,7 @@ class _Making:
 def _extents(array: Array, slot: Slot, layout: Layout) -> tuple[Hashable, ...]:
     """Return a key for each extent of an array: equal extents have equal keys."""
     match slot:
-        case Memory(number) | Kept(number) | Gradient(number) | Own(_, number) if (
+        case Memory(number) | Unwritten(number) | Gradient(number) | Own(_, number) if (
             number is not None
         ):
             return layout.extents[number]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from difftile.compile.stage import compiled
-from difftile.fusion.period import Kept, PeriodProgram, Slab, Slot
+from difftile.fusion.period import PeriodProgram, Slab, Slot, Unwritten
 from difftile.ir.nodes import ParallelFor, Program, Size, Value, Var
 from difftile.ir.types import I32
 from difftile.ir.walk import size_of
@@ -19,7 +19,7 @@ from difftile.passes.privatise import scatters_of
 from difftile.passes.sink_values import sink_values
 from difftile.passes.time_loop import interchanged, serial, strips
 from difftile.passes.unroll_periods import unroll_periods
-from difftile.substrate import CompiledProgram, Work, current_session, speed_of, work_of
+from difftile.substrate import CompiledProgram, Kept, Work, current_session, speed_of, work_of
 
 _MOST_TASKS = 48  # parallel loops of one kernel on a GPU
 _MOST_STATEMENTS = 1_200  # of one kernel: compiling takes a few seconds
@@ -30,6 +30,8 @@ _MOST_PERIODS = 8  # of one kernel on the CPU
 
 Arguments = Callable[[Slot], Any]
 """Returns the argument for a slot."""
+
+_Extent: TypeAlias = tuple[Slot, int]  # of an axis of an argument
 
 
 class Make(Protocol):
@@ -49,14 +51,16 @@ class FusedProgram:
 
     Args:
         make: Makes the program.
+        kept: What is kept of it on disk.
+        name: Its name there.
         reverse: Whether later periods come first.
 
     Attributes:
         form: The form of the latest launch.
     """
 
-    def __init__(self, make: Make, *, reverse: bool) -> None:
-        self._make = make
+    def __init__(self, make: Make, kept: Kept, name: str, *, reverse: bool) -> None:
+        self._make, self._kept, self._name = make, kept, name
         self._reverse = reverse
         session = current_session()
         self._on_host = session.on_host
@@ -68,6 +72,9 @@ class FusedProgram:
     @cached_property
     def _finished(self) -> PeriodProgram:
         """The period, of parts in the form that is emitted: sums in blocks, scatters as gathers."""
+        return self._kept.get((self._name, "finished"), self._finish)
+
+    def _finish(self) -> PeriodProgram:
         made = self._make(finished=True)
         lean = dead_stores(simplify(made.program), made.extents)
         return made.with_program(merge_loops(lean if self._on_host else align_loops(lean)))
@@ -79,8 +86,13 @@ class FusedProgram:
         return any(scatter.ordered for scatter in shared)
 
     @cached_property
-    def _interchanged(self) -> tuple[PeriodProgram, Program] | None:
+    def _interchanged(self) -> tuple[PeriodProgram, _Extent | None, CompiledProgram] | None:
         """The program with the loop over time inside the parallel loop, if there is only one."""
+        key = self._name, "interchanged"
+        found = self._kept.get(key, self._interchange)
+        return found and (*found, compiled(found[0].program, None, self._kept, key))
+
+    def _interchange(self) -> tuple[PeriodProgram, _Extent | None] | None:
         made = self._make(finished=False)
         sunk, bounds = sink_values(join(made.program, made.extents)), _bounds()
         if self._on_host:
@@ -93,8 +105,8 @@ class FusedProgram:
         # Loads that `finish` removes may be of contents that were not kept.
         contents = [made.slots[p] for p in found.params if p in made.slots]
         known = set(self._finished.slots.values())
-        lost = any(isinstance(one, (Kept, Slab)) and one not in known for one in contents)
-        return None if lost else (made, found)
+        lost = any(isinstance(one, (Unwritten, Slab)) and one not in known for one in contents)
+        return None if lost else (made.with_program(found), _extent(made))
 
     def launch(self, argument: Arguments, first: int, count: int) -> None:
         """Run periods.
@@ -109,9 +121,8 @@ class FusedProgram:
             self._launch_unrolled(argument, first, count)
         elif self._pays_to_interchange(argument, count) and self._interchanged is not None:
             self.form = "interchanged"
-            made, program = self._interchanged
-            found = self._kernel(self.form, lambda: compiled(program))
-            width = self._width(made, argument) if self._on_host else 0
+            made, extent, found = self._interchanged
+            width = self._width(extent, argument) if self._on_host else 0
             _launch(found, made, argument, {"first": first, "count": count, "width": width})
         elif self._on_host and self._amount(argument)[1]:
             self.form = "serial"
@@ -131,22 +142,21 @@ class FusedProgram:
         slots = self._finished.slots
         args = {param: argument(slot) for param, slot in slots.items()}
         for together, start in starts:
-            found = self._kernel(together, partial(self._unrolled_kernel, together))
+            found = self._kernel(together, partial(self._unrolled, together))
             found.launch([args.get(p, start) for p in found.params])
 
-    def _kernel(self, key: object, make: Callable[[], CompiledProgram]) -> CompiledProgram:
-        """Return a kernel that is made once."""
-        found = self._compiled.get(key)
+    def _kernel(self, form: object, make: Callable[[], Program]) -> CompiledProgram:
+        """Return a kernel that is made once, of a program in the form that is emitted."""
+        found = self._compiled.get(form)
         if found is None:
-            found = self._compiled[key] = make()
+            key = self._name, form
+            program = self._kept.get((*key, "form"), make)
+            found = self._compiled[form] = CompiledProgram(program, kept=self._kept, key=key)
         return found
 
-    def _serial(self) -> CompiledProgram:
+    def _serial(self) -> Program:
         made = self._finished
-        return CompiledProgram(serial(made.program, made.t, *_bounds(), reverse=self._reverse))
-
-    def _unrolled_kernel(self, periods: int) -> CompiledProgram:
-        return CompiledProgram(self._unrolled(periods))
+        return serial(made.program, made.t, *_bounds(), reverse=self._reverse)
 
     def _unrolled(self, periods: int) -> Program:
         made = self._finished
@@ -159,7 +169,9 @@ class FusedProgram:
         most = _MOST_STATEMENTS // max(1, size_of(self._finished.program))
         if self._on_host:
             return max(1, min(most, _MOST_PERIODS))
-        tasks = _tasks(self._unrolled(3)) - _tasks(self._unrolled(2))
+        tasks = self._kept.get(
+            (self._name, "tasks"), lambda: _tasks(self._unrolled(3)) - _tasks(self._unrolled(2))
+        )
         return max(1, min(most, _MOST_TASKS // max(1, tasks)))
 
     def _pays_to_interchange(self, argument: Arguments, count: int) -> bool:
@@ -168,16 +180,12 @@ class FusedProgram:
             return True
         return self._threads > 1 and count * self._amount(argument)[0] > _WORTH_THREADS
 
-    def _width(self, made: PeriodProgram, argument: Arguments) -> int:
+    def _width(self, extent: _Extent | None, argument: Arguments) -> int:
         """Return how many elements, along the first axis, one thread takes at a time."""
-        loop = next(s for s in made.program.body.stmts if isinstance(s, ParallelFor))
-        sizes = {s.out: s for s in made.program.body.stmts if isinstance(s, Size)}
-        stop = loop.stops[0]
-        if not isinstance(stop, Var) or stop not in sizes:
+        if extent is None:
             return _WIDEST
-        size = sizes[stop]
-        extent = argument(made.slots[size.array]).shape[size.axis]
-        return max(1, min(-(-extent // self._threads), _WIDEST))
+        slot, axis = extent
+        return max(1, min(-(-argument(slot).shape[axis] // self._threads), _WIDEST))
 
     @cached_property
     def _work(self) -> Work:
@@ -204,6 +212,14 @@ class FusedProgram:
             most = max(1, min(wanted, most))
         launches = -(-count // most)
         return max(1, count // launches)
+
+
+def _extent(made: PeriodProgram) -> _Extent | None:
+    """Return which extent of an array the first axis of the parallel loop has, if any."""
+    loop = next(s for s in made.program.body.stmts if isinstance(s, ParallelFor))
+    sizes = {s.out: s for s in made.program.body.stmts if isinstance(s, Size)}
+    size = sizes.get(stop) if isinstance(stop := loop.stops[0], Var) else None
+    return None if size is None else (made.slots[size.array], size.axis)
 
 
 def _tasks(program: Program) -> int:

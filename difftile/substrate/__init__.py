@@ -14,7 +14,7 @@ from difftile.substrate.compiler import chosen
 from difftile.substrate.debug_report import failed, raise_first, silence
 from difftile.substrate.desktop import Desktop, RawEvent, open_desktop
 from difftile.substrate.dlpack import Block, block_of, capsule_of
-from difftile.substrate.kept_code import Kept, kept_for
+from difftile.substrate.kept_code import Kept, kept_for, kept_together
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import MAX_ELEMENTS, Buffer, Terms, nbytes_of
 from difftile.substrate.pool import Pool, keep, pack, relieve, unpin
@@ -69,6 +69,7 @@ __all__ = [
     "failed",
     "keep",
     "kept_for",
+    "kept_together",
     "let_wait",
     "nbytes_of",
     "op_text",

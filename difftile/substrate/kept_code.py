@@ -44,16 +44,17 @@ _IMPORTING = 5.0  # that it takes at most [s]
 
 
 class Kept:
-    """Results that follow from one lowered program, by what they are.
+    """Results that follow from one lowered program, or from several as one, by what they are.
 
     Args:
         file: Where they are kept as well; None for this process only.
         own: The objects of this process that results may refer to.
     """
 
-    __slots__ = ("__weakref__", "_found")
+    __slots__ = ("__weakref__", "_found", "file")
 
     def __init__(self, file: Path | None = None, own: Sequence[object] = ()) -> None:
+        self.file = file
         self._found: dict[Hashable, Any] = {}
         if file is not None:
             self._found = _read(file, own) or {}
@@ -82,6 +83,18 @@ def kept_for(folder: Path | None, own: Sequence[object], values: Iterable[object
     except NoDigest:
         return Kept()
     return Kept(folder / f"{name}{SUFFIX}", own)
+
+
+def kept_together(programs: Sequence[Kept], values: Iterable[object]) -> Kept:
+    """Return what is kept for several programs as one; it refers to no objects of theirs.
+
+    Args:
+        programs: What is kept for each program. The name of its file says what that follows from.
+        values: All else that results follow from.
+    """
+    files = [one.file for one in programs if one.file is not None]
+    folder = files[0].parent if len(files) == len(programs) else None
+    return kept_for(folder, (), ([file.name for file in files], *values))
 
 
 @functools.cache
