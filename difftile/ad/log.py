@@ -9,11 +9,13 @@ the field.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from difftile.ad.effects import without_effects
 from difftile.ad.positions import Positions, with_positions
+from difftile.ir.derived import Derived, Logged, Role
 from difftile.ir.facts import defined_in
 from difftile.ir.nodes import (
     Array,
@@ -31,7 +33,8 @@ from difftile.ir.types import I32, FieldType
 from difftile.ir.walk import WRITES, Cloner, regions, walk, with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.passes.dce import dce
-from difftile.passes.versions import redirect
+from difftile.passes.precedence import stale_loads
+from difftile.passes.versions import late_loads, redirect
 from difftile.records import dataclass
 
 
@@ -84,11 +87,33 @@ class Log:
         return changed(block), found
 
 
+Derive: TypeAlias = Callable[[Program, Log | None], tuple[Derived, Sequence[Load]]]
+
+
+def with_log(
+    program: Program,
+    derive: Derive,
+    after: Mapping[Array, Array],
+    *,
+    before: Mapping[Array, Array] | None = None,
+    carried: Collection[Array] = (),
+) -> Derived:
+    """Return what `derive` makes of a stage, with a log (`log_of`) of the loads that it needs."""
+    found, missing = derive(program, None)
+    logged: list[Load] = []
+    while missing:
+        logged += missing
+        log = log_of(program, logged, after, before=before, carried=carried)
+        found, missing = derive(log.program, log)
+        lengths, advance = Derived(log.lengths, found.roles), Derived(log.advance, found.roles)
+        extents: dict[Array | Var, Role] = {a: Logged(each) for a, each in log.extents.items()}
+        found = replace(found.with_roles(found.program, extents), lengths=lengths, advance=advance)
+    return found
+
+
 def log_of(
     program: Program,
     loads: Sequence[Load],
-    stale: Collection[Var],
-    late: Collection[Var],
     after: Mapping[Array, Array],
     *,
     before: Mapping[Array, Array] | None = None,
@@ -99,9 +124,7 @@ def log_of(
     Args:
         program: The primal.
         loads: The loads to be logged.
-        stale: All loads that neither find the contents from before the stage nor those from after.
-        late: The loads that find the contents from after the stage.
-        after: The parameters for those contents.
+        after: The parameters for contents from after the stage.
         before: The parameters for contents from before the stage, where fields do not have them.
         carried: Fields to be copied in any case.
 
@@ -109,6 +132,8 @@ def log_of(
         NoPosition: A rule reads one of the values.
     """
     before = before or {}
+    late = late_loads(program.body)
+    stale = stale_loads(program.body).keys() - late
     program, positions = with_positions(program, loads)
     loads_of_fields = {s.out for s in walk(program.body) if isinstance(s, Load)}
     early = loads_of_fields.difference(late, stale)

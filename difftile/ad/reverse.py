@@ -21,13 +21,13 @@ from difftile.ad.activity import active_values
 from difftile.ad.atomics import prepare, slope
 from difftile.ad.checkpoints import LoopReversal
 from difftile.ad.induction import unset_while, without_induction
-from difftile.ad.log import log_of
+from difftile.ad.log import Log, with_log
 from difftile.ad.nonfinite import possibly_nonfinite
 from difftile.ad.positions import NoPosition
 from difftile.ad.reuse_results import reused_results
 from difftile.ad.reverser import Reverser, overwritten, unrepeatable
 from difftile.ad.ruled import reverse_ruled
-from difftile.ir.derived import After, Bar, Before, Derived, Logged, Role, Same
+from difftile.ir.derived import After, Bar, Before, Derived, Role, Same
 from difftile.ir.facts import has_effects
 from difftile.ir.nodes import (
     Accumulate,
@@ -93,14 +93,14 @@ def reverse(
     all_bars = {**bars, **{after[f]: bar for f, bar in bars.items()}}
     late = late_loads(program.body)
     stale = {v: found for v, found in stale_loads(program.body).items() if v not in late}
-    logged: list[Load] = []
     locals_ = StaleLocals(program.body)
-    while True:
-        try:
-            log = log_of(program, logged, stale, late, after, carried=carried) if logged else None
-        except NoPosition as error:
-            raise overwritten(*(stale.get(error.load) or locals_[error.load]), _OF_RULES) from None
-        numbered = program if log is None else log.program
+    roles: dict[Array | Var, Role] = {
+        p: Before(p) if isinstance(p, Array) else Same(p) for p in (*program.params, *program.temps)
+    }
+    roles |= {new: After(f) for f, new in after.items()}
+    roles |= {bar: Bar(f) for f, bar in bars.items()}
+
+    def adjoint(numbered: Program, log: Log | None) -> tuple[Derived, list[Load]]:
         body = redirect(numbered.body, late, after)
         kept = reused_results(numbered) if read_back else {}
         primal = replace(numbered, body=body)
@@ -114,7 +114,7 @@ def reverse(
             active,
             all_bars,
             possibly_nonfinite(primal),
-            {v: found for v, found in stale.items() if all(v is not one.out for one in logged)},
+            stale,
             {v: (after[array], index) for v, (array, index) in kept.items()},
             after,
             sources,
@@ -137,19 +137,12 @@ def reverse(
             (*program.temps, *(bars[t] for t in program.temps if t in bars), *reverser.temps),
         )
         slim = dce(raw)
-        missing = reverser.overwritten_loads(slim.body)
-        if not missing:
-            break
-        logged += missing
-    roles: dict[Array | Var, Role] = {
-        p: Before(p) if isinstance(p, Array) else Same(p) for p in (*program.params, *program.temps)
-    }
-    roles |= {new: After(f) for f, new in after.items()}
-    if log is None:
-        return Derived(slim, roles | {bar: Bar(f) for f, bar in bars.items()})
-    extents = {array: Logged(cells) for array, cells in log.extents.items()}
-    adjoint = roles | {bar: Bar(f) for f, bar in bars.items()} | extents
-    return Derived(slim, adjoint, Derived(log.lengths, roles), Derived(log.advance, roles))
+        return Derived(slim, roles), reverser.overwritten_loads(slim.body)
+
+    try:
+        return with_log(program, adjoint, after, carried=carried)
+    except NoPosition as error:
+        raise overwritten(*(stale.get(error.load) or locals_[error.load]), _OF_RULES) from None
 
 
 def _let(r: Reverser, let: Let, bars: dict[Var, Value], loops: object) -> None:

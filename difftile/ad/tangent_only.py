@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from difftile.ad.forward import forward, in_order
-from difftile.ad.log import log_of
+from difftile.ad.log import Log, with_log
 from difftile.ad.positions import NoPosition
 from difftile.ir.derived import Bar, Before, Derived, Logged, Role, Same, Scratch
 from difftile.ir.facts import arrays_written
@@ -40,13 +40,8 @@ def tangent_only(derived: Derived, wanted: frozenset[Array]) -> Derived | None:
     passing = _of_passing_contents(program, late)
     early = {s.out for s in walk(program.body) if isinstance(s, Load)} - late - stale.keys()
     has_memory = any(isinstance(derived.role(t), (Scratch, Logged)) for t in program.temps)
-    logged: list[Load] = []
-    while True:
-        try:
-            log = log_of(program, logged, stale, late, {}, before=old) if logged else None
-        except NoPosition:
-            return None
-        numbered = program if log is None else log.program
+
+    def made(numbered: Program, log: Log | None) -> tuple[Derived, list[Load]]:
         tangents = forward(derived.with_program(numbered), wanted, slim=log is None)
         both = tangents.program
         body = without_stmts(redirect(both.body, early, old), partial(_of_program, fields=roles))
@@ -57,18 +52,16 @@ def tangent_only(derived: Derived, wanted: frozenset[Array]) -> Derived | None:
             temps = (*temps, *log.temps)
         only = dce(replace(both, params=(*both.params, *old.values()), body=body, temps=temps))
         loads = [s for s in walk(only.body) if isinstance(s, Load) and s.array in roles]
+        for load in loads:
+            if load.out in passing or (load.out in stale and has_memory):
+                raise NoPosition(load.out)
         missing = [stale[load.out][0] for load in loads if load.out in stale]
-        if any(load.out in passing for load in loads) or (missing and has_memory):
-            return None
-        if not missing:
-            break
-        logged += missing
-    made = tangents.with_roles(only, {new: roles[a] for a, new in old.items()})
-    if log is None:
-        return made
-    lengths = Derived(log.lengths, made.roles)
-    extents: dict[Array | Var, Role] = {a: Logged(cells) for a, cells in log.extents.items()}
-    return replace(made.with_roles(only, extents), lengths=lengths)
+        return tangents.with_roles(only, {new: roles[a] for a, new in old.items()}), missing
+
+    try:
+        return with_log(program, made, {}, before=old)
+    except NoPosition:
+        return None
 
 
 def _of_program(stmt: Stmt, fields: Collection[Array]) -> bool:

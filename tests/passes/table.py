@@ -729,7 +729,7 @@ def _log(program: Program, options: Options) -> Result:
     """Show the statements that fill the logs of all stale loads, and what finds their extents."""
     late = late_loads(program.body)
     stale = {v: found for v, found in stale_loads(program.body).items() if v not in late}
-    log = log_of(program, [load for load, _ in stale.values()], stale, late, {})
+    log = log_of(program, [load for load, _ in stale.values()], {})
     fill = replace(program, name="fill", body=Block(log.fill), temps=(*program.temps, *log.temps))
     return Result((log.program, fill, log.lengths))
 
