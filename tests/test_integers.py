@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from itertools import product
 
-from difftile.passes.integers import Constraint, Linear, System, at_least, number, solve, zero
+from difftile.passes.affine import Affine
+from difftile.passes.integers import Constraint, System, at_least, solve, zero
 
 
 def _random_system(rng: random.Random) -> tuple[System, list[range]]:
@@ -17,7 +18,7 @@ def _random_system(rng: random.Random) -> tuple[System, list[range]]:
 
     def constraint() -> Constraint:
         factors = {v: rng.randint(-4, 4) for v in range(len(ranges))}
-        form = Linear({v: f for v, f in factors.items() if f}, rng.randint(-6, 6))
+        form = Affine({v: f for v, f in factors.items() if f}, rng.randint(-6, 6))
         return Constraint(form, rng.random() < 0.5)
 
     system.constraints = [constraint() for _ in range(rng.randint(0, 3))]
@@ -29,7 +30,7 @@ def _random_system(rng: random.Random) -> tuple[System, list[range]]:
 
 
 def _holds(one: Constraint, values: tuple[int, ...]) -> bool:
-    value = one.form.constant + sum(f * values[v] for v, f in one.form.factors.items())
+    value = one.form.value(values.__getitem__)
     return value == 0 if one.is_zero else value >= 0
 
 
@@ -59,7 +60,7 @@ def test_random_systems() -> None:
 def test_what_no_bound_is_needed_for() -> None:
     system = System()
     x, y = system.unknown(), system.unknown()
-    system.constraints = [zero(x.scaled(6).plus(y, 15).shifted(-4))]  # 6 x + 15 y = 4
+    system.constraints = [zero(x * 6 + y * 15 - 4)]  # 6 x + 15 y = 4
     assert solve(system) is None
 
 
@@ -68,10 +69,10 @@ def test_large_ranges_take_no_enumeration() -> None:
     i, gap, j, other = (system.unknown(0, 10**9) for _ in range(4))
     # i * 1000 + j = (i + gap) * 1000 + other, with both rests below 1000.
     system.constraints = [
-        zero(gap.scaled(1000).plus(other).plus(j, -1)),
+        zero(gap * 1000 + other - j),
         at_least(gap, 1),
-        at_least(number(999), j),
-        at_least(number(999), other),
+        at_least(Affine({}, 999), j),
+        at_least(Affine({}, 999), other),
         at_least(i, 5),
     ]
     assert solve(system) is None

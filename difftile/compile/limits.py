@@ -243,7 +243,7 @@ class Limits:
             if one.needs is None or any(need.now < 0 for need in one.needs):
                 return None
             for need in one.needs:
-                constant, terms = need.constant, need.terms
+                constant, terms = need.form.constant, [*need.form.factors.items()]
                 own_one = own_of.get(terms[0][0]) if len(terms) == 1 else None
                 if own_one is not None:
                     place = self._places[own_one][0]

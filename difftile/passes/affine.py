@@ -3,46 +3,106 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
-from typing import TypeAlias
+from collections.abc import Callable, Container, Mapping, Sequence, Set
+from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 
 from difftile.ir.facts import fact
 from difftile.ir.nodes import Block, Const, For, Let, Memory, Stmt, Value, Var
 from difftile.ir.walk import walk
+from difftile.passes.intervals import Ends, Interval
 from difftile.records import dataclass
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Affine:
-    """`sum(factor * variable) + constant`; variables that are not loop indices are opaque."""
+class Affine(Generic[S]):
+    """`sum(factors[s] * s) + constant`; no factor is zero."""
 
-    terms: frozenset[tuple[Var, int]]
-    constant: int
+    factors: Mapping[S, int]
+    constant: int = 0
 
-    def factor(self, variable: Var) -> int:
-        """Return the factor of a variable, 0 where it does not occur."""
-        return dict(self.terms).get(variable, 0)
+    def __hash__(self) -> int:
+        """Return a hash that does not depend on the order of symbols."""
+        return hash((frozenset(self.factors.items()), self.constant))
 
-    def plus(self, other: Affine, times: int = 1) -> Affine:
+    def factor(self, symbol: S) -> int:
+        """Return the factor of a symbol, 0 where it does not occur."""
+        return self.factors.get(symbol, 0)
+
+    def plus(self, other: Affine[S], times: int) -> Affine[S]:
         """Return the sum with a multiple of another form."""
-        factors = dict(self.terms)
-        for v, f in other.terms:
-            factors[v] = factors.get(v, 0) + times * f
-        kept = frozenset((v, f) for v, f in factors.items() if f)
-        return Affine(kept, self.constant + times * other.constant)
+        constant = self.constant + times * other.constant
+        if not other.factors:
+            return Affine(self.factors, constant)
+        factors = dict(self.factors)
+        for s, f in other.factors.items():
+            factors[s] = factors.get(s, 0) + times * f
+            if not factors[s]:
+                del factors[s]
+        return Affine(factors, constant)
 
-    def scaled(self, times: int) -> Affine:
+    def __add__(self, other: Affine[S] | int) -> Affine[S]:
+        """Return the sum with a form or a number."""
+        if isinstance(other, int):
+            return Affine(self.factors, self.constant + other)
+        return self.plus(other, 1)
+
+    def __sub__(self, other: Affine[S] | int) -> Affine[S]:
+        """Return the difference from a form or a number."""
+        return self + -other if isinstance(other, int) else self.plus(other, -1)
+
+    def __neg__(self) -> Affine[S]:
+        """Return the negative."""
+        return self * -1
+
+    def __mul__(self, times: int) -> Affine[S]:
         """Return a multiple."""
-        return Affine(frozenset(), 0).plus(self, times)
+        factors = {s: f * times for s, f in self.factors.items()} if times else {}
+        return Affine(factors, self.constant * times)
 
-    def fixed(self, varying: Set[Var]) -> frozenset[tuple[Var, int]]:
-        """Return the terms that are the same in all iterations."""
-        return frozenset((v, f) for v, f in self.terms if v not in varying)
+    def __floordiv__(self, by: int) -> Affine[S]:
+        """Return the form divided by a number that divides all of it."""
+        return Affine({s: f // by for s, f in self.factors.items()}, self.constant // by)
+
+    def split(self, symbol: S) -> tuple[int, Affine[S]]:
+        """Return the factor of a symbol, and the form without its term."""
+        rest = dict(self.factors)
+        return rest.pop(symbol, 0), Affine(rest, self.constant)
+
+    def without(self, symbols: Container[object]) -> Affine[S]:
+        """Return the form without the terms of some symbols."""
+        return Affine({s: f for s, f in self.factors.items() if s not in symbols}, self.constant)
+
+    def substituted(self, symbol: S, by: Affine[S]) -> Affine[S]:
+        """Return the form with another one in place of a symbol."""
+        factor, rest = self.split(symbol)
+        return rest.plus(by, factor)
+
+    def renamed(self, name: Callable[[S], T]) -> Affine[T]:
+        """Return the form with another symbol for each."""
+        renamed: Affine[T] = Affine({}, self.constant)
+        return sum((Affine({name(s): f}) for s, f in self.factors.items()), renamed)
+
+    def value(self, of: Callable[[S], int]) -> int:
+        """Return the value of the form, by those of its symbols."""
+        return self.constant + sum(f * of(s) for s, f in self.factors.items())
+
+    def ends(self, of: Callable[[S], Ends]) -> Ends:
+        """Return the least and the greatest value, by those of its symbols, each for itself."""
+        low: int | None = self.constant
+        high: int | None = self.constant
+        for s, f in self.factors.items():
+            least, most = of(s) if f > 0 else of(s)[::-1]
+            low = None if low is None or least is None else low + f * least
+            high = None if high is None or most is None else high + f * most
+        return low, high
 
 
-Place: TypeAlias = tuple[Affine, ...]
+Place: TypeAlias = tuple[Affine[Var], ...]
 """The element that an access touches: a form for each dimension of its field."""
 
 
@@ -52,19 +112,19 @@ def definitions_of(block: Block) -> dict[Var, Stmt]:
     return {stmt.out: stmt for stmt in walk(block) if isinstance(stmt, Let)}
 
 
-def affine(value: Value, defs: Mapping[Var, Stmt]) -> Affine:
+def affine(value: Value, defs: Mapping[Var, Stmt]) -> Affine[Var]:
     """Return an index value as an affine form."""
     if isinstance(value, Const):
-        return Affine(frozenset(), int(value.value))
+        return Affine({}, int(value.value))
     match defs.get(value):
         case Let(op="add" | "sub" as op, args=(a, b)):
             return affine(a, defs).plus(affine(b, defs), 1 if op == "add" else -1)
         case Let(op="neg", args=(a,)):
-            return affine(a, defs).scaled(-1)
+            return -affine(a, defs)
         case Let(op="mul", args=(Const(factor), a) | (a, Const(factor))):
-            return affine(a, defs).scaled(int(factor))
+            return affine(a, defs) * int(factor)
         case _:
-            return Affine(frozenset({(value, 1)}), 0)
+            return Affine({value: 1})
 
 
 def place_of(stmt: Memory, defs: Mapping[Var, Stmt]) -> Place:
@@ -79,7 +139,7 @@ def unique_in(block: Block) -> frozenset[Var]:
 
 
 @fact
-def ranges_of(block: Block) -> Mapping[Var, tuple[int, int]]:
+def ranges_of(block: Block) -> Mapping[Var, Interval]:
     """Return the first and last value of the indices of loops with literal bounds."""
     return {
         stmt.index: (int(stmt.start.value), int(stmt.stop.value) - 1)
@@ -92,7 +152,7 @@ def owns(
     accesses: Sequence[Place],
     indices: tuple[Var, ...],
     varying: Set[Var],
-    ranges: Mapping[Var, tuple[int, int]],
+    ranges: Mapping[Var, Interval],
     unique: Set[Var] = frozenset(),
 ) -> bool:
     """Tell whether different values of the loop indices always touch different elements.
@@ -115,10 +175,10 @@ def owns(
     for forms in zip(*accesses, strict=False):
         first = forms[0]
         same = all(form == first for form in forms)
-        changing = [v for v, _ in first.terms if v in varying]
+        changing = [v for v in first.factors if v in varying]
         if same and len(changing) == 1 and changing[0] in unique:
             return True
-        if same and not any(v in varying and v not in indices for v, _ in first.terms):
+        if same and all(v in indices for v in changing):
             rows.append([first.factor(index) for index in indices])
         rows += [
             [int(index is one) for index in indices]
@@ -130,35 +190,38 @@ def owns(
     return int(np.linalg.matrix_rank(np.array(rows))) == len(indices)
 
 
-def _strided(
-    forms: Place, index: Var, varying: Set[Var], ranges: Mapping[Var, tuple[int, int]]
-) -> bool:
+def _strided(forms: Place, index: Var, varying: Set[Var], ranges: Mapping[Var, Interval]) -> bool:
     """Tell whether every form is one multiple of an index plus a rest shorter than the multiple."""
-    stride, fixed = forms[0].factor(index), forms[0].fixed(varying)
+    stride, fixed = forms[0].factor(index), forms[0].without(varying).factors
+
+    def reach(v: Var) -> Ends:
+        return ranges.get(v, (None, None)) if v in varying and v is not index else (0, 0)
+
     lows: list[int] = []
     highs: list[int] = []
     for form in forms:
-        if form.factor(index) != stride or form.fixed(varying) != fixed:
+        low, high = form.ends(reach)
+        if form.factor(index) != stride or form.without(varying).factors != fixed:
             return False
-        inner = [(v, f) for v, f in form.terms if v is not index and v in varying]
-        if any(v not in ranges for v, _ in inner):
+        if low is None or high is None:
             return False
-        ends = [(f * ranges[v][0], f * ranges[v][1]) for v, f in inner]
-        lows.append(form.constant + sum(map(min, ends)))
-        highs.append(form.constant + sum(map(max, ends)))
+        lows.append(low)
+        highs.append(high)
     return max(highs) - min(lows) < abs(stride)
 
 
 def differ(a: Place, b: Place) -> bool:
     """Tell whether two indices of one iteration are certainly different elements."""
-    return any(p.terms == q.terms and p.constant != q.constant for p, q in zip(a, b, strict=False))
+    gaps = [p - q for p, q in zip(a, b, strict=False)]
+    return any(not gap.factors and gap.constant for gap in gaps)
 
 
 def disjoint(a: Place, b: Place, varying: Set[Var]) -> bool:
     """Tell whether two indices never meet in any two iterations, by their common divisor."""
     for p, q in zip(a, b, strict=False):
-        divisor = math.gcd(*(f for v, f in (*p.terms, *q.terms) if v in varying))
-        gap = p.constant - q.constant
-        if p.fixed(varying) == q.fixed(varying) and (gap % divisor if divisor else gap):
+        factors = (*p.factors.items(), *q.factors.items())
+        divisor = math.gcd(*(f for v, f in factors if v in varying))
+        gap = (p - q).without(varying)
+        if not gap.factors and (gap.constant % divisor if divisor else gap.constant):
             return True
     return False

@@ -32,7 +32,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.types import F32, scalar_of
 from difftile.ir.walk import WRITES, regions, walk, with_blocks, with_tasks
-from difftile.passes.affine import Affine, owns, place_of, ranges_of
+from difftile.passes.affine import Affine, Place, owns, place_of, ranges_of
 from difftile.passes.reductions import reductions
 from difftile.passes.warp_aggregate import Varying
 from difftile.records import dataclass
@@ -131,17 +131,17 @@ class _Rows:
             *outer, last = place_of(stmt, self._defs) or (None,)
             if last is None:
                 continue
-            forms: list[Affine] = [*outer, last]
+            forms: list[Affine[Var]] = [*outer, last]
             if abs(last.factor(self._fastest)) == 1:
-                if any(v in inside for form in forms for v, _ in form.terms):
+                if any(v in inside for form in forms for v in form.factors):
                     found.add("column")
             elif abs(last.factor(loop.index)) == 1 and self._varies(forms):
                 found.add("row")
         return found
 
-    def _varies(self, forms: list[Affine]) -> bool:
+    def _varies(self, forms: list[Affine[Var]]) -> bool:
         """Tell whether a place is another one for threads side by side."""
-        return any(self._varying.of(v) for form in forms for v, _ in form.terms)
+        return any(self._varying.of(v) for form in forms for v in form.factors)
 
 
 def _shared(block: Block, rows: _Rows) -> list[For]:
@@ -236,18 +236,15 @@ def _accesses(
 def _own_turns(accesses: list[tuple[Memory, For]], defs: Mapping[Var, Stmt]) -> bool:
     """Tell whether an element is touched in turns of one lane only: in the same of each loop."""
     turn = Var("turn", accesses[0][1].index.type)
-    places: list[tuple[Affine, ...]] = []
+    places: list[Place] = []
     starts = {loop.start for _, loop in accesses}
     varying: set[Var] = {turn}
     for stmt, loop in accesses:
         varying |= defined_in(loop.body)
-        places.append(tuple(_renamed(form, loop.index, turn) for form in place_of(stmt, defs)))
+        place = place_of(stmt, defs)
+        places.append(tuple(form.substituted(loop.index, Affine({turn: 1})) for form in place))
     ranges = {k: v for _, loop in accesses for k, v in ranges_of(loop.body).items()}
     return len(starts) == 1 and owns(places, (turn,), varying, ranges)
-
-
-def _renamed(form: Affine, old: Var, new: Var) -> Affine:
-    return Affine(frozenset((new if v is old else v, f) for v, f in form.terms), form.constant)
 
 
 def _reads_first(accesses: list[tuple[Memory, For | None, bool]]) -> bool:

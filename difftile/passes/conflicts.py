@@ -134,7 +134,7 @@ def races(program: Program) -> list[Doubt]:
                 if _kind(first.stmt) == _kind(second.stmt):
                     continue
                 at, to = place_of(first.stmt, defs), place_of(second.stmt, defs)
-                varies = any(v in task.varying for form in at for v, _ in form.terms)
+                varies = any(v in task.varying for form in at for v in form.factors)
                 kinds = {type(first.stmt), type(second.stmt)}
                 if kinds == {Load, Store} and varies and at == to:
                     continue  # the value that is found belongs to the element

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from difftile.ir.nodes import Array, For, Load, ParallelFor, Program, Var
 from difftile.ir.walk import array_of, operands, walk
-from difftile.passes.affine import Affine, affine, definitions_of
+from difftile.passes.affine import Affine, Place, affine, definitions_of
+from difftile.passes.intervals import Ends, Interval
 from difftile.records import dataclass
 
 
@@ -20,12 +21,12 @@ class Extents:
         ranges: The first value of each loop index, and that after the last.
     """
 
-    writes: Mapping[Array, tuple[tuple[Affine, ...], ...]]
-    ranges: Mapping[Var, tuple[Affine, Affine]]
+    writes: Mapping[Array, tuple[Place, ...]]
+    ranges: Mapping[Var, tuple[Affine[Var], Affine[Var]]]
 
     def box(
         self, array: Array, shape: tuple[int, ...], known: Mapping[Var, int]
-    ) -> tuple[tuple[int, int], ...] | None:
+    ) -> tuple[Interval, ...] | None:
         """Return the first and last index along each dimension that may be accessed.
 
         Args:
@@ -40,36 +41,34 @@ class Extents:
         low, high = list(shape), [-1] * len(shape)
         for index in self.writes[array]:
             for axis, form in enumerate(index[: len(shape)]):
-                ends = self._ends(form, known)
-                if ends is None:
+                least, most = self._ends(form, known)
+                if least is None or most is None:
                     return None
-                low[axis] = min(low[axis], max(0, ends[0]))
-                high[axis] = max(high[axis], min(shape[axis] - 1, ends[1]))
+                low[axis] = min(low[axis], max(0, least))
+                high[axis] = max(high[axis], min(shape[axis] - 1, most))
         return tuple(zip(low, high, strict=True))
 
-    def _ends(self, form: Affine, known: Mapping[Var, int]) -> tuple[int, int] | None:
+    def _ends(self, form: Affine[Var], known: Mapping[Var, int]) -> Ends:
         """Return the least and the greatest value of a form."""
-        low = high = form.constant
-        for variable, factor in form.terms:
-            if variable in known:
-                least = greatest = known[variable]
-            elif variable in self.ranges:
-                start, stop = (self._ends(bound, known) for bound in self.ranges[variable])
-                if start is None or stop is None:
-                    return None
-                least, greatest = start[0], max(stop[1] - 1, start[0])
-            else:
-                return None
-            ends = (factor * least, factor * greatest)
-            low, high = low + min(ends), high + max(ends)
-        return low, high
+
+        def of(v: Var) -> Ends:
+            if v in known:
+                return known[v], known[v]
+            if v not in self.ranges:
+                return None, None
+            (least, _), (_, stop) = (self._ends(bound, known) for bound in self.ranges[v])
+            if least is None or stop is None:
+                return None, None
+            return least, max(stop - 1, least)
+
+        return form.ends(of)
 
 
 def extents(program: Program, *, reads: bool = False) -> Extents:
     """Return where a stage writes, or where it reads."""
     defs = definitions_of(program.body)
-    writes: dict[Array, list[tuple[Affine, ...]]] = {}
-    ranges: dict[Var, tuple[Affine, Affine]] = {}
+    writes: dict[Array, list[Place]] = {}
+    ranges: dict[Var, tuple[Affine[Var], Affine[Var]]] = {}
     for stmt in walk(program.body):
         match stmt:
             case Load() if not reads:

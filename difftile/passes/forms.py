@@ -9,12 +9,13 @@ from itertools import product
 from difftile.ir.nodes import Array, Const, For, If, Let, Load, Size, Stmt, Value, Var
 from difftile.ir.types import BOOL, I32, I64, is_float, shape_of
 from difftile.passes.accesses import Access, Leaf, Scope
-from difftile.passes.integers import Case, Linear, System, at_least, number, zero
+from difftile.passes.affine import Affine
+from difftile.passes.integers import Case, System, at_least, zero
+from difftile.passes.intervals import Interval, fits
 from difftile.records import dataclass
 
 _MOST_CASES = 16  # of one condition; more are taken for unknown
 _UNKNOWN: tuple[Case, ...] = ((),)
-_LIMIT = 2**31
 _WIDE = (I32, I64)  # narrower integers wrap
 
 
@@ -43,16 +44,16 @@ class Question:
         # Whether each solution stands for two iterations that meet.
         self.exact = known is not None
         # Values that are the same in all iterations.
-        self.shared: dict[object, Linear] = {}
+        self.shared: dict[object, Affine[int]] = {}
         # By the value that is promised to be unique: its components on either side.
-        self.unique: dict[Var, dict[int, list[Linear]]] = {}
+        self.unique: dict[Var, dict[int, list[Affine[int]]]] = {}
 
-    def opaque(self, low: int | None = None, high: int | None = None) -> Linear:
+    def opaque(self, low: int | None = None, high: int | None = None) -> Affine[int]:
         """Return an unknown with no constraints but its bounds."""
         self.exact = False
         return self.system.unknown(low, high)
 
-    def between(self, low: Linear, high: Linear) -> Linear:
+    def between(self, low: Affine[int], high: Affine[int]) -> Affine[int]:
         """Return an unknown between two forms."""
         out = self.system.unknown(
             None if low.factors else low.constant, None if high.factors else high.constant
@@ -60,21 +61,10 @@ class Question:
         self.system.constraints += [at_least(out, low), at_least(high, out)]
         return out
 
-    def range(self, form: Linear) -> tuple[int, int] | None:
+    def range(self, form: Affine[int]) -> Interval | None:
         """Return the least and the greatest value of a form, as far as single bounds say."""
-        low = high = form.constant
-        for v, f in form.factors.items():
-            least, most = self.system.bounds[v]
-            if least is None or most is None:
-                return None
-            low += min(f * least, f * most)
-            high += max(f * least, f * most)
-        return low, high
-
-    def fits(self, form: Linear) -> bool:
-        """Tell whether a form is known to be within the range of 32-bit integers."""
-        found = self.range(form)
-        return found is not None and found[0] >= -_LIMIT and found[1] < _LIMIT
+        low, high = form.ends(self.system.bounds.__getitem__)
+        return None if low is None or high is None else (low, high)
 
 
 @dataclass(slots=True)
@@ -83,22 +73,22 @@ class Side:
 
     question: Question
     number: int
-    known: dict[Var, Linear] = field(default_factory=dict[Var, Linear])
-    vectors: dict[Var, list[Linear]] = field(default_factory=dict[Var, "list[Linear]"])
-    _divided: dict[tuple[Value, int], tuple[Linear, Linear]] = field(
-        default_factory=dict[tuple[Value, int], "tuple[Linear, Linear]"]
+    known: dict[Var, Affine[int]] = field(default_factory=dict[Var, Affine[int]])
+    vectors: dict[Var, list[Affine[int]]] = field(default_factory=dict[Var, "list[Affine[int]]"])
+    _divided: dict[tuple[Value, int], tuple[Affine[int], Affine[int]]] = field(
+        default_factory=dict[tuple[Value, int], "tuple[Affine[int], Affine[int]]"]
     )
 
-    def form(self, value: Value) -> Linear:
+    def form(self, value: Value) -> Affine[int]:
         """Return an integer or bool as a form."""
         if isinstance(value, Const):
-            return number(int(value.value))
+            return Affine({}, int(value.value))
         found = self.known.get(value)
         if found is None:
             q = self.question
             fixed = value not in q.varying
             if value in q.values:
-                found = number(q.values[value])
+                found = Affine({}, q.values[value])
             elif fixed and value in q.shared:
                 found = q.shared[value]
             else:
@@ -112,13 +102,13 @@ class Side:
         """Return the statement that defines a value, and the position among its results."""
         return self.question.scope.origin.get(value, (None, 0))
 
-    def _defined(self, value: Var) -> Linear:
+    def _defined(self, value: Var) -> Affine[int]:
         q = self.question
         stmt, place = self._origin(value)
         if stmt is None:
             loop = q.scope.loops.get(value)
             if loop is not None:
-                return q.between(self.form(loop.start), self.form(loop.stop).shifted(-1))
+                return q.between(self.form(loop.start), self.form(loop.stop) - 1)
             return q.opaque()
         match stmt:
             case Let() if value.type == BOOL:
@@ -127,7 +117,7 @@ class Side:
                 return self._computed(stmt) or q.opaque()
             case Size(array=array, axis=axis):
                 known = q.values.get((array, axis))
-                return q.opaque(0) if known is None else number(known)
+                return q.opaque(0) if known is None else Affine({}, known)
             case Load(array=array, index=index) if array not in q.written:
                 if any(isinstance(i, Var) and i in q.varying for i in index):
                     return q.opaque()
@@ -169,7 +159,7 @@ class Side:
         stmt, place = self._origin(cond)
         match stmt:
             case Let(op=op, args=args) if op in _COMPARISONS and not is_float(args[0].type):
-                gap = self.form(args[1]).plus(self.form(args[0]), -1)
+                gap = self.form(args[1]) - self.form(args[0])
                 return _COMPARISONS[op if taken else _OPPOSITES[op]](gap)
             case Let(op="not", args=(arg,)):
                 return self.cases(arg, not taken)
@@ -193,28 +183,28 @@ class Side:
                     if as_number is None:
                         as_number = q.opaque(0, 1)
                         if cond in q.values:
-                            as_number = number(q.values[cond])
+                            as_number = Affine({}, q.values[cond])
                     self.known[cond] = as_number
                     if fixed:
                         q.shared[cond] = as_number
-                return [(zero(self.known[cond].shifted(-int(taken))),)]
+                return [(zero(self.known[cond] - int(taken)),)]
 
-    def _either(self, yes: Sequence[Case], no: Sequence[Case]) -> Linear:
+    def _either(self, yes: Sequence[Case], no: Sequence[Case]) -> Affine[int]:
         out = self.question.system.unknown(0, 1)
-        cases = [(*case, zero(out.shifted(-1))) for case in yes]
+        cases = [(*case, zero(out - 1)) for case in yes]
         self.question.system.choices.append([*cases, *((*case, zero(out)) for case in no)])
         return out
 
-    def _one_of(self, sides: Iterable[tuple[Sequence[Case], Value]]) -> Linear:
+    def _one_of(self, sides: Iterable[tuple[Sequence[Case], Value]]) -> Affine[int]:
         """Return an unknown that is one of several values, each under its own cases."""
         possible = [(cases, self.form(value)) for cases, value in sides if cases]
         out = self._any_of([form for _, form in possible])
         self.question.system.choices.append(
-            [(*case, zero(out.plus(form, -1))) for cases, form in possible for case in cases]
+            [(*case, zero(out - form)) for cases, form in possible for case in cases]
         )
         return out
 
-    def _any_of(self, forms: Sequence[Linear]) -> Linear:
+    def _any_of(self, forms: Sequence[Affine[int]]) -> Affine[int]:
         """Return an unknown within the ranges of some forms."""
         ranges = [self.question.range(form) for form in forms]
         known = [one for one in ranges if one is not None]
@@ -223,24 +213,24 @@ class Side:
         low, high = min(low for low, _ in known), max(high for _, high in known)
         return self.question.system.unknown(low, high)
 
-    def _computed(self, let: Let) -> Linear | None:
+    def _computed(self, let: Let) -> Affine[int] | None:
         """Return the result of an op that an index may be made by; None if nothing is known."""
         match let.op, let.args:
             case "add", (a, b):
-                return self.form(a).plus(self.form(b))
+                return self.form(a) + self.form(b)
             case "sub", (a, b):
-                return self.form(a).plus(self.form(b), -1)
+                return self.form(a) - self.form(b)
             case "neg", (a,):
                 return -self.form(a)
             case "mul", (a, b):
                 x, y = self.form(a), self.form(b)
                 if not x.factors:
-                    return y.scaled(x.constant)
-                return None if y.factors else x.scaled(y.constant)
+                    return y * x.constant
+                return None if y.factors else x * y.constant
             case "shl", (a, by) if (shift := self._shift(by)) is not None:
-                return self.form(a).scaled(2**shift)
+                return self.form(a) * 2**shift
             case "shr", (a, by) if (shift := self._shift(by)) is not None:
-                return self._division(a, number(2**shift))[0]
+                return self._division(a, Affine({}, 2**shift))[0]
             case "floordiv", (a, by):
                 return self._division(a, self.form(by))[0]
             case "mod", (a, by):
@@ -251,7 +241,7 @@ class Side:
                 return self._extreme(op, [self.form(arg) for arg in args])
             case "abs", (a,):
                 x, out = self.form(a), self.question.system.unknown(0)
-                cases = [(zero(out.plus(x, -s)), at_least(x.scaled(s), 0)) for s in (1, -1)]
+                cases = [(zero(out - x * s), at_least(x * s, 0)) for s in (1, -1)]
                 self.question.system.choices.append(cases)
                 return out
             case "select", (cond, yes, no) if cond.type == BOOL:
@@ -272,24 +262,26 @@ class Side:
         form = self.form(by)
         return form.constant if not form.factors and 0 <= form.constant < 31 else None
 
-    def _masked(self, value: Value, mask: Value) -> Linear | None:
+    def _masked(self, value: Value, mask: Value) -> Affine[int] | None:
         by = self.form(mask)
         size = by.constant + 1
         if by.factors or size <= 0 or size & by.constant:
             return None
-        return self._division(value, number(size))[1]
+        return self._division(value, Affine({}, size))[1]
 
-    def _extreme(self, op: str, forms: Sequence[Linear]) -> Linear:
+    def _extreme(self, op: str, forms: Sequence[Affine[int]]) -> Affine[int]:
         """Return the lesser or greater of two forms."""
         (a, b), out = forms, self._any_of(forms)
         cases = [
-            (zero(out.plus(p, -1)), at_least(p, q) if op == "max" else at_least(q, p))
+            (zero(out - p), at_least(p, q) if op == "max" else at_least(q, p))
             for p, q in ((a, b), (b, a))
         ]
         self.question.system.choices.append(cases)
         return out
 
-    def _division(self, value: Value, by: Linear) -> tuple[Linear, Linear] | tuple[None, None]:
+    def _division(
+        self, value: Value, by: Affine[int]
+    ) -> tuple[Affine[int], Affine[int]] | tuple[None, None]:
         """Return quotient and remainder, rounded down; None where they are not known."""
         size = by.constant
         if by.factors or size == 0 or self._may_overflow(value):
@@ -300,15 +292,15 @@ class Side:
             within = self.question.range(form)
             low, high = (None, None) if within is None else sorted(end // size for end in within)
             if low is not None and low == high:  # `i % n` is i
-                quotient, rest = number(low), form.shifted(-low * size)
+                quotient, rest = Affine({}, low), form - low * size
             else:
                 quotient = self._of_quotient(value, size) or system.unknown(low, high)
                 rest = system.unknown(*((0, size - 1) if size > 0 else (size + 1, 0)))
-                system.constraints.append(zero(quotient.scaled(size).plus(rest).plus(form, -1)))
+                system.constraints.append(zero(quotient * size + rest - form))
             found = self._divided[value, size] = (quotient, rest)
         return found
 
-    def _of_quotient(self, value: Value, size: int) -> Linear | None:
+    def _of_quotient(self, value: Value, size: int) -> Affine[int] | None:
         """Return `value // size` where the value is a quotient itself: `x // a // b` is one."""
         origin, _ = (None, 0) if isinstance(value, Const) else self._origin(value)
         if not isinstance(origin, Let) or origin.op != "floordiv" or size < 0:
@@ -316,7 +308,7 @@ class Side:
         by = self.form(origin.args[1])
         if by.factors or by.constant <= 0:
             return None
-        return self._division(origin.args[0], by.scaled(size))[0]
+        return self._division(origin.args[0], by * size)[0]
 
     def _may_overflow(self, value: Value) -> bool:
         """Tell whether a value may be a wrapped one.
@@ -328,9 +320,10 @@ class Side:
             return False
         origin, _ = self._origin(value)
         computed = isinstance(origin, Let) and origin.op in ("add", "sub", "neg", "mul", "shl")
-        return computed and not self.question.fits(self.form(value))
+        within = self.question.range(self.form(value)) if computed else (0, 0)
+        return within is None or not fits(within, I32)
 
-    def _components(self, whole: Var) -> list[Linear]:
+    def _components(self, whole: Var) -> list[Affine[int]]:
         """Return the components of a vector; a promised vector is unique as a whole."""
         if whole not in self.vectors:
             origin, _ = self._origin(whole)
@@ -350,7 +343,7 @@ def touch_one_element(
     question: Question, sides: tuple[Side, Side], accesses: tuple[Access, Access]
 ) -> None:
     """Let both accesses run, and touch the same element."""
-    elements: list[list[Linear]] = []
+    elements: list[list[Affine[int]]] = []
     for side, access in zip(sides, accesses, strict=True):
         for loop in access.loops:
             if isinstance(loop, For):
@@ -360,12 +353,12 @@ def touch_one_element(
         elements.append([side.form(i) for i in access.stmt.index])
     # First, while the bounds of their terms are known one by one.
     question.system.constraints[:0] = [
-        zero(one.plus(other, -1)) for one, other in zip(*elements, strict=False)
+        zero(one - other) for one, other in zip(*elements, strict=False)
     ]
 
 
 # When `a op b` holds, given b - a.
-_COMPARISONS: dict[str, Callable[[Linear], Sequence[Case]]] = {
+_COMPARISONS: dict[str, Callable[[Affine[int]], Sequence[Case]]] = {
     "lt": lambda gap: [(at_least(gap, 1),)],
     "le": lambda gap: [(at_least(gap, 0),)],
     "gt": lambda gap: [(at_least(-gap, 1),)],

@@ -77,17 +77,12 @@ class _Forwards:
         for stmt in body.stmts:
             if isinstance(stmt, Let) and stmt.op == "sub" and stmt.args[1] is index:
                 last = self._form(stmt.args[0])
-                ends = self._form(start).plus(self._form(stop))
-                if last == Affine(ends.terms, ends.constant - 1):
+                if last == self._form(start) + self._form(stop) - 1:
                     return stmt
         return None
 
-    def _form(self, value: Value) -> Affine:
-        form = affine(value, self._defs)
-        total = Affine(frozenset(), form.constant)
-        for v, factor in form.terms:
-            total = total.plus(Affine(frozenset({(self._same.get(v, v), factor)}), 0))
-        return total
+    def _form(self, value: Value) -> Affine[Var]:
+        return affine(value, self._defs).renamed(lambda v: self._same.get(v, v))
 
     def _is_free(self, loop: For) -> bool:
         """Tell whether the iterations of a serial loop may run in any order."""

@@ -1,8 +1,8 @@
-"""Which tests of indices may fail in a launch, by bounds on sums of loop indices.
+"""Which tests of indices may fail in a launch, by bounds on affine forms of loop indices.
 
-The integers of a launch are given. A value is then a sum of symbols with integer factors: loop
-indices, and the results of operations that are not followed further (`interval_sums`). What may
-pass the limits of a type is given up, since such integers wrap around.
+The integers of a launch are given. A value is then an affine form of symbols: loop indices, and the
+results of operations that are not followed further (`interval_sums`). What may pass the limits of a
+type is given up, since such integers wrap around.
 """
 
 from __future__ import annotations
@@ -32,14 +32,20 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.types import BOOL, Scalar, Type, integer_limits, numpy_dtype, scalar_of, shape_of
 from difftile.ops.table import OPS
-from difftile.passes.interval_operations import BITWISE, COMPARISONS, EXACT, RULES, SPELLED
+from difftile.passes.affine import Affine, affine, definitions_of
+from difftile.passes.interval_operations import (
+    BITWISE,
+    COMPARISONS,
+    EXACT,
+    FOLLOWED,
+    SPELLED,
+    result_of,
+)
 from difftile.passes.interval_sums import (
     UNDECIDED,
-    Interval,
     Known,
     Need,
     Side,
-    Sum,
     Symbols,
     Truth,
     Whole,
@@ -47,6 +53,7 @@ from difftile.passes.interval_sums import (
     exactly,
     negated,
 )
+from difftile.passes.intervals import Interval, fits
 from difftile.records import dataclass
 
 UNCOUNTED = 2**31
@@ -62,8 +69,8 @@ class Doubt(NamedTuple):
     Args:
         fail: The failure.
         ends: The intervals of its values where it may happen.
-        needs: Sums that follow from the parameters in intervals; the failure does not happen where
-            none of these is negative. None where such sums are not known.
+        needs: Forms that follow from the parameters in intervals; the failure does not happen where
+            none of these is negative. None where such forms are not known.
     """
 
     fail: Fail
@@ -140,12 +147,12 @@ class _Walk:
 
     def fitted(self, value: Whole, scalar: Scalar) -> Whole:
         """Return an integer of a type, which wraps around where it would leave its limits."""
-        low, high = integer_limits(scalar)
-        if low <= value.low and value.high <= high:
+        if fits((value.low, value.high), scalar):
             return value
         least, most = self.symbols.ends(value)
-        if low <= least and most <= high:
-            return Whole(least, most, value.sum)
+        if fits((least, most), scalar):
+            return Whole(least, most, value.form)
+        low, high = integer_limits(scalar)
         if least == most:
             return exactly((least - low) % (high - low + 1) + low)
         return self.symbols.whole(low, high)
@@ -168,21 +175,21 @@ class _Walk:
             with np.errstate(all="ignore"):
                 found = OPS[op].numpy(*(dtype.type(arg.low) for arg in wholes))
             return exactly(int(np.asarray(found).astype(numpy_dtype(scalar))))
-        key = (op, scalar, *(arg.sum for arg in wholes))
+        key = (op, scalar, *(arg.form for arg in wholes))
         if key not in self.symbols.same:
             self.symbols.same[key] = self.applied(op, scalar, wholes)
         return self.symbols.same[key]
 
     def applied(self, op: str, scalar: Scalar, args: Sequence[Whole]) -> Whole:
         """Return the result of an op on integers."""
-        rule, count = RULES.get(op), len(self.symbols.lower)
-        found = None if rule is None else rule(self.symbols, *args)
+        count = len(self.symbols.lower)
+        found = result_of(op, self.symbols, args)
         fits = op in BITWISE or found is not None
         if found is None:
             found = self.symbols.whole(*integer_limits(scalar))
         fitted = self.fitted(found, scalar)
-        if fits and fitted is found and op in SPELLED and found.sum.terms[-1:] == ((count, 1),):
-            given = [self.symbols.described(arg.sum) for arg in args]
+        if fits and fitted is found and op in SPELLED and found.form == Affine({count: 1}):
+            given = [self.symbols.described(arg.form) for arg in args]
             texts = [one[0] for one in given if one is not None]
             if len(texts) == len(args):
                 text = SPELLED[op].format(*texts)
@@ -247,7 +254,7 @@ class _Walk:
     def doubt(self, fail: Fail, otherwise: Side) -> None:
         values = [self.of(value) for value in fail.values]
         ends = tuple(self.symbols.ends(one) for one in values if isinstance(one, Whole))
-        needs = tuple(map(self.symbols.need, otherwise.sums)) if otherwise.is_all else None
+        needs = tuple(map(self.symbols.need, otherwise.forms)) if otherwise.is_all else None
         self.found.append(Doubt(fail, ends, needs))
 
     def let(self, stmt: Let) -> None:
@@ -259,7 +266,7 @@ class _Walk:
             self.values[stmt.out] = [arg for arg in args if not isinstance(arg, list)]
         elif stmt.op == "extract" and isinstance(args[0], list) and isinstance(index, Const):
             self.values[stmt.out] = args[0][int(index.value)]
-        elif len(shape) == 1 and (stmt.op in RULES or stmt.op in ("select", "cast")):
+        elif len(shape) == 1 and (stmt.op in FOLLOWED or stmt.op == "select"):
             columns = [arg if isinstance(arg, list) else [arg] * shape[0] for arg in args]
             self.values[stmt.out] = [
                 self.result(stmt.op, scalar, source, one) for one in zip(*columns, strict=True)
@@ -303,15 +310,16 @@ class _Walk:
     ) -> Generator[bool]:
         """Bind the indices of a loop inside the block; yields whether it may run."""
         before, runs = self.turns, True
-        conditions: list[Sum] = []
+        conditions: list[Affine[int]] = []
         for index, start, stop in zip(indices, starts, stops, strict=True):
             a, b = self.of(start), self.of(stop)
             assert isinstance(a, Whole) and isinstance(b, Whole)
             low, high = self.symbols.ends(a)[0], self.symbols.ends(b)[1] - 1
             runs = runs and low <= high
-            self.turns *= max(0, min(high - low + 1, self.symbols.greatest(b.sum.plus(a.sum, -1))))
-            self.values[index] = self.symbols.whole(low, high, (a.sum,), (b.sum.shifted(-1),))
-            conditions.append(b.sum.plus(a.sum, -1).shifted(-1))
+            length = b.form - a.form
+            self.turns *= max(0, min(high - low + 1, self.symbols.greatest(length)))
+            self.values[index] = self.symbols.whole(low, high, (a.form,), (b.form - 1,))
+            conditions.append(length - 1)
         self.work += self.turns
         with self.symbols.under(Side(tuple(conditions))) as possible:
             yield runs and possible
@@ -325,18 +333,18 @@ class _Walk:
             index = self.of(stmt.index)
             assert isinstance(index, Whole)
             if runs:
-                self.carry(stmt.carries, stmt.inits, steps, index.sum.plus(start.sum, -1))
+                self.carry(stmt.carries, stmt.inits, steps, index.form - start.form)
                 self.block(stmt.body)
-        length = stop.sum.plus(start.sum, -1)
+        length = stop.form - start.form
         if self.symbols.least(length) < 0:
-            length = self.symbols.whole(0, max(0, self.symbols.greatest(length)), (length,)).sum
+            length = self.symbols.whole(0, max(0, self.symbols.greatest(length)), (length,)).form
         self.carry(stmt.outs, stmt.inits, steps, length)
 
     def turning(self, stmt: While) -> None:
         """Follow a loop that counts; carries that may wrap around count as unknown."""
         steps, before, found = _steps(stmt), self.turns, len(self.found)
         turn = self.symbols.whole(0, UNCOUNTED)
-        self.carry(stmt.carries, stmt.inits, steps, turn.sum, endless=True)
+        self.carry(stmt.carries, stmt.inits, steps, turn.form, endless=True)
         self.turns = before * UNCOUNTED
         cond = self.condition(stmt)
         with self.symbols.under(cond.yes) as possible:
@@ -344,12 +352,12 @@ class _Walk:
         if not fits:
             del self.found[found:]
             steps = [step if step == 0 else None for step in steps]
-            self.carry(stmt.carries, stmt.inits, steps, turn.sum)
+            self.carry(stmt.carries, stmt.inits, steps, turn.form)
             cond = self.condition(stmt)
         if cond.holds is not False:
             with self.symbols.under(cond.yes) as possible:
                 if possible:
-                    self.turns = before * (self.symbols.greatest(turn.sum) + 1)
+                    self.turns = before * (self.symbols.greatest(turn.form) + 1)
                     self.work += self.turns
                     self.block(stmt.body)
         self.turns = before
@@ -365,10 +373,9 @@ class _Walk:
         value = self.of(carry)
         if not step or not isinstance(value, Whole):
             return True
-        least, most = integer_limits(scalar_of(carry.type))
-        return (
-            least <= self.symbols.least(value.sum) + step
-            and self.symbols.greatest(value.sum) + step <= most
+        after = value.form + step
+        return fits(
+            (self.symbols.least(after), self.symbols.greatest(after)), scalar_of(carry.type)
         )
 
     def carry(
@@ -376,7 +383,7 @@ class _Walk:
         variables: Sequence[Var],
         inits: Sequence[Value],
         steps: Sequence[int | None],
-        turns: Sum,
+        turns: Affine[int],
         *,
         endless: bool = False,
     ) -> None:
@@ -388,7 +395,7 @@ class _Walk:
             elif step is None or not isinstance(first, Whole):
                 self.values[variable] = self.unknown(variable.type)
             else:
-                after = first.sum.plus(turns, step)
+                after = first.form.plus(turns, step)
                 made = Whole(self.symbols.least(after), self.symbols.greatest(after), after)
                 scalar = scalar_of(variable.type)
                 self.values[variable] = made if endless else self.fitted(made, scalar)
@@ -396,19 +403,7 @@ class _Walk:
 
 def _steps(loop: For | While) -> list[int | None]:
     """Return the literal that each iteration adds to a carry; None where there is none."""
-    defined = {stmt.out: stmt for stmt in loop.body.stmts if isinstance(stmt, Let)}
-
-    def step(value: Value, carry: Var) -> int | None:
-        total = 0
-        while value is not carry:
-            match defined.get(value) if isinstance(value, Var) else None:
-                case Let(op="add", args=(a, Const(by))) | Let(op="add", args=(Const(by), a)):
-                    value, total = a, total + int(by)
-                case Let(op="sub", args=(a, Const(by))):
-                    value, total = a, total - int(by)
-                case _:
-                    return None
-        return total
-
+    defs = definitions_of(loop.body)
     pairs = zip(loop.carries, loop.body.results, strict=True)
-    return [step(result, carry) for carry, result in pairs]
+    steps = [affine(result, defs) - Affine({carry: 1}) for carry, result in pairs]
+    return [None if step.factors else step.constant for step in steps]

@@ -8,55 +8,22 @@ fixed number of steps: the answer is then that nothing is known.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from difftile.passes.affine import Affine
+from difftile.passes.intervals import Ends
 from difftile.records import dataclass
 
-Unknown: TypeAlias = int
-"""A number of the system, by its position in `System.bounds`."""
-
 _STEPS = 400  # alternatives and halves that a search looks at
-
-
-class Linear(NamedTuple):
-    """`sum(factors[v] * v) + constant`."""
-
-    factors: Mapping[Unknown, int]
-    constant: int
-
-    def __neg__(self) -> Linear:
-        """Return the negative."""
-        return self.scaled(-1)
-
-    def plus(self, other: Linear, times: int = 1) -> Linear:
-        """Return the sum with a multiple of another form."""
-        factors = dict(self.factors)
-        for v, f in other.factors.items():
-            factors[v] = factors.get(v, 0) + times * f
-        kept = {v: f for v, f in factors.items() if f}
-        return Linear(kept, self.constant + times * other.constant)
-
-    def scaled(self, times: int) -> Linear:
-        """Return a multiple."""
-        return Linear({}, 0).plus(self, times)
-
-    def shifted(self, by: int) -> Linear:
-        """Return the form plus a constant."""
-        return Linear(self.factors, self.constant + by)
-
-
-def number(value: int) -> Linear:
-    """Return a constant form."""
-    return Linear({}, value)
 
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
     """A form that is zero, or else at least zero."""
 
-    form: Linear
+    form: Affine[int]
     is_zero: bool = False
 
 
@@ -64,19 +31,19 @@ Case: TypeAlias = tuple[Constraint, ...]
 """Constraints that hold together."""
 
 
-def zero(form: Linear) -> Constraint:
+def zero(form: Affine[int]) -> Constraint:
     """Return the constraint that a form is zero."""
     return Constraint(form, is_zero=True)
 
 
-def at_least(form: Linear, other: Linear | int) -> Constraint:
+def at_least(form: Affine[int], other: Affine[int] | int) -> Constraint:
     """Return the constraint that a form is another one or more."""
-    return Constraint(form.plus(number(other) if isinstance(other, int) else other, -1))
+    return Constraint(form - other)
 
 
 @dataclass(slots=True)
 class System:
-    """Constraints over integers.
+    """Constraints over integers; an unknown is its position in `bounds`.
 
     Attributes:
         bounds: For each unknown the least and the greatest value; None where there is none.
@@ -84,16 +51,14 @@ class System:
         choices: Of each one case holds.
     """
 
-    bounds: list[tuple[int | None, int | None]] = field(
-        default_factory=list[tuple["int | None", "int | None"]]
-    )
+    bounds: list[Ends] = field(default_factory=list[Ends])
     constraints: list[Constraint] = field(default_factory=list[Constraint])
     choices: list[Sequence[Case]] = field(default_factory=list[Sequence[Case]])
 
-    def unknown(self, low: int | None = None, high: int | None = None) -> Linear:
+    def unknown(self, low: int | None = None, high: int | None = None) -> Affine[int]:
         """Add an unknown and return it as a form."""
         self.bounds.append((low, high))
-        return Linear({len(self.bounds) - 1: 1}, 0)
+        return Affine({len(self.bounds) - 1: 1})
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +71,10 @@ class Solution:
 
     values: tuple[int, ...] | None
 
-    def value(self, form: Linear) -> int:
+    def value(self, form: Affine[int]) -> int:
         """Return the value of a form in the solution."""
         assert self.values is not None
-        return form.constant + sum(f * self.values[v] for v, f in form.factors.items())
+        return form.value(self.values.__getitem__)
 
 
 def solve(system: System, *, steps: int = _STEPS) -> Solution | None:
@@ -132,34 +97,30 @@ class _State:
         rows: Forms over unknowns that are left, each at least zero.
     """
 
-    bounds: dict[Unknown, tuple[int | None, int | None]]
-    solved: dict[Unknown, Linear]
-    rows: list[Linear]
+    bounds: dict[int, Ends]
+    solved: dict[int, Affine[int]]
+    rows: list[Affine[int]]
 
     def copy(self) -> _State:
         return _State(dict(self.bounds), dict(self.solved), list(self.rows))
 
-    def current(self, form: Linear) -> Linear:
+    def current(self, form: Affine[int]) -> Affine[int]:
         """Return a form over unknowns that are left."""
-        while any(v in self.solved for v in form.factors):
-            for v, f in form.factors.items():
-                if v in self.solved:
-                    rest = Linear({w: g for w, g in form.factors.items() if w != v}, form.constant)
-                    form = rest.plus(self.solved[v], f)
-                    break
+        while (v := next((v for v in form.factors if v in self.solved), None)) is not None:
+            form = form.substituted(v, self.solved[v])
         return form
 
-    def substitute(self, v: Unknown, form: Linear) -> None:
+    def substitute(self, v: int, form: Affine[int]) -> None:
         """Replace an unknown everywhere; its bounds become rows."""
         low, high = self.bounds.pop(v)
         self.solved[v] = form
         self.rows = [self.current(row) for row in self.rows]
         if low is not None:
-            self.rows.append(form.shifted(-low))
+            self.rows.append(form - low)
         if high is not None:
-            self.rows.append((-form).shifted(high))
+            self.rows.append(-form + high)
 
-    def equate(self, form: Linear) -> bool:
+    def equate(self, form: Affine[int]) -> bool:
         """Take in that a form is zero; tell whether that may be."""
         while True:
             form = self.current(form)
@@ -168,52 +129,50 @@ class _State:
             divisor = math.gcd(*form.factors.values())
             if form.constant % divisor:
                 return False
-            form = Linear(
-                {v: f // divisor for v, f in form.factors.items()}, form.constant // divisor
-            )
+            form //= divisor
             parts = self._separated(form)
             if parts is not None:
                 return all(self.equate(part) for part in parts)
-            v, least = min(form.factors.items(), key=lambda item: (abs(item[1]), item[0]))
-            rest = Linear({w: f for w, f in form.factors.items() if w != v}, form.constant)
+            v = min(form.factors, key=lambda v: (abs(form.factor(v)), v))
+            least, rest = form.split(v)
             if abs(least) == 1:
-                self.substitute(v, rest.scaled(-least))
+                self.substitute(v, rest * -least)
                 return True
             # v = t - sum(q * w) leaves remainders smaller than the least factor.
             t = max((*self.bounds, *self.solved)) + 1
             self.bounds[t] = (None, None)
             quotients = {w: f // least for w, f in rest.factors.items()}
-            self.substitute(v, Linear({t: 1, **{w: -q for w, q in quotients.items() if q}}, 0))
+            self.substitute(v, Affine({t: 1, **{w: -q for w, q in quotients.items() if q}}))
 
-    def _separated(self, form: Linear) -> tuple[Linear, Linear] | None:
+    def _separated(self, form: Affine[int]) -> tuple[Affine[int], Affine[int]] | None:
         """Return two forms that must both be zero for one to be, as bounds tell.
 
         `a * x + y` is zero only for one multiple of a in the range of y, if that is short. This is
         how indices of several axes come apart that were made one.
         """
         for a in sorted({abs(f) for f in form.factors.values()} - {1}, reverse=True):
-            y = Linear({v: f for v, f in form.factors.items() if f % a}, form.constant)
+            multiples = {v: f for v, f in form.factors.items() if not f % a}
+            y = form.without(multiples)
             if not y.factors:
                 continue
-            low, high = self._range(y)
+            low, high = y.ends(self.bounds.__getitem__)
             if low is None or high is None:
                 continue
             first, last = -(-low // a), high // a
             if first > last:
-                return number(1), number(1)  # no multiple at all
+                return Affine({}, 1), Affine({}, 1)  # no multiple at all
             if first < last:
                 continue
-            x = Linear({v: f // a for v, f in form.factors.items() if not f % a}, first)
-            return x, y.shifted(-first * a)
+            return Affine(multiples) // a + first, y - first * a
         return None
 
     def narrow(self) -> bool:
         """Let rows narrow bounds until nothing changes; tell whether a solution may be left."""
         for _ in range(40):
             changed = False
-            kept: list[Linear] = []
+            kept: list[Affine[int]] = []
             for row in self.rows:
-                low, high = self._range(row)
+                low, high = row.ends(self.bounds.__getitem__)
                 if high is not None and high < 0:
                     return False
                 if low is not None and low >= 0:
@@ -229,24 +188,11 @@ class _State:
                 break
         return True
 
-    def _range(self, row: Linear) -> tuple[int | None, int | None]:
-        low: int | None = row.constant
-        high: int | None = row.constant
-        for v, f in row.factors.items():
-            least, most = self.bounds[v] if f > 0 else self.bounds[v][::-1]
-            low = None if low is None or least is None else low + f * least
-            high = None if high is None or most is None else high + f * most
-        return low, high
-
-    def _tighten(self, row: Linear, v: Unknown, f: int) -> bool | None:
+    def _tighten(self, row: Affine[int], v: int, f: int) -> bool | None:
         """Bound one unknown by the ranges of the others in a row; None if it has no values left."""
-        most = row.constant  # of the rest
-        for w, g in row.factors.items():
-            if w != v:
-                end = self.bounds[w][g > 0]
-                if end is None:
-                    return False
-                most += g * end
+        _, most = row.split(v)[1].ends(self.bounds.__getitem__)
+        if most is None:
+            return False
         low, high = self.bounds[v]
         if f > 0:  # v >= -most / f
             bound = -(most // f)
@@ -267,23 +213,23 @@ class _State:
         """Return two or three parts of the range of the unknown that has the smallest."""
         involved = {v for row in self.rows for v in row.factors}
 
-        def size(v: Unknown) -> tuple[bool, int, int]:
+        def size(v: int) -> tuple[bool, int, int]:
             low, high = self.bounds[v]
             bounded = low is not None and high is not None
             return not bounded, high - low if low is not None and high is not None else 0, v
 
         v = min(involved, key=size)
         low, high = self.bounds[v]
-        x = Linear({v: 1}, 0)
+        x = Affine({v: 1})
         if low is not None and high is not None:
             middle = (low + high) // 2
-            return [(at_least(number(middle), x),), (at_least(x, middle + 1),)]
+            return [(at_least(Affine({}, middle), x),), (at_least(x, middle + 1),)]
         start = low if low is not None else high if high is not None else 0
-        cases: list[Case] = [(zero(x.shifted(-start)),)]
+        cases: list[Case] = [(zero(x - start),)]
         if high is None:
             cases.append((at_least(x, start + 1),))
         if low is None:
-            cases.append((at_least(number(start - 1), x),))
+            cases.append((at_least(Affine({}, start - 1), x),))
         return cases
 
     def solution(self) -> Solution:
@@ -296,7 +242,7 @@ class _State:
         whole = Solution(tuple(known.get(v, 0) for v in range(count)))
         values: list[int] = []
         for v in range(count):
-            values.append(known[v] if v in known else whole.value(self.current(Linear({v: 1}, 0))))
+            values.append(known[v] if v in known else whole.value(self.current(Affine({v: 1}))))
         return Solution(tuple(values))
 
 
@@ -318,7 +264,7 @@ def _search(
     for v in fixed:
         low = state.bounds[v][0]
         assert low is not None
-        state.substitute(v, number(low))
+        state.substitute(v, Affine({}, low))
     if fixed and not state.narrow():
         return None
     budget[0] -= 1

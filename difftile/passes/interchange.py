@@ -130,7 +130,7 @@ class _Nest:
 
         def back() -> None:
             total = b.cast(b.load(sums, slot()), scalar_of(element))
-            index = self._index()
+            index = self.shared.index(b, self.cloner)
             touched = self.shared.guards(b, index).value
             with nullcontext() if isinstance(touched, Const) else b.branch(touched):
                 b.accumulate(self.array, index, total)
@@ -166,13 +166,3 @@ class _Nest:
         b.extend(block.stmts)
         with nullcontext() if hit == Const(True, BOOL) else b.branch(hit):
             b.store(local, slot, b.call("add", b.load(local, slot), value))
-
-    def _index(self) -> tuple[Value, ...]:
-        """Append the index of an element, from its affine forms."""
-        values: list[Value] = []
-        for form in self.shared.forms:
-            total = self.b.expr(Const(form.constant, I32))
-            for v, factor in sorted(form.terms, key=lambda term: term[0].name):
-                total = total + self.b.expr(self.cloner.value(v)) * factor
-            values.append(total.value)
-        return tuple(values)

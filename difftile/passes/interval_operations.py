@@ -1,209 +1,127 @@
-"""The results of integer operations as sums and intervals; integers are not limited here."""
+"""The results of integer operations, as forms and intervals; integers are not limited here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from difftile.passes.interval_sums import Sum, Symbols, Truth, Whole, exactly, negated
+from difftile.passes.affine import Affine
+from difftile.passes.interval_sums import Symbols, Truth, Whole, negated
+from difftile.passes.intervals import OPERATIONS
 
 _Rule: TypeAlias = Callable[..., "Whole | None"]
 
 
-def _sum(a: Whole, b: Whole, times: int) -> Whole:
-    low, high = (b.low, b.high) if times > 0 else (-b.high, -b.low)
-    return Whole(a.low + low, a.high + high, a.sum.plus(b.sum, times))
+def result_of(op: str, symbols: Symbols, args: Sequence[Whole]) -> Whole | None:
+    """Return the result of an operation; None if nothing is known of it."""
+    rule = _RULES.get(op)
+    found = None if rule is None else rule(symbols, *args)
+    if found is None and op in OPERATIONS:
+        ends = OPERATIONS[op](*map(symbols.ends, args))
+        return None if ends is None else symbols.whole(*ends)
+    return found
 
 
-def _product(symbols: Symbols, a: Whole, b: Whole) -> Whole:
+def _linear(op: str, of: Callable[..., Affine[int]]) -> _Rule:
+    def rule(symbols: Symbols, *args: Whole) -> Whole | None:
+        ends = OPERATIONS[op](*((arg.low, arg.high) for arg in args))
+        return None if ends is None else Whole(*ends, of(*(arg.form for arg in args)))
+
+    return rule
+
+
+def _inverse(form: Affine[int]) -> Affine[int]:
+    return -form - 1
+
+
+_negative = _linear("neg", operator.neg)
+
+
+def _product(symbols: Symbols, a: Whole, b: Whole) -> Whole | None:
     if a.low == a.high:
         a, b = b, a
-    (low, high), (first, last) = symbols.ends(a), symbols.ends(b)
-    corners = [x * y for x in (low, high) for y in (first, last)]
-    if first == last:
-        return Whole(min(corners), max(corners), a.sum.scaled(first))
-    if a.sum == b.sum and low < 0 < high:
-        corners.append(0)
-    return symbols.whole(min(corners), max(corners))
+    first, last = symbols.ends(b)
+    ends = None if first < last else OPERATIONS["mul"](symbols.ends(a), (first, last))
+    return None if ends is None else Whole(*ends, a.form * first)
 
 
-def _quotient(symbols: Symbols, a: Whole, b: Whole) -> Whole | None:
-    (low, high), (first, last) = symbols.ends(a), symbols.ends(b)
-    if first <= 0 <= last:
-        return None
-    factors = (a.sum.constant, *(factor for _, factor in a.sum.terms))
-    corners = [x // y for x in (low, high) for y in (first, last)]
-    if first == last and all(factor % first == 0 for factor in factors):
-        terms = tuple((symbol, factor // first) for symbol, factor in a.sum.terms)
-        return Whole(min(corners), max(corners), Sum(a.sum.constant // first, terms))
-    return symbols.whole(min(corners), max(corners))
+def _quotient(op: str) -> _Rule:
+    def rule(symbols: Symbols, a: Whole, b: Whole) -> Whole | None:
+        first, last = symbols.ends(b)
+        ends = None if first < last else OPERATIONS[op](symbols.ends(a), (first, last))
+        if ends is None:
+            return None
+        divides = all(n % first == 0 for n in (a.form.constant, *a.form.factors.values()))
+        return Whole(*ends, a.form // first) if divides else None
+
+    return rule
 
 
 def _remainder(symbols: Symbols, a: Whole, b: Whole) -> Whole | None:
-    (low, high), (first, last) = symbols.ends(a), symbols.ends(b)
-    if first > 0:
-        if low >= 0 and high < first:
-            return a
-        return symbols.whole(0, min(last - 1, high) if low >= 0 else last - 1)
-    return symbols.whole(first + 1, 0) if last < 0 else None
-
-
-def _c_quotient(symbols: Symbols, a: Whole, b: Whole) -> Whole | None:
-    is_positive = symbols.ends(a)[0] >= 0 and symbols.ends(b)[0] > 0
-    return _quotient(symbols, a, b) if is_positive else None
-
-
-def _c_remainder(symbols: Symbols, a: Whole, b: Whole) -> Whole | None:
-    (low, high), (first, last) = symbols.ends(a), symbols.ends(b)
-    if first > 0 and low >= 0:
-        return _remainder(symbols, a, b)
-    most = max(abs(first), abs(last)) - 1
-    if first <= 0 <= last:
-        return None
-    return symbols.whole(max(-most, min(low, 0)), min(most, max(high, 0)))
+    low, high = symbols.ends(a)
+    return a if low >= 0 and high < symbols.ends(b)[0] else None
 
 
 def _lesser(symbols: Symbols, a: Whole, b: Whole) -> Whole:
     (low, high), (first, last) = symbols.ends(a), symbols.ends(b)
     if high <= first or last <= low:
         return a if high <= first else b
-    return symbols.whole(min(low, first), min(high, last), (), (a.sum, b.sum))
+    return symbols.whole(min(low, first), min(high, last), (), (a.form, b.form))
 
 
 def _greater(symbols: Symbols, a: Whole, b: Whole) -> Whole:
     (low, high), (first, last) = symbols.ends(a), symbols.ends(b)
     if low >= last or first >= high:
         return a if low >= last else b
-    return symbols.whole(max(low, first), max(high, last), (a.sum, b.sum), ())
-
-
-def _magnitude(symbols: Symbols, a: Whole) -> Whole:
-    low, high = symbols.ends(a)
-    if low >= 0:
-        return a
-    return _sum(exactly(0), a, -1) if high <= 0 else symbols.whole(0, max(-low, high))
-
-
-def _common_bits(symbols: Symbols, a: Whole, b: Whole) -> Whole | None:
-    most = [high for low, high in (symbols.ends(a), symbols.ends(b)) if low >= 0]
-    return symbols.whole(0, min(most)) if most else None
-
-
-def _any_bits(symbols: Symbols, a: Whole, b: Whole) -> Whole | None:
-    ends = symbols.ends(a), symbols.ends(b)
-    if min(low for low, _ in ends) < 0:
-        return None
-    return symbols.whole(0, 2 ** max(high for _, high in ends).bit_length() - 1)
-
-
-def _shifted(by: Callable[[int, int], int]) -> Callable[[Symbols, Whole, Whole], Whole | None]:
-    def rule(symbols: Symbols, a: Whole, b: Whole) -> Whole | None:
-        (low, high), (first, last) = symbols.ends(a), symbols.ends(b)
-        if low < 0 or first < 0 or last > 31:
-            return None
-        corners = [by(x, y) for x in (low, high) for y in (first, last)]
-        return symbols.whole(min(corners), max(corners))
-
-    return rule
-
-
-def _add(symbols: Symbols, a: Whole, b: Whole) -> Whole:
-    return _sum(a, b, 1)
-
-
-def _subtract(symbols: Symbols, a: Whole, b: Whole) -> Whole:
-    return _sum(a, b, -1)
-
-
-def _negative(symbols: Symbols, a: Whole) -> Whole:
-    return _sum(exactly(0), a, -1)
-
-
-def _inverse(symbols: Symbols, a: Whole) -> Whole:
-    return _sum(exactly(-1), a, -1)
+    return symbols.whole(max(low, first), max(high, last), (a.form, b.form), ())
 
 
 def _clamped(symbols: Symbols, a: Whole, low: Whole, high: Whole) -> Whole:
     return _lesser(symbols, _greater(symbols, a, low), high)
 
 
-def _count_of_bits(symbols: Symbols, a: Whole) -> Whole:
-    return symbols.whole(0, 64)
+def _magnitude(symbols: Symbols, a: Whole) -> Whole | None:
+    low, high = symbols.ends(a)
+    if low >= 0:
+        return a
+    return _negative(symbols, a) if high <= 0 else None
 
 
 def _itself(symbols: Symbols, a: Whole) -> Whole:
     return a
 
 
-def _left(a: int, b: int) -> int:
-    return a << b
-
-
-def _right(a: int, b: int) -> int:
-    return a >> b
-
-
-RULES: Mapping[str, _Rule] = {
-    "add": _add,
-    "sub": _subtract,
+# None: no more is known of the result than an interval.
+_RULES: Mapping[str, _Rule] = {
+    "add": _linear("add", operator.add),
+    "sub": _linear("sub", operator.sub),
     "neg": _negative,
-    "invert": _inverse,
+    "invert": _linear("invert", _inverse),
     "mul": _product,
-    "floordiv": _quotient,
+    "floordiv": _quotient("floordiv"),
     "mod": _remainder,
-    "raw_div": _c_quotient,
-    "raw_mod": _c_remainder,
+    "raw_div": _quotient("raw_div"),
+    "raw_mod": _remainder,
     "min": _lesser,
     "max": _greater,
     "clamp": _clamped,
     "abs": _magnitude,
-    "bit_and": _common_bits,
-    "bit_or": _any_bits,
-    "bit_xor": _any_bits,
-    "shl": _shifted(_left),
-    "shr": _shifted(_right),
-    "shr_logical": _shifted(_right),
-    "popcnt": _count_of_bits,
-    "clz": _count_of_bits,
     "cast": _itself,
     "unique": _itself,
 }
-"""None: nothing is known of the result."""
-EXACT = frozenset(RULES) - {"add", "sub", "neg", "mul", "cast", "unique"} | {"ipow"}
+FOLLOWED = frozenset((*OPERATIONS, *_RULES))
+"""Operations of whose results something is known."""
+EXACT = FOLLOWED - {"add", "sub", "neg", "mul", "cast", "unique"} | {"ipow"}
 """Operations whose results of literals are computed by their meaning."""
 
-
-def _less(symbols: Symbols, a: Whole, b: Whole) -> Truth:
-    return symbols.less(a, b)
-
-
-def _more(symbols: Symbols, a: Whole, b: Whole) -> Truth:
-    return symbols.less(b, a)
-
-
-def _at_most(symbols: Symbols, a: Whole, b: Whole) -> Truth:
-    return negated(symbols.less(b, a))
-
-
-def _at_least(symbols: Symbols, a: Whole, b: Whole) -> Truth:
-    return negated(symbols.less(a, b))
-
-
-def _unequal(symbols: Symbols, a: Whole, b: Whole) -> Truth:
-    return symbols.unequal(a, b)
-
-
-def _equal(symbols: Symbols, a: Whole, b: Whole) -> Truth:
-    return negated(symbols.unequal(a, b))
-
-
 COMPARISONS: Mapping[str, Callable[[Symbols, Whole, Whole], Truth]] = {
-    "lt": _less,
-    "gt": _more,
-    "le": _at_most,
-    "ge": _at_least,
-    "ne": _unequal,
-    "eq": _equal,
+    "lt": lambda symbols, a, b: symbols.less(a, b),
+    "gt": lambda symbols, a, b: symbols.less(b, a),
+    "le": lambda symbols, a, b: negated(symbols.less(b, a)),
+    "ge": lambda symbols, a, b: negated(symbols.less(a, b)),
+    "ne": lambda symbols, a, b: symbols.unequal(a, b),
+    "eq": lambda symbols, a, b: negated(symbols.unequal(a, b)),
 }
 
 BITWISE = frozenset(("bit_and", "bit_or", "bit_xor"))

@@ -1,14 +1,26 @@
-"""The least and greatest values of integers, where they follow from literals."""
+"""Intervals of integers, and those of the integers of a program where they follow from literals."""
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Mapping
+from itertools import product
 from typing import TypeAlias
 
 from difftile.ir.nodes import Block, Const, For, Let, ParallelFor, Stmt, Value, Var
-from difftile.ir.types import I32
+from difftile.ir.types import I32, Scalar, integer_limits
 from difftile.ir.walk import bound, definitions, walk
 
 Interval: TypeAlias = tuple[int, int]
+"""The least and the greatest integer."""
+Ends: TypeAlias = "tuple[int | None, int | None]"
+"""The same, and None where there is no least or greatest one."""
+
+
+def fits(ends: Interval, scalar: Scalar) -> bool:
+    """Tell whether the integers of an interval are within the limits of a type."""
+    least, most = integer_limits(scalar)
+    return least <= ends[0] and ends[1] <= most
 
 
 class Intervals:
@@ -42,7 +54,8 @@ class Intervals:
                 return 0, int(mask)
             case Let(op="add" | "sub" | "mul" | "min" | "max" as op, args=args):
                 first, second = map(self.of, args)
-                return None if first is None or second is None else _combined(op, first, second)
+                found = None if first is None or second is None else OPERATIONS[op](first, second)
+                return None if found is None or not fits(found, I32) else found
             case _:
                 return None
 
@@ -51,18 +64,85 @@ class Intervals:
         return None if first is None or last is None else (first[0], last[1] - 1)
 
 
-def _combined(op: str, first: Interval, second: Interval) -> Interval | None:
-    (a, b), (c, d) = first, second
-    match op:
-        case "add":
-            low, high = a + c, b + d
-        case "sub":
-            low, high = a - d, b - c
-        case "mul":
-            ends = (a * c, a * d, b * c, b * d)
-            low, high = min(ends), max(ends)
-        case "min":
-            low, high = min(a, c), min(b, d)
-        case _:
-            low, high = max(a, c), max(b, d)
-    return (low, high) if low >= -(2**31) and high < 2**31 else None
+def _by_ends(of: Callable[..., int]) -> Callable[..., Interval]:
+    """Return the rule of an operation that is least and greatest at ends of its arguments."""
+
+    def rule(*args: Interval) -> Interval:
+        found = [of(*ends) for ends in product(*args)]
+        return min(found), max(found)
+
+    return rule
+
+
+def _quotient(a: Interval, b: Interval) -> Interval | None:
+    return None if b[0] <= 0 <= b[1] else _by_ends(operator.floordiv)(a, b)
+
+
+def _remainder(a: Interval, b: Interval) -> Interval | None:
+    (low, high), (first, last) = a, b
+    if first > 0:
+        return 0, min(last - 1, high) if low >= 0 else last - 1
+    return (first + 1, 0) if last < 0 else None
+
+
+def _c_quotient(a: Interval, b: Interval) -> Interval | None:
+    return _quotient(a, b) if a[0] >= 0 and b[0] > 0 else None
+
+
+def _c_remainder(a: Interval, b: Interval) -> Interval | None:
+    (low, high), (first, last) = a, b
+    if first > 0 and low >= 0:
+        return _remainder(a, b)
+    if first <= 0 <= last:
+        return None
+    most = max(abs(first), abs(last)) - 1
+    return max(-most, min(low, 0)), min(most, max(high, 0))
+
+
+def _magnitude(a: Interval) -> Interval:
+    return max(0, a[0], -a[1]), max(-a[0], a[1])
+
+
+def _common_bits(*args: Interval) -> Interval | None:
+    most = [high for low, high in args if low >= 0]
+    return (0, min(most)) if most else None
+
+
+def _any_bits(a: Interval, b: Interval) -> Interval | None:
+    return None if min(a[0], b[0]) < 0 else (0, 2 ** max(a[1], b[1]).bit_length() - 1)
+
+
+def _shifted(by: Callable[[int, int], int]) -> Callable[[Interval, Interval], Interval | None]:
+    def rule(a: Interval, b: Interval) -> Interval | None:
+        return None if a[0] < 0 or b[0] < 0 or b[1] > 31 else _by_ends(by)(a, b)
+
+    return rule
+
+
+def _count_of_bits(_: Interval) -> Interval:
+    return 0, 64
+
+
+OPERATIONS: Mapping[str, Callable[..., Interval | None]] = {
+    "add": _by_ends(operator.add),
+    "sub": _by_ends(operator.sub),
+    "neg": _by_ends(operator.neg),
+    "invert": _by_ends(operator.invert),
+    "mul": _by_ends(operator.mul),
+    "floordiv": _quotient,
+    "mod": _remainder,
+    "raw_div": _c_quotient,
+    "raw_mod": _c_remainder,
+    "min": _by_ends(min),
+    "max": _by_ends(max),
+    "abs": _magnitude,
+    "bit_and": _common_bits,
+    "bit_or": _any_bits,
+    "bit_xor": _any_bits,
+    "shl": _shifted(operator.lshift),
+    "shr": _shifted(operator.rshift),
+    "shr_logical": _shifted(operator.rshift),
+    "popcnt": _count_of_bits,
+    "clz": _count_of_bits,
+}
+"""Intervals of results by those of arguments; integers are not limited, None: nothing is known."""

@@ -29,7 +29,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.types import I32
 from difftile.ir.walk import array_of, operands, walk, with_blocks, with_tasks
-from difftile.passes.affine import Affine, Place, affine, definitions_of, owns, place_of
+from difftile.passes.affine import Affine, Place, affine, definitions_of, differ, owns, place_of
 
 _ZERO = Const(0, I32)
 
@@ -75,7 +75,7 @@ class _SingleWrites:
             if any(len(stmt.index) < array.type.ndim for stmt in stmts):
                 continue
             places = [place_of(stmt, self.defs) for stmt in stmts]
-            apart = all(_are_apart(one, other) for one, other in combinations(places, 2))
+            apart = all(differ(one, other) for one, other in combinations(places, 2))
             if apart and owns(places, self.task.indices, self.varying, {}):
                 self.apart.add(array)
 
@@ -122,18 +122,13 @@ class _SingleWrites:
         """
         stop = affine(loop.stop, self.defs)
         counted = Var("slot", I32)
-        last = Affine(frozenset({(counted, 1)}), 1).plus(stop, -1)  # -back
+        back = stop - 1 - Affine({counted: 1})
         for form in place:
             factor = form.factor(loop.index)
-            ends = [v for v, _ in stop.terms if v in self.varying]
+            ends = [v for v in stop.factors if v in self.varying]
             cancels = ends and all(form.factor(v) == -factor * stop.factor(v) for v in ends)
             if factor and loop.start == _ZERO and cancels:
-                return counted, tuple(
-                    Affine(one.terms - {(loop.index, one.factor(loop.index))}, one.constant).plus(
-                        last, -one.factor(loop.index)
-                    )
-                    for one in place
-                )
+                return counted, tuple(one.substituted(loop.index, back) for one in place)
         return loop.index, place
 
     def most(self, stop: Value) -> int | None:
@@ -146,12 +141,6 @@ class _SingleWrites:
                 return min(known, default=None)
             case _:
                 return None
-
-
-def _are_apart(one: Place, other: Place) -> bool:
-    """Tell whether two places differ by a number other than zero along some axis."""
-    gaps = [a.plus(b, -1) for a, b in zip(one, other, strict=True)]
-    return any(not gap.terms and gap.constant for gap in gaps)
 
 
 def _varying(task: ParallelFor) -> set[Var]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from difftile.passes.accesses import Access, Leaf, Task
+from difftile.passes.affine import Affine
 from difftile.passes.forms import Question, Side, touch_one_element
-from difftile.passes.integers import Linear, at_least, solve, zero
+from difftile.passes.integers import at_least, solve, zero
 from difftile.passes.iterations import Iterations, NotIntegers
 from difftile.records import dataclass
 
@@ -42,27 +43,25 @@ def meeting(
     question = Question(task.scope, task.varying, task.written, known)
     sides = (Side(question, 0), Side(question, 1))
     system = question.system
-    gaps: list[Linear] = []
+    gaps: list[Affine[int]] = []
     for index, start, stop in zip(
         task.loop.indices, task.loop.starts, task.loop.stops, strict=True
     ):
-        first, last = sides[0].form(start), sides[0].form(stop).shifted(-1)
+        first, last = sides[0].form(start), sides[0].form(stop) - 1
         here, there = (question.between(first, last) for _ in sides)
         # The difference is an unknown of its own: most proofs are about differences.
-        gap = question.between(first.plus(last, -1), last.plus(first, -1))
+        gap = question.between(first - last, last - first)
         gaps.append(gap)
-        system.constraints.append(zero(here.plus(gap).plus(there, -1)))
+        system.constraints.append(zero(here + gap - there))
         sides[0].known[index], sides[1].known[index] = here, there
     # Where both accesses are the same, the second iteration may be taken for the later one.
     signs = (1,) if a is b else (1, -1)
-    system.choices.append([(at_least(gap.scaled(s), 1),) for gap in gaps for s in signs])
+    system.choices.append([(at_least(gap * s, 1),) for gap in gaps for s in signs])
     touch_one_element(question, sides, (a, b))
     for parts in question.unique.values():
         if all(side in parts for side in (0, 1)):
             pairs = list(zip(parts[0], parts[1], strict=True))
-            system.choices.append(
-                [(at_least(p.plus(q, -1).scaled(s), 1),) for p, q in pairs for s in (1, -1)]
-            )
+            system.choices.append([(at_least((p - q) * s, 1),) for p, q in pairs for s in (1, -1)])
     found = solve(system)
     if found is None:
         return None

@@ -15,9 +15,9 @@ from difftile.ir.facts import arrays_written, defined_in, fact
 from difftile.ir.nodes import Alloc, Array, Block, For, Load, Memory, ParallelFor, Stmt, Var
 from difftile.ir.walk import regions
 from difftile.passes.accesses import Access, Scope, accesses_of, scope_of
-from difftile.passes.affine import definitions_of, differ, disjoint, place_of
+from difftile.passes.affine import Affine, definitions_of, differ, disjoint, place_of
 from difftile.passes.forms import Question, Side, touch_one_element
-from difftile.passes.integers import number, solve, zero
+from difftile.passes.integers import solve, zero
 
 
 @fact
@@ -215,14 +215,14 @@ class _Task:
                 self.parallel.indices, self.parallel.starts, self.parallel.stops, strict=True
             )
             for index, start, stop in ends:
-                here = question.between(sides[0].form(start), sides[0].form(stop).shifted(-1))
+                here = question.between(sides[0].form(start), sides[0].form(stop) - 1)
                 question.shared[index] = here
         if isinstance(loop, For):
-            start, last = sides[0].form(loop.start), sides[0].form(loop.stop).shifted(-1)
+            start, last = sides[0].form(loop.start), sides[0].form(loop.stop) - 1
             here, there = (question.between(start, last) for _ in sides)
             # The difference is an unknown of its own: most proofs are about differences.
-            gap = question.between(number(1), last.plus(start, -1))
-            system.constraints.append(zero(here.plus(gap).plus(there, -1)))
+            gap = question.between(Affine({}, 1), last - start)
+            system.constraints.append(zero(here + gap - there))
             sides[0].known[loop.index], sides[1].known[loop.index] = here, there
         touch_one_element(question, sides, (first, second))
         return solve(system) is not None

@@ -12,7 +12,7 @@ from difftile.ir.facts import arrays_written, defined_in
 from difftile.ir.nodes import Array, Block, Derivative, For, Load, Ruled, Stmt, Store
 from difftile.ir.walk import WRITES, array_of, walk, with_operands
 from difftile.ops.build import zero
-from difftile.passes.affine import Affine, affine, definitions_of, differ
+from difftile.passes.affine import Place, affine, definitions_of, differ
 from difftile.passes.bounds import Ranges
 from difftile.passes.elements import Element, Elements, element_of
 
@@ -85,7 +85,7 @@ def _fixed(loop: For, owned: set[Array], around: Block) -> list[Element]:
     written = arrays_written(loop.body)
     defs = definitions_of(around)
 
-    def place(element: Element) -> tuple[Affine, ...]:
+    def place(element: Element) -> Place:
         return tuple(affine(i, defs) for i in element[1])
 
     return [

@@ -151,10 +151,9 @@ def _scatter(stmt: Accumulate, task: ParallelFor, defs: Mapping[Var, Stmt]) -> _
         if modulo is not None and (modulo.args[1] != stop or start != Const(0, I32)):
             return None
         form = affine(modulo.args[0] if modulo is not None else place, defs)
-        terms = dict(form.terms)
-        if modulo is not None and isinstance(stop, Var):
-            terms.pop(stop, None)  # (i - 1 + n) % n
-        if terms != {index: 1}:
+        if modulo is not None:
+            form = form.without((stop,))  # (i - 1 + n) % n
+        if form.factors != {index: 1}:
             return None
         offset.append(form.constant)
         wraps.append(modulo is not None)
@@ -215,7 +214,7 @@ class _Gather:
     def _plus(self, bound: Value, by: int) -> Value:
         """Return a bound moved by some elements: `n - 1` moved by one is `n`."""
         form = affine(bound, self.defs)
-        match [*form.terms]:
+        match [*form.factors.items()]:
             case [(variable, 1)]:
                 return (self.b.expr(variable) + (form.constant + by)).value
             case _:

@@ -40,7 +40,7 @@ from difftile.ir.walk import (
     without_stmts,
 )
 from difftile.ops.build import Expr, OpBuilder
-from difftile.passes.affine import Affine, affine, definitions_of
+from difftile.passes.affine import Affine, Place, affine, definitions_of
 from difftile.passes.dce import slim_block
 from difftile.passes.exclusive import owned_arrays
 from difftile.passes.precedence import StaleLoads
@@ -95,7 +95,7 @@ class SharedSum:
     """
 
     stmt: Accumulate
-    forms: tuple[Affine, ...]
+    forms: Place
     kept: tuple[Axis, ...]
     column: Axis | None
     summed: tuple[Axis, ...]
@@ -105,6 +105,16 @@ class SharedSum:
     inner: Block
     in_loop: bool
     beside: int
+
+    def index(self, b: OpBuilder, cloner: Cloner) -> tuple[Value, ...]:
+        """Append the index of the element, by the values that a copy of the axes has."""
+        values: list[Value] = []
+        for form in self.forms:
+            total = b.expr(Const(form.constant, I32))
+            for v, factor in sorted(form.factors.items(), key=lambda term: term[0].name):
+                total = total + b.expr(cloner.value(v)) * factor
+            values.append(total.value)
+        return tuple(values)
 
     def guards(self, b: OpBuilder, index: tuple[Value, ...]) -> Expr:
         """Append whether an element may be touched though no iteration might have added to it.
@@ -204,7 +214,7 @@ class _Found:
         task: ParallelFor,
         stmt: Accumulate,
         loops: tuple[For, ...],
-        forms: tuple[Affine, ...],
+        forms: Place,
         deep: bool,
     ) -> None:
         self.b = b
@@ -234,7 +244,7 @@ class _Found:
             return None
         forms, solved, elements = self.solved(axes, turns) if self.deep else (self.forms, (), ())
         outer = [a for a in axes if all(a is not one.axis for one in solved)]
-        varying = {v for form in forms for v, _ in form.terms if v in self.inside}
+        varying = {v for form in forms for v in form.factors if v in self.inside}
         if not varying <= indices:
             return None
         kept = [axis for axis in (*outer, *turns) if axis.index in varying]
@@ -287,7 +297,7 @@ class _Found:
 
     def solved(
         self, axes: list[Axis], turns: list[Axis]
-    ) -> tuple[tuple[Affine, ...], tuple[Solved, ...], tuple[Axis, ...]]:
+    ) -> tuple[Place, tuple[Solved, ...], tuple[Axis, ...]]:
         """Return the index with new axes in place of sums of two loops' indices.
 
         `x[i + u] += ..`, the adjoint of a convolution, becomes `x[p] += ..` where i is p - u.
@@ -295,13 +305,13 @@ class _Found:
         Returns:
             The index, the axes that follow from it, and the new axes.
         """
-        forms: list[Affine] = []
+        forms: list[Affine[Var]] = []
         found: list[Solved] = []
         elements: list[Axis] = []
         of_task, of_turn = ({a.index: a for a in group} for group in (axes, turns))
-        used = Counter(v for form in self.forms for v, _ in form.terms)
+        used = Counter(v for form in self.forms for v in form.factors)
         for form in self.forms:
-            factors = {v: f for v, f in form.terms if v in self.inside}
+            factors = {v: f for v, f in form.factors.items() if v in self.inside}
             parallel = [v for v in factors if v in of_task and factors[v] == 1 and used[v] == 1]
             serial = [v for v in factors if v in of_turn and used[v] == 1]
             if len(factors) != 2 or len(parallel) != 1 or len(serial) != 1:
@@ -312,8 +322,7 @@ class _Found:
             element = Var(i.index.name, I32)
             found.append(Solved(i, element, u.index, factor))
             elements.append(self.reached(i, u, factor, element))
-            terms = {(v, f) for v, f in form.terms if v not in factors}
-            forms.append(Affine(frozenset({*terms, (element, 1)}), form.constant))
+            forms.append(form.without(factors) + Affine({element: 1}))
         return tuple(forms), tuple(found), tuple(elements)
 
     def reached(self, i: Axis, u: Axis, factor: int, element: Var) -> Axis:

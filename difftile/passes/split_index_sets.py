@@ -141,8 +141,8 @@ class _Cut:
 
     loop: For
     defs: MutableMapping[Var, Stmt]
-    lows: list[Affine] = field(default_factory=list[Affine])
-    highs: list[Affine] = field(default_factory=list[Affine])
+    lows: list[Affine[Var]] = field(default_factory=list[Affine[Var]])
+    highs: list[Affine[Var]] = field(default_factory=list[Affine[Var]])
     simpler: dict[Var, Let | Value] = field(default_factory=dict[Var, "Let | Value"])
 
     def __post_init__(self) -> None:
@@ -164,21 +164,20 @@ class _Cut:
                 self.comparison(let)
         return bool(self.simpler)
 
-    def position(self, form: Affine) -> tuple[int, Affine] | None:
+    def position(self, form: Affine[Var]) -> tuple[int, Affine[Var]] | None:
         """Return the factor of the index, 1 or -1, and the rest, which no iteration changes."""
-        factor = form.factor(self.loop.index)
-        rest = form.plus(_index(self.loop.index), -factor)
+        factor, rest = form.split(self.loop.index)
         if abs(factor) != 1 or not self.is_fixed(rest):
             return None
         return factor, rest
 
-    def is_fixed(self, form: Affine) -> bool:
-        return not any(variable in self.own for variable, _ in form.terms)
+    def is_fixed(self, form: Affine[Var]) -> bool:
+        return not any(variable in self.own for variable in form.factors)
 
-    def from_(self, low: Affine) -> bool:
+    def from_(self, low: Affine[Var]) -> bool:
         """Leave iterations before one to other parts; tell whether those are few."""
-        first = low.plus(self.ends[0], -1)
-        if first.terms:
+        first = low - self.ends[0]
+        if first.factors:
             self.lows.append(low)
             return True
         if first.constant > _WIDEST:
@@ -187,11 +186,11 @@ class _Cut:
             self.lows.append(low)
         return True
 
-    def before(self, high: Affine) -> bool:
+    def before(self, high: Affine[Var]) -> bool:
         """Leave iterations from one on to other parts; tell whether those are few."""
-        rest = self.ends[1].plus(high, -1)
-        if rest.terms:
-            if not high.terms:
+        rest = self.ends[1] - high
+        if rest.factors:
+            if not high.factors:
                 return False
             self.highs.append(high)
             return True
@@ -201,7 +200,7 @@ class _Cut:
             self.highs.append(high)
         return True
 
-    def between(self, low: Affine, high: Affine) -> bool:
+    def between(self, low: Affine[Var], high: Affine[Var]) -> bool:
         """Do the same at both ends."""
         lows, highs = list(self.lows), list(self.highs)
         if self.from_(low) and self.before(high):
@@ -228,13 +227,12 @@ class _Cut:
         if found is None or abs(times) > 1:
             return
         factor, rest = found
-        if form == _index(self.loop.index) and extent.plus(self.ends[1], -1).terms:
+        if form == Affine({self.loop.index: 1}) and (extent - self.ends[1]).factors:
             return  # a position in a field of several axes, whose first row is short
         if factor > 0:
-            inside = self.between(rest.scaled(-1), extent.plus(rest, -1))
+            inside = self.between(-rest, extent - rest)
         else:
-            above = Affine(frozenset(), 1).plus(rest)
-            inside = self.between(above.plus(extent, -1), above)
+            inside = self.between(rest + 1 - extent, rest + 1)
         if inside:
             op = ("add", "", "sub")[times + 1]
             same = Let(let.out, op, (argument, size), let.span) if times else argument
@@ -248,16 +246,16 @@ class _Cut:
             if found is None or not self.is_fixed(limit):
                 continue
             factor, rest = found
-            at = limit.plus(rest, -1).scaled(factor)
+            at = (limit - rest) * factor
             upwards = (let.op == "max") == (factor > 0)
-            inside = self.from_(at) if upwards else self.before(at.plus(_ONE))
+            inside = self.from_(at) if upwards else self.before(at + 1)
             if inside:
                 self.replace(let, self.short(let, factor, rest) or argument)
             return
 
-    def short(self, let: Let, factor: int, rest: Affine) -> Let | Value | None:
+    def short(self, let: Let, factor: int, rest: Affine[Var]) -> Let | Value | None:
         """Return the index plus a literal, if a form is that."""
-        if rest.terms or factor < 0:
+        if rest.factors or factor < 0:
             return None
         if not rest.constant:
             return self.loop.index
@@ -266,15 +264,15 @@ class _Cut:
     def comparison(self, let: Let) -> None:
         """Note a comparison that is the same for all iterations but some at an end."""
         left, right = (affine(arg, self.defs) for arg in let.args)
-        found = self.position(left.plus(right, -1))
+        found = self.position(left - right)
         if found is None:
             return
         factor, rest = found
         op = let.op if factor > 0 else _REVERSED[let.op]
-        at = rest.scaled(-factor)  # the index for which both sides are equal
+        at = rest * -factor  # the index for which both sides are equal
         below, above = _SIDES[op]
-        first = at.plus(_ONE) if op in ("le", "gt", "eq", "ne") else at
-        last = at.plus(_ONE) if op in ("le", "gt") else at
+        first = at + 1 if op in ("le", "gt", "eq", "ne") else at
+        last = at + 1 if op in ("le", "gt") else at
         lows, highs = (self.ends[0], *self.lows), (self.ends[1], *self.highs)
         if any(_is_near(end, first) for end in lows) and self.from_(first):
             self.replace(let, Const(above, BOOL))
@@ -292,21 +290,16 @@ _SIDES = {
     "ne": (True, True),
 }
 _REVERSED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
-_ONE = Affine(frozenset(), 1)
 
 
-def _index(index: Var) -> Affine:
-    return Affine(frozenset({(index, 1)}), 0)
+def _is_near(a: Affine[Var], b: Affine[Var]) -> bool:
+    apart = a - b
+    return not apart.factors and abs(apart.constant) <= _WIDEST
 
 
-def _is_near(a: Affine, b: Affine) -> bool:
-    apart = a.plus(b, -1)
-    return not apart.terms and abs(apart.constant) <= _WIDEST
-
-
-def _times(form: Affine, extent: Affine) -> int:
+def _times(form: Affine[Var], extent: Affine[Var]) -> int:
     """Return how often an extent is part of a form."""
-    for variable, factor in extent.terms:
+    for variable, factor in extent.factors.items():
         return form.factor(variable) // factor
     return round(form.constant / extent.constant) if extent.constant else 0
 
@@ -364,10 +357,10 @@ def _is_short(loop: For) -> bool:
     return int(stop.value) - int(start.value) < _FEWEST
 
 
-def _computed(b: OpBuilder, form: Affine) -> Expr:
+def _computed(b: OpBuilder, form: Affine[Var]) -> Expr:
     """Append the value of a form."""
     total: Expr | None = None
-    for variable, factor in sorted(form.terms, key=lambda term: (-term[1], term[0].name)):
+    for variable, factor in sorted(form.factors.items(), key=lambda term: (-term[1], term[0].name)):
         term = b.expr(variable) * abs(factor)
         if total is None:
             total = term if factor > 0 else -term

@@ -139,7 +139,7 @@ class _Row:
     """
 
     lead: tuple[Value, ...]
-    along: Affine
+    along: Affine[Var]
     forwards: bool
     tile: Array
     comes: bool
@@ -286,7 +286,7 @@ class _Tiling:
             return None
         *lead, _ = indices[0]
         along = forms[0][-1]
-        fixed = {v for v, _ in along.terms if v is not loop.index}
+        fixed = {v for v in along.factors if v is not loop.index}
         if abs(along.factor(loop.index)) != 1 or not inside.isdisjoint({*fixed, *lead}):
             return None
         if not any(v in self.across.found for v in lead):
@@ -355,7 +355,7 @@ class _Tiling:
         b = self.b
         at = b.expr(first) if row.forwards else b.expr(first) + count - 1
         total = at if row.forwards else -at
-        for variable, times in sorted(row.along.terms, key=lambda one: one[0].name):
+        for variable, times in sorted(row.along.factors.items(), key=lambda one: one[0].name):
             if variable is not index:
                 total = total + (b.expr(variable) * times if times != 1 else variable)
         return (total + row.along.constant).named("begin").value

@@ -134,7 +134,7 @@ class _Transposed:
             some.append(steps > 0)
         else:
             out = self._turns(list(shared.turns), out)
-        place = self._place()
+        place = shared.index(b, self.cloner)
         # An empty sum must not touch the element at all: its index may be out of range.
         touched = shared.guards(b, place)
         for one in some:
@@ -223,13 +223,3 @@ class _Transposed:
         then = Block(tuple(stmts), (found,))
         b.append(If(hit, then, Block((), (total,)), (out,), b.span))
         return out
-
-    def _place(self) -> tuple[Value, ...]:
-        """Append the index of the element, from its affine forms."""
-        values: list[Value] = []
-        for form in self.shared.forms:
-            total = self.b.expr(Const(form.constant, I32))
-            for v, factor in sorted(form.terms, key=lambda term: term[0].name):
-                total = total + self.b.expr(self.cloner.value(v)) * factor
-            values.append(total.value)
-        return tuple(values)

@@ -454,12 +454,12 @@ class _Memory:
         ndim = write.array.type.ndim
         pairs = zip(write.index[:ndim], other.index[:ndim], strict=True)
         forms = [(affine(a, self.defs), affine(b, self.defs)) for a, b in pairs]
-        gaps = [theirs.plus(own, -1) for own, theirs in forms]
-        if not any(gap.terms or gap.constant for gap in gaps):
+        gaps = [theirs - own for own, theirs in forms]
+        if not any(gap.factors or gap.constant for gap in gaps):
             return True
         if any(gap.factor(self.index) for gap in gaps):
             return False
-        if any(gap.terms for gap in gaps) or any(gap.constant for gap in gaps[:-1]):
+        if any(gap.factors for gap in gaps) or any(gap.constant for gap in gaps[:-1]):
             return True  # LLVM tests how far apart they are
         factor, gap = forms[-1][0].factor(self.index), gaps[-1].constant
         if factor == 0 or gap % factor:

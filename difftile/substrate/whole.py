@@ -36,6 +36,7 @@ from difftile.ir.nodes import (
 from difftile.ir.walk import array_of, operands, walk, with_tasks
 from difftile.ops.table import OPS
 from difftile.passes.affine import Affine, affine
+from difftile.passes.intervals import Interval
 from difftile.records import dataclass
 from difftile.substrate.memory import Box
 
@@ -275,7 +276,7 @@ class _Numbers:
             v: (first, last)
             for v, first, last in zip(task.indices, task.starts, task.stops, strict=True)
         }
-        box: list[tuple[int, int]] = []
+        box: list[Interval] = []
         for place, size in zip(index, shape, strict=True):
             ends = self._ends(affine(place, defs), axes)
             if ends is None:
@@ -285,14 +286,14 @@ class _Numbers:
             return None
         return tuple(box)
 
-    def _ends(self, form: Affine, axes: dict[Var, tuple[Value, Value]]) -> tuple[int, int] | None:
+    def _ends(self, form: Affine[Var], axes: dict[Var, tuple[Value, Value]]) -> Interval | None:
         """Return where an index that goes along one of some axes begins and ends; take the axis."""
-        at = [v for v, _ in form.terms if v in axes]
+        at = [v for v in form.factors if v in axes]
         if len(at) != 1 or abs(form.factor(at[0])) != 1:
             return None
         first, last = (self.value(end, {}) for end in axes.pop(at[0]))
         total = form.constant
-        for variable, factor in form.terms:
+        for variable, factor in form.factors.items():
             if variable is not at[0]:
                 value = self.value(variable, {})
                 if value is None:

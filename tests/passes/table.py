@@ -617,8 +617,8 @@ def _shown(stmt: Stmt) -> str:
     return f"'{stmt.span.shown}'"
 
 
-def _affine_text(form: Affine) -> str:
-    terms = sorted(form.terms, key=lambda term: term[0].name)
+def _affine_text(form: Affine[Var]) -> str:
+    terms = sorted(form.factors.items(), key=lambda term: term[0].name)
     parts = [v.name if f == 1 else f"{f} * {v.name}" for v, f in terms]
     if form.constant or not parts:
         parts.append(str(form.constant))
