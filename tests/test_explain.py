@@ -113,7 +113,7 @@ How the adjoint adds up
   the gradient of k: summed in blocks, one atomic addition each
 
 Loops in the adjoint
-  line +3: runs again from checkpoints, 192 numbers a thread
+  line +3: keeps its values, 128 numbers a thread
 
 Loops as vector instructions
   forward: none, launches as small as this one run without them

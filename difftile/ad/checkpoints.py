@@ -127,7 +127,14 @@ class _Kept:
         for array, value in zip(self.window, state, strict=True):
             b.store(array, (slot.value,), value)
 
-    def counted(self, b: OpBuilder, copy: For, state: list[int]) -> tuple[Expr, Value]:
+    def windows(self, b: OpBuilder, n: Expr) -> Expr:
+        """Append the number of windows of so many iterations; it may be 1 for none."""
+        several = b.expr(b.call("exceeds", n.value, Const(self.width, I32)))
+        return several.select(n.ceildiv(self.width).named("windows"), Const(1, I32)).named(
+            "windows"
+        )
+
+    def counted(self, b: OpBuilder, copy: For, state: list[int]) -> tuple[Expr, Expr, Value]:
         """Append a loop that keeps checkpoints and its last window.
 
         Args:
@@ -136,10 +143,13 @@ class _Kept:
             state: The positions of the carries that are kept.
 
         Returns:
-            The number of iterations and the slot of the last checkpoint.
+            The numbers of iterations and of windows, and the slot of the last checkpoint. There may
+            be one window for no iterations.
         """
         n = (b.expr(copy.stop) - copy.start).max(0).named("n")
         windows = n.ceildiv(self.width).named("windows")
+        several = b.expr(b.call("exceeds", n.value, Const(self.width, I32)))
+        windows = several.select(windows, Const(1, I32)).named("windows")
         across = windows.ceildiv(self.fanout).max(1).named("across")
         pieces = windows.ceildiv(across).named("pieces")
         stride = (across * self.width).named("stride")
@@ -164,9 +174,9 @@ class _Kept:
         body = Block(tuple(stmts), outs)
         ends = _ZERO, pieces.value
         b.append(For(piece, *ends, carries, copy.inits, body, copy.outs, copy.span))
-        return n, (pieces - 1).named("top").value
+        return n, windows, (pieces - 1).named("top").value
 
-    def thinning(self, b: OpBuilder, copy: While, state: list[int]) -> tuple[Expr, Value]:
+    def thinning(self, b: OpBuilder, copy: While, state: list[int]) -> tuple[Expr, Expr, Value]:
         """Append a `while` that keeps checkpoints and its last window; return as `counted` does.
 
         The number of iterations is not known in advance. Whenever there are `fanout` checkpoints,
@@ -199,7 +209,9 @@ class _Kept:
         body = Block((*stmts, *copy.body.stmts), (*copy.body.results, *after))
         inits = _ZERO, _ZERO, Const(self.width, I32)
         b.append(add_carries(copy, carries, inits, outs, body))
-        return b.expr(copy.outs[-1]), (b.expr(outs[0]) - 1).named("top").value
+        n = b.expr(copy.outs[-1])
+        windows = n.ceildiv(self.width).named("windows")
+        return n, windows, (b.expr(outs[0]) - 1).named("top").value
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,8 +361,7 @@ class LoopReversal:
         r, b, loop = self.r, self.r.b, self.loop
         kept = self._kept(needed)
         start = b.expr(r.value(loop.start))
-        n, last = self._checkpointed_copy(kept)
-        windows = n.ceildiv(kept.width).named("windows")
+        n, windows, last = self._checkpointed_copy(kept)
         longest = n.min(kept.width).named("longest")
         r.backwards = True
         turn, top, back = Var("turn", I32), Var("top", I32), Var("back", I32)
@@ -398,11 +409,11 @@ class LoopReversal:
         )
         return _Kept(carries, window, starts, Array("start_at", FieldType(I32, 1), size))
 
-    def _checkpointed_copy(self, kept: _Kept) -> tuple[Expr, Value]:
+    def _checkpointed_copy(self, kept: _Kept) -> tuple[Expr, Expr, Value]:
         """Make the forward copy of the loop keep checkpoints and its last window.
 
         Returns:
-            The number of iterations and the slot of the last checkpoint.
+            The numbers of iterations and of windows, and the slot of the last checkpoint.
         """
         b, copy = self.r.b, self.copy
         assert copy is not None

@@ -40,10 +40,11 @@ from difftile.passes.optimise import finish, plain, pruned, simplify
 from difftile.passes.precedence import stale_loads
 from difftile.passes.promises import verify
 from difftile.passes.rebase import rebase
+from difftile.passes.speculate import Usual, general, speculate
 from difftile.passes.versions import late_loads, redirect
 from difftile.passes.windows import Windowed, windowed
 from difftile.records import dataclass
-from difftile.substrate import CompiledProgram, Kept, Native, current_session
+from difftile.substrate import CompiledProgram, Kept, Native, Speculation, current_session
 from difftile.uncollected import uncollected
 
 _FEWEST_BLOCKS = 32  # more lose digits where their sums meet
@@ -138,6 +139,8 @@ class DerivedCode:
     def roles_in(self, program: Program) -> tuple[Role, ...]:
         """Return the roles of the parameters and hidden fields of the program in some form."""
         loaded = arrays_loaded(program.body)
+        if self.code.speculates:  # the general form may load more
+            loaded |= arrays_loaded(self.derived.program.body)
 
         def role(param: Array | Var) -> Role:
             found = self.derived.role(param)
@@ -198,15 +201,31 @@ def compiled(
         )
 
     if session.debug:
-        return _as_it_is(program, finished, debug=True)
+        return _as_it_is(general(program), finished, debug=True)
     kept = kept or Kept()
-    form = kept.get((*key, "form"), lambda: finished(program))
-    launches = None if native is None else native(form)
 
     def rebased() -> CompiledProgram:
-        return CompiledProgram(finished(rebase(program)), from_zero=True)
+        return CompiledProgram(finished(rebase(general(program))), from_zero=True)
 
-    return CompiledProgram(form, native=launches, rebased=rebased, kept=kept, key=key)
+    def usual() -> tuple[Program, Usual | None]:
+        found = speculate(program)
+        if found is None:
+            return finished(general(program)), None
+        form = finished(simplify(found.program))
+        # The general form may need parameters that this one does not mention.
+        all_of_it = pruned(program)
+        return replace(form, params=all_of_it.params, temps=all_of_it.temps), found
+
+    def in_general() -> CompiledProgram:
+        form = kept.get((*key, "general"), lambda: finished(simplify(general(program))))
+        return CompiledProgram(form, rebased=rebased, kept=kept, key=(*key, "general"))
+
+    form, found = kept.get((*key, "form"), usual)
+    launches = None if native is None else native(form)
+    speculation = None if found is None else Speculation(found, in_general)
+    return CompiledProgram(
+        form, native=launches, rebased=rebased, kept=kept, key=key, speculation=speculation
+    )
 
 
 def _as_it_is(

@@ -143,7 +143,7 @@ class GradientWatch:
         """Return the finding with the statement at fault, where the search finds it."""
         adjoint = record.plan.adjoint
         assert adjoint is not None
-        program = adjoint.code.program
+        program = adjoint.code.general.program
         array_of_bar = {bar: array for array, bar in adjoint.fields(Bar).items()}
         bars = (*array_of_bar, *program.temps)
         located = self._search.origin(program, contents, array_of_bar.keys(), bars)
@@ -217,5 +217,5 @@ class GradientWatch:
         """Return the loop of an adjoint in which gradients grow or shrink most."""
         adjoint = record.plan.adjoint
         assert adjoint is not None
-        program, bars = adjoint.code.program, tuple(adjoint.fields(Bar).values())
+        program, bars = adjoint.code.general.program, tuple(adjoint.fields(Bar).values())
         return self._search.loop(program, contents, bars, limit, least=math.sqrt(TOO_LARGE))

@@ -35,6 +35,7 @@ from difftile.ir.types import BOOL, I32, FieldType, Scalar, Type
 from difftile.ir.walk import Substitution, substitute, walk, with_blocks, without_stmts
 from difftile.passes.inline_primals import inline_primals
 from difftile.passes.sequence import Row, copy_into_row, placed
+from difftile.passes.speculate import general
 from difftile.records import dataclass
 
 
@@ -353,7 +354,10 @@ class _Making:
         """
         arrays: dict[Array, Array | Row] = {}
         numbers: dict[Var, Value] = {}
-        program = code.code.program if self.finished else inline_primals(code.derived.program)
+        if self.finished:
+            program = code.code.general.program
+        else:
+            program = inline_primals(general(code.derived.program))
         params = (*program.params, *program.temps)
         for param, role in zip(params, code.roles_in(program), strict=True):
             if isinstance(param, Var):

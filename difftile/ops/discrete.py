@@ -25,6 +25,8 @@ COMPARISONS = tuple(
         ("ge", np.greater_equal),
         ("eq", np.equal),
         ("ne", np.not_equal),
+        # It may be true of a smaller number as well (`passes.speculate`).
+        ("exceeds", np.greater),
     )
 )
 

@@ -27,6 +27,11 @@ class Folding(Rewriter[OpBuilder]):
                 self.inline(then if taken else orelse, outs)
             case For(_, Const(start), Const(stop), _, inits, _, outs) if start >= stop:
                 self.env.update(zip(outs, inits, strict=True))
+            case For(index, Const(start), Const(stop), carries, inits, body, outs) if (
+                stop == start + 1
+            ):
+                self.env.update(zip((index, *carries), (stmt.start, *inits), strict=True))
+                self.inline(body, outs)
             case For():
                 self.b.append(self.loop(stmt))
             case _:

@@ -1,13 +1,24 @@
-"""Intervals of integers, and those of the integers of a program where they follow from literals."""
+"""Intervals of integers, and those of a program's integers as far as literals and known ones say."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
 from itertools import product
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from difftile.ir.nodes import Block, Const, For, Let, ParallelFor, Stmt, Value, Var
+from difftile.ir.nodes import (
+    Array,
+    Block,
+    Const,
+    For,
+    Let,
+    ParallelFor,
+    Size,
+    Stmt,
+    Value,
+    Var,
+)
 from difftile.ir.types import I32, Scalar, integer_limits
 from difftile.ir.walk import bound, definitions, walk
 
@@ -24,9 +35,15 @@ def fits(ends: Interval, scalar: Scalar) -> bool:
 
 
 class Intervals:
-    """The intervals of the integers of a block; None for those that may wrap around."""
+    """The intervals of the integers of a block; None for those that may wrap around.
 
-    def __init__(self, block: Block) -> None:
+    Args:
+        block: The block.
+        given: The shapes of arrays and the values of numbers that are known.
+    """
+
+    def __init__(self, block: Block, given: Mapping[Array | Var, Any] | None = None) -> None:
+        self._given: Mapping[Array | Var, Any] = given or {}
         self._known: dict[Var, Interval | None] = {}
         self._defs: dict[Var, Stmt] = {}
         for stmt in walk(block):
@@ -45,6 +62,12 @@ class Intervals:
 
     def _found(self, value: Var) -> Interval | None:
         match self._defs.get(value):
+            case None if value in self._given:
+                number = int(self._given[value])
+                return number, number
+            case Size(array=array, axis=axis) if array in self._given:
+                extent = self._given[array][axis]
+                return extent, extent
             case For(index=index, start=start, stop=stop) if index is value:
                 return self._range(start, stop)
             case ParallelFor(indices=indices, starts=starts, stops=stops) if value in indices:
@@ -52,10 +75,10 @@ class Intervals:
                 return self._range(starts[axis], stops[axis])
             case Let(op="bit_and", args=(_, Const(mask)) | (Const(mask), _)) if mask >= 0:
                 return 0, int(mask)
-            case Let(op="add" | "sub" | "mul" | "min" | "max" as op, args=args):
-                first, second = map(self.of, args)
-                found = None if first is None or second is None else OPERATIONS[op](first, second)
-                return None if found is None or not fits(found, I32) else found
+            case Let(op=op, args=args) if op in OPERATIONS:
+                known = [found for arg in args if (found := self.of(arg)) is not None]
+                found = OPERATIONS[op](*known) if len(known) == len(args) else None
+                return found if found is not None and fits(found, I32) else None
             case _:
                 return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from difftile.ad.activity import active_values
@@ -252,7 +253,7 @@ def _loops(plans: Sequence[AdjointPlan]) -> str:
         if plan.adjoint is None:
             continue
         stmts = list(walk(plan.adjoint.code.program.body))
-        runs = {s.span for s in stmts if isinstance(s, (For, While))}
+        runs = Counter(s.span for s in stmts if isinstance(s, (For, While)))
         kept: dict[Span | None, int] = {}
         for stmt in stmts:
             if isinstance(stmt, Alloc):
@@ -261,7 +262,9 @@ def _loops(plans: Sequence[AdjointPlan]) -> str:
             if isinstance(stmt, (For, While)) and stmt.span is not None:
                 how = "is not needed"
                 if stmt.span in kept:
-                    how = f"runs again from checkpoints, {kept[stmt.span]} numbers a thread"
+                    again = runs[stmt.span] > 2  # forwards and backwards
+                    how = "runs again from checkpoints" if again else "keeps its values"
+                    how += f", {kept[stmt.span]} numbers a thread"
                 elif stmt.span in runs:
                     how = "runs backwards without checkpoints"
                 lines[f"  line {stmt.span.line}: {how}"] = None

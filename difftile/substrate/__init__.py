@@ -8,7 +8,13 @@ from pathlib import Path
 
 from difftile.substrate.backend import Backend, Launcher, NativeKernel
 from difftile.substrate.batch import apart, batch_of, start_launches
-from difftile.substrate.compile import CompiledProgram, Native, NativeLaunch, speed_of
+from difftile.substrate.compile import (
+    CompiledProgram,
+    Native,
+    NativeLaunch,
+    Speculation,
+    speed_of,
+)
 from difftile.substrate.compiler import backend as _backend
 from difftile.substrate.compiler import chosen
 from difftile.substrate.debug_report import failed, raise_first, silence
@@ -55,6 +61,7 @@ __all__ = [
     "Pool",
     "RawEvent",
     "Session",
+    "Speculation",
     "Terms",
     "Work",
     "apart",

@@ -23,6 +23,7 @@ from difftile.meaning import print_python
 from difftile.ops.scalar import is_exact
 from difftile.passes.privatise import ATOMICS, Copies, Plan, privatise, scatters_of
 from difftile.passes.rows import STRIPES, Rows, in_rows
+from difftile.passes.speculate import Usual
 from difftile.passes.split_index_sets import BLOCK, split_index_sets
 from difftile.passes.spread import has_long_sums, may_spread, spread
 from difftile.passes.unroll_and_jam import unroll_and_jam
@@ -182,6 +183,18 @@ class _OfOthers:
         self._program.launch([args[k] for k in self._positions])
 
 
+class Speculation(NamedTuple):
+    """What a program takes for granted, for most launches.
+
+    Args:
+        usual: What must hold.
+        otherwise: Compiles the general form, which may have fewer parameters.
+    """
+
+    usual: Usual
+    otherwise: Callable[[], CompiledProgram]
+
+
 NativeLaunch: TypeAlias = Callable[[Sequence[Any]], bool]
 """Launches a native kernel in place of a program, on the program's arguments, if it can."""
 
@@ -199,6 +212,7 @@ class CompiledProgram:
         rebased: Compiles the program with loops from zero, for loops that end beyond what pieces of
             a loop can be counted to.
         from_zero: This is such a program.
+        speculation: What it takes for granted.
         kept: What is kept of it on disk.
         key: Its name there.
     """
@@ -211,10 +225,11 @@ class CompiledProgram:
         rebased: Callable[[], CompiledProgram] | None = None,
         *,
         from_zero: bool = False,
+        speculation: Speculation | None = None,
         kept: Kept | None = None,
         key: tuple[object, ...] = (),
     ) -> None:
-        self._rebased = rebased
+        self._rebased, self._speculation = rebased, speculation
         self._kept, self._key = kept or Kept(), key
         self._from_zero = from_zero
         session = current_session()
@@ -234,6 +249,7 @@ class CompiledProgram:
         self.seconds = 0.0  # that compiling took
         self._variants: dict[_Which, Launcher] = {}
         self._choice: dict[tuple[Any, ...], Launcher] = {}
+        self._fitting: dict[tuple[Any, ...], bool] = {}
         self._speaks = _speaks(program)
         self._strategy = session.scatter
         self._run = backend.run
@@ -249,7 +265,8 @@ class CompiledProgram:
         self._outlines, self._reorders = speed.outlined, speed.reorders
         reorders = session.warps and speed.reorders
         self._device_loops = None if self._on_host else DeviceLoops(program, warps=reorders)
-        self._work = work_of(program, speed, [s.target for s in self._scatters])
+        taken = () if speculation is None else speculation.usual.params
+        self._work = work_of(program, speed, (*(s.target for s in self._scatters), *taken))
         self._report = report_of(program, marks)
         self._reported = () if self._report is None else self._report.arrays
         reported = self._reported
@@ -295,8 +312,12 @@ class CompiledProgram:
         if self._speaks and is_silenced():
             self._silent.launch(args)
             return
+        key = self._work.key(args)
+        if self._speculation is not None and not self._fits(key):
+            self._in_general.launch(args)
+            return
         zeros, parts = self._zeros(args) if self._zeroed else (_NO_ZEROS, NO_PARTS)
-        variant = self._chosen(zeros, self._work.key(args))
+        variant = self._chosen(zeros, key)
         if not self._on_host:
             for k in parts.added.intersection(zeros.before):
                 args[k].abandon()
@@ -327,7 +348,8 @@ class CompiledProgram:
         zeros_matter = bool(self._large(self._zeroed, args))
         if self._speaks or numbers_matter or zeros_matter or self._native is not None:
             return self
-        return self._chosen(_NO_ZEROS, self._work.key(args))
+        key = self._work.key(args)
+        return self._chosen(_NO_ZEROS, key) if self._fits(key) else self._in_general
 
     def _chosen(self, zeros: _Zeros, key: tuple[Any, ...]) -> Launcher:
         """Return the variant for arguments of zeros and a key of the estimated work."""
@@ -349,6 +371,32 @@ class CompiledProgram:
                     variant = self._variants[which] = self._variant(which)
         self._choice[zeros, key] = variant
         return variant
+
+    @cached_property
+    def general(self) -> CompiledProgram:
+        """The program for launches of all sizes."""
+        with LOCK:
+            return self if self._speculation is None else self._speculation.otherwise()
+
+    @cached_property
+    def _in_general(self) -> Launcher:
+        return _OfOthers(self.general, self.params)
+
+    @property
+    def speculates(self) -> bool:
+        """Whether there is another form, for other launches."""
+        return self._speculation is not None
+
+    def _fits(self, key: tuple[Any, ...]) -> bool:
+        """Tell whether what the program takes for granted holds in a launch."""
+        if self._speculation is None:
+            return True
+        fits = self._fitting.get(key)
+        if fits is None:
+            places = zip(self._work.positions, key, strict=True)
+            given = {self.params[k]: value for k, value in places}
+            fits = self._fitting[key] = self._speculation.usual.holds(given)
+        return fits
 
     def _which(self, zeros: _Zeros, key: tuple[Any, ...]) -> _Which:
         plan, scattering = self._plan(key)
@@ -513,7 +561,12 @@ class CompiledProgram:
             return "it runs as Python"
         if not self._outlines:
             return "its functions tell zeros of both signs apart"
-        which = self._which(_NO_ZEROS, self._work.key(args))
+        key = self._work.key(args)
+        if not self._fits(key):
+            return self.general.loop_codes(
+                [args[self.params.index(p)] for p in self.general.params]
+            )
+        which = self._which(_NO_ZEROS, key)
         if not which.outlined:
             return "launches as small as this one run without them"
         made, *_ = self._formed(self.program, which)

@@ -181,6 +181,7 @@ SPELLINGS: dict[str, Spelling] = {
     "lt": Infix("<", COMPARE),
     "le": Infix("<=", COMPARE),
     "gt": Infix(">", COMPARE),
+    "exceeds": Infix(">", COMPARE),
     "ge": Infix(">=", COMPARE),
     "eq": Infix("==", COMPARE),
     "ne": Infix("!=", COMPARE),

@@ -176,13 +176,13 @@ class LoopWork:
         return next(turns for one, turns in self.turns if one is loop)
 
 
-def work_of(program: Program, speed: Speed = SCALAR, targets: Iterable[Array] = ()) -> Work:
+def work_of(program: Program, speed: Speed = SCALAR, targets: Iterable[Array | Var] = ()) -> Work:
     """Return the estimate of a program, which depends on the bounds of its loops.
 
     Args:
         program: The program.
         speed: How fast its loops are.
-        targets: Arrays whose shapes matter as well.
+        targets: Arrays whose shapes, and numbers whose values, matter as well.
     """
     stmts = list(walk(program.body))
     lets = {s.out: s for s in stmts if isinstance(s, Let)}

@@ -114,6 +114,7 @@ from difftile.passes.sequence import Row, placed
 from difftile.passes.signs_of_roots import signs_of_roots
 from difftile.passes.sink_values import sink_values
 from difftile.passes.slices import slice_of
+from difftile.passes.speculate import general, speculate
 from difftile.passes.split_atomics import serial, split_atomics
 from difftile.passes.split_index_sets import split_index_sets
 from difftile.passes.spread import spread
@@ -328,6 +329,16 @@ def _finish(program: Program, options: Options) -> Result:
         checked=True,
     )
     return _checked(program, (after,), options)
+
+
+def _speculate(program: Program, options: Options) -> Result:
+    """Show the usual form, what it takes for granted, and what decides about that."""
+    found = speculate(program)
+    if found is None:
+        return Result(notes=("there is only one form",))
+    notes = [f"{_name(a)} <= {_name(b)}" for a, b in found.tests]
+    notes.append(f"by {', '.join(param.name for param in found.params)}")
+    return replace(_checked(program, (found.program,), options), notes=tuple(notes))
 
 
 def _split(program: Program, options: Options) -> Result:
@@ -968,6 +979,7 @@ PASSES: dict[str, Adapter] = {
     "sink_values": _same(sink_values),
     "signs_of_roots": _same(signs_of_roots),
     "slices": _slices,
+    "speculate": _by_option("usual", usual=_speculate, general=_same(general)),
     "split_atomics": _by_option("split", split=_same(split_atomics), serial=_serial),
     "split_index_sets": _same(split_index_sets),
     "spread": _spread,
