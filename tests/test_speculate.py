@@ -68,8 +68,8 @@ def test_no_test_is_true_where_the_usual_form_may_run(seed: int) -> None:
     if usual is None:
         return
     for numbers in ({n: a, m: c} for a in (-2, 0, 1, 3, 9) for c in (0, 2, 5)):
-        if usual.holds(numbers):
-            assert _marked(program, mark, numbers) == _marked(usual.program, mark, numbers)
+        if usual.holds(numbers) and _marked(program, mark, numbers):
+            assert _marked(usual.program, mark, numbers)  # by a test that data decide
 
 
 def test_some_of_them_may_run() -> None:

@@ -66,7 +66,7 @@ class Intervals:
                 number = int(self._given[value])
                 return number, number
             case Size(array=array, axis=axis) if array in self._given:
-                extent = self._given[array][axis]
+                extent: int = self._given[array][axis]
                 return extent, extent
             case For(index=index, start=start, stop=stop) if index is value:
                 return self._range(start, stop)

@@ -66,7 +66,7 @@ def speculate(program: Program) -> Usual | None:
         deciding = _Deciding(false)
         usual = deciding.program(program)
         values, params = _origins(usual, deciding.tests.values())
-        # Whether bounds are known does not depend on which integers are given.
+        # But for overflow, bounds are known for all integers or for none.
         given = {p: (1,) * p.type.ndim if isinstance(p, Array) else 1 for p in params}
         intervals = Intervals(values, given)
         unbounded = {

@@ -338,6 +338,9 @@ def _speculate(program: Program, options: Options) -> Result:
         return Result(notes=("there is only one form",))
     notes = [f"{_name(a)} <= {_name(b)}" for a, b in found.tests]
     notes.append(f"by {', '.join(param.name for param in found.params)}")
+    fields, numbers = meaning.inputs_of(program, options, 0)
+    given = {a: values.shape for a, values in fields.items()} | numbers
+    notes.append("it may run here" if found.holds(given) else "it may not run here")
     return replace(_checked(program, (found.program,), options), notes=tuple(notes))
 
 
