@@ -85,7 +85,7 @@ def grow(x, y, n: int):
         s = x[i]
         for k in range(n):
             for _ in range(k + i):
-                s = ti.sin(s) + x[i]
+                s += 0.001 * ti.sin(3.0 * s) * x[i]  # all iterations matter alike
         y[i] = s
 
 
@@ -95,7 +95,8 @@ def _slopes(x: Any, n: int) -> Any:
         s, slope = given, 1.0
         for k in range(n):
             for _ in range(k + i):
-                s, slope = np.sin(s) + given, np.cos(s) * slope + 1.0
+                slope += 0.001 * (np.sin(3 * s) + 3 * np.cos(3 * s) * slope * given)
+                s += 0.001 * np.sin(3 * s) * given
         found.append(slope)
     return np.array(found)
 
@@ -117,7 +118,7 @@ def test_lengths_that_data_decide() -> None:
         for i in x:
             s = x[i]
             for _ in range(count[i]):
-                s = ti.sin(s) + x[i]
+                s += 0.01 * ti.sin(3.0 * s) * x[i]
             y[i] = s
 
     x, counts = np.array([0.3, 0.9]), np.array([3, 200], np.int32)
@@ -129,6 +130,7 @@ def test_lengths_that_data_decide() -> None:
     for given, count in zip(x, counts, strict=True):
         s, slope = given, 1.0
         for _ in range(count):
-            s, slope = np.sin(s) + given, np.cos(s) * slope + 1.0
+            slope += 0.01 * (np.sin(3 * s) + 3 * np.cos(3 * s) * slope * given)
+            s += 0.01 * np.sin(3 * s) * given
         expected.append(slope)
     np.testing.assert_allclose(field.grad.to_numpy(), expected, rtol=1e-10)
