@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from difftile.diagnostics import KernelError, OutOfMemory
 from difftile.ir.facts import arrays_written, has_effects
-from difftile.ir.nodes import Accumulate, Array, Fail, Let, ParallelFor, Print, Program, Var
+from difftile.ir.nodes import Accumulate, Array, Fail, For, Let, ParallelFor, Print, Program, Var
 from difftile.ir.types import Type, shape_of
 from difftile.ir.walk import silent, walk
 from difftile.meaning import print_python
@@ -46,7 +46,13 @@ from difftile.substrate.spellings import SHADER_SPELLINGS
 from difftile.substrate.steps import Speed
 from difftile.substrate.strips import in_strips
 from difftile.substrate.vector_loops import LoopCode, loop_codes
-from difftile.substrate.vectorise_functions import Vectorised, vectorise_functions
+from difftile.substrate.vectorise_functions import (
+    Lengths,
+    Vectorised,
+    lengths_of,
+    loops_of_functions,
+    vectorise_functions,
+)
 from difftile.substrate.whole import NO_PARTS, Parts, WholeWrites, size_of
 from difftile.substrate.work import work_of
 
@@ -105,6 +111,7 @@ class _Which(NamedTuple):
         few: The numbers of the parallel loops with so few iterations that they are spread.
         short: All parallel loops are short: see `emit`.
         forms: The forms of its loops on a device.
+        lengths: Which loops of functions are long and which are not, as far as that is known.
     """
 
     serial: bool
@@ -114,6 +121,7 @@ class _Which(NamedTuple):
     few: frozenset[int]
     short: bool
     forms: Forms
+    lengths: Lengths = frozenset()
 
 
 Count: TypeAlias = Callable[[Sequence[Any]], int]
@@ -393,10 +401,17 @@ class CompiledProgram:
             return True
         fits = self._fitting.get(key)
         if fits is None:
-            places = zip(self._work.positions, key, strict=True)
-            given = {self.params[k]: value for k, value in places}
-            fits = self._fitting[key] = self._speculation.usual.holds(given)
+            fits = self._fitting[key] = self._speculation.usual.holds(self._given(key))
         return fits
+
+    def _given(self, key: tuple[Any, ...]) -> dict[Array | Var, Any]:
+        """Return the shapes and numbers of a launch by the parameters."""
+        places = zip(self._work.positions, key, strict=True)
+        return {self.params[k]: value for k, value in places}
+
+    @cached_property
+    def _loops_of_functions(self) -> list[For]:
+        return [] if self._vector_math is None else loops_of_functions(self.program)
 
     def _which(self, zeros: _Zeros, key: tuple[Any, ...]) -> _Which:
         plan, scattering = self._plan(key)
@@ -412,7 +427,10 @@ class CompiledProgram:
         if self._device_loops and not plan.rows:  # which have other loops
             forms = self._device_loops.choose(self._work.loops(key))
         plan = plan.in_order if serial else plan
-        return _Which(serial, outlined, zeros, plan, few, short, forms)
+        lengths: Lengths = frozenset()
+        if outlined and self._loops_of_functions:
+            lengths = lengths_of(self.program, self._loops_of_functions, self._given(key))
+        return _Which(serial, outlined, zeros, plan, few, short, forms, lengths)
 
     def _is_short(self, key: tuple[Any, ...]) -> bool:
         """Tell whether all loops end early, including the loops that add copies up."""
@@ -596,7 +614,11 @@ class CompiledProgram:
         if self._vector_math is None:
             return Vectorised(program, {}, ()), copies, partial, rows
         made = vectorise_functions(
-            program, self._vector_math, serial=which.serial, reorders=self._reorders
+            program,
+            self._vector_math,
+            serial=which.serial,
+            reorders=self._reorders,
+            lengths=which.lengths,
         )
         return made, copies, partial, rows
 

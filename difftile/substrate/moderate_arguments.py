@@ -57,7 +57,7 @@ Tested = tuple[list[Stmt], dict[Var, Var]]
 
 
 def with_test(
-    loop: For | ParallelFor, limits: Limits, functions: Mapping[Var, Let]
+    loop: For | ParallelFor, limits: Limits, functions: Mapping[Var, Let], *, is_long: bool = False
 ) -> Tested | str:
     """Return the statements in place of a loop, and the results of polynomials in them.
 
@@ -65,6 +65,7 @@ def with_test(
         loop: A loop that may have vector instructions.
         limits: The sizes from which on there is no polynomial, by op and type.
         functions: The functions in the loop that are polynomials in one of its copies, by result.
+        is_long: The loop has enough iterations.
 
     Returns:
         Each result of a polynomial has the function's result in the loop. Or the reason why there
@@ -98,9 +99,9 @@ def with_test(
         b.span = row.span
         conditions: list[Value] = []
         stop = row.stop
-        if trips(row) == np.inf:
+        if trips(row) == np.inf and not is_long:
             count = b.call("sub", row.stop, row.start)
-            conditions.append(b.call("ge", count, Const(_fewest(row), I32)))
+            conditions.append(b.call("ge", count, Const(fewest(row), I32)))
             stop = b.call("select", conditions[0], row.stop, row.start)
         then: Block | None = None
         if limited:
@@ -123,7 +124,7 @@ def with_test(
     return (runs(loop) if isinstance(loop, For) else in_blocks(loop, runs)), clones
 
 
-def _fewest(loop: For) -> int:
+def fewest(loop: For) -> int:
     """Return the fewest iterations for which polynomials pay.
 
     The rest of the last vectors is computed by scalars, which takes longer than calls. Where there

@@ -12,12 +12,14 @@ come from the library: an adjoint that computes them again has to find the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf, prod
+from typing import Any, TypeAlias
 
 from difftile.diagnostics import Span
 from difftile.ir.nodes import (
+    Array,
     Block,
     Combine,
     Const,
@@ -36,17 +38,21 @@ from difftile.ir.types import FLOATS, Vector, scalar_of, shape_of
 from difftile.ir.walk import definitions, operands, regions, walk, with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.ops.macros import component
+from difftile.passes.intervals import Intervals
 from difftile.passes.unroll_loops import CALLS
 from difftile.records import dataclass
 from difftile.substrate.backend import VectorMath
 from difftile.substrate.expressions import is_long
-from difftile.substrate.moderate_arguments import with_test
+from difftile.substrate.moderate_arguments import fewest, with_test
 from difftile.substrate.sources import Source, Sources
 from difftile.substrate.spellings import Spelling
 from difftile.substrate.vector_loops import is_innermost, obstacle, trips
 
 _ORDERS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
 _FEWEST = 8  # iterations of a loop, where they are a literal
+
+Lengths: TypeAlias = frozenset[tuple[Value, Value, bool]]
+"""Starts and ends of loops, and whether they are far enough apart for polynomials to pay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +85,40 @@ class Vectorised:
     calls: tuple[LibraryCall, ...]
 
 
+def loops_of_functions(program: Program) -> list[For]:
+    """Return the innermost loops of any length that compute functions."""
+    return [
+        stmt
+        for stmt in walk(program.body)
+        if isinstance(stmt, For)
+        and trips(stmt) == inf
+        and is_innermost(stmt)
+        and any(isinstance(s, Let) and s.op in CALLS for s in walk(stmt.body))
+    ]
+
+
+def lengths_of(program: Program, loops: Sequence[For], given: Mapping[Array | Var, Any]) -> Lengths:
+    """Return of which loops the shapes and numbers of a launch decide whether they are long."""
+    intervals = Intervals(program.body, given)
+    found: set[tuple[Value, Value, bool]] = set()
+    for loop in loops:
+        start, stop = intervals.of(loop.start), intervals.of(loop.stop)
+        if start is None or stop is None:
+            continue
+        if stop[1] - start[0] < fewest(loop):
+            found.add((loop.start, loop.stop, False))
+        elif stop[0] - start[1] >= fewest(loop):
+            found.add((loop.start, loop.stop, True))
+    return frozenset(found)
+
+
 def vectorise_functions(
-    program: Program, math: VectorMath, *, serial: bool, reorders: bool
+    program: Program,
+    math: VectorMath,
+    *,
+    serial: bool,
+    reorders: bool,
+    lengths: Lengths = frozenset(),
 ) -> Vectorised:
     """Return the program with functions as polynomials where that makes loops vectors.
 
@@ -89,8 +127,9 @@ def vectorise_functions(
         math: The polynomials that the backend has.
         serial: One thread runs the program, without atomics.
         reorders: Sums of floats may be computed in another order.
+        lengths: Loops that a launch knows to be long, or not to be.
     """
-    chooser = _Chooser(math, _decisive(program.body), serial, reorders)
+    chooser = _Chooser(math, _decisive(program.body), serial, reorders, lengths)
     stmts = tuple(chooser.stmts(program.body.stmts))
     body = Block(stmts, program.body.results)
     return Vectorised(replace(program, body=body), chooser.found, tuple(chooser.calls))
@@ -152,6 +191,7 @@ class _Chooser:
     decisive: set[Source]
     serial: bool
     reorders: bool
+    lengths: Lengths
 
     def __post_init__(self) -> None:
         self.found: dict[Var, Spelling] = {}
@@ -169,6 +209,11 @@ class _Chooser:
         lets = [s for s in walk(loop.body) if isinstance(s, Let) and s.op in CALLS]
         if not lets or (isinstance(loop, For) and trips(loop) < _FEWEST):
             return [loop]
+        is_long = False
+        if isinstance(loop, For):
+            if (loop.start, loop.stop, False) in self.lengths:
+                return [loop]
+            is_long = (loop.start, loop.stop, True) in self.lengths
         against = list(self.against(loop, lets))
         if against:
             self.calls += against
@@ -176,11 +221,12 @@ class _Chooser:
         loop = replace(loop, body=_of_components(loop.body))
         made = {s.out: s for s in walk(loop.body) if isinstance(s, Let) and s.op in CALLS}
         limits = self.math.limits
-        simple = trips(loop) < inf if isinstance(loop, For) else len(loop.indices) == 1
+        is_one = isinstance(loop, ParallelFor) and len(loop.indices) == 1
+        simple = is_long or is_one or (isinstance(loop, For) and trips(loop) < inf)
         if simple and not any(let.op in limits for let in made.values()):
             self.found |= {out: self.math.spellings[let.op] for out, let in made.items()}
             return [loop]
-        tested = with_test(loop, limits, made)
+        tested = with_test(loop, limits, made, is_long=is_long)
         if isinstance(tested, str):
             limited = [let for let in lets if let.op in limits]
             self.calls += [LibraryCall(let, tested, let.span) for let in limited]
