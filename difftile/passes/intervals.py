@@ -1,4 +1,4 @@
-"""Intervals of integers, and those of a program's integers as far as literals and known ones say."""
+"""Intervals of integers, and those of a program's integers as far as known ones say."""
 
 from __future__ import annotations
 
