@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence, Set
 from dataclasses import replace
 
-from difftile.ir.facts import free_variables
+from difftile.ir.facts import declared_in, free_variables
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -57,7 +57,7 @@ def dce(program: Program, scratch: Collection[Array] = ()) -> Program:
 
 def slim_block(block: Block) -> Block:
     """Return a block without the statements that neither its effects nor its results depend on."""
-    return _without_dead(block, set())
+    return _without_dead(block, set(declared_in(block)))
 
 
 def _without_dead(block: Block, local: set[Array]) -> Block:

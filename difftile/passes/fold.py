@@ -6,8 +6,11 @@ from dataclasses import replace
 
 from difftile.ir.nodes import Const, For, If, Let, Program, Stmt
 from difftile.ir.rewrite import Rewriter
+from difftile.ir.types import BOOL
 from difftile.ir.walk import keep_carries
 from difftile.ops.build import OpBuilder
+
+_TRUE, _FALSE = Const(True, BOOL), Const(False, BOOL)
 
 
 def fold(program: Program) -> Program:
@@ -34,8 +37,28 @@ class Folding(Rewriter[OpBuilder]):
                 self.inline(body, outs)
             case For():
                 self.b.append(self.loop(stmt))
+            case If():
+                self.b.append(self.branch(stmt))
             case _:
                 self.keep(stmt)
+
+    def branch(self, branch: If) -> If:
+        """Fold a branch; a result that says which way was taken is the condition."""
+        ways = self.block(branch.then), self.block(branch.orelse)
+        kept: list[int] = []
+        for k, (out, *pair) in enumerate(zip(branch.outs, *(w.results for w in ways), strict=True)):
+            if pair == [_TRUE, _FALSE]:
+                self.env[out] = branch.cond
+            elif pair[0] is pair[1]:
+                self.env[out] = pair[0]
+            else:
+                kept.append(k)
+        if len(kept) == len(branch.outs):
+            unchanged = ways[0] is branch.then and ways[1] is branch.orelse
+            return branch if unchanged else replace(branch, then=ways[0], orelse=ways[1])
+        then, orelse = (replace(w, results=tuple(w.results[k] for k in kept)) for w in ways)
+        outs = tuple(branch.outs[k] for k in kept)
+        return replace(branch, then=then, orelse=orelse, outs=outs)
 
     def loop(self, loop: For) -> For:
         """Fold a loop; a carry that the body passes on unchanged is its initial value."""
