@@ -211,3 +211,43 @@ def test_what_rules_over_arrays_cannot_have() -> None:
 
     with pytest.raises(dt.KernelError, match="array of the thread, which keeps no contents"):
         run(of(np.ones(N)), of(np.ones(N)))
+
+
+@dt.func
+def doubled(a, out):
+    out[0] = 2.0 * a[0]
+
+
+@doubled.backward
+def _(a, out):
+    a.grad_out[0] += 2.0 * out.grad_in[0]
+
+
+@doubled.forward
+def _(a, out):
+    out.grad_in[0] = 2.0 * a.grad_out[0]
+
+
+@dt.kernel
+def squares_doubled(x, y):
+    for i in x:
+        a, out = dt.local(1), dt.local(1)
+        for k in range(1):
+            a[k] = x[i] * x[i]
+        doubled(a, out)
+        y[i] = out[0]
+
+
+def test_an_element_with_one_place_in_all_of_the_kernel() -> None:
+    """Its value stands for it; only the rule still asks for the gradient of the array."""
+    x = of([1.5, -0.7])
+
+    def value(x: Any) -> Any:
+        y = dt.zeros_like(x)
+        squares_doubled(x, y)
+        return y
+
+    _, tangent = dt.jvp(value, (x,), (of([1.0, 2.0]),))
+    np.testing.assert_allclose(tangent.to_numpy(), [6.0, -5.6], rtol=1e-14)
+    _, pull = dt.vjp(value, x)
+    np.testing.assert_allclose(pull(of([1.0, 3.0]))[0].to_numpy(), [6.0, -8.4], rtol=1e-14)

@@ -88,6 +88,7 @@ def test_fault_while_launching() -> None:
     waves(x)
     code: Any = waves._latest
     (variant,) = code.stages[0].primal.code._variants.values()
+    variant = getattr(variant, "_code", variant)  # of a text in the record
     with (
         mock.patch.object(variant, "_run", fail),
         pytest.raises(dt.LaunchError, match=r"could not launch 'waves': .*out of memory") as caught,

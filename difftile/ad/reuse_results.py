@@ -40,6 +40,7 @@ def reused_results(program: Program) -> dict[Var, tuple[Array, tuple[Value, ...]
                 if (
                     isinstance(store, Store)
                     and store.array in owned
+                    and store.array.size is None
                     and writes[store.array] == 1
                     and all(isinstance(i, Const) or i in task.indices for i in store.index)
                     and isinstance(store.value, Var)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence, Set
 from dataclasses import replace
 
-from difftile.ir.facts import declared_in, free_variables
+from difftile.ir.facts import declared_in, free_variables, gradients_in
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -179,6 +179,9 @@ class _Alive:
                 self.mark((*stmt.args, *body.results))
                 for rule in rules(stmt):
                     self.mark(rule.block.results)
+                    for gradient in gradients_in(rule.block):  # which goes on to what was written
+                        for write in self._writes.get(gradient.gradient_of, ()):
+                            self.stay(write)
                 for effect in self._of_rules[id(stmt)]:
                     self.stay(effect)
             case Derivative():

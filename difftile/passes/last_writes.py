@@ -66,8 +66,10 @@ def _without(block: Block, read: frozenset[Array]) -> tuple[Block, frozenset[Arr
                 changed = replace(stmt, body=body)
                 read |= inner
             case Ruled() | Derivative():
-                mentioned = (array_of(s) for s in walk(Block((stmt,))))
-                read |= {array for array in mentioned if array is not None}
+                mentioned = [a for s in walk(Block((stmt,))) if (a := array_of(s)) is not None]
+                # What a rule adds to a gradient goes on to what was written.
+                owners = (a.gradient_of for a in mentioned if a.gradient_of is not None)
+                read |= {*mentioned, *owners}
             case _:
                 pass
         kept.append(changed)
