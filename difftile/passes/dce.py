@@ -180,7 +180,8 @@ class _Alive:
                 for rule in rules(stmt):
                     self.mark(rule.block.results)
                     for gradient in gradients_in(rule.block):  # which goes on to what was written
-                        for write in self._writes.get(gradient.gradient_of, ()):
+                        owner = gradient.gradient_of
+                        for write in () if owner is None else self._writes.get(owner, ()):
                             self.stay(write)
                 for effect in self._of_rules[id(stmt)]:
                     self.stay(effect)
