@@ -1,7 +1,7 @@
 """Where threads pay: launches of growing size on one thread, on all, and as difftile chooses.
 
 Each kernel is launched on more and more elements, in code for one thread and in code for all of
-them; which of the two runs is decided by an estimate of the work (`difftile/substrate/work.py`).
+them; which of the two runs is decided by an estimate of the work (`difftile/schedule/work.py`).
 The figures are the microseconds of a launch that follows others at once, in the fastest tenth of
 the rounds, turn by turn; the chosen variant is to take at most 1.15 of the time of the better one.
 """

@@ -16,13 +16,12 @@ import numpy as np
 
 import difftile as dt
 from difftile.passes.tile_rows import TILE
+from difftile.schedule.grids import Grid, Grids
 from difftile.substrate import session
 from difftile.substrate.compiler import private, ti
 from difftile.substrate.family import build, cuda, device, ndarrays
 from difftile.substrate.family.launcher import CompiledKernel
 from difftile.substrate.family.operations import Operations
-from difftile.substrate.grids import Grids
-from difftile.substrate.parallel import Grid
 
 FEW = Grids(
     full=Grid(3), several=Grid(2, warp=1), few=Grid(2), private=Grid(6, 2, least=3), tiled=Grid(4)

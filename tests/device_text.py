@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
-from difftile.substrate import compile as substrate_compile
-from difftile.substrate.grids import Grids
+from difftile.schedule.grids import Grids
+from difftile.substrate import variants, zeros
 from tests.device_arrays import device_arrays
 
 MULTIPROCESSORS = 132  # of an H200
@@ -29,23 +30,23 @@ class NotRun:
 def device_texts() -> Generator[dict[str, str]]:
     """Start as on a device with warps, and collect what is emitted, by the name of the kernel."""
     texts: dict[str, str] = {}
-    emit, init = substrate_compile.emit, substrate_compile.CompiledProgram.__init__
+    emit, init = variants.emit, variants.Variants.__init__
     grids = Grids.on(MULTIPROCESSORS)
 
-    def collect(program: Any, **options: Any) -> Any:
-        emitted = emit(program, **options)
+    def collect(*given: Any, **options: Any) -> Any:
+        emitted = emit(*given, **options)
         texts[emitted.name] = emitted.text
         return emitted
 
     def without_compiling(self: Any, *args: Any, **options: Any) -> None:
         init(self, *args, **options)
-        self._compile = lambda *args, **options: NotRun()
+        self._backend = replace(self._backend, compile=lambda *args, **options: NotRun())
 
     with (
-        mock.patch.object(substrate_compile, "emit", collect),
-        mock.patch.object(substrate_compile.CompiledProgram, "__init__", without_compiling),
+        mock.patch.object(variants, "emit", collect),
+        mock.patch.object(variants.Variants, "__init__", without_compiling),
         # Small gradients take the variants of large ones.
-        mock.patch.object(substrate_compile, "_FRESH_BYTES", 0),
+        mock.patch.object(zeros, "_FRESH_BYTES", 0),
         device_arrays(warps=True, grids=grids),
     ):
         yield texts

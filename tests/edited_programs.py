@@ -17,13 +17,15 @@ import tempfile
 import weakref
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import difftile as dt
 from difftile.compile import compile_function
-from difftile.substrate import CompiledProgram, kept_code, kept_for
+from difftile.substrate import kept_code, kept_for
+from difftile.substrate.variants import Variants
 from tests.random_indices import loaded
 
 TEXT = """import math
@@ -155,13 +157,13 @@ def end() -> None:
 def texts_of(program: Any, dtype: Any, folder: Path | None) -> list[str]:
     """Return what the kernels of a program, their adjoints and rules, and its run compile to."""
     texts = Texts()
-    make = CompiledProgram.__init__
+    make = Variants.__init__
 
     def made(self: Any, *given: Any, **more: Any) -> None:
         make(self, *given, **more)
-        self._compile = texts
+        self._backend = replace(self._backend, compile=texts)
 
-    with keeping(folder), mock.patch.object(CompiledProgram, "__init__", made):
+    with keeping(folder), mock.patch.object(Variants, "__init__", made):
         x, y = (dt.ones(4, dtype, grad=True) for _ in range(2))
         loss = dt.zeros((), dtype, grad=True)
         with dt.Tape(loss):

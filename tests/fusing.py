@@ -17,7 +17,7 @@ from difftile.fusion.fused_run import FusedKernels
 from difftile.fusion.program import FusedProgram
 from difftile.launch.run import Run
 from difftile.runtime.queue import QUEUE
-from difftile.substrate.work import Work
+from difftile.schedule.work import Work
 
 
 @contextmanager

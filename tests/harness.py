@@ -28,9 +28,12 @@ from difftile.launch import prepared_launch as launches
 from difftile.launch.streams import Streams
 from difftile.ops.check import check as check_program
 from difftile.passes import unroll_and_jam
-from difftile.substrate import compile as compiling
-from difftile.substrate import scatters, strips
-from difftile.substrate.work import Work
+from difftile.schedule import choose as choosing
+from difftile.schedule import scatters, strips
+from difftile.schedule.steps import Serial
+from difftile.schedule.work import Work
+from difftile.substrate import zeros
+from difftile.substrate.variants import Variants
 
 SCATTERS = ("copies", "atomics", "serial")
 STEP = 1e-30  # of the complex step, which has no rounding error to balance
@@ -240,7 +243,7 @@ def check(one: Program, single: bool = True) -> None:
         mock.patch.multiple(strips, _FEWEST=3, _MOST=3),
         neighbours(),
         narrow_windows(),
-        mock.patch.object(compiling, "_FRESH_BYTES", 0),
+        mock.patch.object(zeros, "_FRESH_BYTES", 0),
     ):
         double = _run(one, kernel, values, F64, weights)
         if one.expected or one.gradients:
@@ -270,23 +273,24 @@ def scattering(strategy: str) -> Any:
     def choose(*given: Any, **options: Any) -> Any:
         return scatters.choose(*given, **{**options, "strategy": strategy})
 
-    return mock.patch.object(compiling, "choose", choose)
+    return mock.patch.object(choosing, "choose_plan", choose)
 
 
 @contextmanager
 def ways_of_scattering() -> Generator[set[str]]:
     """Note how launches add to shared elements, where they run code that no launch ran before."""
     noted: set[str] = set()
-    variant = compiling.CompiledProgram._variant
+    variant = Variants._made
 
-    def made(program: Any, which: Any) -> Any:
-        for one in program._scatters:
-            alone = which.serial or one.loop in which.plan.alone
-            copied = not which.serial and one in which.plan.copied
+    def made(program: Any, schedule: Any) -> Any:
+        for one in program.of.scatters:
+            alone = schedule.serial or one.loop in schedule.numbers_of(Serial)
+            names = {getattr(step, "target", "") for step in schedule.loops[one.loop]}
+            copied = not schedule.serial and program.of.names[one.target] in names
             noted.add("serial" if alone else "copies" if copied else "atomics")
-        return variant(program, which)
+        return variant(program, schedule)
 
-    with mock.patch.object(compiling.CompiledProgram, "_variant", made):
+    with mock.patch.object(Variants, "_made", made):
         yield noted
 
 
@@ -306,7 +310,7 @@ def choices_of_threads() -> Generator[list[bool]]:
 
 def vectors() -> Any:
     """Let launches run code with vector instructions, however little they have to do."""
-    return mock.patch.object(compiling, "_VECTORS", 0)
+    return mock.patch.object(choosing, "_VECTORS", 0)
 
 
 def neighbours() -> Any:

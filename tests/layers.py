@@ -5,7 +5,7 @@ from __future__ import annotations
 _COMPILER = {"diagnostics", "habits", "ir", "ops", "records"}
 _SHOWN = {"markup", "tracebacks", "user_line"}
 _LOWERED = _COMPILER | _SHOWN | {"lang"}
-_RUNNING = _LOWERED | {"frontend", "passes", "ad", "meaning", "substrate", "fields"}
+_RUNNING = _LOWERED | {"frontend", "passes", "schedule", "ad", "meaning", "substrate", "fields"}
 
 _RECORDED = _RUNNING | {"compile", "launch", "fusion", "recording"}
 _LANGUAGE = _RECORDED | {"linearization", "diagnosis", "runtime"}
@@ -21,13 +21,14 @@ ALLOWED: dict[str, set[str]] = {
     "lang": _COMPILER,
     "frontend": _COMPILER,
     "passes": _COMPILER,
+    "schedule": _COMPILER | {"passes"},
     "ad": _COMPILER | {"passes"},
     "meaning": _COMPILER,
     "uncollected": set(),
     "user_line": {"records"},
     "ranks": {"diagnostics", "records"},
     "substrate": _COMPILER
-    | {"lang", "caches", "meaning", "passes", "ranks", "releases", "uncollected"},
+    | {"lang", "caches", "meaning", "passes", "ranks", "releases", "schedule", "uncollected"},
     "keywords": {"diagnostics", "habits"},
     "tracebacks": {"diagnostics", "keywords"},
     "markup": set(),

@@ -26,22 +26,11 @@ from difftile.diagnostics import DifftileError
 from difftile.ir.nodes import Array, Const, Load, Store
 from difftile.ir.types import is_float
 from difftile.ir.walk import WRITES, regions, walk
-from difftile.passes.privatise import ATOMICS
-from difftile.substrate import LoopCode
-from difftile.substrate.compile import _NO_ZEROS, _Which
-from difftile.substrate.device_loops import Forms
-from difftile.substrate.vector_loops import loop_codes
+from difftile.schedule.apply import codes_of
+from difftile.schedule.schedule import Schedule, parallel_loops
+from difftile.schedule.steps import Serial
+from difftile.schedule.vector_loops import LoopCode
 from tests import harness
-
-ALONE = _Which(
-    serial=True,
-    outlined=True,
-    zeros=_NO_ZEROS,
-    plan=ATOMICS,
-    few=frozenset(),
-    short=False,
-    forms=Forms(),
-)
 
 # LLVM may have vectors for these kinds of loops: behind a test that always fails, where elements
 # overlap or rows would have to be of length 1; for loops of the functions that they call; or where
@@ -138,23 +127,15 @@ def vectors_of(code: Any) -> tuple[list[LoopCode], int] | None:
 
     None if Taichi has compiled the same code before, under another name.
     """
-    made, *_ = code._formed(code.program, ALONE)
-    options = {"serial": True, "outlined": True, "polynomials": made.polynomials}
-    emitted = code._emitted(made.program, **options)
+    of = code.variants.of
+    alone = Schedule(tuple((Serial(),) for _ in parallel_loops(of.program)), True, True)
     before = set(Path().glob("*.ll"))
-    code._compile(
-        emitted,
-        code.program,
-        (*code.params, *code._reported),
-        written=code._written,
-        on_host=True,
-        as_written=code._as_written,
-    )
+    code.variants.get(alone)
     files = set(Path().glob("*.ll")) - before
     if not files:
         return None
     text = "".join(file.read_text() for file in files)
-    groups = loop_codes(made.program, made.polynomials, serial=True, reorders=code._reorders)
+    groups = codes_of(of.program, alone, of.target)
     count = len(re.findall(r"^vector\.body\d*:", text, re.MULTILINE))
     return [one for group in groups for one in group], count
 
@@ -198,7 +179,7 @@ def main(scalar: str, every: int, first: int) -> None:
         if crc32(one.name.encode()) % every != first:
             continue
         for name, code in compiled(one, kind):
-            if not code._outlines:
+            if not code.variants.of.speed.outlined:
                 continue
             compiled_now = vectors_of(code)
             if compiled_now is None:

@@ -26,12 +26,12 @@ from typing import Any
 from difftile.ir.nodes import Array, Fail, Print, Program, Var
 from difftile.ir.walk import walk
 from difftile.meaning import run
+from difftile.schedule.speed import Speed
+from difftile.schedule.work import Work, work_of
 from difftile.substrate import LOCK, chosen, compiler, current_session
 from difftile.substrate.backend import Launcher
 from difftile.substrate.emit import Emitted
 from difftile.substrate.memory import Buffer
-from difftile.substrate.steps import Speed
-from difftile.substrate.work import Work, work_of
 
 FOLDER = Path(__file__).parent / "record"
 VARIABLE = "DIFFTILE_TEST_RECORD"

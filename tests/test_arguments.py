@@ -12,8 +12,8 @@ import taichi as ti
 
 import difftile as dt
 from difftile.ir.nodes import ParallelFor
-from difftile.substrate.emit import emit
-from difftile.substrate.grids import Grids
+from difftile.schedule.grids import Grids
+from tests.emitting import emitted
 from tests.programs.structs import Ball
 from tests.test_kernels import compiled
 
@@ -563,7 +563,7 @@ def test_vectors_are_made_inside_the_loops_of_a_device() -> None:
     x = positions()
     pull(x, [1.0, 2.0], 0.5)
     (stage,) = pull._launches.latest.stages
-    text = emit(stage._binding._code.program, grids=Grids.on(1)).text
+    text = emitted(stage._binding._code.program, grids=Grids.on(1)).text
     loop, vector = text.index("for thread in range"), text.index("ti.Vector([g_0, g_1])")
     assert loop < vector
 

@@ -12,7 +12,7 @@ import pytest
 import difftile as dt
 from difftile.ir.types import F32, F64
 from difftile.passes import by_warps
-from difftile.substrate import device_loops
+from difftile.schedule import device_loops
 from difftile.substrate.compiler import ti
 from difftile.substrate.family import warps
 from tests import harness, programs, random_rows

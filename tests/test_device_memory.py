@@ -16,8 +16,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.ir.types import SCALARS, numpy_dtype
-from difftile.substrate import compile as compiling
-from difftile.substrate import memory
+from difftile.substrate import memory, zeros
 from tests import run_programs, tape_programs
 from tests.device_arrays import FEW, counted, device_arrays
 
@@ -298,7 +297,7 @@ def clear(x, y):
 
 @pytest.fixture
 def any_size_counts() -> Iterator[None]:
-    with mock.patch.object(compiling, "_FRESH_BYTES", 0), device_arrays(grids=FEW):
+    with mock.patch.object(zeros, "_FRESH_BYTES", 0), device_arrays(grids=FEW):
         yield
 
 
@@ -483,7 +482,7 @@ def gradients_of_loops() -> list[tuple[str, Any]]:
 def test_gradients_of_stencils_and_rows_are_those_of_the_cpu() -> None:
     dt.init(arch="cpu")
     expected = gradients_of_loops()
-    with mock.patch.object(compiling, "_FRESH_BYTES", 0), device_arrays():
+    with mock.patch.object(zeros, "_FRESH_BYTES", 0), device_arrays():
         found = gradients_of_loops()
         # One pass that stores, and reads what it needs without branches around what it adds.
         text = five_points.source("adjoint")

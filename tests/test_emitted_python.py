@@ -34,12 +34,13 @@ from difftile.passes.rows import in_rows
 from difftile.passes.spread import spread
 from difftile.passes.stages import split
 from difftile.passes.unroll_loops import unroll_loops
-from difftile.substrate import strips
-from difftile.substrate.emit import Emitted, emit
-from difftile.substrate.grids import Grids
-from difftile.substrate.parallel import Grid
+from difftile.schedule import strips
+from difftile.schedule.grids import Grid, Grids
+from difftile.schedule.schedule import Schedule
+from difftile.substrate.emit import Emitted
 from tests import harness, programs
 from tests.emitted_python import WARP, Memory, NotPython, function_of
+from tests.emitting import emitted
 from tests.lowered import from_the_frontend
 from tests.passes import meaning
 from tests.passes.cases import Options
@@ -79,47 +80,47 @@ def small_loops_have_all_forms() -> Iterator[None]:
 def _in_parts(program: Program) -> Formed:
     program = unroll_and_jam.unroll_and_jam(unroll_loops(program))
     program = strips.in_strips(split_index_sets.split_index_sets(program), (), atomics=True)
-    return program, emit(program, threads=_THREADS, outlined=True, short=True)
+    return program, emitted(program, Schedule(outlined=True, short=True), threads=_THREADS)
 
 
 def _in_copies(program: Program) -> Formed:
     copied = tuple(scatter for scatter in scatters_of(program) if scatter.op is not None)
     program, _ = privatise(program, Plan(copied=copied), 3)
-    return program, emit(program, threads=_THREADS)
+    return program, emitted(program, threads=_THREADS)
 
 
 def _in_pieces(program: Program) -> Formed:
     program, _ = spread(program, _ALL, _PIECES)
-    return program, emit(program, threads=_THREADS)
+    return program, emitted(program, threads=_THREADS)
 
 
 def _in_rows(program: Program) -> Formed:
     sums = [scatter for scatter in scatters_of(program) if scatter.op == "add"]
     program, _ = in_rows(program, sums)
-    return program, emit(program, grids=FEW)
+    return program, emitted(program, grids=FEW)
 
 
 def _in_tiles(program: Program) -> Formed:
-    return program, emit(program, grids=FEW, tiled=_ALL)
+    return program, emitted(program, grids=FEW, tiled=_ALL)
 
 
 def _by_warps(program: Program) -> Formed:
     program = all_by_warps(program)
-    return program, emit(program, grids=FEW, warps=True)
+    return program, emitted(program, grids=FEW, warps=True)
 
 
 Formed: TypeAlias = tuple[Program, Emitted]
 _ALL = range(100)  # loops of a program
 _PIECES = 1000  # as many as iterations of a loop, or more
 ON_CPU: dict[str, Callable[[Program], Formed]] = {
-    "serial": lambda program: (program, emit(program, serial=True)),
+    "serial": lambda program: (program, emitted(program, Schedule(serial=True))),
     "parts": _in_parts,
     "copies": _in_copies,
     "pieces": _in_pieces,
 }
 ON_DEVICE: dict[str, Callable[[Program], Formed]] = {
-    "strides": lambda program: (program, emit(program, grids=FEW)),
-    "flat": lambda program: (program, emit(all_flat(program), grids=FEW)),
+    "strides": lambda program: (program, emitted(program, grids=FEW)),
+    "flat": lambda program: (program, emitted(all_flat(program), grids=FEW)),
     "rows": _in_rows,
     "tiles": _in_tiles,
     "warps": _by_warps,
@@ -156,11 +157,11 @@ def _interpreted(program: Program, inputs: meaning.Inputs) -> tuple[meaning.Cont
     return fields, printed.getvalue()
 
 
-def _run(emitted: Emitted, program: Program, inputs: meaning.Inputs) -> tuple[Any, str]:
+def _run(source: Emitted, program: Program, inputs: meaning.Inputs) -> tuple[Any, str]:
     """Return what the source leaves in the fields, and prints.
 
     Args:
-        emitted: The source.
+        source: The source.
         program: The program in the form that was emitted; its memory of unknown extents is NaN.
         inputs: The contents and numbers.
     """
@@ -170,12 +171,12 @@ def _run(emitted: Emitted, program: Program, inputs: meaning.Inputs) -> tuple[An
         if isinstance(param, Array):
             if param not in fields:
                 fields[param] = np.full((1 << 16, *shape_of(param.type.element)), np.nan)
-            given.append(Memory(fields[param], param.type.ndim, emitted.least_ndim))
+            given.append(Memory(fields[param], param.type.ndim, source.least_ndim))
         else:
             given.append(numbers[param])
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), np.errstate(all="ignore"):
-        function_of(emitted.text, emitted.name)(*given)
+        function_of(source.text, source.name)(*given)
     return fields, printed.getvalue()
 
 
@@ -203,8 +204,8 @@ def _forms(program: Program) -> Iterator[tuple[str, Program, Emitted, list[Array
         adds = [s for s in walk(finished.body) if isinstance(s, Accumulate) and s.single_write]
         fresh = list(dict.fromkeys(s.array for s in adds))[::2]
         if fresh:
-            emitted = emit(finished, grids=grids, threads=_THREADS * few_threads, fresh=fresh)
-            yield f"into zeros, {few_threads}", finished, emitted, fresh
+            source = emitted(finished, grids=grids, threads=_THREADS * few_threads, fresh=fresh)
+            yield f"into zeros, {few_threads}", finished, source, fresh
 
 
 def _check(program: Program) -> int:
@@ -215,21 +216,21 @@ def _check(program: Program) -> int:
         results = _interpreted(program, inputs)
     except (IndexError, meaning.TooLong):
         return 0
-    for name, formed, emitted, fresh in _forms(program):
+    for name, formed, source, fresh in _forms(program):
         given, expected = inputs, results
         if fresh:
             zeros = {array: np.zeros_like(inputs[0][array]) for array in fresh}
             given = inputs[0] | zeros, inputs[1]
             expected = _interpreted(program, given)
         try:
-            found = _run(emitted, formed, given)
+            found = _run(source, formed, given)
         except NotPython:
             continue
         ran += 1
         assert found[1] == expected[1], name
         for array in program.params:
             if isinstance(array, Array):
-                what = f"{array.name}, {name}\n{emitted.text}"
+                what = f"{array.name}, {name}\n{source.text}"
                 np.testing.assert_allclose(
                     found[0][array], expected[0][array], 1e-6, 1e-9, err_msg=what
                 )
@@ -450,6 +451,6 @@ def test_negatives_that_iterations_share_are_added_at_once() -> None:
 """
     )
     program = check(parse(text, OPS))
-    for emitted in (emit(program, threads=_THREADS), emit(program, grids=FEW)):
-        (line,) = (line for line in emitted.text.splitlines() if line.strip().startswith("y["))
+    for source in (emitted(program, threads=_THREADS), emitted(program, grids=FEW)):
+        (line,) = (line for line in source.text.splitlines() if line.strip().startswith("y["))
         assert re.match(r" *y\[.*\] [-+]= ", line)

@@ -12,7 +12,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.substrate.grids import Grids
+from difftile.schedule.grids import Grids
 from tests.device_arrays import device_arrays, threads_alone
 
 FILE = Path(__file__).parent / "golden" / "on_a_device.txt"

@@ -16,7 +16,7 @@ import difftile as dt
 from difftile.ir.types import SCALARS
 from difftile.render.sorting import Sorter
 from difftile.render.tiles import TileLists
-from difftile.substrate import device_loops
+from difftile.schedule import device_loops
 from tests import (
     harness,
     programs,

@@ -25,8 +25,7 @@ from difftile.fusion import fused_run, period
 from difftile.fusion import program as fused_program
 from difftile.ir.nodes import Var
 from difftile.ir.types import F64
-from difftile.substrate import compile as compiling
-from difftile.substrate import kept_code, kept_for
+from difftile.substrate import kept_code, kept_for, variants
 from difftile.substrate.kept_code import Kept
 from tests import edited_programs, fusing, harness, programs
 from tests.edited_programs import end, keeping
@@ -36,7 +35,7 @@ programs.load()
 COMPUTED = {
     compile_function: ("known_indices", "normalise", "races"),
     stage: ("reverse", "finish", "active_writes"),
-    compiling: ("emit",),
+    variants: ("emit",),
     period: ("placed",),
     fused_program: ("dead_stores", "join", "serial", "strips", "interchanged", "unroll_periods"),
     fused_run: ("_row_copy",),

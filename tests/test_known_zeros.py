@@ -13,14 +13,14 @@ import taichi as ti
 import difftile as dt
 from difftile.compile.stage import Adjoint
 from difftile.ir.derived import Bar
-from difftile.substrate import compile as compiling
-from difftile.substrate.emit import emit
+from difftile.substrate import zeros
 from tests import run_programs
+from tests.emitting import emitted
 
 
 @pytest.fixture(autouse=True)
 def small_fields_count() -> Iterator[None]:
-    with mock.patch.object(compiling, "_FRESH_BYTES", 0):
+    with mock.patch.object(zeros, "_FRESH_BYTES", 0):
         yield
 
 
@@ -173,7 +173,7 @@ def stored(kernel: dt.Kernel) -> bool:
     adjoints = [c for r, c in stage._codes.items() if isinstance(r, Adjoint) and c is not None]
     program = adjoints[0].code.program
     fresh = list(adjoints[0].fields(Bar).values())
-    return emit(program).text != emit(program, fresh=fresh).text
+    return emitted(program).text != emitted(program, fresh=fresh).text
 
 
 def test_only_elements_touched_once_are_stored() -> None:

@@ -16,17 +16,20 @@ from difftile import meaning
 from difftile.ir.nodes import Block, Const, Let, Program
 from difftile.ir.parse import parse
 from difftile.ir.types import F32, F64
-from difftile.ir.walk import walk, with_blocks
+from difftile.ir.walk import with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.ops.check import check
 from difftile.passes import split_index_sets
 from difftile.passes.unroll_loops import unroll_loops
-from difftile.substrate import compile as compiling
+from difftile.schedule.apply import Applied
+from difftile.schedule.target import Polynomials
+from difftile.schedule.vectorise_functions import Vectorised, vectorise_functions
+from difftile.substrate import variants
 from difftile.substrate.backend import VectorMath
 from difftile.substrate.compiler import backend
+from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.spellings import Template
 from difftile.substrate.vector_functions import LIMITS
-from difftile.substrate.vectorise_functions import Vectorised, vectorise_functions
 from tests import harness, programs
 from tests.harness import vectors
 
@@ -71,7 +74,7 @@ def test_numbers_without_a_polynomial(dtype: Any, fast_math: bool) -> None:
 
 def _with_polynomials(program: Program) -> Vectorised:
     return vectorise_functions(
-        unroll_loops(program), backend().vector_math, serial=True, reorders=True
+        unroll_loops(program), backend().vector_math.polynomials, serial=True, reorders=True
     )
 
 
@@ -484,17 +487,19 @@ def test_programs_with_polynomials_that_are_wrong_from_a_limit_on(
     """The limit is so low that some arguments are beyond it."""
     limits = {key: {F32: 0.4, F64: 0.4} for key in backend().vector_math.limits}
 
-    def with_low_limits(program: Program, math: VectorMath, **options: bool) -> Vectorised:
-        made = vectorise_functions(program, replace(math, limits=limits), **options)
-        spellings = dict(made.polynomials)
-        for stmt in walk(made.program.body):
-            if isinstance(stmt, Let) and stmt.out in spellings and stmt.op in limits:
-                polynomial = f"vector_math.{stmt.op}({{0}}, ti.{stmt.out.type})"
-                text = f"ti.select(ti.abs({{0}}) < 0.4, {polynomial}, 12345.0)"
-                spellings[stmt.out] = Template(text)
-        return replace(made, polynomials=spellings)
+    low = Polynomials(backend().vector_math.polynomials.ops, limits)
 
-    monkeypatch.setattr(compiling, "vectorise_functions", with_low_limits)
+    def with_wrong_ones(made: Applied, *given: Any, polynomials: Any, **options: Any) -> Emitted:
+        ops, wrong = dict(made.polynomials), dict(polynomials)
+        for out, op in made.polynomials.items():
+            if op in limits:
+                ops[out] = f"{op} of {out.type}"
+                right = f"vector_math.{op}({{0}}, ti.{out.type})"
+                wrong[ops[out]] = Template(f"ti.select(ti.abs({{0}}) < 0.4, {right}, 12345.0)")
+        return emit(replace(made, polynomials=ops), *given, polynomials=wrong, **options)
+
+    monkeypatch.setattr(VectorMath, "polynomials", low)
+    monkeypatch.setattr(variants, "emit", with_wrong_ones)
     harness.check(program)
 
 

@@ -7,6 +7,7 @@ import itertools
 import math
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,10 @@ from difftile.ir.nodes import Array, Block, Const, ParallelFor, Program, Value, 
 from difftile.ir.types import BOOL, F64, I32, FieldType, scalar_of
 from difftile.ops.check import check
 from difftile.ops.table import ELEMENTWISE
-from difftile.substrate import CompiledProgram
-from difftile.substrate import compile as compiling
+from difftile.schedule.apply import Applied
+from difftile.schedule.schedule import Schedule
+from difftile.schedule.target import Target
+from difftile.substrate import CompiledProgram, variants
 from difftile.substrate.emit import Emitted, emit
 from tests.op_programs import Case
 from tests.test_ops_in_taichi import spelled
@@ -146,10 +149,10 @@ def test_only_nan_differs_from_itself(dtype: Any) -> None:
 def test_comparisons_as_spelled_for_cuda(
     dtype: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def guarded(program: Program, **options: Any) -> Emitted:
-        return emit(program, **(options | {"guarded": True}))
+    def guarded(made: Applied, schedule: Schedule, target: Target, **options: Any) -> Emitted:
+        return emit(made, schedule, replace(target, guarded=True), **options)
 
-    monkeypatch.setattr(compiling, "emit", guarded)
+    monkeypatch.setattr(variants, "emit", guarded)
     compare_with_python(dtype, tmp_path)
 
 

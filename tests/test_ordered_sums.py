@@ -15,9 +15,9 @@ import difftile as dt
 from difftile.ir.nodes import Array
 from difftile.ir.types import F32, FieldType
 from difftile.passes.privatise import ATOMICS, Scatter
-from difftile.substrate import compile as compiling
-from difftile.substrate.scatters import Choice, rows_of
-from difftile.substrate.work import LoopWork
+from difftile.schedule import choose as choosing
+from difftile.schedule.scatters import Choice, rows_of
+from difftile.schedule.work import LoopWork
 from tests.harness import many_threads
 
 pytestmark = pytest.mark.compiled
@@ -81,7 +81,7 @@ def test_sums_over_worlds_in_rows_are_those_in_copies() -> None:
     dt.init(cpu_max_num_threads=3)
     wanted = results()
     dt.init(cpu_max_num_threads=3)
-    with mock.patch.object(compiling, "choose", in_rows_always), many_threads():
+    with mock.patch.object(choosing, "choose_plan", in_rows_always), many_threads():
         found, again = results(), results()
     for one, other, third in zip(wanted, found, again, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-13, atol=1e-13)

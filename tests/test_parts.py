@@ -13,6 +13,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.ir.printer import Names
+from difftile.schedule.steps import Spread
 from difftile.substrate.parallel import Part, Range, open_part
 from tests import harness
 
@@ -197,7 +198,7 @@ def test_long_sums_of_few_iterations(shape: tuple[int, int]) -> None:
     latest = deviations._latest
     assert latest is not None
     (stage,) = latest.stages
-    spread = [which.few for which in stage.primal.code._variants]
+    spread = [one.numbers_of(Spread) for one in stage.primal.code.variants.known]
     assert bool(spread[-1]) == (shape[0] <= 4)
     direction = rng.normal(size=shape)
     slope = (
@@ -238,4 +239,4 @@ def test_few_long_rows_of_polynomials() -> None:
     latest = waves._latest
     assert latest is not None
     (stage,) = latest.stages
-    assert [which.few for which in stage.primal.code._variants] == [{0}]
+    assert [one.numbers_of(Spread) for one in stage.primal.code.variants.known] == [{0}]

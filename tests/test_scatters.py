@@ -18,11 +18,10 @@ from difftile.diagnostics import FieldError, OutOfMemory
 from difftile.ir.nodes import Array
 from difftile.ir.types import F32, FieldType
 from difftile.passes.privatise import ATOMICS, Scatter
+from difftile.schedule.scatters import STRATEGIES, Choice, choose
+from difftile.schedule.work import LoopWork
 from difftile.substrate import calibration, current_session
-from difftile.substrate import compile as compiling
 from difftile.substrate.calibration import DEFAULT, Costs, plausible, read_costs, write_costs
-from difftile.substrate.scatters import STRATEGIES, Choice, choose
-from difftile.substrate.work import LoopWork
 from tests import harness, programs
 
 programs.load()
@@ -181,7 +180,7 @@ def test_without_memory_for_copies_additions_are_atomic(monkeypatch: pytest.Monk
             def allocate(*_: object) -> Any:
                 raise OutOfMemory("No memory.")
 
-            monkeypatch.setattr(compiling.current_session().pool, "allocate", allocate)
+            monkeypatch.setattr(current_session().pool, "allocate", allocate)
             scattered(x, index, y)
         np.testing.assert_array_equal(y.to_numpy(), 2 * 1250.0)
     finally:

@@ -22,12 +22,12 @@ from difftile.ir.nodes import Alloc, Program, Store
 from difftile.ir.types import BOOL, F32, F64
 from difftile.ir.walk import walk
 from difftile.ops.check import check
+from difftile.schedule.grids import Grids
 from difftile.substrate import compile as compiling
 from difftile.substrate import shaders
-from difftile.substrate.emit import emit
-from difftile.substrate.grids import Grids
 from difftile.substrate.shaders import check_element, for_shaders
 from difftile.substrate.spellings import SHADER_SPELLINGS
+from tests.emitting import emitted
 
 ROOT = Path(__file__).parents[1]
 ONLY_CUDA = ("warps.", "predicates.native", "block.", "simt")
@@ -81,7 +81,7 @@ def test_programs_of_singles_have_no_flags_in_memory(
         assert all(array.type.element != BOOL for array in allocated)
         flags += after is not program
         assert all(s.value.type != BOOL for s in walk(after.body) if isinstance(s, Store))
-        text = emit(after, grids=Grids.on(32), guarded=True, spellings=SHADER_SPELLINGS).text
+        text = emitted(after, grids=Grids.on(32), guarded=True, spellings=SHADER_SPELLINGS).text
         assert not any(word in text for word in ONLY_CUDA)
         assert "ti.pow" not in text
         assert "f64" not in text

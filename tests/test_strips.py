@@ -13,7 +13,7 @@ from difftile.ir.nodes import Alloc, Program
 from difftile.ir.parse import parse
 from difftile.ir.walk import walk
 from difftile.ops.check import check
-from difftile.substrate.strips import in_strips
+from difftile.schedule.strips import in_strips
 from difftile.substrate.vector_functions import FUNCTIONS as ALL
 
 FUNCTIONS = {*ALL} - {"logit"}

@@ -15,8 +15,7 @@ from difftile.diagnostics import CompileError
 from difftile.frontend.expressions import EXPRESSIONS
 from difftile.frontend.statements import STATEMENTS
 from difftile.frontend.syntax import REFUSED
-from difftile.substrate import compile as compiling
-from difftile.substrate import compiler
+from difftile.substrate import compiler, variants
 
 pytestmark = pytest.mark.compiled
 
@@ -29,8 +28,8 @@ def broken(good: str, bad: str) -> Any:
         assert good in emitted.text
         return replace(emitted, text=emitted.text.replace(good, bad))
 
-    real = compiling.emit
-    return mock.patch.object(compiling, "emit", emit)
+    real = variants.emit
+    return mock.patch.object(variants, "emit", emit)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +86,7 @@ def test_fault_while_launching() -> None:
     x = dt.zeros(3)
     waves(x)
     code: Any = waves._latest
-    (variant,) = code.stages[0].primal.code._variants.values()
+    (variant,) = code.stages[0].primal.code.variants.known.values()
     variant = getattr(variant, "_code", variant)  # of a text in the record
     with (
         mock.patch.object(variant, "_run", fail),

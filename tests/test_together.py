@@ -15,10 +15,12 @@ import difftile as dt
 from difftile.compile import stage
 from difftile.passes.optimise import finish
 from difftile.runtime.kernel import Kernel
-from difftile.substrate import compile as compiling
+from difftile.schedule.apply import apply
+from difftile.schedule.grids import Grid, Grids
+from difftile.schedule.schedule import Schedule
+from difftile.schedule.target import Target
+from difftile.substrate import variants
 from difftile.substrate.emit import emit
-from difftile.substrate.grids import Grids
-from difftile.substrate.parallel import Grid
 from tests.device_arrays import threads_alone
 
 GRIDS = Grids(full=Grid(32), several=Grid(64), few=Grid(32), private=Grid(32))
@@ -29,12 +31,16 @@ def as_on_a_gpu() -> Iterator[None]:
     def finished(program: Any, blocks: int, **options: Any) -> Any:
         return finish(program, 8, few_threads=False, warps=True, checked=True)
 
-    def emitted(program: Any, **options: Any) -> Any:
-        return emit(program, grids=GRIDS)
+    def on_gpu(program: Any, *_: Any) -> Any:
+        return apply(program, Schedule(), Target(grids=GRIDS))
+
+    def source(made: Any, *_: Any, **options: Any) -> Any:
+        return emit(made, Schedule(), Target(grids=GRIDS))
 
     with (
         mock.patch.object(stage, "finish", finished),
-        mock.patch.object(compiling, "emit", emitted),
+        mock.patch.object(variants, "apply", on_gpu),
+        mock.patch.object(variants, "emit", source),
         threads_alone(),
     ):
         yield

@@ -13,9 +13,11 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.substrate import compile as compiling
+from difftile.schedule.schedule import Schedule
+from difftile.substrate import variants
 from difftile.substrate.emit import emit
 from tests import harness
+from tests.emitting import emitted
 
 ROOT = Path(__file__).parent.parent
 
@@ -236,7 +238,7 @@ def test_functions_are_given_numbers_and_not_vectors() -> None:
     latest = of_a_vector._latest
     assert latest is not None
     (stage,) = latest.stages
-    text = emit(stage.primal.code.program, threads=2, outlined=True).text
+    text = emitted(stage.primal.code.program, Schedule(outlined=True), threads=2).text
     functions = dict(re.findall(r"^def (\w+)\((.*)\):", text, re.M))
     assert functions.pop("of_a_vector") == "x: vec2_f32_1d, y: f32_1d, count: i32_1d"
     assert list(functions.values()) == ["y: f32_1d, n: ti.i32, part_1: ti.i32"]
@@ -245,12 +247,12 @@ def test_functions_are_given_numbers_and_not_vectors() -> None:
 def test_little_work_is_not_worth_the_time_to_compile_vectors() -> None:
     sources: list[bool] = []
 
-    def noted(*args: Any, outlined: bool = False, **options: Any) -> Any:
-        sources.append(outlined)
-        return emit(*args, outlined=outlined, **options)
+    def noted(made: Any, schedule: Schedule, *args: Any, **options: Any) -> Any:
+        sources.append(schedule.outlined)
+        return emit(made, schedule, *args, **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiling, "emit", noted)
+        patch.setattr(variants, "emit", noted)
 
         @dt.kernel
         def scaled(x, y):

@@ -9,6 +9,7 @@ import pytest
 from difftile.ir.nodes import Array, Program
 from difftile.ir.parse import parse
 from difftile.ir.printer import print_program
+from difftile.schedule import clears
 from difftile.substrate.whole import WholeWrites
 
 HEAD = """\
@@ -168,8 +169,7 @@ def test_boxes_of_zeros(text: str) -> None:
 
 
 def without_clears(program: Program, *arrays: Array) -> Program:
-    writes = WholeWrites(program, program.params)
-    return writes.without_clears([writes.position[array] for array in arrays])
+    return clears.without_clears(program, arrays)[0]
 
 
 def test_clears_are_left_out_with_loops_of_nothing_else() -> None:

@@ -15,11 +15,11 @@ from difftile.diagnostics import KernelError
 from difftile.ir.nodes import Program
 from difftile.ir.parse import parse
 from difftile.passes.optimise import finish
+from difftile.schedule.speed import SCALAR, Speed
+from difftile.schedule.vectorise_functions import vectorise_functions
+from difftile.schedule.work import Work, work_of
 from difftile.substrate import CompiledProgram
 from difftile.substrate.compiler import backend
-from difftile.substrate.steps import SCALAR, Speed
-from difftile.substrate.vectorise_functions import vectorise_functions
-from difftile.substrate.work import Work, work_of
 
 
 @dt.kernel
@@ -75,7 +75,9 @@ def test_launches_that_threads_share(kernel: Any, n: int, threads: list[int]) ->
 
 
 def with_polynomials(program: Program) -> Program:
-    return vectorise_functions(program, backend().vector_math, serial=True, reorders=True).program
+    return vectorise_functions(
+        program, backend().vector_math.polynomials, serial=True, reorders=True
+    ).program
 
 
 @pytest.mark.parametrize(
@@ -199,7 +201,7 @@ program f(x: field<f64, 1>, n: i32)
         prepared.launch([x.buffer, n])
         expected = np.where(np.arange(x.shape[0]) < n, math.sin(2.0), 0.0)
         np.testing.assert_allclose(x.to_numpy(), expected, rtol=1e-14)
-    assert [which.serial for which in code._variants] == [True, False]
+    assert [one.serial for one in code.variants.known] == [True, False]
 
 
 @dt.kernel

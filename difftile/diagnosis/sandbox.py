@@ -14,7 +14,8 @@ from difftile.ir.nodes import Array, Program, Stmt, Var
 from difftile.ir.walk import silent, walk
 from difftile.meaning import Machine, memory_of
 from difftile.meaning import run as run_plainly
-from difftile.substrate import CompiledProgram, current_session, silence, work_of
+from difftile.schedule.work import work_of
+from difftile.substrate import CompiledProgram, current_session, silence
 
 Contents: TypeAlias = "dict[Array | Var, Any]"
 """A NumPy array or a number for each parameter of a program."""

@@ -27,21 +27,28 @@ from difftile.fusion.period import (
 )
 from difftile.fusion.program import FusedProgram
 from difftile.ir.nodes import Array, Block, Program, Var
-from difftile.ir.types import I32, FieldType, Type, numpy_dtype, scalar_of, shape_of
+from difftile.ir.types import (
+    I32,
+    MAX_ELEMENTS,
+    FieldType,
+    Type,
+    nbytes_of,
+    numpy_dtype,
+    scalar_of,
+    shape_of,
+)
 from difftile.ir.walk import size_of
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.run import Run
 from difftile.passes.sequence import Row, copy_from_row, copy_into_row
 from difftile.records import dataclass
 from difftile.substrate import (
-    MAX_ELEMENTS,
     Buffer,
     CompiledProgram,
     Kept,
     batch_of,
     current_session,
     kept_together,
-    nbytes_of,
 )
 
 # Of a period: compiling more than that takes longer than launches of such large kernels take, and

@@ -19,7 +19,9 @@ from difftile.passes.privatise import scatters_of
 from difftile.passes.sink_values import sink_values
 from difftile.passes.time_loop import interchanged, serial, strips
 from difftile.passes.unroll_periods import unroll_periods
-from difftile.substrate import CompiledProgram, Kept, Work, current_session, speed_of, work_of
+from difftile.schedule.speed import speed_of
+from difftile.schedule.work import Work, work_of
+from difftile.substrate import CompiledProgram, Kept, current_session
 
 _MOST_TASKS = 48  # parallel loops of one kernel on a GPU
 _MOST_STATEMENTS = 1_200  # of one kernel: compiling takes a few seconds
@@ -190,7 +192,7 @@ class FusedProgram:
     @cached_property
     def _work(self) -> Work:
         program = self._finished.program
-        return work_of(program, speed_of(program))
+        return work_of(program, speed_of(program, current_session().target))
 
     def _amount(self, argument: Arguments) -> tuple[float, bool]:
         """Return the steps of one period, and whether one thread is done before several are."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +12,9 @@ from difftile.records import dataclass
 
 LARGEST_LOCAL = 4096
 """The most components of an array of a thread."""
+
+MAX_ELEMENTS = 2**31 - 1
+"""The most numbers of an array, which kernels index with i32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +156,11 @@ def with_scalar(type_: Type, scalar: Scalar) -> Type:
 def is_float(type_: Type) -> bool:
     """Tell whether values of the type can carry a derivative."""
     return scalar_of(type_) in FLOATS
+
+
+def nbytes_of(element: Type, shape: tuple[int, ...]) -> int:
+    """Return the bytes of an array."""
+    return prod((*shape, *shape_of(element))) * numpy_dtype(scalar_of(element)).itemsize
 
 
 def is_signed(scalar: Scalar) -> bool:

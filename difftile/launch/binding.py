@@ -29,9 +29,9 @@ from difftile.ir.derived import (
 )
 from difftile.ir.facts import arrays_loaded
 from difftile.ir.nodes import Array, Var
-from difftile.ir.types import Type
+from difftile.ir.types import Type, nbytes_of
 from difftile.records import dataclass
-from difftile.substrate import Buffer, Launcher, current_session, nbytes_of
+from difftile.substrate import Buffer, Launcher, current_session
 
 ProgramArgs: TypeAlias = list[Any]
 """Buffers and numbers, one for each parameter of a compiled program; None where one is missing."""

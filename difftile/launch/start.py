@@ -10,7 +10,8 @@ from difftile.diagnostics import TapeError
 from difftile.fields.pending import check_fusing, run_pending, set_fusing
 from difftile.fields.recording import Recording
 from difftile.releases import RELEASES, VARIABLE
-from difftile.substrate import check_strategy, chosen, current_session, start_session
+from difftile.schedule.scatters import check_strategy
+from difftile.substrate import chosen, current_session, start_session
 from difftile.tracebacks import boundary, set_traceback
 
 

@@ -12,7 +12,10 @@ from difftile.ir.derived import After, Bar, Before, Same, Shape
 from difftile.ir.nodes import Array, ParallelFor
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.passes.scatter_to_gather import is_rim
-from difftile.substrate import REASONS, LoopCode, current_session
+from difftile.schedule.apply import codes_of
+from difftile.schedule.speed import speaks
+from difftile.schedule.vector_loops import REASONS, LoopCode
+from difftile.substrate import current_session
 
 
 class _Unknown(NamedTuple):
@@ -36,7 +39,7 @@ def vector_report(launch: PreparedLaunch, plans: Sequence[AdjointPlan]) -> str:
     refusals: dict[str, None] = {}
     any_loops = False
     for which, derived in programs:
-        found = derived.code.loop_codes(_arguments(derived, launch))
+        found = _codes(derived, launch)
         if isinstance(found, str):
             refusals[found] = None
             lines[f"  {'adjoint' if which else 'forward'}: none, {found}"] = None
@@ -47,6 +50,23 @@ def vector_report(launch: PreparedLaunch, plans: Sequence[AdjointPlan]) -> str:
     if any_loops:
         return "\n".join(("Loops as vector instructions", *lines))
     return f"No vector instructions: {'; '.join(refusals)}" if refusals else ""
+
+
+def _codes(derived: DerivedCode, launch: PreparedLaunch) -> list[list[LoopCode]] | str:
+    """Return the forms of the loops of a program; or why none is vectorised, as a clause."""
+    session, program = current_session(), derived.code.program
+    if session.debug:
+        return "debug sessions run without them"
+    if speaks(program.body):
+        return "kernels that print or report failures run without them"
+    if not session.compiles:
+        return "it runs as Python"
+    of, chosen = derived.code.chosen(arguments_of(derived, launch))
+    if not of.speed.outlined:
+        return "its functions tell zeros of both signs apart"
+    if not chosen.schedule.outlined:
+        return "launches as small as this one run without them"
+    return codes_of(of.program, chosen.schedule, of.target)
 
 
 def _of_loop(which: str, group: list[LoopCode]) -> Iterator[str]:
@@ -67,7 +87,7 @@ def _of_loop(which: str, group: list[LoopCode]) -> Iterator[str]:
         yield f"    {hint}"
 
 
-def _arguments(derived: DerivedCode, launch: PreparedLaunch) -> list[Any]:
+def arguments_of(derived: DerivedCode, launch: PreparedLaunch) -> list[Any]:
     """Return values with the shapes and numbers of a program's arguments."""
     values = dict(zip(launch.code.params, launch.values, strict=True))
     found: list[Any] = []

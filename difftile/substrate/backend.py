@@ -17,6 +17,7 @@ import numpy.typing as npt
 from difftile.ir.nodes import Array, Program, Var
 from difftile.ir.types import Type
 from difftile.records import dataclass
+from difftile.schedule.target import Polynomials
 from difftile.substrate.batch import Graphs
 from difftile.substrate.emit import Emitted
 from difftile.substrate.memory import DeviceArray
@@ -100,6 +101,11 @@ class VectorMath:
 
     spellings: Mapping[str, Spelling]
     limits: Mapping[str, Mapping[Type, float]]
+
+    @property
+    def polynomials(self) -> Polynomials:
+        """The functions, without how they are written."""
+        return Polynomials(frozenset(self.spellings), self.limits)
 
 
 class Launcher(Protocol):

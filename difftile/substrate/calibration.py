@@ -24,7 +24,10 @@ import numpy as np
 from difftile.ir.nodes import Array, Program
 from difftile.ir.parse import parse
 from difftile.passes.privatise import Plan, privatise, scatters_of
-from difftile.records import dataclass
+from difftile.schedule.apply import Applied, Memory
+from difftile.schedule.costs import DEFAULT, Costs
+from difftile.schedule.schedule import Schedule
+from difftile.schedule.target import Target
 from difftile.substrate.backend import Backend, Launcher
 from difftile.substrate.emit import emit
 from difftile.substrate.lock import LOCK
@@ -36,31 +39,6 @@ _RUNS = 10
 _PLAUSIBLE = 16.0  # times as much or as little as by default
 
 
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """The costs of sums into shared elements with a number of threads, in nanoseconds.
-
-    The defaults are rounded from a server with 16 threads.
-
-    Args:
-        waking: To wake threads for a parallel loop, and wait for them.
-        plain: To add a number to an element at random, without atomics.
-        far: The same for an array that is larger than a thread's caches.
-        atomic: To add a number atomically to an element that no other thread is near.
-        contended: To add one to an element whose cache line another thread has just written. More
-            threads are no faster, since they wait for each other.
-        copying: To clear a byte of a copy and add it to the target, all threads at work.
-    """
-
-    waking: float = 60_000.0
-    plain: float = 1.5
-    far: float = 5.0
-    atomic: float = 10.0
-    contended: float = 40.0
-    copying: float = 0.08
-
-
-DEFAULT = Costs()
 _known: dict[int, Costs] = {}
 
 
@@ -192,13 +170,10 @@ def _measured(backend: Backend, threads: int) -> Costs:
 
 def _compiled(backend: Backend, program: Program, threads: int) -> Launcher:
     """Compile a program for a number of threads, or without atomics for one."""
-    emitted = emit(
-        program,
-        serial=not threads,
-        outlined=True,
-        threads=threads,
-        spellings=backend.spellings,
-    )
+    target = Target(threads=threads)
+    schedule = Schedule(serial=not threads, outlined=True)
+    made = Applied(program, Memory(), {})
+    emitted = emit(made, schedule, target, spellings=backend.spellings)
     params = (*program.params, *program.temps)
     written = range(1, len(params))
     return backend.compile(

@@ -49,14 +49,18 @@ from difftile.ops.table import ELEMENTWISE
 from difftile.passes.reductions import reductions
 from difftile.passes.tile_rows import Copy, copy_of
 from difftile.records import dataclass
-from difftile.substrate.expressions import INTO, Expressions, in_parts, is_long, places_from
+from difftile.schedule.apply import Applied
+from difftile.schedule.grids import Grid, literal_count
+from difftile.schedule.long_values import INTO, is_long
+from difftile.schedule.schedule import Schedule
+from difftile.schedule.target import Target
+from difftile.substrate.expressions import Expressions, in_parts, places_from
 from difftile.substrate.functions import functions_of
-from difftile.substrate.grids import Grids, literal_count, on_grids
 from difftile.substrate.parallel import (
-    Grid,
     Part,
     Range,
     open_flat,
+    open_grid,
     open_nest,
     open_part,
     open_shares,
@@ -94,75 +98,51 @@ class Emitted:
 
 
 def emit(
-    program: Program,
+    made: Applied,
+    schedule: Schedule,
+    target: Target,
     *,
-    serial: bool = False,
-    grids: Grids | None = None,
-    warps: bool = False,
-    threads: int = 0,
-    fresh: Collection[Array] = (),
-    guarded: bool = False,
-    outlined: bool = False,
-    short: bool = False,
-    polynomials: Mapping[Var, Spelling] | None = None,
     report: tuple[Array, ...] = (),
-    tiled: Collection[int] = (),
-    opaque: Collection[Var] = (),
     spellings: Mapping[str, Spelling] = SPELLINGS,
+    polynomials: Mapping[str, Spelling] | None = None,
 ) -> Emitted:
     """Write a program as a Taichi kernel.
 
     Args:
-        program: A finished program.
-        serial: Run parallel loops on one thread, without atomics.
-        grids: The threads of a device, which share all iterations of a loop; else rows run in
-            parallel (CPUs).
-        warps: The threads of the device run in warps.
-        threads: Cut parallel loops into a part for each thread; 0 leaves that to Taichi.
-        fresh: Arrays that hold zeros, where a single addition becomes a store.
-        guarded: Taichi compiles as if no number were NaN: comparisons ask for it.
-        outlined: Put the code of a thread into a function of its own (CPUs): see `outline`.
-        polynomials: How functions that are polynomials are written, by their results.
-        short: Parallel loops end below `parallel.SHORT`.
-        tiled: The numbers of the parallel loops in which warps of a device copy rows together.
-        opaque: The indices of loops whose step the compiler is not to know: see `opaque_steps`.
+        made: A finished program with the steps of a schedule applied.
+        schedule: The schedule.
+        target: What the program is compiled for.
         report: Where failures are counted, where the first one leaves its number and values, and
             marks; none of that where nothing can fail.
         spellings: How the backend writes each op.
+        polynomials: How it writes the functions that are polynomials.
     """
-    chosen: list[Grid] = []
-    tiles: frozenset[Array] = frozenset()
-    if grids is not None and not serial:
-        made = on_grids(program, grids, fresh, tiled)
-        program, chosen, tiles = made.program, made.grids, made.tiles
-    functions = functions_of(program.body, guarded, spellings)
+    functions = functions_of(made.program.body, target.guarded, spellings)
     names = Names(RESERVED | functions.keys())
-    program = replace(program, body=declared_late(program.body))
-    turns = take_turns(program.body, tiles)
+    program = replace(made.program, body=declared_late(made.program.body))
+    turns = take_turns(program.body, made.tiles)
     for array, other in turns.takes.items():
         names.share(array, other)
+    written_as = polynomials or {}
     emitter = _Emitter(
         names=names,
         values=Expressions(
             names,
             count_uses(program.body),
-            guarded,
+            target.guarded,
             spellings,
-            cell="0" if outlined else "None",
-            polynomials=polynomials or {},
-            in_order=bool(chosen),
-            tiles=tiles,
+            cell="0" if schedule.outlined else "None",
+            polynomials={out: written_as[op] for out, op in made.polynomials.items()},
+            in_order=bool(made.grids),
+            tiles=made.tiles,
         ),
-        serial=serial,
-        grids=chosen,
-        warps=warps,
-        threads=threads,
-        fresh=frozenset(fresh),
-        outlined=outlined,
-        short=short,
+        made=made,
+        schedule=schedule,
+        grids=[*made.grids],
+        warps=target.warps,
+        threads=0 if schedule.serial or not target.on_host else target.threads,
         report=report,
         ends=turns.ends,
-        opaque=opaque,
     )
     lines = [line for text in functions.values() for line in text]
     return emitter.kernel(program, lines)
@@ -172,13 +152,11 @@ def emit(
 class _Emitter:
     names: Names
     values: Expressions
-    serial: bool
+    made: Applied
+    schedule: Schedule
     grids: list[Grid]  # of the parallel loops, where there are more to come
     warps: bool
     threads: int
-    fresh: frozenset[Array]
-    outlined: bool
-    short: bool
     report: tuple[Array, ...]
     ends: Mapping[int, list[Array]]  # of the arrays of a thread that take turns: `Turns`
     lines: list[str] = field(default_factory=list[str])
@@ -194,7 +172,6 @@ class _Emitter:
     title: str = ""  # of the kernel
     hints: dict[str, str] = field(default_factory=dict[str, str])  # of names outside functions
     inside: bool = False  # of a function
-    opaque: Collection[Var] = ()
     sized: str = ""  # an array with a shape
     one: str = ""  # the step of opaque loops, inside of the outermost of them
 
@@ -204,7 +181,7 @@ class _Emitter:
         name = self.title = self.names.new(program.name)
         annotations: dict[str, FieldType] = {}
         hints: dict[str, str] = {}
-        least_ndim = int(self.outlined)
+        least_ndim = int(self.schedule.outlined)
         for param in (*program.params, *program.temps, *self.report):
             if isinstance(param, Array):
                 type_ = replace(param.type, ndim=max(param.type.ndim, least_ndim))
@@ -221,7 +198,9 @@ class _Emitter:
             self.for_each_part = for_each_part(program.body, loads=bool(self.grids))
         kept = tuple(s for s in program.body.stmts if s not in self.for_each_part)
         self.hints = dict(hints)
-        if self.outlined and not (self.threads and any(isinstance(s, ParallelFor) for s in kept)):
+        if self.schedule.outlined and not (
+            self.threads and any(isinstance(s, ParallelFor) for s in kept)
+        ):
             with self.outline(f"{self.title}_body"):
                 self.block(Block(kept))
         else:
@@ -338,8 +317,8 @@ class _Emitter:
             case Accumulate(aggregated=True):
                 self.add_together(stmt)
             case Accumulate(array, index, value, _, atomic, once):
-                add = not (once and array in self.fresh)
-                self.store(array, index, value, add=add, atomic=atomic and not self.serial)
+                add = not (once and array in self.made.fresh)
+                self.store(array, index, value, add=add, atomic=atomic and not self.schedule.serial)
             case Combine():
                 self.combine(stmt)
             case Alloc(array):
@@ -500,7 +479,7 @@ class _Emitter:
         tight = self.values.text(stmt.value, ATOM)
         self.values.consumed((*stmt.index, stmt.value))
         self.write(*self.values.flush({stmt.array}))
-        if not self.serial:
+        if not self.schedule.serial:
             call = f"{_ATOMIC[stmt.op]}({where}, {value})"
             self.write(call if stmt.out is None else f"{self.values.name(stmt.out)} = {call}")
             return
@@ -639,7 +618,9 @@ class _Emitter:
     def stepping(self, *indices: Var) -> Generator[Collection[str]]:
         """Declare the step of those of some nested loops that have an opaque one; name these."""
         outer = self.one
-        stepped = {self.names[index] for index in indices if index in self.opaque and self.sized}
+        stepped = {
+            self.names[index] for index in indices if index in self.made.opaque and self.sized
+        }
         if stepped and not outer:
             self.one = self.names.new("one")
             # No length has a sign, but LLVM cannot know.
@@ -675,7 +656,7 @@ class _Emitter:
         line, depth = self.line_number, self.depth
         thread, warp, self.lane = (self.names.new(name) for name in ("thread", "warp", "lane"))
         ahead, stmts = ahead_of(loop, self.for_each_part)
-        self.open(*grid.opened(thread))
+        self.open(*open_grid(grid, thread))
         self.write(f"{warp} = {thread} // {grid.warp}", f"{self.lane} = {thread} % {grid.warp}")
         self.block(Block(tuple(ahead)))
         self.line_number = line
@@ -780,15 +761,15 @@ class _Emitter:
         if not self.threads:
             stmts = [*needed_by(loop, self.for_each_part), *loop.body.stmts]
             indices = [self.names[index] for index in loop.indices]
-            serial = self.serial and not self.inside
+            serial = self.schedule.serial and not self.inside
             with self.stepping(*loop.indices) as stepped:
                 axes = self.with_names(indices, axes, stepped)
                 opened = open_nest(indices, axes, serial=serial, stepped=stepped)
                 self.iterations(loop, opened, stmts, stepped=stepped)
             return
-        part, depth = Part(self.names.new("part"), self.threads, self.short), self.depth
+        part, depth = Part(self.names.new("part"), self.threads, self.schedule.short), self.depth
         self.open(*part.opened())
-        if self.outlined:
+        if self.schedule.outlined:
             self.hints[part.counter] = "ti.i32"
             with self.outline(f"{self.title}_part"):
                 self.part(loop, axes, part)
@@ -837,7 +818,7 @@ class _Emitter:
             return
         thread = self.names.new("thread")
         ahead, stmts = ahead_of(loop, self.for_each_part)
-        self.open(*grid.opened(thread))
+        self.open(*open_grid(grid, thread))
         if tiled:
             self.tiles(loop, thread)
         self.block(Block(tuple(ahead)))

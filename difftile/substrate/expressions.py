@@ -13,8 +13,9 @@ from dataclasses import field, replace
 
 from difftile.ir.nodes import Array, Const, Let, Text, Value, Var
 from difftile.ir.printer import Names
-from difftile.ir.types import BOOL, FLOATS, Matrix, Type, is_float, scalar_of, shape_of
+from difftile.ir.types import BOOL, FLOATS, Matrix, is_float, scalar_of, shape_of
 from difftile.records import dataclass
+from difftile.schedule.long_values import is_long
 from difftile.substrate.spellings import (
     ATOM,
     COMPARE,
@@ -26,7 +27,7 @@ from difftile.substrate.spellings import (
     places,
     written,
 )
-from difftile.substrate.syntax import LONG, function_name, literal
+from difftile.substrate.syntax import function_name, literal
 
 _LARGEST_EXPANDED = 4  # rows of a determinant that is written out
 _LONGEST_INLINED = 72
@@ -336,20 +337,6 @@ def places_from(at: str, count: int) -> list[str]:
     if at.isdecimal():
         return [str(int(at) + k) for k in range(count)]
     return [at, *(f"{at} + {k}" for k in range(1, count))]
-
-
-INTO = frozenset(
-    (
-        *("matmul", "transpose", "outer", "solve", "solve_lower", "solve_upper"),
-        *("inverse", "cholesky", "cofactors"),
-    )
-)
-"""Ops that `dense` has as functions which set a long result in place."""
-
-
-def is_long(type_: Type) -> bool:
-    """Tell whether a value is handed to functions by its name: each copy takes long to compile."""
-    return math.prod(shape_of(type_)) >= LONG
 
 
 def _is_large(factors: tuple[Value, ...]) -> bool:

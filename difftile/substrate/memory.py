@@ -10,7 +10,6 @@ write, the contents are unknown, and a record that reads them again keeps a copy
 from __future__ import annotations
 
 import ctypes
-import math
 from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -19,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
-from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
+from difftile.ir.types import Type, nbytes_of, numpy_dtype, scalar_of, shape_of
 from difftile.records import dataclass
 from difftile.substrate.packing import Packed, pack
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from difftile.substrate.pool import Pool
 
 _ALIGNMENT = 64  # a cache line, and the widest vector register
-MAX_ELEMENTS = 2**31 - 1  # kernels index with i32
 _ZEROS = object()
 _GONE = object()  # stands for those who have lent memory that they were given back
 
@@ -99,11 +97,6 @@ class DeviceArray(Protocol):
     def add(self, other: Any) -> None:
         """Add the contents of another array."""
         ...
-
-
-def nbytes_of(element: Type, shape: tuple[int, ...]) -> int:
-    """Return the bytes of an array."""
-    return math.prod((*shape, *shape_of(element))) * numpy_dtype(scalar_of(element)).itemsize
 
 
 class Terms(Enum):

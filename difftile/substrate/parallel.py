@@ -11,17 +11,10 @@ from math import prod
 from difftile.ir.nodes import Var
 from difftile.ir.printer import Names
 from difftile.records import dataclass
+from difftile.schedule.grids import Grid
+from difftile.schedule.target import SHORT, parts_of_loops
 
 _FEWEST = 512  # iterations that Taichi gives a thread on the CPU
-_PARTS_A_THREAD = 4  # a thread that is done, or wakes before others, takes the next part
-
-SHORT = 2**28
-"""Where a loop is to end so that the numbers of its elements, up to 8 each, have 31 bits."""
-
-
-def parts_of_loops(threads: int) -> int:
-    """Return the number of parts that a parallel loop is cut into for so many threads."""
-    return _PARTS_A_THREAD * threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,27 +156,10 @@ def open_part(
     return [*lines, *loops]
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """The threads of a device that share a parallel loop.
-
-    Args:
-        threads: How many there are: a literal of the source, so that no task has to count them.
-        block: How many the device starts together, on one of its multiprocessors.
-        warp: How many threads a warp has.
-        least: Where iterations spread over all blocks, as few to each as there can be: the least
-            number that a block is given. 0 where threads take turns.
-    """
-
-    threads: int
-    block: int = 0
-    warp: int = 32
-    least: int = 0
-
-    def opened(self, thread: str) -> list[str]:
-        """Open a loop over the threads."""
-        config = [f"ti.loop_config(block_dim={self.block})"] if self.block else []
-        return [*config, Range("0", str(self.threads), "").opened(thread)]
+def open_grid(grid: Grid, thread: str) -> list[str]:
+    """Open a loop over the threads of a device."""
+    config = [f"ti.loop_config(block_dim={grid.block})"] if grid.block else []
+    return [*config, Range("0", str(grid.threads), "").opened(thread)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ from math import prod
 from typing import Protocol
 
 from difftile.diagnostics import FieldError, OutOfMemory
-from difftile.ir.types import Type, shape_of
+from difftile.ir.types import MAX_ELEMENTS, Type, nbytes_of, shape_of
 from difftile.substrate.lock import LOCK
-from difftile.substrate.memory import MAX_ELEMENTS, Buffer, DeviceArray, Terms, nbytes_of
+from difftile.substrate.memory import Buffer, DeviceArray, Terms
 
 _WORTH_PACKING = 1 << 15  # bytes; to look for the zeros takes as long as to copy some kilobytes
 _ATTEMPTS_LEFT_OUT = 15

@@ -15,10 +15,11 @@ from difftile.lang.type_objects import value_type
 from difftile.ranks import choose_device, threads, use_stream
 from difftile.records import dataclass
 from difftile.releases import ARCH_VARIABLE
+from difftile.schedule.grids import Grids
+from difftile.schedule.target import Target
 from difftile.substrate.backend import Backend, NativeKernel
 from difftile.substrate.batch import Batches
 from difftile.substrate.compiler import backend, choose, chosen
-from difftile.substrate.grids import Grids
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import DeviceArray
 from difftile.substrate.pool import Pool
@@ -87,6 +88,22 @@ class Session:
             self.scatter,
             grids,
             *numbers,
+        )
+
+    @property
+    def target(self) -> Target:
+        """What programs are compiled for."""
+        backend = self.backend
+        return Target(
+            grids=None if self.on_host else self.grids,
+            warps=self.warps,
+            threads=self.threads,
+            vectors=self.on_host and self.compiles and not self.debug,
+            functions=backend.vector_math.polynomials if self.polynomials else None,
+            fast_math=self.fast_math,
+            guarded=not self.on_host and self.fast_math,
+            unrolls=self.on_host and backend.unrolls,
+            strategy=self.scatter,
         )
 
     @property

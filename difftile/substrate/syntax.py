@@ -20,9 +20,9 @@ from difftile.ir.types import (
     shape_of,
 )
 from difftile.ir.walk import walk
+from difftile.schedule.long_values import LONG
 from difftile.substrate.spellings import SPELLINGS, Call, Spelling
 
-LONG = 48  # components of a vector or matrix that are written by loops
 _LONGEST_SIGNATURE = 100
 
 # Names with a meaning of their own in the source.

@@ -7,9 +7,7 @@ written by the program.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from math import prod
@@ -29,15 +27,15 @@ from difftile.ir.nodes import (
     Program,
     Size,
     Stmt,
-    Store,
     Value,
     Var,
 )
-from difftile.ir.walk import array_of, operands, walk, with_tasks
+from difftile.ir.walk import operands, walk
 from difftile.ops.table import OPS
 from difftile.passes.affine import Affine, affine
 from difftile.passes.intervals import Interval
 from difftile.records import dataclass
+from difftile.schedule.clears import last_clears
 from difftile.substrate.memory import Box
 
 _OPS = frozenset(
@@ -84,7 +82,8 @@ class WholeWrites:
         self.position = {param: k for k, param in enumerate(params)}
         self.program = program
         self.added: dict[int, list[_Loops]] = {}
-        self.cleared: dict[int, tuple[ParallelFor, Store]] = {}
+        clears = last_clears(program.body).items()
+        self.cleared = {self.position[a]: found for a, found in clears if a in self.position}
         for stmt in program.body.stmts:
             self._note(stmt)
         self._known: dict[tuple[object, ...], Parts] = {}
@@ -99,35 +98,13 @@ class WholeWrites:
             found = self._known[key] = self._found(args)
         return found
 
-    def without_clears(self, positions: Iterable[int]) -> Program:
-        """Return the program without the last stores of zeros into some parameters.
-
-        Stores before them stay: the program reads their zeros in between.
-        """
-        dropped = [self.cleared[k][1] for k in positions]
-
-        def kept(task: ParallelFor) -> list[Stmt]:
-            stmts = tuple(s for s in task.body.stmts if all(s is not one for one in dropped))
-            return [replace(task, body=replace(task.body, stmts=stmts))] if stmts else []
-
-        return with_tasks(self.program, kept)
-
     def _note(self, stmt: Stmt) -> None:
-        """Note the writes of a statement of the top level."""
-        for array in {array_of(inner) for inner in walk(Block((stmt,)))}:
-            if array in self.position:
-                self.cleared.pop(self.position[array], None)
+        """Note the additions of a statement of the top level."""
         if not isinstance(stmt, ParallelFor):
             return
         for inner, loops in _always_run(stmt.body, (stmt,)):
             if isinstance(inner, Accumulate) and inner.single_write:
                 self.added.setdefault(self.position[inner.array], []).append(loops)
-        for k, inner in enumerate(stmt.body.stmts):
-            array = array_of(inner)
-            if array in self.position and isinstance(inner, Store) and _is_zero(inner.value):
-                later = walk(Block(stmt.body.stmts[k + 1 :]))
-                if array not in {array_of(one) for one in later}:
-                    self.cleared[self.position[array]] = stmt, inner
 
     @property
     def _loops(self) -> Iterable[ParallelFor | For]:
@@ -309,7 +286,3 @@ class _Numbers:
 def size_of(box: Box | None) -> int:
     """Return the number of elements of a box; None stands for none."""
     return 0 if box is None else prod(high - low for low, high in box)
-
-
-def _is_zero(value: Value) -> bool:
-    return isinstance(value, Const) and value.value == 0 and math.copysign(1.0, value.value) > 0

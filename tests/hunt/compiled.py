@@ -20,8 +20,7 @@ import difftile as dt
 from difftile.diagnostics import DifftileError, IndexOutOfRange, NotDifferentiable
 from difftile.launch import prepared_launch as launches
 from difftile.launch.streams import Streams
-from difftile.substrate import compile as compiling
-from difftile.substrate import current_session
+from difftile.substrate import current_session, zeros
 from tests.harness import (
     SCATTERS,
     many_threads,
@@ -93,7 +92,7 @@ def _surroundings(program: Program) -> Generator[None, None, None]:
         if program.number % 2:
             stack.enter_context(many_threads())
             stack.enter_context(scattering(SCATTERS[program.number // 2 % len(SCATTERS)]))
-            stack.enter_context(mock.patch.object(compiling, "_FRESH_BYTES", 0))
+            stack.enter_context(mock.patch.object(zeros, "_FRESH_BYTES", 0))
         if program.number % 3 == 1:
             for one in (vectors(), neighbours(), narrow_windows()):
                 stack.enter_context(one)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -15,17 +15,22 @@ from difftile.ir.nodes import Accumulate, Array, Block, Program, Store, Var
 from difftile.ir.types import numpy_dtype, scalar_of
 from difftile.ir.walk import walk, with_blocks, with_tasks
 from difftile.passes import optimise, unroll_and_jam
+from difftile.passes.by_warps import by_warps
 from difftile.passes.componentwise import componentwise
+from difftile.passes.flatten import flatten
 from difftile.passes.inline_primals import inline_primals
 from difftile.passes.interleave import interleave
 from difftile.passes.optimise import finish
-from difftile.passes.privatise import ATOMICS, Plan, scatters_of
+from difftile.passes.privatise import scatters_of
 from difftile.passes.reciprocals import reciprocals
 from difftile.passes.rows import in_rows
 from difftile.passes.tile_rows import tile_rows
-from difftile.substrate import CompiledProgram, device_loops, strips
-from difftile.substrate import compile as compiling
-from difftile.substrate.device_loops import DeviceLoops, Forms
+from difftile.schedule import device_loops, strips
+from difftile.schedule.apply import apply
+from difftile.schedule.choose import analyse
+from difftile.schedule.schedule import Schedule, parallel_loops, parse
+from difftile.schedule.steps import Copies, Serial, SmallCopies, Spread, Step, Threads
+from difftile.substrate import current_session
 from difftile.substrate.shared_storage import declared_late
 from tests.meaning.meaning import Contents, Numbers, inner_of
 
@@ -82,50 +87,59 @@ class Host:
 
     def __init__(self, program: Program, fields: Contents, numbers: Numbers) -> None:
         self.finished = finish(inline_primals(program), BLOCKS)
-        self._code = CompiledProgram(self.finished)
-        self._args = _args(self._code.params, fields, numbers)
+        self._target = current_session().target
+        self._of = analyse(self.finished, self._target)
+        self._args = _args(self._of.params, fields, numbers)
         self._scatters = scatters_of(self.finished)
+        self._loops = len(parallel_loops(self.finished))
 
-    def _formed(self, name: str, plan: Plan = ATOMICS, **changed: Any) -> Form:
-        usual = {"serial": False, "outlined": False, "few": frozenset[int](), "short": False}
-        which = compiling._Which(
-            **{**usual, **changed}, zeros=compiling._NO_ZEROS, plan=plan, forms=Forms()
-        )
-        made, copies, sums, _ = self._code._formed(self.finished, which)
-        memory = {one.array: (self._code._count_of(one)(self._args),) for one in copies}
-        memory |= {array: (self._parts,) for array in sums}
+    def _formed(self, name: str, steps: Mapping[int, Sequence[Step]] | None = None) -> Form:
+        usual: Sequence[Step] = [Threads(self._target.parts)]
+        loops = [tuple((steps or {}).get(k, usual)) for k in range(self._loops)]
+        return self._applied(name, Schedule(tuple(loops), outlined=True))
+
+    def _applied(self, name: str, schedule: Schedule) -> Form:
+        made = apply(self.finished, parse(str(schedule), self.finished), self._target)
+        shapes = dict(zip(self._of.params, self._args, strict=True))
+        copies = made.memory.copies
+        memory = {one.array: (one.count(shapes[one.target].shape),) for one in copies}
+        memory |= {array: (self._target.parts,) for array in made.memory.sums}
         return Form(name, made.program, memory)
-
-    @property
-    def _parts(self) -> int:
-        return compiling.parts_of_loops(self._code._threads)
 
     def threads(self) -> Form:
         """Vectors and many threads: strips, pairs of iterations, parts of index sets."""
-        return self._formed("threads", outlined=True)
+        return self._formed("threads")
 
     def serial(self) -> Form:
         """One thread."""
-        return self._formed("serial", outlined=True, serial=True)
+        loops = tuple((Serial(),) for _ in range(self._loops))
+        return self._applied("serial", Schedule(loops, serial=True, outlined=True))
 
     def copies(self) -> Form | None:
         """A copy of each array that iterations add to, for each thread."""
-        copied = tuple(s for s in self._scatters if s.op is not None)
-        if not copied:
-            return None
-        plan = Plan(copied=copied, small=frozenset(copied[::2]))
-        return self._formed("copies", plan, outlined=True)
+        steps: dict[int, list[Step]] = {}
+        for k, one in enumerate(s for s in self._scatters if s.op is not None):
+            kind = Copies if k % 2 else SmallCopies
+            here = steps.setdefault(one.loop, [Threads(self._target.parts)])
+            here.append(kind(self._of.names[one.target]))
+        return self._formed("copies", steps) if steps else None
 
     def one_thread(self) -> Form | None:
         """One thread for each loop that adds to elements which iterations share."""
-        alone = frozenset(s.loop for s in self._scatters)
-        return self._formed("one thread for scatters", Plan(alone=alone)) if alone else None
+        alone = {s.loop for s in self._scatters}
+        if not alone:
+            return None
+        threads = Threads(self._target.parts)
+        loops = tuple((Serial() if k in alone else threads,) for k in range(self._loops))
+        return self._applied("one thread for scatters", Schedule(loops))
 
     def spread(self) -> Form | None:
         """Loops of few iterations over all threads."""
-        works = self._code._work.loops(self._code._work.key(self._args))
-        few = {k for k, work in enumerate(works) if np.prod(work.axes) <= self._parts}
-        made = self._formed("spread", few=frozenset(few), outlined=True) if few else None
+        parts = self._target.parts
+        works = self._of.work.loops(self._of.work.key(self._args))
+        few = [k for k, work in enumerate(works) if np.prod(work.axes) <= parts]
+        steps = {k: [Threads(parts), Spread(parts)] for k in few}
+        made = self._formed("spread", steps) if few else None
         return made if made and made.memory else None
 
     def late(self) -> Form:
@@ -149,23 +163,22 @@ class Device:
     def __init__(self, program: Program, fields: Contents, numbers: Numbers) -> None:
         inlined = inline_primals(program)
         self.finished = finish(inlined, BLOCKS, few_threads=False, warps=True)
-        self._loops = DeviceLoops(self.finished, warps=True)
+        self._loops = device_loops.device_loops(self.finished.body, warps=True)
 
     def formed(self, number: int) -> Form:
         """Return the program in one form, another one for other numbers."""
-        flat, lanes = frozenset(self._loops._flat), frozenset(self._loops._lanes)
-        rows = frozenset(self._loops._rows)
-        program = self.finished
+        flat, lanes, program = self._loops.flat, self._loops.lanes, self.finished
         if number % 4 == 3 and (ordered := _in_rows(program)) is not None:
             return Form("rows of sums", ordered)
         if lanes and (number % 2 or not flat):
-            made = self._loops.formed(program, Forms(by_warps=lanes, flat=flat - lanes))
-            return Form("warps", made)
-        if rows and number % 4 != 2:
+            made = by_warps(program, [*lanes.values()])
+            axes = [loop for k, loop in flat.items() if k not in lanes]
+            return Form("warps", flatten(made, axes))
+        if self._loops.rows and number % 4 != 2:
             tiled = with_tasks(program, lambda loop: tile_rows(loop).stmts)
             return Form("tiles", tiled, is_apart=False)
         if flat:
-            return Form("flat", self._loops.formed(program, Forms(flat=flat)))
+            return Form("flat", flatten(program, [*flat.values()]))
         if number % 2:
             return Form("componentwise", componentwise(program))
         return Form("reciprocals", reciprocals(program))

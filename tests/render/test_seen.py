@@ -233,7 +233,7 @@ def test_launches_of_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.compiled
 def test_launches_and_fills_of_a_frame_on_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gradients are written once, where nothing was filled; contents are not copied."""
-    monkeypatch.setattr("difftile.substrate.compile._FRESH_BYTES", 1)  # as for many gaussians
+    monkeypatch.setattr("difftile.substrate.zeros._FRESH_BYTES", 1)  # as for many gaussians
     with device_arrays():
         frame = Frame()
         frame.train()

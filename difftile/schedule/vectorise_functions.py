@@ -12,7 +12,7 @@ come from the library: an adjoint that computes them again has to find the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import inf, prod
 from typing import Any, TypeAlias
@@ -41,18 +41,18 @@ from difftile.ops.macros import component
 from difftile.passes.intervals import Intervals
 from difftile.passes.unroll_loops import CALLS
 from difftile.records import dataclass
-from difftile.substrate.backend import VectorMath
-from difftile.substrate.expressions import is_long
-from difftile.substrate.moderate_arguments import fewest, with_test
-from difftile.substrate.sources import Source, Sources
-from difftile.substrate.spellings import Spelling
-from difftile.substrate.vector_loops import is_innermost, obstacle, trips
+from difftile.schedule.long_values import is_long
+from difftile.schedule.moderate_arguments import fewest, with_test
+from difftile.schedule.schedule import loops_of_functions
+from difftile.schedule.sources import Source, Sources
+from difftile.schedule.target import Polynomials
+from difftile.schedule.vector_loops import is_innermost, obstacle, trips
 
 _ORDERS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
 _FEWEST = 8  # iterations of a loop, where they are a literal
 
-Lengths: TypeAlias = frozenset[tuple[Value, Value, bool]]
-"""Starts and ends of loops, and whether they are far enough apart for polynomials to pay."""
+Ends: TypeAlias = frozenset[tuple[Value, Value]]
+"""Starts and ends of loops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,60 +76,60 @@ class Vectorised:
 
     Args:
         program: The program, whose loops may have a test and two copies.
-        polynomials: How the functions that are polynomials are written, by their results.
+        polynomials: The ops of the functions that are polynomials, by their results.
         calls: The functions in loops that are not.
     """
 
     program: Program
-    polynomials: Mapping[Var, Spelling]
+    polynomials: Mapping[Var, str]
     calls: tuple[LibraryCall, ...]
 
 
-def loops_of_functions(program: Program) -> list[For]:
-    """Return the innermost loops of any length that compute functions."""
-    return [
-        stmt
-        for stmt in walk(program.body)
-        if isinstance(stmt, For)
-        and trips(stmt) == inf
-        and is_innermost(stmt)
-        and any(isinstance(s, Let) and s.op in CALLS for s in walk(stmt.body))
-    ]
+def long_and_brief(
+    program: Program, given: Mapping[Array | Var, Any]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return which `loops_of_functions` are long and which are not, as a launch knows.
 
-
-def lengths_of(program: Program, loops: Sequence[For], given: Mapping[Array | Var, Any]) -> Lengths:
-    """Return of which loops the shapes and numbers of a launch decide whether they are long."""
-    intervals = Intervals(program.body, given)
-    found: set[tuple[Value, Value, bool]] = set()
-    for loop in loops:
+    Args:
+        program: A program.
+        given: Its shapes and numbers.
+    """
+    loops = loops_of_functions(program.body)
+    intervals = Intervals(program.body, given) if loops else None
+    long: list[int] = []
+    brief: list[int] = []
+    for number, loop in enumerate(loops):
+        assert intervals is not None
         start, stop = intervals.of(loop.start), intervals.of(loop.stop)
         if start is None or stop is None:
             continue
         if stop[1] - start[0] < fewest(loop):
-            found.add((loop.start, loop.stop, False))
+            brief.append(number)
         elif stop[0] - start[1] >= fewest(loop):
-            found.add((loop.start, loop.stop, True))
-    return frozenset(found)
+            long.append(number)
+    return tuple(long), tuple(brief)
 
 
 def vectorise_functions(
     program: Program,
-    math: VectorMath,
+    math: Polynomials,
     *,
     serial: bool,
     reorders: bool,
-    lengths: Lengths = frozenset(),
+    long: Ends = frozenset(),
+    brief: Ends = frozenset(),
 ) -> Vectorised:
     """Return the program with functions as polynomials where that makes loops vectors.
 
     Args:
         program: A finished program.
-        math: The polynomials that the backend has.
+        math: The polynomials that there are.
         serial: One thread runs the program, without atomics.
         reorders: Sums of floats may be computed in another order.
-        lengths: Loops that a launch knows to be long, or not to be.
+        long: The ends of loops that a launch knows to be long enough for polynomials to pay.
+        brief: Those of loops that it knows not to be.
     """
-    chooser = _Chooser(math, _decisive(program.body), serial, reorders, lengths)
+    chooser = _Chooser(math, _decisive(program.body), serial, reorders, long, brief)
     stmts = tuple(chooser.stmts(program.body.stmts))
     body = Block(stmts, program.body.results)
     return Vectorised(replace(program, body=body), chooser.found, tuple(chooser.calls))
@@ -187,14 +187,15 @@ def _last_places(
 
 @dataclass
 class _Chooser:
-    math: VectorMath
+    math: Polynomials
     decisive: set[Source]
     serial: bool
     reorders: bool
-    lengths: Lengths
+    long: Ends
+    brief: Ends
 
     def __post_init__(self) -> None:
-        self.found: dict[Var, Spelling] = {}
+        self.found: dict[Var, str] = {}
         self.calls: list[LibraryCall] = []
 
     def stmts(self, stmts: Iterable[Stmt]) -> Iterator[Stmt]:
@@ -211,9 +212,9 @@ class _Chooser:
             return [loop]
         is_long = False
         if isinstance(loop, For):
-            if (loop.start, loop.stop, False) in self.lengths:
+            if (loop.start, loop.stop) in self.brief:
                 return [loop]
-            is_long = (loop.start, loop.stop, True) in self.lengths
+            is_long = (loop.start, loop.stop) in self.long
         against = list(self.against(loop, lets))
         if against:
             self.calls += against
@@ -224,7 +225,7 @@ class _Chooser:
         is_one = isinstance(loop, ParallelFor) and len(loop.indices) == 1
         simple = is_long or is_one or (isinstance(loop, For) and trips(loop) < inf)
         if simple and not any(let.op in limits for let in made.values()):
-            self.found |= {out: self.math.spellings[let.op] for out, let in made.items()}
+            self.found |= {out: let.op for out, let in made.items()}
             return [loop]
         tested = with_test(loop, limits, made, is_long=is_long)
         if isinstance(tested, str):
@@ -232,7 +233,7 @@ class _Chooser:
             self.calls += [LibraryCall(let, tested, let.span) for let in limited]
             return [loop]
         stmts, clones = tested
-        self.found |= {clone: self.math.spellings[made[out].op] for clone, out in clones.items()}
+        self.found |= {clone: made[out].op for clone, out in clones.items()}
         return stmts
 
     def against(self, loop: For | ParallelFor, lets: list[Let]) -> Iterator[LibraryCall]:
@@ -253,7 +254,7 @@ class _Chooser:
 
     def _alone(self, let: Let) -> str:
         """Return why a function is not a polynomial wherever it stands, or an empty text."""
-        if let.op not in self.math.spellings:
+        if let.op not in self.math.ops:
             return "it has no polynomial"
         if is_long(let.out.type):
             return "its vectors are long"

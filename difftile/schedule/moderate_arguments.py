@@ -44,8 +44,8 @@ from difftile.ops.build import OpBuilder
 from difftile.passes.dce import dce
 from difftile.passes.split_index_sets import in_blocks, last_axis
 from difftile.records import dataclass
-from difftile.substrate.sources import Sources
-from difftile.substrate.vector_loops import trips
+from difftile.schedule.sources import Sources
+from difftile.schedule.vector_loops import trips
 
 _INTEGERS: dict[Type, Scalar] = {F32: I32, F64: I64}  # that have as many bits
 _ALL_BUT_SIGN: dict[Type, Const] = {F32: Const(2**31 - 1, I32), F64: Const(2**63 - 1, I64)}

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from math import prod
 
-from difftile.ir.nodes import Block, For, Let, ParallelFor, While
+from difftile.ir.facts import fact
+from difftile.ir.nodes import Block, Fail, For, Let, ParallelFor, Print, Program, While
 from difftile.ir.types import shape_of
 from difftile.ir.walk import regions, walk
+from difftile.ops.scalar import is_exact
 from difftile.ops.table import OPS
 from difftile.records import dataclass
-from difftile.substrate.vector_loops import obstacle, trips
+from difftile.schedule.target import Target
+from difftile.schedule.vector_loops import obstacle, trips
 
 STEP = 0.15
 """Nanoseconds that a step takes."""
@@ -32,6 +35,8 @@ _CALLS = frozenset(
         *(op.name for op in OPS.values() if op.value),
     )
 )
+# Poles of these ops tell zeros of both signs apart, which vector instructions of fast math do not.
+_SIGNED_POLES = frozenset(("zeta", "polygamma"))
 _DENSE = ("determinant", "cofactors", "inverse", "solve", "cholesky", "polar", "svd", "sym_eig")
 _STEPS = {
     **dict.fromkeys(("div", "mod", "floordiv", "raw_div", "raw_mod", "sqrt", "rsqrt"), 4),
@@ -84,6 +89,28 @@ class Speed:
 
 SCALAR = Speed()
 """No loop becomes vector instructions."""
+
+
+def speed_of(program: Program, target: Target) -> Speed:
+    """Return how fast the loops of a program are, if they are long."""
+    outlined = (
+        target.vectors
+        and not speaks(program.body)
+        and not any(isinstance(s, Let) and s.op in _SIGNED_POLES for s in walk(program.body))
+    )
+    functions = () if target.functions is None else target.functions.ops
+    return Speed(outlined, reorders(program, target), functions)
+
+
+def reorders(program: Program, target: Target) -> bool:
+    """Tell whether sums of floats may be computed in another order than they are written in."""
+    return target.fast_math and not is_exact(program)
+
+
+@fact
+def speaks(body: Block) -> bool:
+    """Tell whether a program prints or reports failures."""
+    return any(isinstance(stmt, (Print, Fail)) for stmt in walk(body))
 
 
 def _written_out(block: Block) -> float:

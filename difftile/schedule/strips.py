@@ -39,7 +39,7 @@ from difftile.ir.walk import Cloner, operands, walk, with_tasks
 from difftile.ops.build import OpBuilder
 from difftile.passes.equal_numbers import compares_numbers
 from difftile.records import dataclass
-from difftile.substrate.expressions import is_long
+from difftile.schedule.long_values import is_long
 
 _FEWEST, _MOST = 16, 64  # iterations of a strip
 _NUMBERS = 192  # in all local arrays: Taichi compiles a statement for each

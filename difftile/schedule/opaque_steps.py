@@ -18,7 +18,7 @@ from itertools import chain
 
 from difftile.ir.nodes import Const, For, ParallelFor, Program, Stmt, Value, Var
 from difftile.ir.walk import walk
-from difftile.substrate.vector_loops import LoopCode
+from difftile.schedule.vector_loops import LoopCode
 
 _FEW = 64  # iterations up to which LLVM may write all of them out, if it knows the number
 

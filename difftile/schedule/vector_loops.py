@@ -39,7 +39,7 @@ from difftile.passes.affine import affine
 from difftile.passes.split_index_sets import last_axis
 from difftile.passes.unroll_loops import CALLS, LARGEST, weight
 from difftile.records import dataclass
-from difftile.substrate.expressions import INTO, is_long
+from difftile.schedule.long_values import INTO, is_long
 
 _KINDS = {
     **{"add": "sum", "sub": "sum", "mul": "product", "max": "max", "min": "min"},

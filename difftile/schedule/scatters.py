@@ -16,14 +16,13 @@ from typing import Literal, get_args
 
 from difftile.diagnostics import FieldError
 from difftile.ir.nodes import Array
-from difftile.ir.types import numpy_dtype, scalar_of
+from difftile.ir.types import MAX_ELEMENTS, nbytes_of, numpy_dtype, scalar_of
 from difftile.passes.privatise import ATOMICS, ORDERED_PARTS, Plan, Scatter
 from difftile.passes.rows import STRIPES
 from difftile.records import dataclass
-from difftile.substrate.calibration import DEFAULT, Costs
-from difftile.substrate.memory import MAX_ELEMENTS, nbytes_of
-from difftile.substrate.steps import STEP
-from difftile.substrate.work import LoopWork
+from difftile.schedule.costs import DEFAULT, Costs
+from difftile.schedule.speed import STEP
+from difftile.schedule.work import LoopWork
 
 Strategy = Literal["auto", "atomics", "copies", "serial"]
 STRATEGIES: tuple[str, ...] = get_args(Strategy)

@@ -38,9 +38,9 @@ from difftile.ir.types import BOOL, FLOATS, I32, Scalar, integer_limits, scalar_
 from difftile.ir.walk import regions, walk
 from difftile.ops.table import OPS
 from difftile.records import dataclass
-from difftile.substrate.steps import SCALAR, STEP, Speed
+from difftile.schedule.speed import SCALAR, STEP, Speed
 
-_WAKING = 60_000.0  # ns, by default: a parallel loop wakes threads and waits for them
+WAKING = 60_000.0  # ns, by default: a parallel loop wakes threads and waits for them
 _RANGE = 16  # times as much or as little on other machines
 _ATOMIC = 45  # steps, of one component
 _MOST_BY_ATOMICS = 4  # times as long
@@ -128,7 +128,7 @@ class Work:
         key: tuple[Any, ...],
         threads: int,
         scattering: tuple[float, float] | None = None,
-        waking: Callable[[], float] = lambda: _WAKING,
+        waking: Callable[[], float] = lambda: WAKING,
     ) -> bool:
         """Tell whether one thread is done before so many threads are.
 
@@ -149,8 +149,8 @@ class Work:
             shared = min(atomics, _MOST_BY_ATOMICS * alone) / threads
         loops = sum(isinstance(stmt, ParallelFor) for stmt in self.program.body.stmts)
         gain = (alone - shared) * STEP
-        if not _WAKING / _RANGE < gain / max(loops, 1) < _WAKING * _RANGE:
-            return gain <= loops * _WAKING
+        if not WAKING / _RANGE < gain / max(loops, 1) < WAKING * _RANGE:
+            return gain <= loops * WAKING
         return gain <= loops * waking()
 
 

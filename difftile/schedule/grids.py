@@ -28,7 +28,6 @@ from difftile.ir.walk import definitions, walk, with_tasks
 from difftile.passes.interleave import interleave
 from difftile.passes.tile_rows import BLOCK, tile_rows
 from difftile.records import dataclass
-from difftile.substrate.parallel import Grid
 
 _RESIDENT = 2048  # threads that a multiprocessor holds at a time, where the number is unknown
 _BLOCK = 1024  # the largest; two of them leave a thread 32 registers
@@ -39,6 +38,24 @@ _WARP = 32  # threads that run together
 _SIDE_BY_SIDE = 8  # neighbouring numbers of 32 bits that memory has in one piece
 _MANY = 64  # numbers in arrays of a thread, which its registers cannot hold
 _SHORT = 16  # turns of a loop that is written out
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The threads of a device that share a parallel loop.
+
+    Args:
+        threads: How many there are: a literal of the source, so that no task has to count them.
+        block: How many the device starts together, on one of its multiprocessors.
+        warp: How many threads a warp has.
+        least: Where iterations spread over all blocks, as few to each as there can be: the least
+            number that a block is given. 0 where threads take turns.
+    """
+
+    threads: int
+    block: int = 0
+    warp: int = 32
+    least: int = 0
 
 
 @dataclass(frozen=True, slots=True)

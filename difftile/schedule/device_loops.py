@@ -1,0 +1,93 @@
+"""Parallel loops of a device in another form than they are written in: which, at a launch.
+
+Shapes decide: a loop that fills a GPU in one form leaves it idle in another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from difftile.ir.facts import fact
+from difftile.ir.nodes import Block, For, ParallelFor
+from difftile.passes.affine import definitions_of
+from difftile.passes.by_warps import Lanes, lanes_of
+from difftile.passes.flatten import flat_loop
+from difftile.passes.tile_rows import tile_rows
+from difftile.records import dataclass
+from difftile.schedule.steps import Flat, Tile, Warps
+from difftile.schedule.work import MOST_ITERATIONS, LoopWork
+
+_WARP = 32
+_ROW = 128  # turns of a row that lanes read side by side: with fewer, sums over warps take longer
+_FEW = 1 << 16  # iterations that leave a GPU idle, where a thread runs each
+_WALK = 16  # turns along a row: fewer leave most lanes without an element to copy
+_LONG = 64  # turns that are worth a sum over a warp, where memory gains nothing
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceLoops:
+    """The parallel loops of a program that can have another form, by their number.
+
+    Args:
+        flat: The serial loop that can be an axis.
+        lanes: How the lanes of a warp can share an iteration.
+        rows: The serial loops that walk along rows.
+    """
+
+    flat: Mapping[int, For]
+    lanes: Mapping[int, Lanes]
+    rows: Mapping[int, Sequence[For]]
+
+    def step(self, number: int, work: LoopWork) -> tuple[Flat | Warps | Tile, str] | None:
+        """Return the step of a loop for its work, and the reason; None for the form it has.
+
+        Args:
+            number: The number of the loop.
+            work: Its work.
+        """
+        flat = self.flat.get(number)
+        if flat is not None:
+            turns = work.turns_of(flat)
+            if turns > 1 and prod(work.axes) * turns <= MOST_ITERATIONS:
+                return Flat(), f"the {turns:,.0f} turns of its serial loop are more iterations"
+        lanes = self.lanes.get(number)
+        why = None if lanes is None else _by_warps(lanes, work)
+        if why is not None:
+            return Warps(), why
+        if any(work.turns_of(loop) >= _WALK for loop in self.rows.get(number, ())):
+            return Tile(), "threads walk along rows, which a warp reads side by side"
+        return None
+
+
+@fact
+def device_loops(body: Block, *, warps: bool) -> DeviceLoops:
+    """Return the loops of a finished program that can have another form.
+
+    Args:
+        body: The body of the program.
+        warps: Threads run in warps, which can exchange values, and sums may be reordered.
+    """
+    defs = definitions_of(body)
+    tasks = [stmt for stmt in body.stmts if isinstance(stmt, ParallelFor)]
+    flat = {k: flat_loop(task, defs) for k, task in enumerate(tasks)}
+    lanes = {k: lanes_of(task, defs) for k, task in enumerate(tasks) if warps}
+    rows = {k: tile_rows(task).loops for k, task in enumerate(tasks) if warps}
+    return DeviceLoops(
+        {k: loop for k, loop in flat.items() if loop is not None},
+        {k: found for k, found in lanes.items() if found is not None},
+        {k: loops for k, loops in rows.items() if loops},
+    )
+
+
+def _by_warps(lanes: Lanes, work: LoopWork) -> str | None:
+    """Return why warps run the iterations of a loop; None if threads do."""
+    iterations = prod(work.axes)
+    turns = max(work.turns_of(loop) for loop in lanes.loops)
+    if iterations * _WARP > MOST_ITERATIONS or turns > MOST_ITERATIONS or lanes.reads_columns:
+        return None
+    if lanes.reads_rows:
+        return f"rows of {turns:,.0f} numbers are read side by side" if turns >= _ROW else None
+    if iterations <= _FEW and turns >= _LONG:
+        return f"{iterations:,.0f} iterations leave a device idle, with a thread for each"
+    return None

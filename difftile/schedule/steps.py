@@ -1,0 +1,142 @@
+"""The steps of a schedule: what is done to one parallel loop, each with a text.
+
+A step is written as its name in small letters, with its arguments: `threads(64)`, `copies(x_bar)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import fields
+from typing import TypeAlias
+
+from difftile.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Serial:
+    """One thread runs the loop, without atomics."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """Threads of the CPU share the loop, which is cut into parts.
+
+    Args:
+        parts: Their number.
+    """
+
+    parts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The threads of a device share the iterations: see `grids`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Warps:
+    """A warp runs each iteration, whose serial loops its lanes share: see `by_warps`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """Warps copy the rows together that their threads walk along: see `tile_rows`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """A serial loop becomes an axis of the loop: see `flatten`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Each part of the loop adds into a copy of an array: see `privatise`.
+
+    Args:
+        target: The name of the array.
+    """
+
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class SmallCopies:
+    """The same, and one thread adds up the copies.
+
+    Args:
+        target: The name of the array.
+    """
+
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Each iteration adds into a row of its own: see `rows`.
+
+    Args:
+        target: The name of the array.
+    """
+
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Few iterations, or few rows, are cut into pieces for all threads: see `spread`.
+
+    Args:
+        parts: The number of pieces.
+    """
+
+    parts: int
+
+
+Step: TypeAlias = (
+    Serial | Threads | Grid | Warps | Tile | Flat | Copies | SmallCopies | Rows | Spread
+)
+
+_KINDS: dict[str, type[Step]] = {
+    "serial": Serial,
+    "threads": Threads,
+    "grid": Grid,
+    "warps": Warps,
+    "tile": Tile,
+    "flat": Flat,
+    "copies": Copies,
+    "small_copies": SmallCopies,
+    "rows": Rows,
+    "spread": Spread,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+_TEXT = re.compile(r"(\w+)(?:\((\w+)\))?")
+
+
+def text_of(step: Step) -> str:
+    """Return the text of a step."""
+    args = [str(getattr(step, one.name)) for one in fields(step)]
+    return f"{_NAMES[type(step)]}({args[0]})" if args else _NAMES[type(step)]
+
+
+def step_of(text: str) -> Step:
+    """Return the step of a text.
+
+    Raises:
+        ValueError: The text is not that of a step.
+    """
+    found = _TEXT.fullmatch(text)
+    kind = _KINDS.get(found[1]) if found else None
+    if found is None or kind is None:
+        raise ValueError(f"{text!r} is not a step; steps are {', '.join(_KINDS)}")
+    parameters = fields(kind)
+    if bool(parameters) != (found[2] is not None):
+        raise ValueError(f"{text!r}: '{found[1]}' takes {len(parameters)} arguments")
+    make: Callable[..., Step] = kind
+    if not parameters:
+        return make()
+    if parameters[0].type == "str":
+        return make(found[2])
+    if not found[2].isdecimal():
+        raise ValueError(f"{text!r}: {found[2]!r} is not a number")
+    return make(int(found[2]))
