@@ -74,7 +74,7 @@ def readable(text: str) -> str:
     first = line_of(step, "for i in x:")
     text = re.sub(r"[\d.]+ s$", "0.1 s", text, flags=re.MULTILINE)
     text = re.sub(r"line (\d+)", lambda found: f"line +{int(found[1]) - first}", text)
-    text = re.sub(r"\d+ statements", "many statements", text)
+    text = re.sub(r"[\d,]+ (statements|steps)", r"many \1", text)
     return re.sub(r'"[^"]*test_explain.py", ', "", text)
 
 
@@ -114,6 +114,12 @@ How the adjoint adds up
 
 Loops in the adjoint
   line +3: keeps its values, 128 numbers a thread
+
+Schedule of the parallel loops
+  line +0: serial: many steps take less than waking threads
+  line +7: serial: many steps take less than waking threads
+  adjoint, line +7: serial: many steps take less than waking threads
+  adjoint, line +0: serial: many steps take less than waking threads
 
 Loops as vector instructions
   forward: none, launches as small as this one run without them
@@ -184,6 +190,77 @@ Loops as vector instructions
   adjoint, line +2: not vectorised: it calls 'digamma'
   adjoint, line +0: not vectorised: it writes elements of 'x_bar' and uses others
     at line +1: x[(i + 1) % x.shape[0]]"""
+    )
+
+
+def _schedule(text: str, first: int) -> str:
+    """Return the section about the schedule, with lines counted from one of them."""
+    text = re.sub(r"line (\d+)", lambda found: f"line +{int(found[1]) - first}", text)
+    (section,) = (part for part in text.split("\n\n") if part.startswith("Schedule of"))
+    return section
+
+
+def test_schedules_and_their_reasons() -> None:
+    dt.init(cpu_max_num_threads=4)
+    x, y, total = (dt.ones(shape, grad=True) for shape in (900_000, 900_000, ()))
+    text = settled.explain(x, y, dt.zeros(900_000, ti.i32), total)
+    assert (
+        _schedule(text, line_of(settled, "for i in range(1"))
+        == """\
+Schedule of the parallel loops
+  line +0: threads(16): 99,899,778 steps take longer than waking 4 threads
+  line +2: threads(16): 94,500,000 steps take longer than waking 4 threads
+  line +5: threads(16): 3,600,000 steps take longer than waking 4 threads
+  line +7: threads(16): 699,691 steps take longer than waking 4 threads
+  line +7: small_copies(total): a copy for each thread takes less than atomic additions
+  adjoint, line +7: threads(16): 900,000 steps take longer than waking 4 threads
+  adjoint, line +5: threads(16): 4,500,000 steps take longer than waking 4 threads
+  adjoint, line +2: threads(16): 96,300,000 steps take longer than waking 4 threads
+  adjoint, line +0: threads(16): 101,699,774 steps take longer than waking 4 threads
+  adjoint, line +0: copies(x_bar): a copy for each thread takes less than atomic additions"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"cpu_max_num_threads": 1}, "serial: there is one thread"),
+        (
+            {"cpu_max_num_threads": 4, "scatter": "copies"},
+            "small_copies(y): dt.init(scatter='copies') asks for them",
+        ),
+        (
+            {"cpu_max_num_threads": 4, "scatter": "serial"},
+            "serial: several threads would take longer to add to y",
+        ),
+    ],
+)
+def test_reasons_that_sessions_give(options: Any, said: str) -> None:
+    dt.init(**options)
+    text = scattered.explain(dt.ones(900_000), dt.zeros(900_000, ti.i32), dt.zeros(4))
+    section = _schedule(text, line_of(scattered, "for i in x:"))
+    assert f"  line +0: {said}" in section.splitlines()
+
+
+@dt.kernel
+def scattered(x, index, y):
+    for i in x:
+        y[index[i]] += ti.sin(x[i])
+
+
+@dt.kernel
+def summed(x, y):
+    for i in y:
+        for j in range(x.shape[1]):
+            y[i] += x[i, j] * x[i, j]
+
+
+def test_few_rows_are_spread() -> None:
+    dt.init(cpu_max_num_threads=4)
+    text = summed.explain(dt.ones((3, 900_000)), dt.zeros(3))
+    section = _schedule(text, line_of(summed, "for i in y:"))
+    assert section.splitlines()[2] == (
+        "  line +0: spread(16): 3 iterations or rows are fewer than threads can share"
     )
 
 

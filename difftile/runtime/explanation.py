@@ -44,6 +44,7 @@ from difftile.ir.walk import (
     walk,
 )
 from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.runtime.schedule_report import schedule_report
 from difftile.runtime.vector_report import vector_report
 from difftile.substrate import current_session
 
@@ -73,12 +74,14 @@ def explain(name: str, launch: PreparedLaunch, codes: Sequence[Specialisation]) 
     try:
         plans = make_plans(code, graded)
     except NotDifferentiable as error:
-        sections += [vector_report(launch, ()), f"Adjoint: none. {error}"]
+        sections += [schedule_report(launch, ()), vector_report(launch, ())]
+        sections.append(f"Adjoint: none. {error}")
     else:
         sections += [
             _kept(plans, launch.values, as_if),
             _adds(plans),
             _loops(plans),
+            schedule_report(launch, plans),
             vector_report(launch, plans),
             _cuts(plans, code, graded),
             _rules(plans),

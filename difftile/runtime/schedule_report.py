@@ -1,0 +1,37 @@
+"""How the parallel loops of a launch and of its adjoint run, and why, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from difftile.compile.adjoint_plan import AdjointPlan
+from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.passes.scatter_to_gather import is_rim
+from difftile.runtime.vector_report import arguments_of
+from difftile.schedule.schedule import parallel_loops
+from difftile.schedule.steps import text_of
+from difftile.substrate import current_session
+
+
+def schedule_report(launch: PreparedLaunch, plans: Sequence[AdjointPlan]) -> str:
+    """Return the section of a report; an empty text for programs that run as Python.
+
+    Args:
+        launch: The launch.
+        plans: The adjoints of its stages; none where they cannot be had.
+    """
+    if not current_session().compiles:
+        return ""
+    programs = [("", stage.primal) for stage in launch.code.stages]
+    programs += [("adjoint, ", plan.adjoint) for plan in plans if plan.adjoint is not None]
+    lines: dict[str, None] = {}
+    for which, derived in programs:
+        of, chosen = derived.code.chosen(arguments_of(derived, launch))
+        loops = zip(parallel_loops(of.program), chosen.schedule.loops, chosen.reasons, strict=True)
+        for loop, steps, reasons in loops:
+            if loop.span is None or is_rim(loop):
+                continue
+            place = f"  {which}line {loop.span.line}"
+            for step, why in zip(steps, reasons, strict=True):
+                lines[f"{place}: {text_of(step)}: {why}"] = None
+    return "\n".join(("Schedule of the parallel loops", *lines)) if lines else ""
