@@ -138,9 +138,8 @@ def emit(
         ),
         made=made,
         schedule=schedule,
+        target=target,
         grids=[*made.grids],
-        warps=target.warps,
-        threads=0 if schedule.serial or not target.on_host else target.threads,
         report=report,
         ends=turns.ends,
     )
@@ -154,9 +153,8 @@ class _Emitter:
     values: Expressions
     made: Applied
     schedule: Schedule
+    target: Target
     grids: list[Grid]  # of the parallel loops, where there are more to come
-    warps: bool
-    threads: int
     report: tuple[Array, ...]
     ends: Mapping[int, list[Array]]  # of the arrays of a thread that take turns: `Turns`
     lines: list[str] = field(default_factory=list[str])
@@ -174,6 +172,11 @@ class _Emitter:
     inside: bool = False  # of a function
     sized: str = ""  # an array with a shape
     one: str = ""  # the step of opaque loops, inside of the outermost of them
+
+    @property
+    def threads(self) -> int:
+        """How many threads of the CPU share loops; 0 for one, or as the compiler decides."""
+        return 0 if self.schedule.serial or not self.target.on_host else self.target.threads
 
     # The kernel
 
@@ -387,7 +390,7 @@ class _Emitter:
         """Tell whether the threads of a warp share the additions of their vectors."""
         element = array.type.element
         return (
-            bool(self.warps and self.thread)
+            bool(self.target.warps and self.thread)
             and isinstance(element, Vector)
             and value.type == element
             and element.scalar == F32
