@@ -14,6 +14,7 @@ from difftile.ir.nodes import Array, Program
 from difftile.ir.parse import parse as parse_program
 from difftile.ir.printer import print_program
 from difftile.ir.types import F64, FieldType
+from difftile.ir.walk import with_tasks
 from difftile.passes.optimise import finish
 from difftile.schedule.apply import apply
 from difftile.schedule.choose import Chosen, analyse, choose
@@ -185,6 +186,12 @@ def test_what_is_chosen_for_sums_into_shared_elements(target: Target, n: int, wa
     assert [*map(len, found.reasons)] == [*map(len, found.schedule.loops)]
 
 
+CLEARED = """
+program f(x: field<f64, 1>, y: field<f64, 1>, k: field<i32, 1>, z: field<f64, 1>, n: i32)
+  parallel for c in 0:i32..n:
+    z[c] = 0.0:f64
+"""
+
 ROWS = """
 program f(x: field<f32, 2>, y: field<f32, 2>, n: i32, m: i32)
   parallel for i in 0:i32..n:
@@ -223,6 +230,14 @@ def test_loops_keep_their_steps_where_a_loop_before_them_is_left_out() -> None:
     made = apply(program, replace(found.schedule, after=("y",)), GPU)
     assert len(made.grids) == 1
     assert made.tiles
+
+
+def test_rows_are_counted_by_the_loop_that_the_launch_has() -> None:
+    program = parse_program(CLEARED.lstrip() + SUMS.split(")\n", 1)[1])
+    program = with_tasks(program, lambda loop: [replace(loop, ordered=True)])
+    schedule = parse("program after(z)\nloop 0: grid\nloop 1: grid, rows(y)", program)
+    (rows,) = apply(program, schedule, GPU).memory.rows
+    assert rows.scatter.loop == 1
 
 
 def test_without_memory_sums_are_atomic() -> None:

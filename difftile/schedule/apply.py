@@ -9,7 +9,7 @@ from difftile.ir.nodes import Array, Program, Value, Var
 from difftile.passes.by_warps import by_warps
 from difftile.passes.flatten import flatten
 from difftile.passes.privatise import Copies as MadeCopies
-from difftile.passes.privatise import Plan, Scatter, privatise, scatters_of
+from difftile.passes.privatise import Plan, privatise, scatters_of
 from difftile.passes.rows import Rows as MadeRows
 from difftile.passes.rows import in_rows
 from difftile.passes.split_index_sets import split_index_sets
@@ -166,20 +166,18 @@ def _ends(program: Program, numbers: Sequence[int]) -> frozenset[tuple[Value, Va
 
 def _plan(program: Program, schedule: Schedule, arrays: Mapping[str, Array]) -> Plan:
     """Return the loops that scatter without atomics."""
-    copied: list[Scatter] = []
-    small: list[Scatter] = []
-    rows: list[Scatter] = []
-    into = {Copies: copied, SmallCopies: copied, Rows: rows}
-    if not any(schedule.numbers_of(kind) for kind in into):
-        alone = frozenset[int]() if schedule.serial else schedule.numbers_of(Serial)
-        return Plan(alone)
-    found = {(s.loop, s.target): s for s in scatters_of(program)}
-    for number, steps in enumerate(schedule.loops):
-        for step in steps:
-            if isinstance(step, (Copies, SmallCopies, Rows)):
-                scatter = found[number, arrays[step.target]]
-                into[type(step)].append(scatter)
-                if isinstance(step, SmallCopies):
-                    small.append(scatter)
     alone = frozenset[int]() if schedule.serial else schedule.numbers_of(Serial)
-    return Plan(alone, tuple(copied), frozenset(small), tuple(rows))
+    steps = [
+        (number, step)
+        for number, every in enumerate(schedule.loops)
+        for step in every
+        if isinstance(step, (Copies, SmallCopies, Rows))
+    ]
+    known = {(s.loop, s.target): s for s in scatters_of(program)} if steps else {}
+    found = [(step, known[number, arrays[step.target]]) for number, step in steps]
+    return Plan(
+        alone,
+        copied=tuple(s for step, s in found if not isinstance(step, Rows)),
+        small=frozenset(s for step, s in found if isinstance(step, SmallCopies)),
+        rows=tuple(s for step, s in found if isinstance(step, Rows)),
+    )
