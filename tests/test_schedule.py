@@ -240,6 +240,16 @@ def test_rows_are_counted_by_the_loop_that_the_launch_has() -> None:
     assert rows.scatter.loop == 1
 
 
+def test_a_loop_of_one_thread_is_one_part_without_atomics() -> None:
+    program = parse_program(SUMS)
+    schedule = parse("program\nloop 0: serial", program)
+    text = print_program(apply(program, schedule, CPU).program)
+    assert "parallel for part in 0:i32..1:i32" in text
+    assert "for i in 0:i32..n" in text
+    whole = parse("program serial\nloop 0: serial", program)
+    assert apply(program, whole, CPU).program == program  # the emitter leaves atomics out
+
+
 def test_without_memory_sums_are_atomic() -> None:
     found = _chosen(SUMS, CPU, ((200,), 10**7)).schedule
     assert str(found.without_memory(64)) == "program outlined short\nloop 0: threads(64)"
