@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from difftile.compile.stage import Adjoint, Stage
+from difftile.compile.stage import Adjoint, Renamed, Stage
 from difftile.ir import facts
 from difftile.ir.digest import digest
 from difftile.ir.nodes import Program
@@ -102,3 +102,19 @@ def test_no_fact_is_computed_twice_for_one_block() -> None:
     found = counted(parse(KERNEL))
     assert sum(key[0] == "fact" for key in found) > 100
     assert [key for key, times in found.items() if times > 1] == []
+
+
+def test_parameters_have_one_order_in_all_processes() -> None:
+    """Arrays in sets are in the order of their addresses, on which no text may depend."""
+    names = [f"a{k}" for k in range(7)]
+    fields = ", ".join(f"{name}: field<f32, 1>" for name in names)
+    updates = "".join(
+        f"    b{k}: f32 = {name}[i]\n    c{k}: f32 = sin(b{k})\n    {name}[i] = c{k}\n"
+        for k, name in enumerate(names)
+    )
+    for _ in range(8):
+        program = parse(f"program f({fields})\n  parallel for i in 0:i32..2:i32:\n{updates}")
+        renamed = Stage(program, 0).derived(Renamed(frozenset(program.arrays)))
+        assert renamed is not None
+        old = [param.name for param in renamed.program.params[len(names) :]]
+        assert old == [f"{name}_old" for name in names]

@@ -330,7 +330,9 @@ class Stage:
                 return self._batched(request)
 
     def _renamed(self, request: Renamed) -> Derived:
-        old = {a: Array(f"{a.name}_old", a.type) for a in request.arrays if a in self.loaded}
+        # In the order of the parameters: texts are to be the same in every process.
+        renamed = [a for a in self.program.arrays if a in request.arrays and a in self.loaded]
+        old = {a: Array(f"{a.name}_old", a.type) for a in renamed}
         body = redirect(self.program.body, self._early, old)
         program = replace(self.program, params=(*self.program.params, *old.values()), body=body)
         return primal(self.program).with_roles(program, {new: Before(a) for a, new in old.items()})
