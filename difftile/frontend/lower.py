@@ -29,9 +29,12 @@ from difftile.frontend.worlds import Worlds, no_results, open_worlds, run_worlds
 from difftile.ir.nodes import Array, Const, Load, Program, Value, Var
 from difftile.ir.types import BOOL, I32, FieldType, Scalar, Type
 from difftile.ir.views import ViewKind
-from difftile.ir.walk import WRITES, walk
+from difftile.ir.walk import WRITES, regions, walk
 from difftile.ops.vocabulary import FieldMeaning, Meanings, PythonFunction
 from difftile.records import dataclass
+
+# Python takes 100 levels of indentation, and kernels have some around the user's.
+_DEEPEST = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,17 +289,40 @@ def _lowered(
             run(cx)
     except RecursionError:
         raise KernelError(
-            "An expression is nested too deeply.",
+            "Expressions or statements are nested too deeply.",
             cx.b.span,
-            hint="compute parts of it in statements of their own, or write a loop.",
+            hint="compute parts of an expression in statements of their own, or write a loop.",
         ) from None
     captures = tuple(cx.outside.captures.values())
     params += [capture.param for capture in captures if capture.param is not None]
     if cx.draws.used:
         params += [cx.draws.seed, cx.draws.first]
     program = Program(cx.source.name, tuple(params), cx.b.block(), tuple(cx.temps))
+    _check_depth(program)
     streams = cx.draws.streams if cx.draws.used else 0
     return Lowered(program, captures, streams, cx.result, one_thread=cx.scope.alone)
+
+
+def _check_depth(program: Program) -> None:
+    """Check that the branches and loops of a program can be written one inside the other.
+
+    Raises:
+        KernelError: They are nested too deeply.
+    """
+    due = [(program.body, 0)]
+    while due:
+        block, depth = due.pop()
+        for stmt in block.stmts:
+            inner = regions(stmt)
+            if inner and depth == _DEEPEST:
+                raise KernelError(
+                    f"Branches and loops are nested more than {_DEEPEST} deep.",
+                    stmt.span,
+                    "one more here",
+                    hint="each 'elif' is inside of the 'else' before it: read values from a field "
+                    "by an index, or call funcs in several 'if' statements.",
+                )
+            due += [(region, depth + 1) for region in inner]
 
 
 def component_names(name: str, shape: tuple[int, ...]) -> list[str]:
