@@ -127,13 +127,6 @@ class _Kept:
         for array, value in zip(self.window, state, strict=True):
             b.store(array, (slot.value,), value)
 
-    def windows(self, b: OpBuilder, n: Expr) -> Expr:
-        """Append the number of windows of so many iterations; it may be 1 for none."""
-        several = b.expr(b.call("exceeds", n.value, Const(self.width, I32)))
-        return several.select(n.ceildiv(self.width).named("windows"), Const(1, I32)).named(
-            "windows"
-        )
-
     def counted(self, b: OpBuilder, copy: For, state: list[int]) -> tuple[Expr, Expr, Value]:
         """Append a loop that keeps checkpoints and its last window.
 
