@@ -9,6 +9,7 @@ import pytest
 
 import difftile as dt
 from difftile import ti
+from difftile.passes.last_writes import last_writes
 
 N = 3
 
@@ -251,3 +252,21 @@ def test_an_element_with_one_place_in_all_of_the_kernel() -> None:
     np.testing.assert_allclose(tangent.to_numpy(), [6.0, -5.6], rtol=1e-14)
     _, pull = dt.vjp(value, x)
     np.testing.assert_allclose(pull(of([1.0, 3.0]))[0].to_numpy(), [6.0, -8.4], rtol=1e-14)
+
+
+@dt.kernel
+def doubled_in_turn(x, y, n: int):
+    for i in x:
+        a, out, t = dt.local(1), dt.local(1), 0.0
+        for _ in range(n):
+            doubled(a, out)
+            t += out[0] * x[i]
+            a[0] = ti.sin(t)
+        y[i] = t
+
+
+def test_a_rule_of_the_next_iteration_asks_for_what_this_one_stores() -> None:
+    """The value is carried on, and only the rule still mentions the array."""
+    call, _ = doubled_in_turn._ready((of([0.5]), of([0.0]), 3), {})
+    (stage,) = call.code.stages
+    assert last_writes(stage.program) == stage.program

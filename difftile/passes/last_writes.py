@@ -66,10 +66,7 @@ def _without(block: Block, read: frozenset[Array]) -> tuple[Block, frozenset[Arr
                 changed = replace(stmt, body=body)
                 read |= inner
             case Ruled() | Derivative():
-                mentioned = [a for s in walk(Block((stmt,))) if (a := array_of(s)) is not None]
-                # What a rule adds to a gradient goes on to what was written.
-                owners = (a.gradient_of for a in mentioned if a.gradient_of is not None)
-                read |= {*mentioned, *owners}
+                read |= _loaded(stmt)
             case _:
                 pass
         kept.append(changed)
@@ -79,5 +76,12 @@ def _without(block: Block, read: frozenset[Array]) -> tuple[Block, frozenset[Arr
 def _loaded(stmt: Stmt) -> frozenset[Array]:
     """Return the arrays that are read in a statement, and not declared there."""
     block = Block((stmt,))
-    loaded = {s.array for s in walk(block) if isinstance(s, (Load, Combine))}
+    loaded: set[Array] = set()
+    for one in walk(block):
+        if isinstance(one, (Load, Combine)):
+            loaded.add(one.array)
+        # What a rule adds to a gradient goes on to what was written.
+        array = array_of(one)
+        if array is not None and array.gradient_of is not None:
+            loaded.add(array.gradient_of)
     return frozenset(loaded - declared_in(block))
