@@ -37,6 +37,7 @@ from difftile.schedule.steps import (
     text_of,
 )
 from difftile.schedule.target import Polynomials, Target
+from difftile.schedule.vectorise_functions import long_and_brief
 from difftile.substrate.kept_code import dumps, loads
 
 TEXT = """
@@ -265,3 +266,26 @@ def test_a_schedule_is_applied_to_the_same_program_each_time() -> None:
     assert "y_copies" in text
     plain = Schedule(((Threads(64),),))
     assert apply(program, plain, CPU).program == program
+
+
+def test_loops_of_one_length_of_which_one_is_long() -> None:
+    """A sum needs more iterations for polynomials to pay than a loop that stores."""
+    program = parse_program("""
+program f(x: field<f64, 1>, y: field<f64, 1>, z: field<f64, 1>, n: i32)
+  m = shape(z, 0)
+  parallel for r in 0:i32..m:
+    for l in 0:i32..n:
+      a: f64 = x[l]
+      b: f64 = exp(a)
+      y[l] = b
+    for j in 0:i32..n, s <- t = 0.0:f64:
+      c: f64 = x[j]
+      d: f64 = exp(c)
+      u: f64 = add(t, d)
+      yield u
+    z[r] = s
+""")
+    assert long_and_brief(program, {program.params[3]: 32}) == ((0,), (1,))
+    schedule = Schedule(((Threads(16),),), outlined=True, long=(0,), brief=(1,))
+    made = apply(program, schedule, CPU)
+    assert [one.name for one in made.polynomials] == ["b"]

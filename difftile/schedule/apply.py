@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from difftile.ir.nodes import Array, Program, Value, Var
+from difftile.ir.nodes import Array, Program, Var
 from difftile.passes.by_warps import by_warps
 from difftile.passes.flatten import flatten
 from difftile.passes.privatise import Copies as MadeCopies
@@ -28,7 +28,7 @@ from difftile.schedule.steps import Copies, Flat, Rows, Serial, SmallCopies, Spr
 from difftile.schedule.strips import in_strips
 from difftile.schedule.target import Target
 from difftile.schedule.vector_loops import LoopCode, loop_codes
-from difftile.schedule.vectorise_functions import Vectorised, vectorise_functions
+from difftile.schedule.vectorise_functions import Ends, Vectorised, ends_of, vectorise_functions
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +156,12 @@ def _as_numbered(rows: MadeRows, numbers: Sequence[int]) -> MadeRows:
     return replace(rows, scatter=replace(rows.scatter, loop=numbers[rows.scatter.loop]))
 
 
-def _ends(program: Program, numbers: Sequence[int]) -> frozenset[tuple[Value, Value]]:
+def _ends(program: Program, numbers: Sequence[int]) -> Ends:
     """Return the ends of some of the loops of functions."""
     if not numbers:
         return frozenset()
     loops = loops_of_functions(program.body)
-    return frozenset((loops[k].start, loops[k].stop) for k in numbers)
+    return frozenset(ends_of(loops[k]) for k in numbers)
 
 
 def _plan(program: Program, schedule: Schedule, arrays: Mapping[str, Array]) -> Plan:

@@ -51,8 +51,13 @@ from difftile.schedule.vector_loops import is_innermost, obstacle, trips
 _ORDERS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
 _FEWEST = 8  # iterations of a loop, where they are a literal
 
-Ends: TypeAlias = frozenset[tuple[Value, Value]]
-"""Starts and ends of loops."""
+Ends: TypeAlias = frozenset[tuple[Value, Value, int]]
+"""Starts and ends of loops, and the fewest iterations for which polynomials pay in them."""
+
+
+def ends_of(loop: For) -> tuple[Value, Value, int]:
+    """Return what a loop has in common with its copies that are as long."""
+    return loop.start, loop.stop, fewest(loop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +217,9 @@ class _Chooser:
             return [loop]
         is_long = False
         if isinstance(loop, For):
-            if (loop.start, loop.stop) in self.brief:
+            if ends_of(loop) in self.brief:
                 return [loop]
-            is_long = (loop.start, loop.stop) in self.long
+            is_long = ends_of(loop) in self.long
         against = list(self.against(loop, lets))
         if against:
             self.calls += against
