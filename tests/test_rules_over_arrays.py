@@ -261,7 +261,7 @@ def doubled_in_turn(x, y, n: int):
         for _ in range(n):
             doubled(a, out)
             t += out[0] * x[i]
-            a[0] = ti.sin(t)
+            a[0] = ti.sin(t) + x[i] * x[i]
         y[i] = t
 
 
@@ -270,3 +270,33 @@ def test_a_rule_of_the_next_iteration_asks_for_what_this_one_stores() -> None:
     call, _ = doubled_in_turn._ready((of([0.5]), of([0.0]), 3), {})
     (stage,) = call.code.stages
     assert last_writes(stage.program) == stage.program
+
+
+@dt.func
+def doubled_by_body(a, out):
+    out[0] = 2.0 * a[0]
+
+
+@dt.kernel
+def doubled_in_turn_by_body(x, y, n: int):
+    for i in x:
+        a, out, t = dt.local(1), dt.local(1), 0.0
+        for _ in range(n):
+            doubled_by_body(a, out)
+            t += out[0] * x[i]
+            a[0] = ti.sin(t) + x[i] * x[i]
+        y[i] = t
+
+
+def test_a_second_derivative_through_a_rule_in_a_loop() -> None:
+    """The loop is run again for a log of what it overwrites, with the rule in it."""
+
+    def curvature(kernel: Any) -> Any:
+        def value(x: Any) -> Any:
+            y = dt.zeros_like(x)
+            kernel(x, y, 3)
+            return y
+
+        return dt.hvp(value, (np.array([0.6]),), (np.array([1.5]),))
+
+    np.testing.assert_allclose(curvature(doubled_in_turn), curvature(doubled_in_turn_by_body))

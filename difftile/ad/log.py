@@ -24,13 +24,14 @@ from difftile.ir.nodes import (
     Load,
     ParallelFor,
     Program,
+    Ruled,
     Stmt,
     Store,
     Value,
     Var,
 )
 from difftile.ir.types import I32, FieldType
-from difftile.ir.walk import WRITES, Cloner, regions, walk, with_blocks
+from difftile.ir.walk import WRITES, Cloner, regions, walk, with_blocks, with_rules
 from difftile.ops.build import OpBuilder
 from difftile.passes.dce import dce
 from difftile.passes.precedence import stale_loads
@@ -285,10 +286,19 @@ class _Run:
         def inner(block: Block) -> Block:
             return replace(block, stmts=tuple(self._stmts(block, logging=logging)))
 
+        if isinstance(stmt, Ruled):
+            # Rules only read here: the adjoint may be differentiated again.
+            ruled = with_rules(stmt, lambda rule: replace(rule, block=self._reading(rule.block)))
+            return [replace(ruled, body=inner(stmt.body))]
         if regions(stmt):
             return [with_blocks(stmt, inner)]
         bare = without_effects(stmt)
         return [] if bare is None else [bare]
+
+    def _reading(self, block: Block) -> Block:
+        """Return a block that reads copies."""
+        loads = [s.out for s in walk(block) if isinstance(s, Load)]
+        return redirect(block, loads, self.copies)
 
 
 def _varies(value: Value, loop: ParallelFor) -> bool:
