@@ -300,3 +300,28 @@ def test_a_second_derivative_through_a_rule_in_a_loop() -> None:
         return dt.hvp(value, (np.array([0.6]),), (np.array([1.5]),))
 
     np.testing.assert_allclose(curvature(doubled_in_turn), curvature(doubled_in_turn_by_body))
+
+
+@dt.kernel
+def sum_of_pairs(x, total):
+    for i in range(x.shape[0] - 1):
+        a, out = dt.local(1), dt.local(1)
+        for k in range(2):
+            a[0] = ti.sin(x[i] * x[i + 1]) + out[0] * x[i + k]
+            doubled(a, out)
+        total[None] += out[0] * out[0]
+
+
+def test_a_sparse_hessian_through_a_rule() -> None:
+    """Unrolled iterations have the rule of their loop."""
+    pytest.importorskip("scipy")
+
+    def value(x: Any) -> Any:
+        total = dt.zeros((), dtype=ti.f64)
+        sum_of_pairs(x, total)
+        return total
+
+    x = np.array([0.3, 0.7, -0.4, 0.9])
+    found = dt.sparse_hessian(value)(x).toarray()
+    np.testing.assert_allclose(found, np.asarray(dt.hessian(value)(x)), rtol=1e-12, atol=1e-12)
+    assert np.abs(found).max() > 1.0

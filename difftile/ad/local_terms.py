@@ -158,7 +158,7 @@ class _Finder:
         useful = self.cells
 
         def idle(stmt: Stmt) -> bool:
-            if isinstance(stmt, WRITES) and stmt.array.size is None:
+            if isinstance(stmt, WRITES) and _is_field(stmt.array):
                 adds = isinstance(stmt, Accumulate) and stmt.value not in active
                 return stmt.array not in useful or adds
             return isinstance(stmt, (Print, Fail))
@@ -262,7 +262,7 @@ class _Finder:
         """
         active = active_values(ready, self.cells)
         inside = (s for loop in ready.body.stmts for r in regions(loop) for s in walk(r))
-        writes = [s for s in inside if isinstance(s, WRITES) and s.array.size is None]
+        writes = [s for s in inside if isinstance(s, WRITES) and _is_field(s.array)]
         if any(stmt.value in active for stmt in writes):
             raise self._through(ready, active)
         for stmt in writes:
@@ -358,6 +358,11 @@ def _varies(stmt: Stmt, active: Set[Var]) -> bool:
         return True
     inner = (s for region in regions(stmt) for s in walk(region))
     return any(isinstance(s, WRITES) and s.value in active for s in inner)
+
+
+def _is_field(array: Array) -> bool:
+    """Tell whether an array is a field, and no gradient that a rule asks for."""
+    return array.size is None and array.gradient_of is None
 
 
 def _is_load(stmt: Stmt, arrays: frozenset[Array]) -> bool:
