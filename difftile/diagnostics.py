@@ -457,6 +457,15 @@ class RuleMismatch(KernelError):
         super().__init__(f"Wrong rule: {message}", span, label, notes=notes, hint=hint)
 
 
+class ScheduleMismatch(KernelError):
+    """Steps that `kernel.schedule` sets for a loop that cannot run so, or that is not there."""
+
+    def __init__(
+        self, span: Span | None, message: str, label: str = "", *, hint: str | None = None
+    ) -> None:
+        super().__init__(f"Wrong schedule: {message}", span, label, hint=hint)
+
+
 class CompileError(KernelError):
     """A kernel that difftile accepted and the substrate refused: a limit of Taichi, or a bug."""
 

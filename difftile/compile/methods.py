@@ -164,6 +164,11 @@ class BoundKernel(BoundMethod):
         given = () if latest else (self._instance, *args)
         return self._unbound.explain(*given, **kwargs)
 
+    def schedule(self, stage: str, line: int, steps: str | None) -> BoundKernel:
+        """Set how a parallel loop runs, for all objects of the class."""
+        self._unbound.schedule(stage, line, steps)
+        return self
+
     @property
     def __signature__(self) -> inspect.Signature:
         own = inspect.signature(self._unbound)

@@ -10,7 +10,7 @@ from difftile.ad.activity import active_writes
 from difftile.compile.arguments import Argument
 from difftile.compile.limits import Limits
 from difftile.compile.ownership import Ownership, ownership
-from difftile.compile.stage import Stage
+from difftile.compile.stage import Stage, Wishes
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, make
 from difftile.frontend.lower import Lowered
@@ -60,6 +60,7 @@ class Specialisation:
         fusions: The fused programs of periods that begin with this kernel, as `fusion` knows them.
         sizes: The numbers of statements on the way to the stages; `seconds` is the time it took.
         calls: How often launches were called; `spent` of them have paid for a fused program.
+        wishes: The steps that are set for parallel loops.
     """
 
     def __init__(
@@ -112,6 +113,13 @@ class Specialisation:
         self.ownership = ownership(doubts, self.position | {p: k for k, p in enumerate(one_world)})
         self.plans: dict[tuple[int, tuple[bool, ...], bool], AdjointPlan] = {}
         self._passed: dict[tuple[int, frozenset[Array]], Ownership | None] = {}
+        self.wishes: Wishes = {}
+
+    def wish(self, wishes: Wishes) -> None:
+        """Set the steps of some parallel loops for later launches."""
+        self.wishes = wishes if self.session.schedules else {}
+        for stage in self.stages:
+            stage.wish(self.wishes)
 
     @cached_property
     def statements(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
@@ -103,6 +103,24 @@ class Batched:
 Request: TypeAlias = Primal | Renamed | Adjoint | Tangent | TangentOnly | Batched
 
 PRIMAL = Primal()
+
+Wishes: TypeAlias = Mapping[str, Mapping[int, str]]
+"""Texts of the steps that are set for parallel loops, by the name of the stage and the line."""
+
+STAGES = ("forward", "adjoint", "tangent")
+
+
+def name_of(request: Request) -> str:
+    """Return the name of a program, one of `STAGES`."""
+    match request:
+        case Batched(of):
+            return name_of(of)
+        case Adjoint():
+            return "adjoint"
+        case Tangent() | TangentOnly():
+            return "tangent"
+        case _:
+            return "forward"
 
 
 class DerivedCode:
@@ -271,6 +289,17 @@ class Stage:
         found = self._kept.get(("stage", number), lambda: _accesses(program))
         self.program, self.written, self.loaded, self.loaded_late, self._early = found
         self._codes: dict[Request, DerivedCode | None] = {}
+        self._wishes: Wishes = {}
+
+    def wish(self, wishes: Wishes) -> None:
+        """Set the steps of some parallel loops for later launches."""
+        self._wishes = wishes
+        for request, code in self._codes.items():
+            if code is not None:
+                code.code.wish(wishes.get(name_of(request), {}))
+        windows = vars(self).get("windows")
+        if windows is not None:
+            windows.wish(wishes)
 
     def derived(self, request: Request) -> Derived | None:
         """Return a program that follows from the stage, or None.
@@ -297,6 +326,9 @@ class Stage:
             native = self._native if request == PRIMAL else None
             key = "code", self.number, request
             code = None if derived is None else DerivedCode(derived, native, self._kept, key)
+            steps = self._wishes.get(name_of(request))
+            if code is not None and steps:
+                code.code.wish(steps)
             self._codes.setdefault(request, code)
         return self._codes[request]
 
@@ -396,7 +428,11 @@ class Stage:
     def windows(self) -> WindowedStage | None:
         """The stage for windows of its loop; None if it is not one loop."""
         found = windowed(self.program)
-        return None if found is None else WindowedStage(found, self.number)
+        if found is None:
+            return None
+        made = WindowedStage(found, self.number)
+        made.wish(self._wishes)
+        return made
 
     @cached_property
     def extents(self) -> Extents:

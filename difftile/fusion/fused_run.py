@@ -126,6 +126,8 @@ def _kernels(run: Run, plans: Plans | None, layout: Layout) -> FusedKernels:
         Unfusible: The run cannot be fused.
     """
     codes = tuple(launch.code for launch in run.launches)
+    if any(code.wishes for code in codes):
+        raise Unfusible("kernel.schedule() sets how its loops run")
     planned = None if plans is None else tuple(plan for each in plans for plan in each)
     key = (codes[1:], planned, layout)
     known = codes[0].fusions

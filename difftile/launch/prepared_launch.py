@@ -148,14 +148,18 @@ class PreparedLaunch:
     def __post_init__(self) -> None:
         self.session = self.code.session
         self._check_writes()
-        self.adjoints = {}
-        self.stages = [PreparedStage(self.code, one, self.values) for one in self.code.stages]
+        self.rebind()
         self.derived = tuple([one for one in self.values if isinstance(one, DerivedField)])
         self.exclusive = bool(self.code.temps or self.derived or self.session.debug)
         if self.code.statements > _LARGE:
             self.again = _NEVER
         if self.code.limits is not None or self.code.ownership is not None:
             self.suspect = _unchecked
+
+    def rebind(self) -> None:
+        """Bind the stages to the fields anew: from now on other variants of their code may run."""
+        self.adjoints, self.repetitions, self.fusion = {}, {}, None
+        self.stages = [PreparedStage(self.code, one, self.values) for one in self.code.stages]
 
     def _check_writes(self) -> None:
         """Check that the launch writes no memory of others that is read-only.
@@ -413,6 +417,11 @@ class RecentLaunches:
             held |= others.keys()
             kept.append(old)
         self._launches = kept
+
+    def rebind(self) -> None:
+        """Bind all anew."""
+        for launch in self._launches:
+            launch.rebind()
 
     def clear(self) -> None:
         """Forget all."""

@@ -87,7 +87,8 @@ def batch(
     }
     made = BatchedBody(body, count, Worlds(*names, threads == "slots", numbers))
     # The number of worlds is not compiled in.
-    return Kernel(kernel.function, made, kernel.batches.setdefault((*names, threads), {}))
+    compiled, steps = kernel.batches.setdefault((*names, threads), ({}, {}))
+    return Kernel(kernel.function, made, compiled, steps)
 
 
 def _names(given: str | Iterable[str], option: str) -> tuple[str, ...]:

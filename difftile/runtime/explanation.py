@@ -32,7 +32,7 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
-from difftile.ir.types import FLOATS, I32, is_float, scalar_of
+from difftile.ir.types import FLOATS, I32, scalar_of
 from difftile.ir.walk import (
     WRITES,
     bound,
@@ -45,6 +45,7 @@ from difftile.ir.walk import (
 )
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.runtime.schedule_report import schedule_report
+from difftile.runtime.set_schedule import graded_of
 from difftile.runtime.vector_report import vector_report
 from difftile.substrate import current_session
 
@@ -58,10 +59,7 @@ def explain(name: str, launch: PreparedLaunch, codes: Sequence[Specialisation]) 
         codes: All its specialisations.
     """
     code = launch.code
-    graded = launch.grads()
-    as_if = not any(graded)
-    if as_if:
-        graded = tuple(isinstance(p, Array) and is_float(p.type.element) for p in code.params)
+    as_if, graded = not any(launch.grads()), graded_of(launch)
     seconds = sum(code.seconds for code in codes)
     seconds += sum(one.seconds for code in codes for s in code.stages for one in s.compiled)
     head = f"{name}: {counted(len(codes), 'specialisation')}, compiled in {seconds:.2f} s"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import suppress
 from types import FunctionType
 from typing import Any, TypeAlias, overload
@@ -18,8 +18,9 @@ from difftile.compile.func import Func, plain, watch
 from difftile.compile.methods import BoundKernel, check_class, is_data_oriented
 from difftile.compile.redefinition import redefines
 from difftile.compile.specialisation import Specialisation
-from difftile.compile.stage import Adjoint
+from difftile.compile.stage import Adjoint, Wishes
 from difftile.diagnostics import (
+    DifftileError,
     DivisionByZero,
     IndexOutOfRange,
     IntegerTooLarge,
@@ -58,10 +59,13 @@ from difftile.runtime.number_flow import Places, numbers_in_fields, returned
 from difftile.runtime.perform_run import check_not_missed
 from difftile.runtime.queue import QUEUE
 from difftile.runtime.ruled_launch import RuledLaunch, rule_arguments
+from difftile.runtime.set_schedule import check_launch, check_lines, with_steps
 from difftile.substrate import LOCK, Native, Session, current_session, raise_first
 from difftile.tracebacks import boundary, shorten
 
 Compiled: TypeAlias = dict[Hashable, list[Specialisation]]
+Steps: TypeAlias = dict[str, Mapping[int, str]]
+"""The steps that are set for parallel loops, as `Wishes`."""
 
 
 @taught("kernel", "A kernel")
@@ -74,6 +78,7 @@ class Kernel(ByName):
         function: The function.
         body: Its body, if that is not what the function says.
         compiled: The compiled code of a kernel with the same body, which this one shares.
+        steps: The steps that are set for its parallel loops, which come with the code.
 
     Attributes:
         batches: The compiled code of its batches, whatever their numbers of worlds are.
@@ -88,6 +93,7 @@ class Kernel(ByName):
         function: FunctionType,
         body: Body | None = None,
         compiled: Compiled | None = None,
+        steps: Steps | None = None,
     ) -> None:
         self.function = function
         resolve(function)
@@ -96,7 +102,8 @@ class Kernel(ByName):
         self._signature = inspect.Signature(self._body.parameters)
         self._names = [p.name for p in self._body.parameters]
         self._specialisations: Compiled = {} if compiled is None else compiled
-        self.batches: dict[Hashable, Compiled] = {}
+        self._steps: Steps = {} if steps is None else steps
+        self.batches: dict[Hashable, tuple[Compiled, Steps]] = {}
         self._latest: Specialisation | None = None
         self._launches = RecentLaunches()
         self._rules: dict[str, RuleMeaning] = {}
@@ -478,6 +485,9 @@ class Kernel(ByName):
         name, meanings = self.function.__name__, parsed.meanings
         given = self._body, self._rules, parsed.signature, meanings, session, self.natives
         code = compile_kernel(name, *given)
+        if self._steps:
+            check_lines(self.function, code, self._steps)
+            code.wish(dict(self._steps))
         self._specialisations.setdefault(key, []).append(code)
         outside = current_captures(code.captures, parsed.arrays, parsed.known)
         if outside is None:
@@ -559,8 +569,60 @@ class Kernel(ByName):
                 f"{self!r} is compiled on its first launch; launch it before, or give explain() "
                 "the arguments of a launch."
             )
-        codes = [code for several in self._specialisations.values() for code in several]
-        return explain(repr(self), self._launches.latest, codes)
+        return explain(repr(self), self._launches.latest, self._codes())
+
+    @property
+    def latest_launch(self) -> PreparedLaunch | None:
+        """The latest launch, or the latest that was explained."""
+        return self._launches.latest
+
+    def _codes(self) -> list[Specialisation]:
+        return [code for several in self._specialisations.values() for code in several]
+
+    @boundary
+    def schedule(self, stage: str, line: int, steps: str | None) -> Kernel:
+        """Set how a parallel loop runs, in launches from now on.
+
+        `explain()` lists the loops by stage and line, and the steps that they have. A launch in
+        which the loop cannot have the steps raises an error. Kernels whose steps are set are not
+        fused with other launches. Under debug and on arch="python" programs run as they are
+        written.
+
+        Args:
+            stage: "forward", "adjoint" or "tangent".
+            line: The line of the loop in your file.
+            steps: The steps, such as "serial", "threads", "threads, copies(y)" or "grid, warps";
+                None for those that are chosen at each launch.
+
+        Returns:
+            The kernel, so that calls can be chained.
+
+        Raises:
+            ScheduleMismatch: There is no such stage, loop or step, or the loop cannot have the
+                steps in the latest launch. Before the first launch, that launch raises it.
+        """
+        run_pending()
+        with LOCK:
+            before = dict(self._steps)
+            after = with_steps(self.function, before, stage, line, steps)
+            launch = self._launches.latest
+            try:
+                self._set_steps(after)
+                if launch is not None and steps is not None:
+                    check_lines(self.function, launch.code, {stage: {line: steps}})
+                    if launch.session.schedules:
+                        check_launch(self.function, launch, {stage: {line: steps}})
+            except DifftileError:
+                self._set_steps(before)
+                raise
+            self._launches.rebind()
+        return self
+
+    def _set_steps(self, steps: Wishes) -> None:
+        self._steps.clear()
+        self._steps.update(steps)
+        for code in self._codes():
+            code.wish(steps)
 
 
 @overload

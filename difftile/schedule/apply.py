@@ -22,7 +22,12 @@ from difftile.schedule.device_loops import device_loops
 from difftile.schedule.grids import Grid, on_grids
 from difftile.schedule.opaque_steps import opaque_steps
 from difftile.schedule.scatters import parts_of
-from difftile.schedule.schedule import Schedule, arrays_by_name, loops_of_functions
+from difftile.schedule.schedule import (
+    Schedule,
+    arrays_by_name,
+    loops_of_functions,
+    parallel_loops,
+)
 from difftile.schedule.speed import reorders
 from difftile.schedule.steps import Copies, Flat, Rows, Serial, SmallCopies, Spread, Tile, Warps
 from difftile.schedule.strips import in_strips
@@ -124,9 +129,13 @@ def _formed(
     plan = _plan(program, schedule, arrays)
     if schedule.outlined:
         program = in_strips(program, functions, atomics=False, loops=plan.loops)
+    spreads = schedule.numbers_of(Spread)
+    few = [loop for k, loop in enumerate(parallel_loops(program)) if k in spreads]
     program, copies = privatise(program, plan, parts_of(target.threads))
     program, rows = in_rows(program, plan.rows)
-    program, sums = spread(program, schedule.numbers_of(Spread), target.parts)
+    # Copies and rows have loops of their own, which come between.
+    found = {k for k, one in enumerate(parallel_loops(program)) if any(one is s for s in few)}
+    program, sums = spread(program, found, target.parts)
     if by_lanes or as_axes:
         forms = device_loops(whole.body, warps=target.warps and mixes)
         program = by_warps(program, [forms.lanes[k] for k in by_lanes])

@@ -147,7 +147,7 @@ def _on_device(of: Analysis, key: tuple[Any, ...]) -> Steps:
     """Return the steps of loops that the threads of a device share."""
     works = of.work.loops(key)
     steps: Steps = [[(Grid(), "the threads of the device share its iterations")] for _ in works]
-    rows = rows_of(of.scatters, works, _shapes(of, key)).rows if of.scatters else ()
+    rows = rows_of(of.scatters, works, shapes_of(of, key)).rows if of.scatters else ()
     for scatter in rows:
         steps[scatter.loop].append((Rows(of.names[scatter.target]), _IN_ROWS))
     if not rows:  # which have other loops
@@ -162,7 +162,7 @@ def _on_host(
     of: Analysis, key: tuple[Any, ...], costs: Callable[[], Costs]
 ) -> tuple[Schedule, Steps]:
     """Return the schedule of a program on a CPU, and the steps of its loops."""
-    target, works, shapes = of.target, of.work.loops(key), _shapes(of, key)
+    target, works, shapes = of.target, of.work.loops(key), shapes_of(of, key)
     plan, scattering = ATOMICS, None
     if of.scatters:
         choice = choose_plan(
@@ -186,7 +186,7 @@ def _on_host(
     program = Schedule(
         serial=serial,
         outlined=outlined,
-        short=outlined and not serial and _is_short(of.work.highest(key), shapes),
+        short=outlined and not serial and is_short(of, key),
         long=long,
         brief=brief,
     )
@@ -238,7 +238,7 @@ def _copies(of: Analysis, plan: Plan, scatter: Scatter) -> tuple[Step, str]:
     return kind(of.names[scatter.target]), why
 
 
-def _shapes(of: Analysis, key: tuple[Any, ...]) -> dict[Array, tuple[int, ...]]:
+def shapes_of(of: Analysis, key: tuple[Any, ...]) -> dict[Array, tuple[int, ...]]:
     """Return the shapes of the arrays whose elements iterations share."""
     if not of.scatters:
         return {}
@@ -246,10 +246,11 @@ def _shapes(of: Analysis, key: tuple[Any, ...]) -> dict[Array, tuple[int, ...]]:
     return {s.target: known[s.target] for s in of.scatters}
 
 
-def _is_short(highest: float, shapes: Mapping[Array, tuple[int, ...]]) -> bool:
+def is_short(of: Analysis, key: tuple[Any, ...]) -> bool:
     """Tell whether all loops end early, including the loops that add copies up."""
-    numbers = [prod((*shape, *shape_of(target.type.element))) for target, shape in shapes.items()]
-    return max(highest, *numbers, 0) < SHORT
+    shapes = shapes_of(of, key).items()
+    numbers = [prod((*shape, *shape_of(target.type.element))) for target, shape in shapes]
+    return max(of.work.highest(key), *numbers, 0) < SHORT
 
 
 def _few(of: Analysis, works: Sequence[LoopWork]) -> frozenset[int]:

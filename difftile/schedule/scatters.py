@@ -8,7 +8,7 @@ is large in proportion to the additions, and one thread where there is more than
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from math import prod
@@ -106,8 +106,8 @@ def _with_ordered(
     shapes: Mapping[Array, tuple[int, ...]],
 ) -> Plan:
     """Return the plan with copies for the scatters of ordered loops, on any number of threads."""
-    here = [s for s in scatters if s.loop in in_order and _fits(s, shapes, ORDERED_PARTS)]
-    added = _plan_of(here, shapes, ORDERED_PARTS)
+    here = [s for s in scatters if s.loop in in_order]
+    added = copies_of(here, shapes, ORDERED_PARTS)
     return replace(plan, copied=(*plan.copied, *added.copied), small=plan.small | added.small)
 
 
@@ -145,6 +145,19 @@ def _forced(
         return Plan(alone=frozenset(s.loop for s in scatters))
     if strategy == "atomics":
         return Plan()
+    return copies_of(scatters, shapes, threads)
+
+
+def copies_of(
+    scatters: Sequence[Scatter], shapes: Mapping[Array, tuple[int, ...]], threads: int
+) -> Plan:
+    """Return the plan with copies for all scatters that can have them together.
+
+    Args:
+        scatters: The scatters.
+        shapes: The shapes of their targets.
+        threads: The number of threads.
+    """
     return _plan_of([s for s in scatters if _fits(s, shapes, threads)], shapes, threads)
 
 

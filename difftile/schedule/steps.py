@@ -110,6 +110,8 @@ _KINDS: dict[str, type[Step]] = {
     "spread": Spread,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
+_IN_PARTS = ("threads", "spread")
+_NUMBER = re.compile(r"\(\d+\)")
 _TEXT = re.compile(r"(\w+)(?:\((\w+)\))?")
 
 
@@ -140,3 +142,22 @@ def step_of(text: str) -> Step:
     if not found[2].isdecimal():
         raise ValueError(f"{text!r}: {found[2]!r} is not a number")
     return make(int(found[2]))
+
+
+def steps_of(text: str, parts: int) -> tuple[Step, ...]:
+    """Return the steps of a text in which 'threads' and 'spread' may lack their number.
+
+    Args:
+        text: The text, with commas between the steps.
+        parts: The number of parts of a loop in this session.
+
+    Raises:
+        ValueError: A part of the text is not a step.
+    """
+    words = [word.strip() for word in text.split(",")]
+    return tuple(step_of(f"{word}({parts})" if word in _IN_PARTS else word) for word in words)
+
+
+def written(steps: tuple[Step, ...]) -> str:
+    """Return the text of steps for any number of parts: 'threads, copies(y)'."""
+    return ", ".join(_NUMBER.sub("", text_of(step)) for step in steps)

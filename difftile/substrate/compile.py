@@ -7,18 +7,21 @@ variant, chosen with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 from difftile.diagnostics import KernelError
-from difftile.ir.nodes import Array, Fail, Program, Var
+from difftile.ir.nodes import Array, Fail, ParallelFor, Program, Var
 from difftile.ir.walk import silent
 from difftile.passes.speculate import Usual
 from difftile.schedule.choose import Analysis, Chosen, analyse, choose
 from difftile.schedule.costs import Costs
+from difftile.schedule.legal import Steps, legal
+from difftile.schedule.schedule import parallel_loops
 from difftile.schedule.speed import speaks
+from difftile.schedule.wishes import granted
 from difftile.substrate.backend import Launcher
 from difftile.substrate.calibration import costs_on
 from difftile.substrate.debug_report import report_of
@@ -96,8 +99,20 @@ class CompiledProgram:
         report = report_of(program, marks)
         self.variants = Variants(self._of, session, report, kept or Kept(), key)
         self._zeros = ZerosOf(program, self.params, on_host=session.on_host, adds=session.compiles)
+        self.wish({})
+
+    def wish(self, wishes: Mapping[int, str]) -> None:
+        """Set the steps of some parallel loops for later launches.
+
+        Args:
+            wishes: Texts of steps, by the line of the loop.
+        """
+        self._wishes = wishes
         self._known: dict[tuple[Key, Zeros], Launcher] = {}
         self._launchers: dict[Key, Launcher] = {}
+        for other in (vars(self).get("general"), vars(self).get("_silent")):
+            if other is not None and other is not self:
+                other.wish(wishes)
 
     @property
     def program(self) -> Program:
@@ -116,9 +131,10 @@ class CompiledProgram:
     def launch(self, args: Sequence[Any]) -> None:
         """Run on buffers and numbers, one for each of `params`."""
         key = self._of.work.key(args)
-        launcher = self._launchers.get(key)
+        launchers = self._launchers  # once: another thread may set steps
+        launcher = launchers.get(key)
         if launcher is None:
-            launcher = self._launchers[key] = self._launcher(key)
+            launcher = launchers[key] = self._launcher(key)
         launcher.launch(args)
 
     def first_failure(self, args: Sequence[Any]) -> tuple[Fail, list[float]] | None:
@@ -147,10 +163,24 @@ class CompiledProgram:
         Args:
             args: As for `launch`; whatever has a shape stands for a buffer.
         """
+        of, key = self._form_of(args)
+        return of._of, of._chosen(key)
+
+    def alternatives(self, args: Sequence[Any]) -> list[tuple[ParallelFor, Steps, list[Steps]]]:
+        """Return the parallel loops of a launch, with the steps that each has and could have."""
+        of, key = self._form_of(args)
+        steps = of._chosen(key).schedule.loops
+        return [
+            (loop, steps[k], [*legal(of._of, k, key)])
+            for k, loop in enumerate(parallel_loops(of.program))
+        ]
+
+    def _form_of(self, args: Sequence[Any]) -> tuple[CompiledProgram, Key]:
+        """Return the form of the program for a launch, and the key of the launch there."""
         key = self._of.work.key(args)
-        if not self._fits(key):
-            return self.general.chosen([args[k] for k in self._positions_of(self.general)])
-        return self._of, choose(self._of, key, self._costs)
+        if self._fits(key):
+            return self, key
+        return self.general._form_of([args[k] for k in self._positions_of(self.general)])
 
     def _launcher(self, key: Key) -> Launcher:
         """Return the launcher for a key, with all that the program does besides."""
@@ -162,7 +192,9 @@ class CompiledProgram:
             launcher = Late(lambda: self._reporting(key, NO_ZEROS))
         if speaks(self.program.body):
             launcher = UnlessSilenced(launcher, Late(lambda: self._silent))
-        return launcher if self._native is None else UnlessNative(launcher, self._native)
+        if self._native is None or self._wishes:
+            return launcher
+        return UnlessNative(launcher, self._native)
 
     def _reporting(self, key: Key, zeros: Zeros) -> Launcher:
         variant, report = self._variant(key, zeros), self.variants.report
@@ -185,13 +217,24 @@ class CompiledProgram:
             if self._rebased is None:
                 raise
             with LOCK:
-                return self._of_others(self._rebased())
+                return self._of_others(self._wishing(self._rebased()))
         before, after = (
             [param for k in positions if isinstance(param := self.params[k], Array)]
             for positions in zeros
         )
+        return self.variants.get(self._chosen(key, before, after).schedule)
+
+    def _chosen(
+        self, key: Key, before: Sequence[Array] = (), after: Sequence[Array] = ()
+    ) -> Chosen:
+        """Return the schedule of a launch, with the steps that are set."""
         made = choose(self._of, key, self._costs, before, after)
-        return self.variants.get(made.schedule)
+        return granted(self._of, key, made, self._wishes) if self._wishes else made
+
+    def _wishing(self, program: CompiledProgram) -> CompiledProgram:
+        """Return another form of the program, with the same steps."""
+        program.wish(self._wishes)
+        return program
 
     def _costs(self) -> Costs:
         return costs_on(current_session().backend, self._of.target.threads)
@@ -201,13 +244,16 @@ class CompiledProgram:
         """The program without its prints and reports."""
         report = self.variants.report
         marks = () if report is None else report.marks
-        return CompiledProgram(replace(self.program, body=silent(self.program.body)), marks)
+        body = silent(self.program.body)
+        return self._wishing(CompiledProgram(replace(self.program, body=body), marks))
 
     @cached_property
     def general(self) -> CompiledProgram:
         """The program for launches of all sizes."""
         with LOCK:
-            return self if self._speculation is None else self._speculation.otherwise()
+            if self._speculation is None:
+                return self
+            return self._wishing(self._speculation.otherwise())
 
     @cached_property
     def _in_general(self) -> Launcher:

@@ -111,6 +111,11 @@ class Session:
         """Whether kernels are compiled; otherwise programs run as they are."""
         return self.backend.run is None
 
+    @property
+    def schedules(self) -> bool:
+        """Whether steps of loops can be set; otherwise programs run as they are written."""
+        return self.compiles and not self.debug
+
 
 _current: list[Session] = []
 _numbers = itertools.count(1)

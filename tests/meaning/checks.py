@@ -73,6 +73,7 @@ def check_forms(derived: Derived, state: State, number: int, *, digits: float = 
     one.check(host.threads())
     if number % 3:
         one.check(host.rare(number // 3))
+    one.check(host.legal(number))
     if number % 2:
         device = forms.Device(derived.program, fields, numbers)
         one.check(device.formed(number // 2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,7 @@ from difftile.passes.tile_rows import tile_rows
 from difftile.schedule import device_loops, strips
 from difftile.schedule.apply import apply
 from difftile.schedule.choose import analyse
+from difftile.schedule.legal import legal
 from difftile.schedule.schedule import Schedule, parallel_loops, parse
 from difftile.schedule.steps import Copies, Serial, SmallCopies, Spread, Step, Threads
 from difftile.substrate import current_session
@@ -141,6 +143,13 @@ class Host:
         steps = {k: [Threads(parts), Spread(parts)] for k in few}
         made = self._formed("spread", steps) if few else None
         return made if made and made.memory else None
+
+    def legal(self, number: int) -> Form:
+        """Return the program with any steps that its loops can have, others for other numbers."""
+        rng, key = random.Random(number), self._of.work.key(self._args)
+        loops = tuple(rng.choice(legal(self._of, k, key)) for k in range(self._loops))
+        schedule = Schedule(loops, outlined=rng.random() < 0.5)
+        return self._applied(str(schedule), schedule)
 
     def late(self) -> Form:
         """Local arrays declared where they are first used, and serial loops side by side."""

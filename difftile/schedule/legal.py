@@ -1,0 +1,119 @@
+"""The steps that a parallel loop can have in a launch.
+
+One table, for the check of steps that users set and for measurements of all alternatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from math import prod
+from typing import Any, TypeAlias
+
+from difftile.ir.types import FLOATS, scalar_of
+from difftile.passes.privatise import ORDERED_PARTS, Scatter
+from difftile.passes.spread import has_long_sums, may_spread
+from difftile.schedule.choose import Analysis, shapes_of
+from difftile.schedule.scatters import copies_of, rows_of
+from difftile.schedule.schedule import parallel_loops
+from difftile.schedule.steps import (
+    Copies,
+    Flat,
+    Grid,
+    Rows,
+    Serial,
+    SmallCopies,
+    Spread,
+    Step,
+    Threads,
+    Tile,
+    Warps,
+)
+from difftile.schedule.work import MOST_ITERATIONS
+
+Steps: TypeAlias = tuple[Step, ...]
+
+_WARP = 32
+_MOST_TARGETS = 4  # of a loop, any of which may have copies; of more, one or all
+
+
+def legal(of: Analysis, number: int, key: tuple[Any, ...]) -> tuple[Steps, ...]:
+    """Return the alternatives for a parallel loop in a launch.
+
+    A loop whose sums are ordered has one form: another one would change the sums.
+
+    Args:
+        of: The program.
+        number: The number of the loop.
+        key: The shapes and numbers of the launch: `Work.key`.
+    """
+    make = _on_host if of.target.on_host else _on_device
+    return tuple(make(of, number, key))
+
+
+def reorders_sums(of: Analysis, number: int, key: tuple[Any, ...], steps: Steps) -> bool:
+    """Tell whether steps of a loop add floats in another order than the loop is written in.
+
+    Args:
+        of: The program.
+        number: The number of the loop.
+        key: The shapes and numbers of the launch.
+        steps: The steps.
+    """
+    if Serial() in steps:
+        return False
+    loop, work = parallel_loops(of.program)[number], of.work.loops(key)[number]
+    splits = any(isinstance(step, Spread) for step in steps) and has_long_sums(loop)
+    shared = any(scalar_of(array.type.element) in FLOATS for array in work.added)
+    return splits or Warps() in steps or shared
+
+
+def _on_host(of: Analysis, number: int, key: tuple[Any, ...]) -> Iterator[Steps]:
+    threads = Threads(of.target.parts)
+    here = [s for s in of.scatters if s.loop == number]
+    ordered = [s for s in here if s.ordered]
+    if ordered:
+        yield threads, *_copied(of, ordered, key, ORDERED_PARTS)
+        return
+    yield (Serial(),)
+    yield (threads,)
+    sizes = (*range(1, len(here) + 1),) if len(here) <= _MOST_TARGETS else (1, len(here))
+    for size in sizes:
+        for some in combinations(here, size):
+            copies = _copied(of, some, key, of.target.threads)
+            if len(copies) == size:
+                yield threads, *copies
+    loop, work = parallel_loops(of.program)[number], of.work.loops(key)[number]
+    fits = not has_long_sums(loop) or prod(work.axes) <= of.target.parts
+    if of.speed.reorders and may_spread(loop) and fits:
+        yield threads, Spread(of.target.parts)
+
+
+def _copied(
+    of: Analysis, scatters: tuple[Scatter, ...] | list[Scatter], key: tuple[Any, ...], threads: int
+) -> Steps:
+    """Return the steps of the scatters that can have copies together."""
+    plan = copies_of(scatters, shapes_of(of, key), threads)
+    return tuple(
+        (SmallCopies if s in plan.small else Copies)(of.names[s.target]) for s in plan.copied
+    )
+
+
+def _on_device(of: Analysis, number: int, key: tuple[Any, ...]) -> Iterator[Steps]:
+    works = of.work.loops(key)
+    rows = rows_of(of.scatters, works, shapes_of(of, key)).rows if of.scatters else ()
+    if rows:  # which have other loops
+        yield Grid(), *(Rows(of.names[s.target]) for s in rows if s.loop == number)
+        return
+    yield (Grid(),)
+    work, loops = works[number], of.device_loops
+    flat, lanes = loops.flat.get(number), loops.lanes.get(number)
+    count = prod(work.axes)
+    if flat is not None and count * work.turns_of(flat) <= MOST_ITERATIONS:
+        yield Grid(), Flat()
+    if lanes is not None and count * _WARP <= MOST_ITERATIONS:
+        turns = max(work.turns_of(loop) for loop in lanes.loops)
+        if turns <= MOST_ITERATIONS:
+            yield Grid(), Warps()
+    if loops.rows.get(number):
+        yield Grid(), Tile()
