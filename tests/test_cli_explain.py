@@ -6,13 +6,17 @@ import re
 import sys
 from pathlib import Path
 from textwrap import dedent
+from types import ModuleType
 
 import pytest
 
 from difftile.cli import main
+from difftile.commands import inspection
 from difftile.commands.guesses import examples
+from difftile.commands.loading import load
 from difftile.commands.specimens import Specimen, Unclear, read
 from difftile.ir.types import F32, F64, I32, Matrix, Vector
+from difftile.runtime import measured_schedules
 
 STEP = '''\
 """A step."""
@@ -387,3 +391,124 @@ def test_types_that_are_unclear_are_refused(text: str, message: str) -> None:
     with pytest.raises(Unclear) as raised:
         read(text)
     assert str(raised.value) == message
+
+
+LOOPS = """\
+import difftile as dt
+
+dt.init(cpu_max_num_threads=4)
+
+
+@dt.kernel
+def scatter(x, y):
+    for i in x:
+        y[i % 3] += x[i]
+        x[i] = 2.0 * x[i]
+
+
+@dt.kernel
+def result(x) -> float:
+    total = 0.0
+    for i in x:
+        total += x[i]
+    return total
+
+
+@dt.kernel
+def idle(x):
+    for i in x:
+        x[i] = 0.0
+
+
+x, y = dt.ones(90), dt.zeros(3)
+scatter(x, y)
+result(x)
+"""
+
+
+@pytest.mark.compiled
+def test_steps_are_measured_on_copies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The fastest is printed as a call, which runs. The user's fields stay as they are."""
+    (tmp_path / "loops.py").write_text(LOOPS, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    kept: list[ModuleType] = []
+    monkeypatch.setattr(inspection, "load", lambda *given: kept.append(load(*given)) or kept[0])
+    seconds = iter(range(30, 0, -1))  # each is faster than the one before
+    monkeypatch.setattr(measured_schedules, "median", lambda _: next(seconds))
+    code, out, err = explain(capsys, "loops.py:scatter", "--try")
+    first, *progress = [
+        line for line in err.splitlines() if "loops.py" in line or "scatter," in line
+    ]
+    assert (code, first) == (0, "difftile explain: loading loops.py ...")
+    assert progress == [
+        "scatter, forward, line 8: serial: 30000.0000 ms",
+        "scatter, forward, line 8: threads: 29000.0000 ms",
+        "scatter, forward, line 8: threads, small_copies(y): 28000.0000 ms",
+        "scatter, adjoint, line 8: serial: 27000.0000 ms",
+        "scatter, adjoint, line 8: threads: 26000.0000 ms",
+    ]
+    assert (
+        out
+        == """\
+scatter
+
+Schedules measured, on copies of the fields (medians; ratios to the steps of now)
+  forward, line 8: the launch takes
+    serial                    30000.0000 ms  now
+    threads                   29000.0000 ms  0.97
+    threads, small_copies(y)  28000.0000 ms  0.93
+  adjoint, line 8: the adjoint takes
+    serial                    27000.0000 ms  now
+    threads                   26000.0000 ms  0.96
+Fastest, each with the other loops as they are now
+  scatter.schedule("forward", 8, "threads, small_copies(y)")
+"""
+    )
+    names = vars(kept[0])
+    x, y, scatter = names["x"], names["y"], names["scatter"]
+    assert (x.to_numpy() == 2).all()
+    assert (y.to_numpy() == 30).all()
+    assert not x.has_grads
+    assert "kernel.schedule()" not in scatter.explain()
+    exec(out.splitlines()[-1].strip(), names)
+    scatter(x, y)
+    assert (x.to_numpy() == 4).all()
+    assert (y.to_numpy() == 90).all()
+    assert "small_copies(y): kernel.schedule() sets it" in scatter.explain()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options", "said"),
+    [
+        ("idle", ["--try"], "--try needs a launch of 'idle': run it with --run"),
+        ("idle", ["--try", "--run"], "--try needs a launch of 'idle'"),
+        ("idle", ["--try", "--args", "x: f32[8]"], "--try measures a launch of FILE: leave --args"),
+        ("idle", ["--try", "--source"], "--try measures a launch of FILE: leave --args and"),
+    ],
+)
+def test_measurements_need_a_launch(
+    kernel: str,
+    options: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "loops.py").write_text(LOOPS, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    code, out, err = explain(capsys, f"loops.py:{kernel}", *options)
+    assert (code, out) == (2, "")
+    assert f"difftile explain: error: {said}" in err
+
+
+def test_the_adjoint_of_a_result_is_not_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "loops.py").write_text(LOOPS, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = explain(capsys, "loops.py:result", "--try")
+    assert code == 0
+    assert "forward, line 16: the launch takes" in out
+    assert "adjoint" not in out

@@ -16,6 +16,11 @@ from difftile.commands.specimens import Specimen, Unclear, arguments_of, read, s
 from difftile.compile.func import Func
 from difftile.diagnostics import DifftileError, FieldError, LaunchError
 from difftile.runtime.kernel import Kernel
+from difftile.runtime.measured_schedules import (
+    Measured,
+    measured_schedules,
+    measurements_report,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,7 @@ class ExplainRequest:
         kernel: Name of the kernel, or CLASS.METHOD; None for all.
         args: The types of its arguments.
         source: Print the adjoint too.
+        measure: Measure the steps of parallel loops instead.
         argv: Run the file as a program with these arguments; None to import it.
     """
 
@@ -34,6 +40,7 @@ class ExplainRequest:
     kernel: str | None
     args: str | None
     source: bool
+    measure: bool
     argv: Sequence[str] | None
 
 
@@ -86,7 +93,10 @@ def inspect(task: ExplainRequest, parser: Parser) -> int:
     texts: list[str] = []
     for one in chosen:
         try:
-            texts.append(_explained(one, task, module, said))
+            if task.measure:
+                texts.append(_measured(one, task))
+            else:
+                texts.append(_explained(one, task, module, said))
         except (Unclear, FieldError, LaunchError) as error:
             parser.error(str(error))
         except DifftileError as error:
@@ -188,3 +198,20 @@ def _explained(
     if task.source:
         parts.append(kernel.source("adjoint") or "There is no adjoint: no field of floats.")
     return "\n\n".join(parts)
+
+
+def _measured(found: Found, task: ExplainRequest) -> str:
+    """Return a table of the steps that the loops of the last launch can have, with their times."""
+    _of_last_launch(found)
+    launch = found.kernel.latest_launch
+    if launch is None:
+        more = "" if task.argv is not None else ": run it with --run"
+        raise Unclear(f"--try needs a launch of '{found.name}'{more}")
+    if not launch.session.schedules:
+        raise Unclear("--try measures compiled code: leave debug=True and arch='python' out")
+    measured: list[Measured] = []
+    for one in measured_schedules(launch):
+        place = f"{found.name}, {one.stage}, line {one.line}"
+        print(f"{place}: {one.steps}: {one.seconds * 1e3:.4f} ms", file=sys.stderr, flush=True)
+        measured.append(one)
+    return f"{found.name}\n\n{measurements_report(found.name, measured)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Set
+from collections.abc import Callable, Generator, Iterable, Mapping, Set
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,7 +24,20 @@ from difftile.recording.work_fields import copied, zeros_of
 def run_adjoint(kernel: str, launch: PreparedLaunch, values: Arguments) -> None:
     """Run the adjoint of a launch whose fields hold their contents from before it.
 
-    The launch itself runs once more, in other memory: a kernel of several stages needs it.
+    Arguments and errors are those of `launched_for_adjoint`.
+    """
+    with launched_for_adjoint(kernel, launch, values) as reverse:
+        reverse()
+
+
+@contextmanager
+def launched_for_adjoint(
+    kernel: str, launch: PreparedLaunch, values: Arguments
+) -> Generator[Callable[[], None]]:
+    """Launch in other memory, and give a block the function that runs the adjoint.
+
+    A kernel of several stages needs the launch. The fields hold their contents from before it, and
+    do so again after the block.
 
     Args:
         kernel: The kernel in the words of an error.
@@ -48,7 +61,7 @@ def run_adjoint(kernel: str, launch: PreparedLaunch, values: Arguments) -> None:
     read = {one.storage for plan in plans for one in _fields(values, plan.loads)}
     with _held(written) as history:
         history.record(Launch(launch, values, plans))
-        _replay(history, written, read)
+        yield lambda: _replay(history, written, read)
 
 
 def run_adjoint_of_step(title: str, step: OpaqueStep) -> None:
