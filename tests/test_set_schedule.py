@@ -17,15 +17,16 @@ import difftile as dt
 from difftile.compile.adjoint_plan import make_plans
 from difftile.diagnostics import ScheduleMismatch
 from difftile.ir.parse import parse as parse_program
-from difftile.ir.walk import with_tasks
+from difftile.ir.walk import walk, with_tasks
 from difftile.runtime.schedule_report import programs_of
 from difftile.runtime.set_schedule import graded_of
 from difftile.runtime.vector_report import arguments_of
+from difftile.schedule.apply import apply
 from difftile.schedule.choose import analyse, choose
 from difftile.schedule.costs import Costs
 from difftile.schedule.grids import Grids
 from difftile.schedule.legal import legal
-from difftile.schedule.schedule import Schedule
+from difftile.schedule.schedule import Schedule, parallel_loops, parse
 from difftile.schedule.steps import Grid, Rows, written
 from difftile.schedule.target import Target
 from difftile.schedule.wishes import line_of, lines_of
@@ -298,16 +299,22 @@ def test_steps_of_a_loop_hold_for_one_thread() -> None:
     np.testing.assert_array_equal(fields["y"].to_numpy(), x[:, :-1] + x[:, 1:])
 
 
-def test_launches_after_the_call_have_the_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also those that are bound already, and an adjoint on a tape."""
-    launched: list[str] = []
+@pytest.fixture
+def launched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The steps of the launches of a test that choose a schedule."""
+    found: list[str] = []
     get = Variants.get
 
     def noted(variants: Variants, schedule: Schedule) -> Any:
-        launched.append(", ".join(map(written, schedule.loops)))
+        found.append("; ".join(map(written, schedule.loops)))
         return get(variants, schedule)
 
     monkeypatch.setattr(Variants, "get", noted)
+    return found
+
+
+def test_launches_after_the_call_have_the_steps(launched: list[str]) -> None:
+    """Also those that are bound already, and an adjoint on a tape."""
     kernel, fields = dt.kernel(scattered.function), fields_of("scattered")
     for steps in (None, "threads", None, "threads, copies(y)"):
         kernel.schedule("forward", first(kernel), steps)
@@ -319,6 +326,43 @@ def test_launches_after_the_call_have_the_steps(monkeypatch: pytest.MonkeyPatch)
         *("serial", "serial", "threads", "threads"),
         *("serial", "serial", "threads, small_copies(y)", "threads"),
     ]
+
+
+def test_tangents_have_steps_of_their_own(launched: list[str]) -> None:
+    kernel, fields = dt.kernel(scattered.function), fields_of("scattered")
+    kernel.schedule("tangent", first(kernel), "threads")
+    fields["x"].grad.fill(1.0)
+    kernel.fwds(**fields)
+    assert launched == ["threads"]
+    x, at = fields["x"].to_numpy(), fields["at"].to_numpy()
+    np.testing.assert_allclose(fields["y"].grad.to_numpy(), np.bincount(at, 2 * x, 5), 1e-5)
+    kernel.schedule("tangent", first(kernel), "threads, copies(z)")
+    with pytest.raises(ScheduleMismatch, match="or 'threads, small_copies"):
+        kernel.fwds(**fields)
+
+
+@dt.kernel
+def grow(x, y, n: int):
+    for i in x:
+        s = x[i]
+        for k in range(n):
+            for _ in range(k + i):
+                s += 0.001 * ti.sin(3.0 * s) * x[i]
+        y[i] = s
+
+
+def test_all_forms_of_a_program_have_the_steps(launched: list[str]) -> None:
+    """The adjoint has one for short loops, and one for all."""
+    x, y = dt.ones(3, grad=True), dt.zeros(3, grad=True)
+    kernel = dt.kernel(grow.function)
+    for steps in ("serial", "threads"):
+        kernel.schedule("adjoint", first(kernel), steps)
+        for n in (5, 140):
+            with dt.Tape() as tape:
+                kernel(x, y, n)
+            launched.clear()
+            tape.backward({y: 1.0})
+            assert launched == [steps]
 
 
 def test_launches_that_repeat_are_not_fused() -> None:
@@ -480,6 +524,19 @@ def test_the_table_of_a_device() -> None:
         tables(SQUARES, GPU, (2**20, 2**20))[0]
         == tables(SQUARES, GPU, (64, 9))[0][:1] + (tables(SQUARES, GPU, (64, 9))[0][2:])
     )
+
+
+def test_pieces_of_sums_beside_copies() -> None:
+    """Copies bring loops, which come between the loops of the schedule."""
+    program = parse_program(TEXT)
+    schedule = parse(
+        "program\nloop 0: threads(64), copies(y)\nloop 1: threads(64), spread(64)", program
+    )
+    made = apply(program, schedule, CPU)
+    (sums,) = made.memory.sums
+    loops = parallel_loops(made.program)
+    written_by = [any(getattr(s, "array", None) is sums for s in walk(one.body)) for one in loops]
+    assert written_by == [False, False, True, True]
 
 
 def test_ordered_loops_of_a_device_keep_their_rows() -> None:
