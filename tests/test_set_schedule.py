@@ -18,6 +18,7 @@ from difftile.compile.adjoint_plan import make_plans
 from difftile.diagnostics import ScheduleMismatch
 from difftile.ir.parse import parse as parse_program
 from difftile.ir.walk import walk, with_tasks
+from difftile.recording import replay, windows
 from difftile.runtime.schedule_report import programs_of
 from difftile.runtime.set_schedule import graded_of
 from difftile.runtime.vector_report import arguments_of
@@ -32,6 +33,7 @@ from difftile.schedule.target import Target
 from difftile.schedule.wishes import line_of, lines_of
 from difftile.substrate.variants import Variants
 from tests.harness import vectors
+from tests.test_windows import gradients, rows
 
 N = 300
 
@@ -363,6 +365,26 @@ def test_all_forms_of_a_program_have_the_steps(launched: list[str]) -> None:
             launched.clear()
             tape.backward({y: 1.0})
             assert launched == [steps]
+
+
+def test_windows_of_an_adjoint_have_the_steps(
+    launched: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(windows, "_length", lambda count, *_: max(1, count // 3))
+    monkeypatch.setattr(windows._Windows, "_check", lambda *_: None)
+    monkeypatch.setattr(replay, "LOG_BYTES", 0)
+    monkeypatch.setattr("difftile.recording.history.LOG_BYTES", 0)
+    expected, _ = gradients(rows, 6)
+    assert not any("threads" in steps for steps in launched)
+    kernel = dt.kernel(rows.function).schedule("adjoint", first(rows), "threads")
+    found, _ = gradients(kernel, 6)
+    assert any("threads" in steps for steps in launched)
+    kernel.schedule("adjoint", first(rows), "serial")
+    launched.clear()
+    gradients(kernel, 6)
+    assert launched
+    assert not any("threads" in steps for steps in launched)
+    np.testing.assert_allclose(found[0], expected[0], 1e-12)
 
 
 def test_launches_that_repeat_are_not_fused() -> None:
