@@ -11,10 +11,13 @@ import taichi as ti
 
 import difftile as dt
 from difftile import meaning
+from difftile.compile.stage import compiled
 from difftile.ir.nodes import Array, Block, Const, For, If, Program, Value, Var
+from difftile.ir.parse import parse
 from difftile.ir.types import I32, FieldType
 from difftile.ops.build import OpBuilder
 from difftile.passes.speculate import speculate
+from difftile.substrate import silence
 
 _OPS = ("add", "sub", "mul", "min", "max", "bit_and")
 
@@ -134,3 +137,19 @@ def test_lengths_that_data_decide() -> None:
             s += 0.01 * np.sin(3 * s) * given
         expected.append(slope)
     np.testing.assert_allclose(field.grad.to_numpy(), expected, rtol=1e-10)
+
+
+def test_a_silenced_program_has_both_forms() -> None:
+    program = parse("""\
+program f(x: field<f32, 1>, n: i32)
+  t: bool = exceeds(n, 4:i32)
+  s: f32 = select(t, 2.0:f32, 3.0:f32)
+  x[0:i32] = s
+  print s
+""")
+    x = dt.zeros(1)
+    code = compiled(program)
+    for n, expected in ((3, 3.0), (9, 2.0), (4, 3.0)):
+        with silence():
+            code.launch([x.storage.buffer, n])
+        assert x[0] == expected

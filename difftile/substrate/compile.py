@@ -184,13 +184,14 @@ class CompiledProgram:
 
     def _launcher(self, key: Key) -> Launcher:
         """Return the launcher for a key, with all that the program does besides."""
-        if not self._fits(key):
+        fits = self._fits(key)
+        if not fits:
             launcher = self._in_general
         elif self._zeros:
             launcher = IntoZeros(self._zeros, lambda zeros: self._reporting(key, zeros))
         else:
             launcher = Late(lambda: self._reporting(key, NO_ZEROS))
-        if speaks(self.program.body):
+        if fits and speaks(self.program.body):  # the general form sees to that itself
             launcher = UnlessSilenced(launcher, Late(lambda: self._silent))
         if self._native is None or self._wishes:
             return launcher
