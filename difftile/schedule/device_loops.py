@@ -46,18 +46,32 @@ class DeviceLoops:
             number: The number of the loop.
             work: Its work.
         """
-        flat = self.flat.get(number)
-        if flat is not None:
-            turns = work.turns_of(flat)
-            if turns > 1 and prod(work.axes) * turns <= MOST_ITERATIONS:
-                return Flat(), f"the {turns:,.0f} turns of its serial loop are more iterations"
-        lanes = self.lanes.get(number)
-        why = None if lanes is None else _by_warps(lanes, work)
+        possible = self.possible(number, work)
+        if Flat() in possible and (turns := work.turns_of(self.flat[number])) > 1:
+            return Flat(), f"the {turns:,.0f} turns of its serial loop are more iterations"
+        why = _by_warps(self.lanes[number], work) if Warps() in possible else None
         if why is not None:
             return Warps(), why
         if any(work.turns_of(loop) >= _WALK for loop in self.rows.get(number, ())):
             return Tile(), "threads walk along rows, which a warp reads side by side"
         return None
+
+    def possible(self, number: int, work: LoopWork) -> list[Flat | Warps | Tile]:
+        """Return the steps that a loop can have for its work, as far as turns can be counted.
+
+        Args:
+            number: The number of the loop.
+            work: Its work.
+        """
+        found: list[Flat | Warps | Tile] = []
+        count, flat, lanes = prod(work.axes), self.flat.get(number), self.lanes.get(number)
+        if flat is not None and count * work.turns_of(flat) <= MOST_ITERATIONS:
+            found.append(Flat())
+        if lanes is not None and max(count * _WARP, _turns(lanes, work)) <= MOST_ITERATIONS:
+            found.append(Warps())
+        if self.rows.get(number):
+            found.append(Tile())
+        return found
 
 
 @fact
@@ -82,12 +96,16 @@ def device_loops(body: Block, *, warps: bool) -> DeviceLoops:
 
 def _by_warps(lanes: Lanes, work: LoopWork) -> str | None:
     """Return why warps run the iterations of a loop; None if threads do."""
-    iterations = prod(work.axes)
-    turns = max(work.turns_of(loop) for loop in lanes.loops)
-    if iterations * _WARP > MOST_ITERATIONS or turns > MOST_ITERATIONS or lanes.reads_columns:
+    iterations, turns = prod(work.axes), _turns(lanes, work)
+    if lanes.reads_columns:
         return None
     if lanes.reads_rows:
         return f"rows of {turns:,.0f} numbers are read side by side" if turns >= _ROW else None
     if iterations <= _FEW and turns >= _LONG:
         return f"{iterations:,.0f} iterations leave a device idle, with a thread for each"
     return None
+
+
+def _turns(lanes: Lanes, work: LoopWork) -> float:
+    """Return the most turns of a loop that lanes share."""
+    return max(work.turns_of(loop) for loop in lanes.loops)

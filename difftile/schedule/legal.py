@@ -18,7 +18,6 @@ from difftile.schedule.scatters import copies_of, rows_of
 from difftile.schedule.schedule import parallel_loops
 from difftile.schedule.steps import (
     Copies,
-    Flat,
     Grid,
     Rows,
     Serial,
@@ -26,14 +25,11 @@ from difftile.schedule.steps import (
     Spread,
     Step,
     Threads,
-    Tile,
     Warps,
 )
-from difftile.schedule.work import MOST_ITERATIONS
 
 Steps: TypeAlias = tuple[Step, ...]
 
-_WARP = 32
 _MOST_TARGETS = 4  # of a loop, any of which may have copies; of more, one or all
 
 
@@ -106,14 +102,5 @@ def _on_device(of: Analysis, number: int, key: tuple[Any, ...]) -> Iterator[Step
         yield Grid(), *(Rows(of.names[s.target]) for s in rows if s.loop == number)
         return
     yield (Grid(),)
-    work, loops = works[number], of.device_loops
-    flat, lanes = loops.flat.get(number), loops.lanes.get(number)
-    count = prod(work.axes)
-    if flat is not None and count * work.turns_of(flat) <= MOST_ITERATIONS:
-        yield Grid(), Flat()
-    if lanes is not None and count * _WARP <= MOST_ITERATIONS:
-        turns = max(work.turns_of(loop) for loop in lanes.loops)
-        if turns <= MOST_ITERATIONS:
-            yield Grid(), Warps()
-    if loops.rows.get(number):
-        yield Grid(), Tile()
+    for step in of.device_loops.possible(number, works[number]):
+        yield Grid(), step
