@@ -38,6 +38,9 @@ class HostDriver:
     def call(self, name: str, *args: Any) -> None:
         if name == "cuStreamSynchronize":
             return
+        if name.startswith("cuMemcpy3D"):
+            self._copy(args[0]._obj)
+            return
         target, source, size, *more = args
         if name.startswith("cuMemset"):
             bits = int(name.removesuffix("Async").rpartition("D")[2])
@@ -49,6 +52,16 @@ class HostDriver:
                 self._set(target, bits, source, size)
         else:
             ctypes.memmove(target, source, size)
+
+    def _copy(self, copy: Any) -> None:
+        """Copy lines of bytes."""
+        for z in range(copy.depth):
+            for y in range(copy.height):
+                target, source = (
+                    side.address + (z * side.height + y) * side.pitch
+                    for side in (copy.target, copy.source)
+                )
+                ctypes.memmove(target, source, copy.width)
 
     def _set(self, target: int, bits: int, value: int, count: int) -> None:
         values = np.full(count, value, np.dtype(f"u{bits // 8}"))

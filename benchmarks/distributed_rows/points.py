@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import taichi
 
 import difftile as dt
 from difftile import distributed as dist
@@ -137,14 +138,14 @@ class Points:
             one = self.points
             nudge(one.x, one.v, one.count, 0.1)
             one.migrate()
-            self.loss.to_numpy()
+            taichi.sync()
 
         def accumulated() -> None:
             self.grid.accumulate(self.momentum, self.mass)
-            self.loss.to_numpy()
+            taichi.sync()
 
         def exchanged() -> None:
             self.grid.exchange(self.momentum)
-            self.loss.to_numpy()
+            taichi.sync()
 
         return {"migration": moved, "accumulation": accumulated, "exchange": exchanged}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
-import numpy as np
+import taichi
 
 import difftile as dt
 from difftile import distributed as dist
@@ -40,17 +40,18 @@ class Wave:
         self.grid, self.steps = dist.Grid(shape), steps
         self.p, self.older, self.speed = (self.grid.field(ti.f32, grad=True) for _ in range(3))
         self.speed.fill(0.2)
-        self.start = np.zeros(self.grid.local_shape, np.float32)
-        self.start[tuple(n // 2 for n in self.grid.local_shape)] = 1.0
         self.loss = dt.zeros((), ti.f32, grad=True)
-        self.numbers = int(np.prod(self.grid.inner_shape))
+
+    def prepare(self) -> None:
+        """Put a pulse on each rank, which is not measured."""
+        for one in (self.p, self.older):
+            one.fill(0.0)
+            one[tuple(n // 2 for n in self.grid.local_shape)] = 1.0
 
     def run(self, way: str) -> None:
         """Simulate in one of the ways; without exchanges the result is wrong."""
         p, older, grid = self.p, self.older, self.grid
         self.loss.fill(0.0)
-        p.from_numpy(self.start)
-        older.from_numpy(self.start)
         everything = list(chain(*((1, n - 1) for n in grid.local_shape)))
         for _ in range(self.steps):
             if way == "overlapped":
@@ -69,4 +70,4 @@ class Wave:
     def exchange(self) -> Any:
         """Exchange one field, and wait for a device."""
         self.p.exchange()
-        self.loss.to_numpy()
+        taichi.sync()

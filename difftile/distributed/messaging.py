@@ -1,7 +1,8 @@
 """Parts of memory on their way between ranks.
 
-Where the engine takes memory of the device, messages are parts of the buffers themselves. Otherwise
-they are arrays of the host: the buffers on the CPU, copies elsewhere.
+What a rank sends to itself is copied in the memory where it is. Where the engine takes memory of
+the device, other messages are parts of the buffers themselves. Otherwise they are arrays of the
+host: the buffers on the CPU, copies elsewhere.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from difftile.diagnostics import RankError
 from difftile.fields.exchange import HostArray
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.ranks import Message, current
@@ -66,15 +68,22 @@ class Posted:
                 target.fill(0.0)
             target.zeros = False
         engine = current()
+        _copy_own(sources, sends, targets, receives, engine.rank, axis)
+        sends, receives = (
+            [part for part in side if part.peer != engine.rank] for side in (sends, receives)
+        )
         self._sources, self._targets, self._parts = sources, tuple(targets), receives  # alive
         self._arrivals: list[_HostRows] = []
         self._messages: list[HostArray] = []
         sent: list[Message] = []
         received: list[Message] = []
-        on_device = bool(sources) and all(map(_has_address, (*sources, *targets)))
+        if not sends and not receives:
+            self._sources, self._pending = (), engine.exchange([], [])
+            return
+        on_device = all(map(_has_address, (*sources, *targets)))
         if on_device and engine.takes_device_memory:  # asking starts CUDA
-            sent = [Message(p.peer, _DevicePart(b, p, axis)) for p in sends for b in sources]
-            received = [Message(p.peer, _DevicePart(b, p, axis)) for p in receives for b in targets]
+            sent = [Message(p.peer, _bytes_of(b, p, axis)) for p in sends for b in sources]
+            received = [Message(p.peer, _bytes_of(b, p, axis)) for p in receives for b in targets]
         else:
             leaving = [_HostRows(one, sends, axis) for one in sources]
             self._arrivals = [_HostRows(one, receives, axis) for one in targets]
@@ -108,6 +117,28 @@ class Posted:
         for one in arrivals:
             one.write()
         return self._targets
+
+
+def _copy_own(
+    sources: Sequence[Buffer],
+    sends: Sequence[Part],
+    targets: Sequence[Buffer],
+    receives: Sequence[Part],
+    rank: int,
+    axis: int,
+) -> None:
+    """Copy the parts that a rank sends to itself.
+
+    Raises:
+        RankError: Other parts are received than are sent.
+    """
+    own = [[(p.start, p.stop) for p in side if p.peer == rank] for side in (sends, receives)]
+    if [stop - start for start, stop in own[0]] != [stop - start for start, stop in own[1]]:
+        raise RankError(f"Rank {rank} sends the elements {own[0]} to itself and receives {own[1]}.")
+    for (start, stop), (into, _) in zip(*own, strict=True):
+        for source, target in zip(sources, targets, strict=True):
+            row = math.prod((*source.shape[axis + 1 :], *shape_of(source.element)))
+            target.copy_part(into * row, source, start * row, (stop - start) * row)
 
 
 class _HostRows:
@@ -259,31 +290,42 @@ def covers(parts: Sequence[Part], size: int) -> bool:
     return at == size
 
 
-class _DevicePart:
-    """A part of memory of a device, as libraries on CUDA take it."""
+class _OnDevice:
+    """Memory of a device, as libraries on CUDA take it.
+
+    Args:
+        buffer: The buffer, which this keeps alive.
+        start: Where the part of it begins [bytes].
+        count: How many numbers it has.
+        kind: Their type, in NumPy's short form.
+    """
 
     __slots__ = ("__cuda_array_interface__", "_buffer")
 
-    def __init__(self, buffer: Buffer, part: Part, axis: int = 0) -> None:
+    def __init__(self, buffer: Buffer, start: int, count: int, kind: str) -> None:
         self._buffer = buffer
-        dtype = numpy_dtype(scalar_of(buffer.element))
-        row = buffer.nbytes // max(1, buffer.shape[axis])
         device: Any = buffer.device
         _ = device.handle  # with a fill that has waited
         self.__cuda_array_interface__ = {
-            "data": (device.address + part.start * row, False),
-            "shape": ((part.stop - part.start) * row // dtype.itemsize,),
-            "typestr": dtype.str,
+            "data": (device.address + start, False),
+            "shape": (count,),
+            "typestr": kind,
             "strides": None,
             "version": 3,
         }
+
+
+def _bytes_of(buffer: Buffer, part: Part, axis: int) -> _OnDevice:
+    row = buffer.nbytes // max(1, buffer.shape[axis])
+    return _OnDevice(buffer, part.start * row, (part.stop - part.start) * row, "|u1")
 
 
 def device_memory(buffer: Buffer) -> Any:
     """Return a buffer as the engine takes it from a device; None where it does not."""
     if not _has_address(buffer) or not buffer.shape or not current().takes_device_memory:
         return None
-    return _DevicePart(buffer, Part(0, 0, buffer.shape[0]))
+    dtype = numpy_dtype(scalar_of(buffer.element))
+    return _OnDevice(buffer, 0, buffer.nbytes // dtype.itemsize, dtype.str)
 
 
 def _has_address(buffer: Buffer) -> bool:

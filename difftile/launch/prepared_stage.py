@@ -12,7 +12,7 @@ from difftile.fields.field import Storage
 from difftile.ir.nodes import Array, Const, Value, Var
 from difftile.ir.types import FLOATS, scalar_of
 from difftile.launch.binding import Binding, Environment, Kept, Slot
-from difftile.launch.patch import Patch, box_of, patch_of
+from difftile.launch.patch import Patch, patch_of
 from difftile.substrate import pack, relieve
 
 # A patch takes some hundred bytes itself, and longer to be worked out than less is to be copied.
@@ -149,7 +149,9 @@ class PreparedStage:
             known[size] = field_at(values, code.position[of]).shape[axis]
         assert isinstance(array, Array)
         box = stage.extents.box(array, target.shape, known)
-        return None if box is None else patch_of(target, box_of(box))
+        if box is None:
+            return None
+        return patch_of(target, tuple((low, high + 1) for low, high in box))
 
 
 def _cover(

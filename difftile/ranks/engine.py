@@ -17,7 +17,7 @@ class Message:
     """Numbers to send to a rank, or memory for numbers to receive from it.
 
     Args:
-        peer: The other rank; the own one for a copy.
+        peer: The other rank; of memory of the host also the own one, for a copy.
         array: The numbers; both sides have as many, of one type.
     """
 

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from importlib import import_module
 from queue import SimpleQueue
@@ -196,7 +196,7 @@ class TorchEngine:
         self._options = {name: _all_reduce_options(dist, one) for name, one in self._ops.items()}
         self._sent = [0] * self.size
         self._received = [0] * self.size
-        self._running: list[tuple[Any, str, float]] = []
+        self._running: deque[tuple[Any, str, float]] = deque()
         self._aside: TorchEngine | None = None
 
     @property
@@ -272,8 +272,9 @@ class TorchEngine:
 
     def on_stream(self) -> AbstractContextManager[Any]:
         """Return a context in which torch works on the stream of the session."""
-        handle = session_stream()
-        cuda = self._torch.cuda
+        handle, cuda = session_stream(), self._torch.cuda
+        if cuda.current_stream().cuda_stream == handle:
+            return nullcontext()  # a context of torch takes 30 us
         return cuda.stream(cuda.ExternalStream(handle) if handle else cuda.default_stream())
 
     def _nccl(self) -> Any:
@@ -287,6 +288,12 @@ class TorchEngine:
 
     def _tensor(self, array: Array) -> Any:
         return self._torch.as_tensor(array, device="cuda")
+
+    def _bytes(self, array: Array) -> Any:
+        tensor, of_bytes = self._tensor(array), self._torch.uint8  # NCCL sends few other integers
+        if tensor.dtype == of_bytes or not tensor.numel():
+            return tensor
+        return tensor.reshape(-1).view(of_bytes)
 
     def _reduce_device(self, array: Array, op: str) -> _DeviceWorks:
         group = self._nccl()
@@ -305,42 +312,40 @@ class TorchEngine:
     def _exchange_device(
         self, sends: Sequence[Message], receives: Sequence[Message]
     ) -> _DeviceWorks:
-        group, dist = self._nccl(), self._dist
-        requests: list[Any] = []
-        own: tuple[list[Any], list[Any]] = [], []
+        sent, received = (
+            [(tensor, one.peer) for one in side if (tensor := self._bytes(one.array)).numel()]
+            for side in (sends, receives)
+        )
         with self.on_stream():
-            for side, (function, messages) in enumerate(
-                ((dist.isend, sends), (dist.irecv, receives))
-            ):
-                for one in messages:
-                    tensor = self._tensor(one.array)
-                    if one.peer == self.rank:
-                        own[side].append(tensor)
-                    elif tensor.numel():
-                        numbers = tensor.reshape(-1).view(self._torch.uint8)
-                        requests.append(
-                            dist.P2POp(function, numbers, group=group, group_peer=one.peer)
-                        )
-            if len(own[0]) != len(own[1]):
-                raise RankError(
-                    f"Rank {self.rank} sends {len(own[0])} messages to itself and receives "
-                    f"{len(own[1])}."
-                )
-            for source, target in zip(*own, strict=True):
-                target.copy_(source)
-            works: list[Any] = dist.batch_isend_irecv(requests) if requests else []
-        return _DeviceWorks(works, [requests, own, sends, receives], self)
+            works = self._post(sent, received) if sent or received else []
+        return _DeviceWorks(works, [sent, received, sends, receives], self)
+
+    def _post(self, sent: Sequence[Any], received: Sequence[Any]) -> list[Any]:
+        """Start messages on the device: tensors, and the other rank of each; not none.
+
+        As `batch_isend_irecv` does, whose checks take as long as a short message.
+        """
+        group = self._nccl()
+        device = (*sent, *received)[0][0].device
+        group._start_coalescing(device)
+        for tensor, peer in sent:
+            group.send([tensor], peer, 0)
+        for tensor, peer in received:
+            group.recv([tensor], peer, 0)
+        return [group._end_coalescing(device)]
 
     def note(self, works: Sequence[Any], what: str) -> None:
         """Keep requests on a device, so that `late` can tell which of them take too long."""
-        now = time.monotonic()
-        running = [one for one in self._running if not one[0].is_completed()]
-        self._running = [*running, *((work, what, now) for work in works)]
+        now, running = time.monotonic(), self._running
+        running += [(work, what, now) for work in works]
+        # The oldest two, since to ask takes some microseconds: the list stays short even so.
+        while running and len(running) > len(works) and running[0][0].is_completed():
+            running.popleft()
 
     def late(self) -> str | None:
         """Return the step whose requests on the device take too long, or None."""
         limit = time.monotonic() - self.waiting.timeout
-        for work, what, begun in self._running:
+        for work, what, begun in tuple(self._running):
             if begun < limit and not work.is_completed():
                 return what
         return None

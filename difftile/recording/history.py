@@ -9,7 +9,7 @@ from typing import Protocol
 from difftile.fields.field import Field
 from difftile.fields.recording import Where
 from difftile.fields.window import Window
-from difftile.launch.patch import Patch, box_of, patch_of
+from difftile.launch.patch import Patch, patch_of
 from difftile.recording.budget import LOG_BYTES
 from difftile.recording.limited_history import LimitedHistory
 from difftile.recording.runs import MOST_OF_A_PART, RunStep
@@ -117,7 +117,7 @@ class FullHistory:
             return None
         if isinstance(where, Window):
             return None if where.repeats else patch_of(field, where.of)
-        return patch_of(field, box_of(tuple((i, i) for i in where)))
+        return patch_of(field, tuple((i, i + 1) for i in where))
 
     def steps(self) -> Iterator[tuple[TapeStep, StepRecord | None]]:
         """Yield the steps in order with their records."""
@@ -155,7 +155,7 @@ class FullHistory:
                     self.recomputed += entry.recomputed - before
                 elif isinstance(entry, Patch):
                     undone.append(entry)
-                    entry.exchange()
+                    entry.undo()
                 else:
                     yield entry
                     if not keep:
@@ -170,7 +170,7 @@ class FullHistory:
     @property
     def nbytes(self) -> int:
         """Bytes of old values."""
-        patches = sum(e.values.nbytes for e in self.entries if isinstance(e, Patch))
+        patches = sum(e.nbytes for e in self.entries if isinstance(e, Patch))
         saved = sum(e.counted_nbytes for e in self.entries if isinstance(e, StepRecord))
         return patches + saved + kept_bytes(self.buffers())
 
@@ -196,7 +196,7 @@ def _put_back(undone: list[Patch]) -> None:
     try:
         while undone:
             if undone[-1].undone:
-                undone[-1].exchange()
+                undone[-1].redo()
             del undone[-1]
     except BaseException:
         _put_back(undone)

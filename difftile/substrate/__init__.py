@@ -17,7 +17,7 @@ from difftile.substrate.dlpack import Block, block_of, capsule_of
 from difftile.substrate.kept_code import Kept, kept_for, kept_together
 from difftile.substrate.launchers import NativeLaunch
 from difftile.substrate.lock import LOCK
-from difftile.substrate.memory import Buffer, Terms
+from difftile.substrate.memory import Box, Buffer, Terms
 from difftile.substrate.pool import Pool, keep, pack, relieve, unpin
 from difftile.substrate.session import Session, current_session, default_float, start_session
 from difftile.substrate.spellings import op_text
@@ -39,6 +39,7 @@ __all__ = [
     "NULL_STREAM",
     "Backend",
     "Block",
+    "Box",
     "Buffer",
     "CompiledProgram",
     "Desktop",

@@ -90,6 +90,14 @@ class DeviceArray(Protocol):
         """Set the contents from another array."""
         ...
 
+    def copy_part(self, first: int, other: Any, start: int, count: int) -> None:
+        """Set some numbers of the flat array from those of another one, from one on."""
+        ...
+
+    def copy_box(self, box: Box, packed: Any, *, back: bool) -> bool:
+        """Copy a box to an array that holds nothing else, or back; tell whether that was done."""
+        ...
+
     def copy_rows(self, other: Any, index: Any) -> None:
         """Set each row from the row of another array that the index has for it; -1 sets zeros."""
         ...
@@ -577,6 +585,43 @@ class Buffer:
         else:
             self._array[...] = other._array
         self.zeros = other.zeros
+
+    def copy_part(self, first: int, other: Buffer, start: int, count: int) -> None:
+        """Set some numbers, in the order of memory, from those of a buffer of the same element.
+
+        Args:
+            first: The first number that is set; an element has as many as it has components.
+            other: The source; no other part of the same memory.
+            start: The first number of the source.
+            count: How many.
+        """
+        if not count:
+            return
+        self.zeros = False
+        if self._array is None:
+            self._on_device.copy_part(first, other.device, start, count)
+        else:
+            self._array.reshape(-1)[first : first + count] = other.array().reshape(-1)[
+                start : start + count
+            ]
+
+    def box(self, box: Box) -> Buffer | None:
+        """Return a copy of a box in memory of the device; None where that would take long.
+
+        Args:
+            box: Where it starts and stops along each axis; not empty.
+        """
+        made = self.pool.allocate(self.element, tuple(stop - start for start, stop in box))
+        if self._on_device.copy_box(box, made.device, back=False):
+            made.zeros = False
+            return made
+        made.free()
+        return None
+
+    def set_box(self, box: Box, values: Buffer) -> None:
+        """Set a box from its copy by `box`, in memory of the device."""
+        self.zeros = False
+        self._on_device.copy_box(box, values.device, back=True)
 
     def copy_rows(self, other: Buffer, index: Buffer) -> None:
         """Set each row, all elements with one first index, from a row of a buffer of the kind.

@@ -6,7 +6,7 @@ No GPU is needed, and none is used: what NCCL does with the calls is not tested 
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +18,7 @@ from difftile.diagnostics import RankError
 from difftile.ranks import Message, current, streams, use_stream
 from difftile.ranks.mpi_engine import MpiEngine
 from difftile.ranks.torch_engine import TorchEngine
+from tests.distributed.on_devices import posted
 from tests.ranks import ranks
 
 TYPES = "f2 f4 f8 i1 u1 i2 u2 i4 u4 i8".split()
@@ -45,7 +46,7 @@ def by_gloo() -> tuple[TorchEngine, list[str]]:
     fake: Any = made
     fake._devices = engine._group or import_module("torch.distributed").group.WORLD
     fake._tensor = lambda array: import_module("torch").from_numpy(array.numbers)
-    fake.on_stream = on_stream
+    fake.on_stream, fake._post = on_stream, posted
     return made, entered
 
 
@@ -57,31 +58,22 @@ def on_devices() -> list[Any]:
     for dtype in TYPES:
         mine = (np.arange(6) + engine.rank).astype(dtype).reshape(2, 3)
         total, came = mine.copy(), np.zeros_like(mine)
-        own, empty = np.zeros_like(mine), np.zeros(0, dtype)
+        empty = np.zeros(0, dtype)
         engine.all_reduce(OnDevice(total)).wait("the test")
         engine.exchange(
-            [
-                Message(other, OnDevice(mine)),
-                Message(engine.rank, OnDevice(mine)),
-                Message(other, OnDevice(empty)),
-            ],
-            [
-                Message(other, OnDevice(empty)),
-                Message(other, OnDevice(came)),
-                Message(engine.rank, OnDevice(own)),
-            ],
+            [Message(other, OnDevice(mine)), Message(other, OnDevice(empty))],
+            [Message(other, OnDevice(empty)), Message(other, OnDevice(came))],
         ).wait("the test")
-        found.append((total, came, own))
+        found.append((total, came))
     assert entered == ["in", "out"] * 4 * len(TYPES)  # each start and each wait
     return found
 
 
 def test_messages_and_sums_of_devices() -> None:
     for rank, found in enumerate(ranks(2).run(on_devices)):
-        for dtype, (total, came, own) in zip(TYPES, found, strict=True):
+        for dtype, (total, came) in zip(TYPES, found, strict=True):
             np.testing.assert_array_equal(total, (2 * np.arange(6) + 1).astype(dtype).reshape(2, 3))
             np.testing.assert_array_equal(came.reshape(-1), (np.arange(6) + 1 - rank).astype(dtype))
-            np.testing.assert_array_equal(own.reshape(-1), (np.arange(6) + rank).astype(dtype))
 
 
 def refused_on_devices() -> list[str]:
@@ -117,6 +109,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Any:
         stream=lambda one: ("stream", one),
         ExternalStream=lambda handle: f"external {handle}",
         default_stream=lambda: "default",
+        current_stream=lambda: SimpleNamespace(cuda_stream=42),
     )
     dist = SimpleNamespace(
         is_initialized=lambda: True,
@@ -141,6 +134,8 @@ def test_devices_work_on_the_stream_of_the_session(
     assert engine.on_stream() == ("stream", "default")
     use_stream(4711)
     assert engine.on_stream() == ("stream", "external 4711")
+    use_stream(42)  # torch's own
+    assert isinstance(engine.on_stream(), nullcontext)
 
 
 def test_the_group_of_devices_starts_with_the_first_array(

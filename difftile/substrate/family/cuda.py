@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from math import prod
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from difftile.substrate.batch import start_launches
 from difftile.substrate.compiler import private, ti
+from difftile.substrate.memory import Box
 from difftile.substrate.streams import NULL_STREAM
 
 impl = private.impl
@@ -25,6 +27,7 @@ impl = private.impl
 _NAME = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 
 _MOST_CALLS = 16  # for a box, before a kernel takes less time
+_ON_DEVICE = 2  # CU_MEMORYTYPE_DEVICE
 _STAGED = 1 << 16  # bytes that the driver takes from the host without waiting for the device
 _WITHOUT_TIMES = 2  # CU_EVENT_DISABLE_TIMING
 _PORTABLE = 1  # CU_MEMHOSTALLOC_PORTABLE
@@ -49,6 +52,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuMemcpyDtoHAsync_v2": (_HOST, _ADDRESS, _SIZE, _STREAM),
     "cuMemcpyHtoDAsync_v2": (_ADDRESS, _HOST, _SIZE, _STREAM),
     "cuMemcpyDtoDAsync_v2": (_ADDRESS, _ADDRESS, _SIZE, _STREAM),
+    "cuMemcpy3DAsync_v2": (ctypes.c_void_p, _STREAM),
     "cuEventCreate": (ctypes.POINTER(ctypes.c_void_p), ctypes.c_uint),
     "cuEventRecord": (ctypes.c_void_p, _STREAM),
     "cuEventDestroy_v2": (ctypes.c_void_p,),
@@ -90,9 +94,7 @@ class Memory:
         self._driver.call(f"cuMemsetD{8 * size}Async", self.address, value, count, current_stream())
         return True
 
-    def clear(
-        self, box: tuple[tuple[int, int], ...], shape: tuple[int, ...], itemsize: int
-    ) -> bool:
+    def clear(self, box: Box, shape: tuple[int, ...], itemsize: int) -> bool:
         """Set a box of the memory to zero; return False if that takes too many calls.
 
         Args:
@@ -100,29 +102,51 @@ class Memory:
             shape: Of the memory, as numbers.
             itemsize: Of a number [bytes].
         """
-        axes = [(low, high, size) for (low, high), size in zip(box, shape, strict=True)]
-        unit = itemsize
-        while axes and axes[-1][:2] == (0, axes[-1][2]):
-            unit *= axes.pop()[2]
-        # The other case: rows of some bytes at a distance, in a box of such blocks.
-        low, high, size = axes.pop() if axes else (0, 1, 1)
-        offset, width, pitch, height = low * unit, (high - low) * unit, size * unit, 1
-        block = pitch
-        if axes:
-            low, high, size = axes.pop()
-            offset, height, block = offset + low * pitch, high - low, pitch * size
-        starts = [offset]
-        for low, high, size in reversed(axes):
-            if len(starts) * (high - low) > _MOST_CALLS:
-                return False
-            starts = [at + k * block for k in range(low, high) for at in starts]
-            block *= size
+        offset, width, axes = _lines(box, shape, itemsize)
+        (height, pitch), outer = (axes[0], axes[1:]) if axes else ((1, width), [])
+        starts = _starts(outer)
+        if starts is None:
+            return False
         size = next(n for n in (4, 2, 1) if not (offset % n or width % n or pitch % n))
         start_launches()
         self._driver.enter()
         name, stream = f"cuMemsetD2D{8 * size}Async", current_stream()
         for at in starts:
-            self._driver.call(name, self.address + at, pitch, 0, width // size, height, stream)
+            first = self.address + offset + at
+            self._driver.call(name, first, pitch, 0, width // size, height, stream)
+        return True
+
+    def copy_box(
+        self, box: Box, shape: tuple[int, ...], itemsize: int, packed: Memory, *, back: bool
+    ) -> bool:
+        """Copy a box of the memory to memory that holds nothing else, or back.
+
+        Args:
+            box: Where it starts and stops along each axis.
+            shape: Of this memory, as numbers.
+            itemsize: Of a number [bytes].
+            packed: The other memory.
+            back: Whether the box is set from it.
+
+        Returns:
+            Whether it is done; False, with nothing done, if that takes too many calls.
+        """
+        offset, width, axes = _lines(box, shape, itemsize)
+        (height, pitch), (depth, plane) = [*axes[:2], (1, width), (1, width)][:2]
+        if len(axes) < 2:
+            plane = pitch * height
+        starts = _starts(axes[2:])
+        if starts is None:
+            return False
+        start_launches()
+        self._driver.enter()
+        stream = current_stream()
+        for k, at in enumerate(starts):
+            here = self.address + offset + at, pitch, plane // pitch
+            there = packed.address + k * width * height * depth, width, height
+            source, target = (there, here) if back else (here, there)
+            made = _Copy(_Side.of(*source), _Side.of(*target), width, height, depth)
+            self._driver.call("cuMemcpy3DAsync_v2", ctypes.byref(made), stream)
         return True
 
     def read(self, offset: int, values: npt.NDArray[Any]) -> None:
@@ -149,10 +173,82 @@ class Memory:
 
     def copy(self, other: Memory) -> None:
         """Set all of the memory from memory of the same size."""
+        self.copy_part(0, other, 0, self._nbytes)
+
+    def copy_part(self, offset: int, other: Memory, start: int, nbytes: int) -> None:
+        """Set a part of the memory from bytes of other memory, from one on."""
         start_launches()
         self._driver.enter()
-        given = self.address, other.address, self._nbytes, current_stream()
+        given = self.address + offset, other.address + start, nbytes, current_stream()
         self._driver.call("cuMemcpyDtoDAsync_v2", *given)
+
+
+class _Side(ctypes.Structure):
+    """One side of a copy in three dimensions, as in CUDA_MEMCPY3D of the driver's interface."""
+
+    _fields_: ClassVar[Any] = [
+        *((name, _SIZE) for name in ("x", "y", "z", "level")),
+        ("kind", ctypes.c_uint),
+        ("host", _HOST),
+        ("address", _ADDRESS),
+        ("array", _HOST),
+        ("reserved", _HOST),
+        ("pitch", _SIZE),
+        ("height", _SIZE),
+    ]
+
+    @classmethod
+    def of(cls, address: int, pitch: int, height: int) -> _Side:
+        """Return memory of the device: rows at a distance of some bytes, in planes of some rows."""
+        return cls(kind=_ON_DEVICE, address=address, pitch=pitch, height=height)
+
+
+class _Copy(ctypes.Structure):
+    """CUDA_MEMCPY3D: a copy of some bytes of a row, of some rows, of some planes."""
+
+    _fields_: ClassVar[Any] = [
+        ("source", _Side),
+        ("target", _Side),
+        *((name, _SIZE) for name in ("width", "height", "depth")),
+    ]
+
+
+def _lines(
+    box: Box, shape: tuple[int, ...], itemsize: int
+) -> tuple[int, int, list[tuple[int, int]]]:
+    """Return the lines of a box that have no gaps.
+
+    Args:
+        box: Where it starts and stops along each axis.
+        shape: Of the memory, as numbers.
+        itemsize: Of a number [bytes].
+
+    Returns:
+        The first byte, the bytes of a line, and how many lines there are along each other axis, and
+        at which distance [bytes], from the last axis to the first.
+    """
+    axes = [(low, high, size) for (low, high), size in zip(box, shape, strict=True)]
+    unit = itemsize
+    while axes and axes[-1][:2] == (0, axes[-1][2]):
+        unit *= axes.pop()[2]
+    low, high, size = axes.pop() if axes else (0, 1, 1)
+    offset, width, distance = low * unit, (high - low) * unit, size * unit
+    found: list[tuple[int, int]] = []
+    for low, high, size in reversed(axes):
+        offset += low * distance
+        found.append((high - low, distance))
+        distance *= size
+    return offset, width, found
+
+
+def _starts(axes: Sequence[tuple[int, int]]) -> list[int] | None:
+    """Return where calls for a part each start, beyond the first [bytes]; None if they are many."""
+    if prod(count for count, _ in axes) > _MOST_CALLS:
+        return None
+    starts = [0]
+    for count, distance in axes:
+        starts = [at + k * distance for k in range(count) for at in starts]
+    return starts
 
 
 class Driver:

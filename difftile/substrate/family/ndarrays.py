@@ -193,6 +193,30 @@ class Ndarray:
                     self._ndarray.copy_from(other._ndarray)
             self._waiting = waiting
 
+    def copy_part(self, first: int, other: "Ndarray", start: int, count: int) -> None:
+        """Set some numbers of the flat array from those of another one, from one on."""
+        with LOCK:
+            for one in (self, other):
+                one._fill()
+            if self._memory is not None and other._memory is not None:
+                size = self._dtype.itemsize
+                self._memory.copy_part(first * size, other._memory, start * size, count * size)
+            else:
+                values = self.read()
+                values.reshape(-1)[first : first + count] = other.read().reshape(-1)[start:][:count]
+                self.write(values)
+
+    def copy_box(self, box: Box, packed: "Ndarray", *, back: bool) -> bool:
+        """Copy a box to an array that holds nothing else, or back; tell whether that was done."""
+        with LOCK:
+            for one in (self, packed):
+                one._fill()
+            if self._memory is None or packed._memory is None:
+                return False
+            whole = (*box, *((0, size) for size in shape_of(self._element)))
+            numbers = self._shape, self._dtype.itemsize
+            return self._memory.copy_box(whole, *numbers, packed._memory, back=back)
+
     def copy_rows(self, other: "Ndarray", index: "Ndarray") -> None:
         """Set each row from the row of another array that the index has for it; -1 sets zeros."""
         with LOCK:
