@@ -75,6 +75,7 @@ class MoveSearch:
         self._going = zeros(rows, I32)
         self._starts = zeros((self._stretches, ranks + 2), I32)
         self._first = zeros(ranks + 2, I32)
+        self._rows = zeros(3, I32)
         self._scan = Scan()
 
     def count_rows(self) -> npt.NDArray[np.int64]:
@@ -99,8 +100,9 @@ class MoveSearch:
                 the rows taken and placed, to which the last rows are added.
         """
         cut = self._stretch, self._stretches, self._ranks - 1
-        rows = before, after, leaving
-        _list(self._going, *cut, *rows, self._starts, into.taken, into.places, into.ends)
+        # In a field: the bounds of indices would be worked out anew for each three numbers.
+        self._rows.from_numpy(np.array([before, after, leaving], np.int32))
+        _list(self._going, *cut, self._rows, self._starts, into.taken, into.places, into.ends)
 
 
 def _table(domain: Domain, position: Field) -> npt.NDArray[np.floating]:
@@ -188,15 +190,14 @@ def _list(
     stretch: int,
     stretches: int,
     own: int,
-    before: int,
-    after: int,
-    leaving: int,
+    rows: KernelValue,
     starts: KernelValue,
     taken: KernelValue,
     places: KernelValue,
     ends: KernelValue,
 ) -> None:
     """List the rows that move, and the places that are free."""
+    before, after, leaving = rows[0], rows[1], rows[2]
     for s in range(stretches):
         for p in range(s * stretch, ti.min((s + 1) * stretch, before)):
             to = going[p]
