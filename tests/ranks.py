@@ -39,7 +39,8 @@ from tests.recorded import compiles_now, install_as_handed_on
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 120.0  # for a function, compiling included [s]
-_TIMEOUT = 60.0  # for a step of ranks, so that the error names it [s]
+_STEP = 0.5  # the part of it that a step of ranks may take, so that the error names the step
+_LONGEST = 600.0  # for such a step in any test [s]
 _OTHERS = 5.0  # for the errors of others after the first one [s]
 _START = 240.0  # for the start of the processes [s]
 _USUAL = 4  # processes
@@ -207,7 +208,8 @@ class Ranks:
         """
         # The name by which pytest knows a module is not always one by which it can be imported.
         file = Path(function.__code__.co_filename).relative_to(ROOT).with_suffix("")
-        task = ".".join(file.parts), function.__qualname__, arguments, compiles_now()
+        place = ".".join(file.parts), function.__qualname__
+        task = *place, arguments, _STEP * patience, compiles_now()
         connected = "torch" if self.engine == "alone" else self.engine
         processes = _processes(max(_USUAL, self.size), connected)
         return processes.run(self.size, self.engine, task, patience)
@@ -266,17 +268,18 @@ def main() -> None:
     record = install_as_handed_on()
     dt.init(default_fp="f64", cpu_max_num_threads=1)
     set_traceback("full")
-    world = start(timeout=_TIMEOUT)
+    world = start(timeout=_LONGEST)
     world.aside()
-    engines = {(world.size, world.name): world, (1, "alone"): choice.Alone(_TIMEOUT)}
+    engines = {(world.size, world.name): world, (1, "alone"): choice.Alone(_STEP * PATIENCE)}
     for size in range(1, world.size):  # on all processes, as torch wants it
         engines[size, world.name] = _first_ranks(size, world)
     connection.send(world.rank)
     while True:
-        size, engine, module, name, arguments, record.compiles = tasks.get()
+        size, engine, module, name, arguments, timeout, record.compiles = tasks.get()
         record.test += 1
         try:
             _use(engines[size, engine])
+            engines[size, engine].waiting.timeout = timeout
             function: Any = importlib.import_module(module)
             for part in name.split("."):
                 function = getattr(function, part)
@@ -311,10 +314,10 @@ def _first_ranks(size: int, world: Any) -> Any:
     if world.rank >= size:
         return None
     make: Any = choice.ENGINES[world.name].make
-    made = make(_TIMEOUT, group)
+    made = make(_STEP * PATIENCE, group)
     made.waiting.watch = world.waiting.watch
     if aside is not None:
-        made._aside = make(_TIMEOUT, aside)
+        made._aside = make(_STEP * PATIENCE, aside)
         made._aside.waiting = made.waiting
     return made
 
