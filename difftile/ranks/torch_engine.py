@@ -272,9 +272,12 @@ class TorchEngine:
 
     def on_stream(self) -> AbstractContextManager[Any]:
         """Return a context in which torch works on the stream of the session."""
-        handle, cuda = session_stream(), self._torch.cuda
-        if cuda.current_stream().cuda_stream == handle:
-            return nullcontext()  # a context of torch takes 30 us
+        handle, torch = session_stream(), self._torch
+        # A context of torch takes 30 us; on a rank, the device of launches is the first that torch
+        # sees.
+        if torch._C._cuda_getCurrentRawStream(0) == handle:
+            return nullcontext()
+        cuda = torch.cuda
         return cuda.stream(cuda.ExternalStream(handle) if handle else cuda.default_stream())
 
     def _nccl(self) -> Any:

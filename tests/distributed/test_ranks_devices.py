@@ -109,7 +109,6 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Any:
         stream=lambda one: ("stream", one),
         ExternalStream=lambda handle: f"external {handle}",
         default_stream=lambda: "default",
-        current_stream=lambda: SimpleNamespace(cuda_stream=42),
     )
     dist = SimpleNamespace(
         is_initialized=lambda: True,
@@ -120,7 +119,9 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Any:
         ReduceOp=SimpleNamespace(SUM=0, MAX=1, MIN=2),
         AllreduceOptions=SimpleNamespace,
     )
-    modules = {"torch": SimpleNamespace(cuda=cuda, from_numpy=None), "torch.distributed": dist}
+    private = SimpleNamespace(_cuda_getCurrentRawStream=lambda _: 42)
+    torch = SimpleNamespace(cuda=cuda, from_numpy=None, _C=private)
+    modules = {"torch": torch, "torch.distributed": dist}
     monkeypatch.setattr("difftile.ranks.torch_engine.import_module", modules.__getitem__)
     return TorchEngine(5.0)
 
