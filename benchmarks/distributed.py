@@ -11,12 +11,11 @@ Times are of one step: the slowest rank's, in the fastest of the turns; of messa
 
 Started by itself, the program starts its ranks by torchrun, one group after the other. Started by
 torchrun or mpiexec, it measures those ranks, and prints the efficiencies only for the groups it
-has seen: give --beside the file that --json wrote for one rank. On one GPU for each rank, the
-sizes of the issue are --arch cuda --cells 512 --point-cells 100: 512^3 cells and 4M points a GPU.
-"splats" are gaussians of all ranks drawn by several cameras, with the reverse and without an
-optimiser: --gaussians 4000000 --images 4 --image-size 1024. The gradients of data parallel have a
-program of their own, `python -m benchmarks.reduce`, and the memory of training splats has
-`python -m benchmarks.training_memory`.
+has seen: give --beside the file that --json wrote for one rank. "splats" are gaussians of all ranks
+drawn by several cameras, with the reverse and without an optimiser. --gpus has the sizes of one GPU
+for each rank: 512^3 cells, 4M points, 4M gaussians and 4 images of 1024^2, and then 768^3 cells.
+The gradients of data parallel have a program of their own, `python -m benchmarks.reduce`, and the
+memory of training splats has `python -m benchmarks.training_memory`.
 """
 
 from __future__ import annotations
@@ -44,6 +43,7 @@ from tests.distributed import splat_steps
 
 Results = dict[str, float]
 _ROWS = ["wave", "points", "splats", "messages"]
+_GPU_CELLS = 512, 768
 _SIZES = "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"  # which launchers set
 
 
@@ -188,6 +188,23 @@ def _launched(ranks: int, arguments: Sequence[str], threads: int) -> Results:
         return json.loads(file.read_text(encoding="utf-8"))
 
 
+def _measure_groups(options: Any) -> None:
+    """Measure one rank, and each group beside it; print the tables."""
+    ours = [
+        *("--cells", str(options.cells), "--point-cells", str(options.point_cells)),
+        *("--gaussians", str(options.gaussians), "--images", str(options.images)),
+        *("--image-size", str(options.image_size)),
+        *("--steps", str(options.steps), "--turns", str(options.turns)),
+        *("--rows", *options.rows),
+        *("--threads", str(options.threads), "--arch", options.arch),
+    ]
+    print("measuring 1 rank", flush=True)
+    one = _launched(1, ours, options.threads)
+    for ranks in options.ranks:
+        print(f"measuring {ranks} ranks", flush=True)
+        print("\n".join(described(one, _launched(ranks, ours, options.threads))), flush=True)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure; return the exit code."""
     parser = Parser("python -m benchmarks.distributed", __doc__)
@@ -206,26 +223,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--arch", choices=("cpu", "cuda"), default="cpu", help=f"device; {say}")
     parser.add_argument("--rows", nargs="+", choices=_ROWS, default=_ROWS, help=f"programs; {say}")
     parser.add_argument("--quick", action="store_true", help="small sizes, to try it out")
+    parser.add_argument("--gpus", action="store_true", help="sizes for one GPU a rank, on CUDA")
     parser.add_argument("--json", type=Path, help="write the seconds to a file")
     parser.add_argument("--beside", type=Path, help="such a file of one rank, to compare with")
     options = parser.parse_args(argv)
+    if options.gpus:
+        options.arch, options.cells, options.point_cells = "cuda", _GPU_CELLS[0], 100
+        options.gaussians, options.image_size = 4_000_000, 1024
     if options.quick:
         options.cells, options.point_cells, options.steps, options.turns = 16, 6, 3, 2
         options.gaussians, options.image_size = 2000, 64
     if "DIFFTILE_BENCH_RANK" not in os.environ and not any(v in os.environ for v in _SIZES):
         if options.json is not None or options.beside is not None:
             parser.error("--json and --beside are for ranks that a launcher has started")
-        ours = [
-            *("--cells", str(options.cells), "--point-cells", str(options.point_cells)),
-            *("--gaussians", str(options.gaussians), "--images", str(options.images)),
-            *("--image-size", str(options.image_size)),
-            *("--steps", str(options.steps), "--turns", str(options.turns)),
-            *("--rows", *options.rows),
-            *("--threads", str(options.threads), "--arch", options.arch),
-        ]
-        one = _launched(1, ours, options.threads)
-        for ranks in options.ranks:
-            print("\n".join(described(one, _launched(ranks, ours, options.threads))), flush=True)
+        _measure_groups(options)
+        if options.gpus:
+            options.cells, options.rows = _GPU_CELLS[1], ["wave"]
+            print(f"\nthe wave of {options.cells}^3 cells")
+            _measure_groups(options)
         return 0
     dt.init(arch=options.arch, cpu_max_num_threads=options.threads)
     found = measure(options)

@@ -1,9 +1,10 @@
-"""A paper plan for 64 GPUs: sizes of messages, times, and efficiencies by formula; nothing is run.
+"""A plan for 64 GPUs: sizes of messages, times, and efficiencies by formula; nothing is run.
 
-Figures of one GPU are those of docs/performance.md; links are those of NVIDIA's data sheets for
-H200 and DGX H200; latencies are assumptions. A rank has a neighbour on each side of each axis;
-boxes of a node are 2 x 2 x 2, so that three of six faces leave it. Efficiency is the time of a step
-alone over that with its communication.
+Steps, launches and messages between two GPUs were measured on H200s with NVLink, as
+docs/performance.md says under "On several ranks". InfiniBand is that of NVIDIA's data sheet for DGX
+H200, and its latency is an assumption. A rank has a neighbour on each side of each axis; boxes of a
+node are 2 x 2 x 2, so that three of six faces leave it. Efficiency is the time of a step alone over
+that with its communication.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from dataclasses import dataclass
 
 from difftile.arguments import Parser
 
-MEMORY = 3.05e12  # bytes a second that a stencil reaches, of 4.8e12 (docs/performance.md)
-NVLINK = 450e9  # bytes a second in each direction, of 900e9 in both (data sheet of the H200)
+MESSAGE = 21e-6  # of 1 MB between two GPUs over NVLink, both ways at once, on the device [s]
+PACKING = 7.5e-6  # of a face of 512 x 512 cells, on the device, in and out [s]
 INFINIBAND = 50e9  # for each GPU, 400 Gb/s (data sheet of the DGX H200)
 USED = 0.8  # the part of a link's bandwidth that messages reach: an assumption
 LATENCY = 20e-6  # of a group of messages by NCCL between nodes [s]: an assumption
-LAUNCH = 5e-6  # of a kernel from Python without graphs [s] (decision 64)
+LAUNCH = 17e-6  # of a kernel from Python without graphs [s]
 FACES = 6
 
 
@@ -44,10 +45,8 @@ class Step:
 
 
 CELLS = 512
-# A step reads three fields and writes one; its adjoint reads five and writes three.
-WAVE = tuple(count * 4 * CELLS**3 / MEMORY for count in (4, 8))
-# A step of 1M points takes 1.41 and 1.64 ms (docs/performance.md); four in a cell, so 100^3 cells.
-POINTS = 4 * 1.41e-3, 4 * 1.64e-3
+WAVE = 1.57e-3, 2.95e-3  # with the copy that the tape keeps
+POINTS = 3.9e-3, 4.7e-3  # without the migration, 0.3 ms of kernels
 STEPS = (
     Step("wave, 512³ cells", WAVE, ((CELLS**2, 4),), 6, True),
     Step("4M points, 100³ cells", POINTS, ((2 * 100**2, 16), (2 * 100**2, 12)), 0, False),
@@ -75,10 +74,8 @@ def cost(step: Step, seconds: float) -> Cost:
     total = sum(faces)
     # Both kinds of links work at the same time; three faces go over each.
     links = sum(3 * face / (USED * INFINIBAND) + LATENCY for face in faces)
-    links = max(links, sum(3 * face / (USED * NVLINK) for face in faces))
-    # Packing reads cells and their three indices and writes a message, unpacking the reverse.
-    packing = 2 * FACES * (2 * total + 12 * sum(cells for cells, _ in step.faces)) / MEMORY
-    packing += 2 * len(faces) * LAUNCH
+    links = max(links, sum(3 * MESSAGE for _ in faces))
+    packing = FACES * PACKING * total / (4 * CELLS**2) + 2 * len(faces) * LAUNCH
     exposed = packing + step.rim * LAUNCH + max(0.0, links - seconds)
     return Cost(max(faces), packing + links, exposed if step.hidden else packing + links)
 

@@ -18,7 +18,7 @@ def test_the_page_quotes_the_plan() -> None:
 def test_communication_vanishes_beside_large_boxes_and_dominates_small_ones() -> None:
     wave = STEPS[0]
     small, large = (replace(wave, faces=((n**2, 4),)) for n in (32, 4096))
-    assert cost(small, 1.0).exposed < 1e-4 and cost(small, 1.0).face == 4 * 32**2
+    assert cost(small, 1.0).exposed < 2e-4 and cost(small, 1.0).face == 4 * 32**2
     assert cost(large, 1e-6).exposed > 1e-3  # messages that the interior does not hide
     assert cost(large, 1.0).exposed < cost(large, 1e-6).exposed < cost(large, 1.0).seconds + 1.0
 
