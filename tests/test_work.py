@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -17,8 +18,9 @@ from difftile.ir.parse import parse
 from difftile.passes.optimise import finish
 from difftile.schedule.speed import SCALAR, Speed
 from difftile.schedule.vectorise_functions import vectorise_functions
-from difftile.schedule.work import Work, work_of
+from difftile.schedule.work import Work, _Estimate, work_of
 from difftile.substrate import CompiledProgram
+from difftile.substrate import compile as compiling
 from difftile.substrate.compiler import backend
 
 
@@ -129,7 +131,7 @@ def test_loops_of_vectors_are_estimated_by_their_time() -> None:
         kernel(x, y)
         (stage,) = kernel._latest.stages
         work = work_of(finish(stage.program, 32), speed)
-        return work._estimate(work.key((x, y)), 1, speed).total / 2000
+        return work._estimate(work.key((x, y))).total / 2000
 
     fast, calls = Speed(True, True, {"sin"}), Speed(True, True, ())
     assert steps(copies, fast) < steps(copies, SCALAR) / 4
@@ -271,3 +273,41 @@ def test_loops_of_a_device_end_where_their_steps_can_be_counted() -> None:
     work.check(work.key((x, 2**31 - 9000, 2**31 - 8996)), flat=True)
     with pytest.raises(KernelError, match="iterations in one launch"):
         work.check(work.key((x, 2**31 - 9, 2**31 - 5)), flat=True)
+
+
+@dt.kernel
+def first_rows(x, y, n: int):
+    for i in range(n):
+        for j in range(n - i):
+            y[i] += x[i + j]
+
+
+def test_launches_with_ever_new_numbers_keep_little() -> None:
+    x, y = dt.ones(100), dt.zeros(100)
+    first_rows(x, y, 1)
+    (stage,) = first_rows._latest.stages
+    program = stage.primal.code
+    with mock.patch.object(compiling, "_MOST_KEYS", 8):
+        for n in range(100):
+            first_rows(x, y, n)
+            assert len(program._launchers) <= 8 and len(program._known) <= 8
+    wanted = sum(np.maximum(n - np.arange(100), 0) for n in [1, *range(100)])
+    assert y.to_numpy().tolist() == wanted.tolist()
+
+
+def test_an_estimate_visits_only_what_bounds_follow_from() -> None:
+    x, y = dt.ones(100), dt.zeros(100)
+    first_rows(x, y, 3)
+    (stage,) = first_rows._latest.stages
+    work = work_of(stage.program)
+    visited: list[str] = []
+    let = _Estimate.let
+
+    def counted(self: Any, out: Any, op: str, args: Any) -> None:
+        visited.append(op)
+        let(self, out, op, args)
+
+    with mock.patch.object(_Estimate, "let", counted):
+        assert work.amount((7,)) > 7
+        work.check((7,), flat=False)
+    assert visited == ["sub", "sub"]  # once each

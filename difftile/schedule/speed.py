@@ -82,9 +82,10 @@ class Speed:
             return size * _POLYNOMIAL
         return size * _STEPS.get(let.op, 1)
 
-    def in_vectors(self, steps: float) -> float:
-        """Return the steps that so many take as vector instructions."""
-        return steps * _IN_VECTORS
+
+def in_vectors(steps: float) -> float:
+    """Return the steps that so many take as vector instructions."""
+    return steps * _IN_VECTORS
 
 
 SCALAR = Speed()

@@ -19,26 +19,22 @@ import numpy as np
 
 from difftile.diagnostics import KernelError
 from difftile.ir.nodes import (
-    Accumulate,
     Array,
-    Block,
-    Combine,
     Const,
     For,
-    If,
     Let,
     ParallelFor,
     Program,
     Size,
-    Stmt,
     Value,
     Var,
 )
-from difftile.ir.types import BOOL, FLOATS, I32, Scalar, integer_limits, scalar_of, shape_of
-from difftile.ir.walk import regions, walk
+from difftile.ir.types import BOOL, FLOATS, I32, Scalar, integer_limits, scalar_of
+from difftile.ir.walk import walk
 from difftile.ops.table import OPS
 from difftile.records import dataclass
-from difftile.schedule.speed import SCALAR, STEP, Speed
+from difftile.schedule.outline import Choice, Loop, Outline, always_run, outline
+from difftile.schedule.speed import SCALAR, STEP, Speed, in_vectors
 
 WAKING = 60_000.0  # ns, by default: a parallel loop wakes threads and waits for them
 _RANGE = 16  # times as much or as little on other machines
@@ -63,15 +59,18 @@ class Work:
         program: The program.
         positions: Which arguments the estimate depends on.
         exact: Values of 32 bits that bounds of loops are sums and products of.
-        counted: Those which may not wrap around: bounds, and what passes compute for loops.
-        speed: How fast its loops are.
+        outline: What it depends on, of the body.
+        counts: The parallel loops that always run, and values that may not wrap around: bounds, and
+            what passes compute for loops.
+        latest: The estimates for the latest key, which several questions are about.
     """
 
     program: Program
     positions: tuple[int, ...]
     exact: frozenset[Var]
-    counted: frozenset[Var]
-    speed: Speed
+    outline: Outline
+    counts: tuple[Let | ParallelFor, ...]
+    latest: list[tuple[Any, dict[tuple[int, bool], _Estimate]]]
 
     def key(self, args: Sequence[Any]) -> tuple[Any, ...]:
         """Return the shapes of fields and the integers that the estimate depends on."""
@@ -79,7 +78,7 @@ class Work:
 
     def amount(self, key: tuple[Any, ...]) -> float:
         """Return the number of elementary steps of a launch: of its statements, all alike."""
-        return self._estimate(key).total
+        return self._estimate(key, alike=True).total
 
     def check(self, key: tuple[Any, ...], *, flat: bool, from_zero: bool = False) -> None:
         """Check that the iterations of a launch can be counted, as far as they are known.
@@ -108,12 +107,16 @@ class Work:
                     "launch the kernel for a part at a time.",
                 )
 
-    def _estimate(
-        self, key: tuple[Any, ...], atomic: int = 1, speed: Speed | None = None
-    ) -> _Estimate:
-        params = (*self.program.params, *self.program.temps)
-        known = {params[k]: given for k, given in zip(self.positions, key, strict=True)}
-        return _Estimate(self, known, atomic, speed)
+    def _estimate(self, key: tuple[Any, ...], atomic: int = 1, *, alike: bool = False) -> _Estimate:
+        """Return the estimate for a key; `alike` takes each statement for one step."""
+        latest, known = self.latest[0]
+        if latest != key:
+            known = {}
+            self.latest[0] = key, known
+        found = known.get((atomic, alike))
+        if found is None:
+            found = known[atomic, alike] = _Estimate(self, key, atomic, alike=alike)
+        return found
 
     def highest(self, key: tuple[Any, ...]) -> float:
         """Return where the last of the parallel loops ends; infinite if that is unknown."""
@@ -121,7 +124,7 @@ class Work:
 
     def loops(self, key: tuple[Any, ...]) -> list[LoopWork]:
         """Return the work of each parallel loop."""
-        return self._estimate(key, 1, self.speed).loops
+        return self._estimate(key).loops
 
     def is_for_one(
         self,
@@ -140,12 +143,12 @@ class Work:
             waking: Measures the nanoseconds that a parallel loop takes to wake threads and wait;
                 called where the answer depends on them.
         """
-        alone = self._estimate(key, 1, self.speed).total
+        alone = self._estimate(key).total
         if scattering is not None:
             shared = alone / threads + scattering[1]
             alone += scattering[0]
         else:
-            atomics = self._estimate(key, _ATOMIC, self.speed).total
+            atomics = self._estimate(key, _ATOMIC).total
             shared = min(atomics, _MOST_BY_ATOMICS * alone) / threads
         loops = sum(isinstance(stmt, ParallelFor) for stmt in self.program.body.stmts)
         gain = (alone - shared) * STEP
@@ -193,9 +196,12 @@ def work_of(program: Program, speed: Speed = SCALAR, targets: Iterable[Array | V
     bounds: set[Array | Var] = set(targets)
     exact: dict[Var, bool] = {}  # of the values that bounds follow from
     counted: set[Var] = set()
+    needed: set[Var] = set()  # what the estimate looks at
     pending = [(value, True) for value in ends]
     while pending:
         value, fits = pending.pop()
+        if isinstance(value, Var):
+            needed.add(value)
         let = lets.get(value) if isinstance(value, Var) else None
         if let is None:
             if isinstance(value, Var):
@@ -212,7 +218,10 @@ def work_of(program: Program, speed: Speed = SCALAR, targets: Iterable[Array | V
     params = (*program.params, *program.temps)
     positions = tuple(k for k, p in enumerate(params) if p in bounds)
     sums = frozenset(out for out, fits in exact.items() if fits)
-    return Work(program, positions, sums, frozenset(counted), speed)
+    body = program.body
+    latest: list[Any] = [(None, {})]
+    known = outline(body, needed, speed), always_run(body, counted)
+    return Work(program, positions, sums, *known, latest)
 
 
 def _ends(loop: For | ParallelFor) -> tuple[Value, ...]:
@@ -220,14 +229,6 @@ def _ends(loop: For | ParallelFor) -> tuple[Value, ...]:
     if isinstance(loop, For):
         return loop.start, loop.stop
     return *loop.starts, *loop.stops
-
-
-def _always_run(block: Block) -> Iterator[Stmt]:
-    """Yield the statements of a block and of its loops, but not those under conditions."""
-    for stmt in block.stmts:
-        yield stmt
-        if isinstance(stmt, (For, ParallelFor)):
-            yield from _always_run(stmt.body)
 
 
 def _as_stored(number: float, scalar: Scalar) -> float | None:
@@ -239,17 +240,16 @@ def _as_stored(number: float, scalar: Scalar) -> float | None:
 
 
 class _Estimate:
-    def __init__(
-        self, work: Work, known: dict[Array | Var, Any], atomic: int, speed: Speed | None
-    ) -> None:
+    def __init__(self, work: Work, key: tuple[Any, ...], atomic: int, *, alike: bool) -> None:
+        params = (*work.program.params, *work.program.temps)
         self.work = work
-        self.known = known
+        self.known = {params[k]: given for k, given in zip(work.positions, key, strict=True)}
         self.atomic = atomic
-        self.speed = speed  # None: all statements are alike
+        self.alike = alike
         self.in_vectors = False
         self.values: dict[Var, float] = {
             p: float(v)
-            for p, v in known.items()
+            for p, v in self.known.items()
             if isinstance(p, Var) and not (isinstance(v, int) and abs(v) > _EXACT)
         }
         self.loops: list[LoopWork] = []
@@ -257,14 +257,14 @@ class _Estimate:
         self.turns: list[tuple[For, float]] = []
         self.times = 1.0  # that the present block runs in all
         self.highest = 0.0  # end of a parallel loop
-        self.total = self.block(work.program.body)
+        self.total = self.block(work.outline)
 
     def counts(self, *, flat: bool) -> Iterator[tuple[Let | ParallelFor, float]]:
         """Yield the integers that are computed for bounds, and the lengths of parallel loops."""
-        for stmt in _always_run(self.work.program.body):
-            if isinstance(stmt, Let) and stmt.out in self.work.counted:
+        for stmt in self.work.counts:
+            if isinstance(stmt, Let):
                 yield stmt, self.values.get(stmt.out, 0.0)
-            elif isinstance(stmt, ParallelFor):
+            else:
                 axes = zip(stmt.starts, stmt.stops, strict=True)
                 lengths = [self.trips(start, stop, 1.0) for start, stop in axes]
                 yield stmt, prod(lengths) if flat else max(lengths)
@@ -289,57 +289,58 @@ class _Estimate:
             self.values[index] = first + (trips - 1) // 2
         return trips
 
-    def block(self, block: Block) -> float:
-        total = 0.0
-        for stmt in block.stmts:
-            match stmt:
+    def block(self, block: Outline) -> float:
+        total = block.in_vectors if self.in_vectors else block.steps
+        if self.alike:
+            total = block.alike
+        for array, components in block.added:
+            self.added[array] = self.added.get(array, 0.0) + self.times * components
+            total += self.atomic * components
+        for part in block.parts:
+            match part:
                 case Size(out, array, axis):
                     if array in self.known:
                         self.values[out] = float(self.known[array][axis])
                 case Let(out, op, args):
                     self.let(out, op, args)
-                    total += self.of_op(stmt)
-                case For(index, start, stop):
-                    self.turns.append((stmt, self.trips(start, stop, inf)))
-                    trips = self.axis(index, start, stop, _UNKNOWN_TRIPS)
-                    total += trips * self.iteration(stmt, trips)
-                case ParallelFor(indices, starts, stops):
-                    axes = tuple(
-                        self.axis(index, start, stop, _UNKNOWN_EXTENT)
-                        for index, start, stop in zip(indices, starts, stops, strict=True)
-                    )
-                    extent, self.added, self.turns = prod(axes), {}, []
-                    ends = [inf if (end := self.value(stop)) is None else end for stop in stops]
-                    self.highest = max(self.highest, *ends)
-                    steps = extent * self.iteration(stmt, extent)
-                    self.loops.append(LoopWork(steps, self.added, axes, tuple(self.turns)))
-                    total += steps
-                case Accumulate(array, value=value, atomic=True) | Combine(_, _, array, _, value):
-                    components = prod(shape_of(value.type))
-                    self.added[array] = self.added.get(array, 0.0) + self.times * components
-                    total += self.atomic * components
-                case If():
-                    total += 1 + max(self.block(region) for region in regions(stmt))
-                case _:
-                    total += 1 + sum(self.block(region) for region in regions(stmt))
+                case Loop(For() as stmt):
+                    total += self.serial(part, stmt)
+                case Loop(ParallelFor() as stmt):
+                    total += self.parallel(part, stmt)
+                case Choice(blocks, all_run):
+                    found = [self.block(one) for one in blocks]
+                    total += sum(found) if all_run else max(found)
         return total
 
-    def of_op(self, let: Let) -> float:
-        """Return the steps of an op."""
-        return 1 if self.speed is None else self.speed.of(let, in_vectors=self.in_vectors)
+    def serial(self, loop: Loop, stmt: For) -> float:
+        self.turns.append((stmt, self.trips(stmt.start, stmt.stop, inf)))
+        trips = self.axis(stmt.index, stmt.start, stmt.stop, _UNKNOWN_TRIPS)
+        return trips * self.iteration(loop, trips)
 
-    def iteration(self, loop: For | ParallelFor, trips: float) -> float:
+    def parallel(self, loop: Loop, stmt: ParallelFor) -> float:
+        axes = tuple(
+            self.axis(index, start, stop, _UNKNOWN_EXTENT)
+            for index, start, stop in zip(stmt.indices, stmt.starts, stmt.stops, strict=True)
+        )
+        extent, self.added, self.turns = prod(axes), {}, []
+        ends = [inf if (end := self.value(stop)) is None else end for stop in stmt.stops]
+        self.highest = max(self.highest, *ends)
+        steps = extent * self.iteration(loop, extent)
+        self.loops.append(LoopWork(steps, self.added, axes, tuple(self.turns)))
+        return steps
+
+    def iteration(self, loop: Loop, trips: float) -> float:
         """Return the steps of an iteration of a loop, which has so many."""
         before, self.times = self.times, self.times * trips
         steps = self.steps_of(loop)
         self.times = before
         return steps
 
-    def steps_of(self, loop: For | ParallelFor) -> float:
-        if self.in_vectors or self.speed is None or not self.speed.is_vector(loop):
+    def steps_of(self, loop: Loop) -> float:
+        if self.in_vectors or self.alike or not loop.vectors:
             return 1 + self.block(loop.body)
         self.in_vectors = True
-        steps = self.speed.in_vectors(1 + self.block(loop.body))
+        steps = in_vectors(1 + self.block(loop.body))
         self.in_vectors = False
         return steps
 

@@ -48,6 +48,9 @@ Native: TypeAlias = Callable[[Program], NativeLaunch | None]
 """Returns what launches native kernels in place of a program, for the types of its parameters."""
 
 
+_MOST_KEYS = 4096  # some megabytes
+
+
 class Speculation(NamedTuple):
     """What a program takes for granted, for most launches.
 
@@ -134,6 +137,9 @@ class CompiledProgram:
         launchers = self._launchers  # once: another thread may set steps
         launcher = launchers.get(key)
         if launcher is None:
+            if len(launchers) >= _MOST_KEYS:  # a number that is another one in each launch
+                launchers.clear()
+                self._known.clear()
             launcher = launchers[key] = self._launcher(key)
         launcher.launch(args)
 
