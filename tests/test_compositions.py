@@ -23,9 +23,11 @@ from difftile.ir.types import BOOL, F64, I32, FieldType, Scalar, scalar_of, shap
 from difftile.ops.build import OpBuilder
 from difftile.ops.check import check
 from difftile.ops.table import ELEMENTWISE, OPS
-from difftile.passes.optimise import finish, normalise
+from difftile.passes.optimise import normalise
+from difftile.schedule.finish import finish
 from difftile.substrate import CompiledProgram
 from tests.op_programs import DENSE, Case
+from tests.targets import host
 from tests.test_ops_in_taichi import spelled
 
 _CHUNK = 16  # rows to a kernel: Taichi's time to compile grows faster than kernels do
@@ -168,7 +170,7 @@ def _compared(
     wanted = {array: values.copy() for array, values in contents.items()}
     meaning.run(program, wanted)
     fields = {array: dt.from_numpy(values) for array, values in contents.items()}
-    finished = finish(program, 16)
+    finished = finish(program, host(16))
     compiled = CompiledProgram(finished)
     assert not finished.temps
     compiled.launch([fields[p].buffer for p in finished.params if isinstance(p, Array)])

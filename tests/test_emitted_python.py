@@ -28,13 +28,14 @@ from difftile.ops.table import OPS
 from difftile.passes import by_warps, interleave, split_index_sets, unroll_and_jam
 from difftile.passes.bounds import unchecked
 from difftile.passes.inline_primals import inline_primals
-from difftile.passes.optimise import finish, normalise
+from difftile.passes.optimise import normalise
 from difftile.passes.privatise import Plan, privatise, scatters_of
 from difftile.passes.rows import in_rows
 from difftile.passes.spread import spread
 from difftile.passes.stages import split
 from difftile.passes.unroll_loops import unroll_loops
 from difftile.schedule import strips
+from difftile.schedule.finish import finish
 from difftile.schedule.grids import Grid, Grids
 from difftile.schedule.schedule import Schedule
 from difftile.substrate.emit import Emitted
@@ -45,6 +46,7 @@ from tests.lowered import from_the_frontend
 from tests.passes import meaning
 from tests.passes.cases import Options
 from tests.passes.table import all_by_warps, all_flat
+from tests.targets import device, host
 
 programs.load()
 _STEPS = 2_000  # of the interpreter
@@ -197,7 +199,7 @@ def _programs(one: harness.Program, monkeypatch: pytest.MonkeyPatch) -> Iterator
 def _forms(program: Program) -> Iterator[tuple[str, Program, Emitted, list[Array]]]:
     """Yield the program in each form, with its source, and the fields that hold zeros for it."""
     for few_threads, forms in ((True, ON_CPU), (False, ON_DEVICE)):
-        finished = finish(program, 3, few_threads=few_threads)
+        finished = finish(program, host(3) if few_threads else device(3, warps=False))
         for name, form in forms.items():
             yield name, *form(finished), []
         grids = None if few_threads else FEW

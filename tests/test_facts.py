@@ -15,9 +15,11 @@ from difftile.ir.digest import digest
 from difftile.ir.nodes import Program
 from difftile.ir.parse import parse
 from difftile.ir.walk import walk
-from difftile.passes.optimise import finish, normalise
+from difftile.passes.optimise import normalise
 from difftile.passes.stages import split
+from difftile.schedule.finish import finish
 from difftile.substrate.kept_code import dumps, loads
+from tests.targets import host
 
 pytestmark = pytest.mark.always
 
@@ -83,7 +85,7 @@ def counted(program: Program) -> Counter[tuple[Any, ...]]:
             adjoint = stage.derived(Adjoint(frozenset(one.arrays)))
             for made in (stage.program, adjoint and adjoint.program):
                 if made is not None:
-                    finish(made, 32)
+                    finish(made, host(32))
     finally:
         sys.setprofile(None)
     return counts.found

@@ -12,7 +12,9 @@ import difftile as dt
 from difftile import meaning
 from difftile.ad.reverse import reverse
 from difftile.ir.nodes import Array, Let, Stmt, Var
-from difftile.passes.optimise import finish, simplify
+from difftile.passes.optimise import simplify
+from difftile.schedule.finish import finish
+from tests.targets import host
 
 
 @dt.kernel
@@ -55,7 +57,7 @@ def _runs(kernel: Any, n: int) -> int:
     program = kernel._latest.stages[0].program
     by_name = {p.name: p for p in program.params}
     adjoint = reverse(program, frozenset((by_name["x"], by_name["y"])))
-    code = finish(simplify(adjoint.program), 8)
+    code = finish(simplify(adjoint.program), host(8))
     fields = {p: np.ones(1) for p in code.params if isinstance(p, Array)}
     numbers = {p: n for p in code.params if isinstance(p, Var)}
     count = 0

@@ -23,13 +23,15 @@ from difftile.ops.table import OPS
 from difftile.passes.batch import Unbatchable, batch
 from difftile.passes.bounds import confine, guard
 from difftile.passes.inline_primals import inline_primals
-from difftile.passes.optimise import finish, normalise
+from difftile.passes.optimise import normalise
 from difftile.passes.promises import verify
 from difftile.passes.stages import split
+from difftile.schedule.finish import finish
 from tests import harness, programs
 from tests.ir_equality import difference
 from tests.lowered import from_the_frontend
 from tests.random_programs import random_program
+from tests.targets import device, host
 
 programs.load()
 
@@ -69,8 +71,8 @@ def _stations(program: Program) -> Iterator[Program]:
         yield from derived
         for one in (stage, *derived[1:2]):
             plain = inline_primals(one)
-            yield finish(plain, 8)
-            finished = finish(plain, 8, few_threads=False, warps=True)
+            yield finish(plain, host(8))
+            finished = finish(plain, device(8))
             yield finished
             yield confine(verify(finished)[0])
 

@@ -15,9 +15,11 @@ from difftile.ir.types import I32
 from difftile.ir.walk import WRITES, walk
 from difftile.ops.check import check
 from difftile.passes.dead_stores import dead_stores
-from difftile.passes.optimise import finish, join
+from difftile.passes.optimise import join
 from difftile.passes.time_loop import interchanged, serial, strips
+from difftile.schedule.finish import finish
 from tests.period_programs import STEPS, PeriodProgram
+from tests.targets import host
 
 Form = Callable[[Program, Var, Var, Var, bool], Program | None]
 Contents = dict[Array, np.ndarray]
@@ -45,7 +47,7 @@ def _strips(one: Program, step: Var, first: Var, count: Var, reverse: bool) -> P
 
 def _finished(one: Program, step: Var, first: Var, count: Var, reverse: bool) -> Program | None:
     made = interchanged(one, step, first, count, reverse=reverse)
-    return None if made is None else finish(made, 3, checked=True)
+    return None if made is None else finish(made, host(3), checked=True)
 
 
 FORMS: dict[str, Form] = {

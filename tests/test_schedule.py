@@ -15,10 +15,10 @@ from difftile.ir.parse import parse as parse_program
 from difftile.ir.printer import print_program
 from difftile.ir.types import F64, FieldType
 from difftile.ir.walk import with_tasks
-from difftile.passes.optimise import finish
 from difftile.schedule.apply import apply
 from difftile.schedule.choose import Chosen, analyse, choose
 from difftile.schedule.costs import Costs
+from difftile.schedule.finish import finish
 from difftile.schedule.grids import Grids
 from difftile.schedule.schedule import Schedule, parse
 from difftile.schedule.steps import (
@@ -39,6 +39,7 @@ from difftile.schedule.steps import (
 from difftile.schedule.target import Polynomials, Target
 from difftile.schedule.vectorise_functions import long_and_brief
 from difftile.substrate.kept_code import dumps, loads
+from tests.targets import host
 
 TEXT = """
 program f(x: field<f64, 1>, y: field<f64, 1>, k: field<i32, 1>, n: i32)
@@ -259,7 +260,7 @@ def test_without_memory_sums_are_atomic() -> None:
 
 
 def test_a_schedule_is_applied_to_the_same_program_each_time() -> None:
-    program = finish(parse_program(SUMS), 8)
+    program = finish(parse_program(SUMS), host(8))
     schedule = parse("program outlined\nloop 0: threads(64), copies(y)", program)
     texts = {print_program(apply(program, schedule, CPU).program) for _ in range(2)}
     (text,) = texts

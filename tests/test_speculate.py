@@ -11,7 +11,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile import meaning
-from difftile.compile.stage import compiled
+from difftile.compile.compiled import compiled
 from difftile.ir.nodes import Array, Block, Const, For, If, Program, Value, Var
 from difftile.ir.parse import parse
 from difftile.ir.types import I32, FieldType

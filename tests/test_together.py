@@ -12,24 +12,25 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.compile import stage
-from difftile.passes.optimise import finish
+from difftile.compile import compiled
 from difftile.runtime.kernel import Kernel
 from difftile.schedule.apply import apply
+from difftile.schedule.finish import finish
 from difftile.schedule.grids import Grid, Grids
 from difftile.schedule.schedule import Schedule
 from difftile.schedule.target import Target
 from difftile.substrate import variants
 from difftile.substrate.emit import emit
 from tests.device_arrays import threads_alone
+from tests.targets import device
 
 GRIDS = Grids(full=Grid(32), several=Grid(64), few=Grid(32), private=Grid(32))
 
 
 @pytest.fixture(autouse=True)
 def as_on_a_gpu() -> Iterator[None]:
-    def finished(program: Any, blocks: int, **options: Any) -> Any:
-        return finish(program, 8, few_threads=False, warps=True, checked=True)
+    def finished(program: Any, *_: Any) -> Any:
+        return finish(program, device(8), checked=True)
 
     def on_gpu(program: Any, *_: Any) -> Any:
         return apply(program, Schedule(), Target(grids=GRIDS))
@@ -38,7 +39,7 @@ def as_on_a_gpu() -> Iterator[None]:
         return emit(made, Schedule(), Target(grids=GRIDS))
 
     with (
-        mock.patch.object(stage, "finish", finished),
+        mock.patch.object(compiled, "finish", finished),
         mock.patch.object(variants, "apply", on_gpu),
         mock.patch.object(variants, "emit", source),
         threads_alone(),

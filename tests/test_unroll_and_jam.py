@@ -11,9 +11,11 @@ import taichi as ti
 import difftile as dt
 from difftile.ad.reverse import reverse
 from difftile.ir.nodes import Array
-from difftile.passes.optimise import finish, simplify
+from difftile.passes.optimise import simplify
 from difftile.passes.unroll_and_jam import unroll_and_jam
+from difftile.schedule.finish import finish
 from tests.harness import many_threads
+from tests.targets import host
 
 
 @dt.kernel
@@ -59,5 +61,5 @@ def test_both_directions_run_two_iterations() -> None:
     program = kernel._latest.stages[0].program
     adjoint = reverse(program, frozenset(p for p in program.params if isinstance(p, Array)))
     for code in (program, adjoint.program):
-        before = finish(simplify(code), 8)
+        before = finish(simplify(code), host(8))
         assert unroll_and_jam(before) != before

@@ -14,7 +14,9 @@ from difftile.ir.nodes import Array, Block, Const, ParallelFor, Program, Var, Wh
 from difftile.ir.types import F64, I32, FieldType
 from difftile.ops.build import OpBuilder
 from difftile.ops.check import check
-from difftile.passes.optimise import finish, simplify
+from difftile.passes.optimise import simplify
+from difftile.schedule.finish import finish
+from tests.targets import host
 
 
 def _program(threshold: float) -> tuple[Program, Array, Array]:
@@ -50,7 +52,7 @@ def test_gradient_agrees_with_the_complex_step(threshold: float) -> None:
     meaning.run(program, fields, complex_step=True)
     slopes = fields[out].imag / 1e-30
     adjoint = reverse(program, frozenset((x, out)))
-    code = finish(simplify(adjoint.program, checked=True), 8, checked=True)
+    code = finish(simplify(adjoint.program, checked=True), host(8), checked=True)
     arrays = {x: values, out: np.zeros(4)}
     bars = adjoint.of(Bar)
     arrays |= {bars[x]: np.zeros(4), bars[out]: np.ones(4)}

@@ -15,13 +15,14 @@ import difftile as dt
 from difftile.diagnostics import KernelError
 from difftile.ir.nodes import Program
 from difftile.ir.parse import parse
-from difftile.passes.optimise import finish
+from difftile.schedule.finish import finish
 from difftile.schedule.speed import SCALAR, Speed
 from difftile.schedule.vectorise_functions import vectorise_functions
 from difftile.schedule.work import Work, _Estimate, work_of
 from difftile.substrate import CompiledProgram
 from difftile.substrate import compile as compiling
 from difftile.substrate.compiler import backend
+from tests.targets import device, host
 
 
 @dt.kernel
@@ -71,7 +72,7 @@ def test_launches_that_threads_share(kernel: Any, n: int, threads: list[int]) ->
     x, y = dt.zeros(n), dt.zeros(n)
     kernel(x, y)
     (stage,) = kernel._latest.stages
-    work = work_of(finish(stage.program, 32))
+    work = work_of(finish(stage.program, host(32)))
     key = work.key((x, y))
     assert [n for n in (1, 2, 16) if not work.is_for_one(key, n)] == threads
 
@@ -86,10 +87,10 @@ def with_polynomials(program: Program) -> Program:
     ("kernel", "program", "least"),
     [
         # A multiplication and an addition at least, for each element or pair.
-        (squares, lambda p: finish(p, 32), 2 * 100_000),
-        (squares, lambda p: finish(p, 512), 2 * 100_000),
+        (squares, lambda p: finish(p, host(32)), 2 * 100_000),
+        (squares, lambda p: finish(p, host(512)), 2 * 100_000),
         (waves, with_polynomials, 2 * 100_000),
-        (of_triangles, lambda p: finish(p, 32), 100_000 * 99_999 / 2),
+        (of_triangles, lambda p: finish(p, host(32)), 100_000 * 99_999 / 2),
     ],
 )
 def test_the_loops_of_blocks_are_counted(kernel: Any, program: Any, least: float) -> None:
@@ -130,7 +131,7 @@ def test_loops_of_vectors_are_estimated_by_their_time() -> None:
     def steps(kernel: Any, speed: Speed) -> float:
         kernel(x, y)
         (stage,) = kernel._latest.stages
-        work = work_of(finish(stage.program, 32), speed)
+        work = work_of(finish(stage.program, host(32)), speed)
         return work._estimate(work.key((x, y))).total / 2000
 
     fast, calls = Speed(True, True, {"sin"}), Speed(True, True, ())
@@ -151,7 +152,7 @@ def test_the_time_to_wake_threads_is_measured_where_it_decides() -> None:
     latest = scale._latest
     assert latest is not None
     (stage,) = latest.stages
-    work = work_of(finish(stage.program, 32))
+    work = work_of(finish(stage.program, host(32)))
     for n, choices in ((1 << 10, [True, True]), (1 << 18, [False, True]), (1 << 26, [False] * 2)):
         key = work.key([SimpleNamespace(shape=(n,))] * 2)
         assert [work.is_for_one(key, 2, None, waking(ns)) for ns in (6e3, 6e5)] == choices
@@ -250,7 +251,7 @@ def test_iterations_that_32_bits_cannot_count_are_refused(kernel: Any, flat: boo
     x = dt.zeros(4)
     kernel(x, 10)
     (stage,) = kernel._latest.stages
-    work = work_of(finish(stage.program, 32, few_threads=not flat))
+    work = work_of(finish(stage.program, device(32, warps=False) if flat else host(32)))
     work.check(work.key((x, 46_000)), flat=flat)
     if flat:
         with pytest.raises(KernelError, match="2147488281"):
@@ -269,7 +270,7 @@ def test_loops_of_a_device_end_where_their_steps_can_be_counted() -> None:
     x = dt.zeros(4)
     between(x, 1, 4)
     (stage,) = between._latest.stages
-    work = work_of(finish(stage.program, 32, few_threads=False))
+    work = work_of(finish(stage.program, device(32, warps=False)))
     work.check(work.key((x, 2**31 - 9000, 2**31 - 8996)), flat=True)
     with pytest.raises(KernelError, match="iterations in one launch"):
         work.check(work.key((x, 2**31 - 9, 2**31 - 5)), flat=True)

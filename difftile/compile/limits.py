@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from difftile.compile.arguments import Argument
-from difftile.compile.stage import compiled
+from difftile.compile.compiled import compiled
 from difftile.diagnostics import DivisionByZero, IndexOutOfRange, IntegerTooLarge
 from difftile.ir.failures import BadIndex, TooLarge, ZeroDivisor
 from difftile.ir.nodes import Array, Fail, For, Program, Var, While

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
@@ -11,6 +11,7 @@ from difftile.ad.activity import active_values, active_writes, passing
 from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
 from difftile.ad.tangent_only import tangent_only
+from difftile.compile.compiled import compiled
 from difftile.diagnostics import Span
 from difftile.ir.derived import After, Bar, Before, Derived, Dot, Role, Same, Shape, primal
 from difftile.ir.facts import arrays_loaded, arrays_written
@@ -30,26 +31,16 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.types import is_float
 from difftile.ir.walk import WRITES, walk
-from difftile.ops.scalar import is_exact
 from difftile.passes.batch import batch
-from difftile.passes.bounds import confine
 from difftile.passes.conflicts import Doubt, clashes
 from difftile.passes.extents import Extents, extents
-from difftile.passes.inline_primals import inline_primals
-from difftile.passes.optimise import finish, plain, pruned, simplify
+from difftile.passes.optimise import pruned, simplify
 from difftile.passes.precedence import stale_loads
-from difftile.passes.promises import verify
-from difftile.passes.rebase import rebase
-from difftile.passes.speculate import Usual, general, speculate
 from difftile.passes.versions import late_loads, redirect
 from difftile.passes.windows import Windowed, windowed
 from difftile.records import dataclass
-from difftile.substrate import CompiledProgram, Kept, Native, Speculation, current_session
+from difftile.substrate import CompiledProgram, Kept, Native
 from difftile.uncollected import uncollected
-
-_FEWEST_BLOCKS = 32  # more lose digits where their sums meet
-_BLOCKS_A_THREAD = 4
-_BLOCKS_ON_GPU = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,84 +177,6 @@ class DerivedCode:
             for param, role in zip(self.code.params, self.roles, strict=True)
             if isinstance(role, kind) and isinstance(param, Array)
         }
-
-
-@uncollected()
-def compiled(
-    program: Program,
-    native: Native | None = None,
-    kept: Kept | None = None,
-    key: tuple[object, ...] = (),
-) -> CompiledProgram:
-    """Return a program finished and ready to be launched.
-
-    Args:
-        program: The program.
-        native: Native kernels that may run instead; not under debug, which checks the program.
-        kept: What is kept of it on disk.
-        key: Its name there.
-    """
-    session = current_session()
-    if not session.compiles:
-        return _as_it_is(program, plain, debug=session.debug)
-    blocks_on_cpu = max(_FEWEST_BLOCKS, _BLOCKS_A_THREAD * session.threads)
-    blocks = blocks_on_cpu if session.on_host else _BLOCKS_ON_GPU
-
-    def finished(program: Program) -> Program:
-        return finish(
-            inline_primals(program),
-            blocks,
-            few_threads=session.on_host,
-            warps=session.warps,
-            as_written=not session.fast_math or is_exact(program),
-        )
-
-    if session.debug:
-        return _as_it_is(general(program), finished, debug=True)
-    kept = kept or Kept()
-
-    def rebased() -> CompiledProgram:
-        return CompiledProgram(finished(rebase(general(program))), from_zero=True)
-
-    def usual() -> tuple[Program, Usual | None]:
-        found = speculate(program)
-        if found is None:
-            return finished(general(program)), None
-        form = finished(simplify(found.program))
-        # The general form may need parameters that this one does not mention.
-        all_of_it = pruned(program)
-        return replace(form, params=all_of_it.params, temps=all_of_it.temps), found
-
-    def in_general() -> CompiledProgram:
-        form = kept.get((*key, "general"), lambda: finished(simplify(general(program))))
-        return CompiledProgram(form, rebased=rebased, kept=kept, key=(*key, "general"))
-
-    form, found = kept.get((*key, "form"), usual)
-    launches = None if native is None else native(form)
-    speculation = None if found is None else Speculation(found, in_general)
-    return CompiledProgram(
-        form, native=launches, rebased=rebased, kept=kept, key=key, speculation=speculation
-    )
-
-
-def _as_it_is(
-    program: Program,
-    finished: Callable[[Program], Program],
-    *,
-    debug: bool,
-    from_zero: bool = False,
-) -> CompiledProgram:
-    """Return a program ready to be launched in a form, under debug with its checks."""
-
-    def rebased() -> CompiledProgram:
-        return _as_it_is(rebase(program), finished, debug=debug, from_zero=True)
-
-    others = None if from_zero else rebased
-    form = finished(program)
-    if not debug:
-        return CompiledProgram(form, rebased=others, from_zero=from_zero)
-    verified, marks = verify(form)
-    return CompiledProgram(confine(verified), marks, rebased=others, from_zero=from_zero)
 
 
 class Stage:

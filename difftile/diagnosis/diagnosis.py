@@ -27,8 +27,9 @@ from difftile.ir.nodes import Array, Ruled
 from difftile.ir.walk import rules, walk
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.passes.instrument import Counted, counted_kinks
-from difftile.passes.optimise import finish
 from difftile.recording.opaque import Opaque
+from difftile.schedule.finish import finish
+from difftile.schedule.target import Target
 
 _BLOCKS = 256
 
@@ -222,7 +223,7 @@ class Diagnosis:
         found = self._kinks.get(key)
         if found is None:
             kinks = counted_kinks(program, active_values(program, graded))
-            finished = finish(kinks.program, _BLOCKS)
+            finished = finish(kinks.program, Target(blocks=_BLOCKS))
             cells = {cell: key for cell, key in kinks.cells.items() if cell in finished.temps}
             found = self._kinks[key] = Counted(finished, cells)
         return found if found.cells else None

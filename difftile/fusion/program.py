@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any, Protocol, TypeAlias
 
-from difftile.compile.stage import compiled
+from difftile.compile.compiled import compiled
 from difftile.fusion.period import PeriodProgram, Slab, Slot, Unwritten
 from difftile.ir.nodes import ParallelFor, Program, Size, Value, Var
 from difftile.ir.types import I32

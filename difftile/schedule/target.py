@@ -14,6 +14,18 @@ SHORT = 2**28
 _PARTS_A_THREAD = 4  # a thread that is done, or wakes before others, takes the next part
 
 
+FEWEST_BLOCKS = 32
+"""Of a sum on a CPU: more lose digits where their sums meet."""
+
+_BLOCKS_A_THREAD = 4
+_BLOCKS_ON_DEVICE = 65_536
+
+
+def blocks_of_sums(threads: int | None) -> int:
+    """Return the largest number of blocks of a sum for threads of a CPU; None for a device."""
+    return _BLOCKS_ON_DEVICE if threads is None else max(FEWEST_BLOCKS, _BLOCKS_A_THREAD * threads)
+
+
 def parts_of_loops(threads: int) -> int:
     """Return the number of parts that a parallel loop is cut into for so many threads."""
     return _PARTS_A_THREAD * threads
@@ -47,6 +59,7 @@ class Target:
         guarded: The compiler assumes that no number is NaN: comparisons ask for it.
         unrolls: The compiler writes loops out at run time: see `opaque_steps`.
         strategy: How loops of the CPU add to elements that iterations share: see `scatters`.
+        blocks: The largest number of blocks that a sum of a parallel loop is cut into.
     """
 
     grids: Grids | None = None
@@ -58,6 +71,7 @@ class Target:
     guarded: bool = False
     unrolls: bool = False
     strategy: str = "auto"
+    blocks: int = FEWEST_BLOCKS
 
     @property
     def on_host(self) -> bool:

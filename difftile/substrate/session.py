@@ -16,7 +16,7 @@ from difftile.ranks import choose_device, threads, use_stream
 from difftile.records import dataclass
 from difftile.releases import ARCH_VARIABLE
 from difftile.schedule.grids import Grids
-from difftile.schedule.target import Target
+from difftile.schedule.target import Target, blocks_of_sums
 from difftile.substrate.backend import Backend, NativeKernel
 from difftile.substrate.batch import Batches
 from difftile.substrate.compiler import backend, choose, chosen
@@ -104,6 +104,7 @@ class Session:
             guarded=not self.on_host and self.fast_math,
             unrolls=self.on_host and backend.unrolls,
             strategy=self.scatter,
+            blocks=blocks_of_sums(self.threads if self.on_host else None),
         )
 
     @property

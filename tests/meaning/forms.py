@@ -21,7 +21,6 @@ from difftile.passes.componentwise import componentwise
 from difftile.passes.flatten import flatten
 from difftile.passes.inline_primals import inline_primals
 from difftile.passes.interleave import interleave
-from difftile.passes.optimise import finish
 from difftile.passes.privatise import scatters_of
 from difftile.passes.reciprocals import reciprocals
 from difftile.passes.rows import in_rows
@@ -29,12 +28,14 @@ from difftile.passes.tile_rows import tile_rows
 from difftile.schedule import device_loops, strips
 from difftile.schedule.apply import apply
 from difftile.schedule.choose import analyse
+from difftile.schedule.finish import finish
 from difftile.schedule.legal import legal
 from difftile.schedule.schedule import Schedule, parallel_loops, parse
 from difftile.schedule.steps import Copies, Serial, SmallCopies, Spread, Step, Threads
 from difftile.substrate import current_session
 from difftile.substrate.shared_storage import declared_late
 from tests.meaning.meaning import Contents, Numbers, inner_of
+from tests.targets import device, host
 
 BLOCKS = 3
 _ANYTHING = 77  # what memory holds before it is written
@@ -88,7 +89,7 @@ class Host:
     """
 
     def __init__(self, program: Program, fields: Contents, numbers: Numbers) -> None:
-        self.finished = finish(inline_primals(program), BLOCKS)
+        self.finished = finish(inline_primals(program), host(BLOCKS))
         self._target = current_session().target
         self._of = analyse(self.finished, self._target)
         self._args = _args(self._of.params, fields, numbers)
@@ -171,7 +172,7 @@ class Device:
 
     def __init__(self, program: Program, fields: Contents, numbers: Numbers) -> None:
         inlined = inline_primals(program)
-        self.finished = finish(inlined, BLOCKS, few_threads=False, warps=True)
+        self.finished = finish(inlined, device(BLOCKS))
         self._loops = device_loops.device_loops(self.finished.body, warps=True)
 
     def formed(self, number: int) -> Form:
@@ -231,7 +232,5 @@ def stored(program: Program) -> tuple[Program, frozenset[Array]]:
 
 def checked_passes() -> Any:
     """Let the legality of all programs be checked after each pass."""
-    run = optimise._run
-    return mock.patch.object(
-        optimise, "_run", lambda program, passes, _: run(program, passes, True)
-    )
+    run = optimise.run
+    return mock.patch.object(optimise, "run", lambda program, passes, _: run(program, passes, True))

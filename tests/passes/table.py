@@ -97,7 +97,7 @@ from difftile.passes.last_writes import last_writes
 from difftile.passes.mark_single_writes import mark_single_writes
 from difftile.passes.merge import merge
 from difftile.passes.merge_loops import merge_loops
-from difftile.passes.optimise import finish, normalise, pruned, simplify
+from difftile.passes.optimise import normalise, pruned, simplify
 from difftile.passes.over_worlds import over_worlds
 from difftile.passes.precedence import final_loads, stale_loads
 from difftile.passes.privatise import Plan, privatise, scatters_of
@@ -131,8 +131,10 @@ from difftile.passes.versions import late_loads
 from difftile.passes.warp_aggregate import warp_aggregate
 from difftile.passes.widen_integers import widen_integers
 from difftile.passes.windows import windowed
+from difftile.schedule.finish import finish
 from tests.passes import meaning
 from tests.passes.cases import Options
+from tests.targets import device, host
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,12 +322,13 @@ def _blocked_sum(program: Program, options: Options) -> Result:
 
 
 def _finish(program: Program, options: Options) -> Result:
+    blocks = int(options.text("blocks", "4"))
+    on_device = options.flag("on_device", default=False)
+    warps = options.flag("warps", default=False)
+    target = device(blocks, warps=warps) if on_device else host(blocks)
     after = finish(
         program,
-        int(options.text("blocks", "4")),
-        few_threads=options.flag("few_threads", default=True),
-        warps=options.flag("warps", default=False),
-        as_written=options.flag("as_written", default=False),
+        replace(target, fast_math=options.flag("fast_math", default=True)),
         checked=True,
     )
     return _checked(program, (after,), options)

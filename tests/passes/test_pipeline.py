@@ -15,14 +15,16 @@ from difftile.passes import optimise
 from difftile.passes.bounds import confine, unchecked
 from difftile.passes.componentwise import componentwise
 from difftile.passes.inline_primals import inline_primals
-from difftile.passes.optimise import finish, join, normalise
+from difftile.passes.optimise import join, normalise
 from difftile.passes.reciprocals import reciprocals
 from difftile.passes.time_loop import interchanged, serial, strips
+from difftile.schedule.finish import finish
 from tests import harness, programs
 from tests.lowered import from_the_frontend
 from tests.passes import meaning
 from tests.passes.cases import Options
 from tests.passes.table import all_by_warps, all_flat
+from tests.targets import device, host
 
 programs.load()
 _STEPS = 3_000  # statements that run as Python
@@ -44,13 +46,13 @@ def _after_each_pass(
         return program
 
     with monkeypatch.context() as patch:
-        patch.setattr(optimise, "_run", noted)
+        patch.setattr(optimise, "run", noted)
         normal = normalise(program)
         join(normal)
-        found.append(("confine", confine(finish(normal, 3))))
+        found.append(("confine", confine(finish(normal, host(3)))))
         found.append(("componentwise", componentwise(normal)))
         found.append(("reciprocals", reciprocals(normal)))
-        finished = finish(normal, 3, few_threads=False, warps=True)
+        finished = finish(normal, device(3))
         found.append(("flatten", all_flat(finished)))
         found.append(("by_warps", check(all_by_warps(finished))))
     return found
