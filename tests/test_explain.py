@@ -209,6 +209,8 @@ def test_schedules_and_their_reasons() -> None:
         == """\
 Schedule of the parallel loops
   line +0: threads(16): 99,899,778 steps take longer than waking 4 threads
+  line +0: split_ends: between its ends, indices that wrap or stop there are sums
+  line +0: vector_math: calls of the library would keep its loops from being vectors
   line +2: threads(16): 94,500,000 steps take longer than waking 4 threads
   line +5: threads(16): 3,600,000 steps take longer than waking 4 threads
   line +7: threads(16): 699,691 steps take longer than waking 4 threads
@@ -217,7 +219,8 @@ Schedule of the parallel loops
   adjoint, line +5: threads(16): 4,500,000 steps take longer than waking 4 threads
   adjoint, line +2: threads(16): 96,300,000 steps take longer than waking 4 threads
   adjoint, line +0: threads(16): 101,699,774 steps take longer than waking 4 threads
-  adjoint, line +0: copies(x_bar): a copy for each thread takes less than atomic additions"""
+  adjoint, line +0: copies(x_bar): a copy for each thread takes less than atomic additions
+  adjoint, line +0: split_ends: between its ends, indices that wrap or stop there are sums"""
     )
 
 

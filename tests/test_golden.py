@@ -38,7 +38,7 @@ def test_golden(
     function: Callable[..., None], request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # How many blocks a sum has depends on the machine otherwise.
-    monkeypatch.setattr("difftile.compile.stage._BLOCKS_A_THREAD", 0)
+    monkeypatch.setattr("difftile.schedule.target._BLOCKS_A_THREAD", 0)
     path = FOLDER / f"{function.__name__}.txt"
     text = _text(function)
     if request.config.getoption("--update-golden"):

@@ -20,11 +20,12 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.compile import compile_function, stage
+from difftile.compile import compile_function, compiled, stage
 from difftile.fusion import fused_run, period
 from difftile.fusion import program as fused_program
 from difftile.ir.nodes import Var
 from difftile.ir.types import F64
+from difftile.schedule import analysis
 from difftile.substrate import kept_code, kept_for, variants
 from difftile.substrate.kept_code import Kept
 from tests import edited_programs, fusing, harness, programs
@@ -34,7 +35,9 @@ programs.load()
 
 COMPUTED = {
     compile_function: ("known_indices", "normalise", "races"),
-    stage: ("reverse", "finish", "active_writes"),
+    stage: ("reverse", "active_writes"),
+    compiled: ("finish",),
+    analysis: ("forms_of",),
     variants: ("emit",),
     period: ("placed",),
     fused_program: ("dead_stores", "join", "serial", "strips", "interchanged", "unroll_periods"),

@@ -15,8 +15,9 @@ from difftile.ir.parse import parse as parse_program
 from difftile.ir.printer import print_program
 from difftile.ir.types import F64, FieldType
 from difftile.ir.walk import with_tasks
+from difftile.schedule.analysis import analyse
 from difftile.schedule.apply import apply
-from difftile.schedule.choose import Chosen, analyse, choose
+from difftile.schedule.choose import Chosen, choose
 from difftile.schedule.costs import Costs
 from difftile.schedule.finish import finish
 from difftile.schedule.grids import Grids
@@ -25,13 +26,19 @@ from difftile.schedule.steps import (
     Copies,
     Flat,
     Grid,
+    Jam,
+    Plain,
     Rows,
     Serial,
     SmallCopies,
+    SplitEnds,
     Spread,
     Step,
+    Strips,
     Threads,
     Tile,
+    Unroll,
+    VectorMath,
     Warps,
     step_of,
     text_of,
@@ -74,7 +81,8 @@ def _drawn(rng: random.Random) -> Schedule:
         target = rng.choice(NAMES)
         host = (Threads(rng.randrange(1, 99)), Copies(target), SmallCopies(target))
         device = (Grid(), Warps(), Tile(), Flat(), Rows(target))
-        found = some((*host, Spread(7)) if rng.random() < 0.5 else device)
+        forms = (Unroll(), Jam(), SplitEnds(), Strips(rng.randrange(1, 65)), VectorMath(), Plain())
+        found = some((*host, Spread(7), *forms) if rng.random() < 0.5 else device)
         return found or (Serial(),)
 
     long = some(range(2))
@@ -287,6 +295,6 @@ program f(x: field<f64, 1>, y: field<f64, 1>, z: field<f64, 1>, n: i32)
     z[r] = s
 """)
     assert long_and_brief(program, {program.params[3]: 32}) == ((0,), (1,))
-    schedule = Schedule(((Threads(16),),), outlined=True, long=(0,), brief=(1,))
+    schedule = Schedule(((Threads(16), VectorMath()),), outlined=True, long=(0,), brief=(1,))
     made = apply(program, schedule, CPU)
     assert [one.name for one in made.polynomials] == ["b"]

@@ -22,8 +22,9 @@ from difftile.recording import replay, windows
 from difftile.runtime.schedule_report import programs_of
 from difftile.runtime.set_schedule import graded_of
 from difftile.runtime.vector_report import arguments_of
+from difftile.schedule.analysis import analyse
 from difftile.schedule.apply import apply
-from difftile.schedule.choose import analyse, choose
+from difftile.schedule.choose import choose
 from difftile.schedule.costs import Costs
 from difftile.schedule.grids import Grids
 from difftile.schedule.legal import legal
@@ -121,8 +122,8 @@ def alternatives(name: str) -> list[tuple[str, int, str]]:
     plans = () if name == "largest" else make_plans(launch.code, graded_of(launch))
     found: dict[tuple[str, int, str], None] = {}
     for stage, derived in programs_of(launch, plans):
-        for loop, _, allowed in derived.code.alternatives(arguments_of(derived, launch)):
-            for steps in allowed:
+        for loop, now, allowed in derived.code.alternatives(arguments_of(derived, launch)):
+            for steps in (now, *allowed):
                 if (line := line_of(loop)) is not None:
                     found[stage, line, written(steps)] = None
     return [*found]
@@ -224,7 +225,7 @@ def test_a_line_that_is_no_number() -> None:
 def test_a_step_that_is_not_there() -> None:
     assert told(scattered, "forward", first(scattered), "threads, warp") == (
         "Wrong schedule: 'warp' is not a step; steps are serial, threads, grid, warps, tile, flat, "
-        "copies, small_copies, rows, spread.\n"
+        "copies, small_copies, rows, spread, unroll, jam, split_ends, strips, vector_math, plain.\n"
         "  line +0\n"
         "  |     for i in x:\n"
         "  |     ^^^^^^^^^^^ of this loop"

@@ -245,7 +245,7 @@ def _results(program: Program, n: int) -> list[npt.NDArray[Any]]:
 def test_atomics_stay_as_they_are(text: str) -> None:
     before = parse(HEAD + text)
     assert in_strips(before, FUNCTIONS, atomics=True) == before
-    assert in_strips(before, FUNCTIONS, atomics=False, loops=[1]) == before
+    assert in_strips(before, FUNCTIONS, atomics=False, lengths={1: None}) == before
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,12 @@ class Rewriter(Generic[B]):
         """Return a program rewritten."""
         return replace(program, body=self.block(program.body))
 
+    def replaced(self, stmt: Stmt) -> list[Stmt]:
+        """Return what one statement becomes."""
+        with self.b.region() as stmts:
+            self.stmt(stmt)
+        return stmts
+
     def block(self, block: Block) -> Block:
         """Return a block rewritten."""
         with self.b.region() as stmts:

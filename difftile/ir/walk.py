@@ -5,7 +5,7 @@ Passes are written against these few functions, so that a new statement is descr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from operator import is_
@@ -235,6 +235,26 @@ def with_tasks(program: Program, change: Callable[[ParallelFor], Iterable[Stmt]]
     for stmt in program.body.stmts:
         stmts += change(stmt) if isinstance(stmt, ParallelFor) else (stmt,)
     return with_stmts(program, stmts)
+
+
+def with_some(
+    program: Program, loops: Collection[int] | None, change: Callable[[Stmt], Iterable[Stmt]]
+) -> Program:
+    """Return the program with other statements for each of its top level, except in other loops.
+
+    Args:
+        program: The program.
+        loops: The numbers of the parallel loops that change; None for all.
+        change: Returns the statements in place of one.
+    """
+    stmts: list[Stmt] = []
+    number = 0
+    for stmt in program.body.stmts:
+        is_loop = isinstance(stmt, ParallelFor)
+        stays = is_loop and loops is not None and number not in loops
+        number += is_loop
+        stmts += (stmt,) if stays else change(stmt)
+    return replace(program, body=rebuilt(program.body, stmts, program.body.results))
 
 
 Loop = TypeVar("Loop", bound="For | While")

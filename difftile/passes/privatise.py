@@ -92,6 +92,15 @@ class Plan:
         """The numbers of the loops."""
         return self.alone | {scatter.loop for scatter in self.copied}
 
+    def of(self, number: int) -> Plan:
+        """Return the plan of a loop by itself, as the only one of a program."""
+        rows, copied = (
+            tuple(replace(s, loop=0) for s in some if s.loop == number)
+            for some in (self.rows, self.copied)
+        )
+        small = frozenset(replace(s, loop=0) for s in self.small if s.loop == number)
+        return Plan(frozenset((0,) if number in self.alone else ()), copied, small, rows)
+
     @property
     def in_order(self) -> Plan:
         """The part of the plan that the loops keep on a single thread, too."""

@@ -12,7 +12,7 @@ The innermost loop is cut, along the last axis where it is parallel. The parts r
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Mapping, MutableMapping
 from dataclasses import field, replace
 
 from difftile.ir.build import Builder
@@ -33,7 +33,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.rewrite import Rewriter
 from difftile.ir.types import BOOL, I32
-from difftile.ir.walk import WRITES, Cloner, operands, walk, with_operands
+from difftile.ir.walk import WRITES, Cloner, operands, walk, with_operands, with_some
 from difftile.ops.build import Expr, OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of
 from difftile.passes.fold import Folding
@@ -46,13 +46,16 @@ _FEWEST = 32  # iterations, where they are a literal
 _WIDEST = 64  # iterations of a part at an end, where their number is known
 
 
-def split_index_sets(program: Program) -> Program:
+def split_index_sets(program: Program, loops: Collection[int] | None = None) -> Program:
     """Return the program in which such loops have three parts.
 
     Args:
         program: A finished program.
+        loops: The numbers of the parallel loops in which they have; all by default. Those outside
+            of parallel loops have, in any case.
     """
-    return _Split(definitions_of(program.body)).program(program)
+    defs = definitions_of(program.body)
+    return with_some(program, loops, lambda stmt: _Split(defs).replaced(stmt))
 
 
 class _Split(Rewriter[Builder]):

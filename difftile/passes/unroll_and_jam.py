@@ -12,7 +12,7 @@ bodies that are long enough to keep a processor busy by themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Collection, Iterable, Set
 from dataclasses import field
 
 from difftile.ir.facts import arrays_written, count_uses, defined_in
@@ -36,7 +36,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import I32, is_float
-from difftile.ir.walk import Cloner, definitions, walk, with_tasks
+from difftile.ir.walk import Cloner, definitions, walk, with_some
 from difftile.ops.build import OpBuilder
 from difftile.passes.divergence import Divergence
 from difftile.passes.equal_numbers import compares_numbers
@@ -48,16 +48,21 @@ _LONG = 40  # statements in the body of a serial loop that keep a processor busy
 _LARGEST = 200  # statements in the parallel loop, which are compiled three times
 
 
-def unroll_and_jam(program: Program) -> Program:
+def unroll_and_jam(program: Program, loops: Collection[int] | None = None) -> Program:
     """Return the program with such loops run for two iterations at a time.
 
     Args:
         program: A finished program, which neither prints nor reports failures.
+        loops: The numbers of the parallel loops to look at; all by default.
     """
     if compares_numbers(program):
         return program
     written = arrays_written(program.body)
-    return with_tasks(program, lambda loop: _of_loop(loop, written))
+
+    def jammed(stmt: Stmt) -> list[Stmt]:
+        return _of_loop(stmt, written) if isinstance(stmt, ParallelFor) else [stmt]
+
+    return with_some(program, loops, jammed)
 
 
 def _of_loop(loop: ParallelFor, written: Set[Array]) -> list[Stmt]:

@@ -6,6 +6,7 @@ has looked for loops to make vectors of.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import prod
 
 from difftile.ir.build import Builder
@@ -25,7 +26,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.rewrite import Rewriter
 from difftile.ir.types import I32, shape_of
-from difftile.ir.walk import Cloner, regions, walk, with_blocks
+from difftile.ir.walk import Cloner, regions, walk, with_blocks, with_some
 from difftile.ops.build import OpBuilder
 from difftile.ops.table import OPS
 from difftile.passes.fold import Folding
@@ -46,13 +47,15 @@ _LARGEST_AROUND = 600  # of the loop around it
 _OF_FUNCTIONS = 25  # instructions of a polynomial
 
 
-def unroll_loops(program: Program) -> Program:
+def unroll_loops(program: Program, loops: Collection[int] | None = None) -> Program:
     """Return the program in which such loops are written out.
 
     Args:
         program: A finished program.
+        loops: The numbers of the parallel loops in which they are; all by default. Those outside of
+            parallel loops are, in any case.
     """
-    return _Outer(Builder()).program(program)
+    return with_some(program, loops, lambda stmt: _Outer(Builder()).replaced(stmt))
 
 
 class _Outer(Rewriter[Builder]):

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from difftile.ir.nodes import Array, Program, Var
+from difftile.ir.nodes import Array, ParallelFor, Program, Stmt, Var
+from difftile.ir.walk import with_stmts
 from difftile.passes.by_warps import by_warps
 from difftile.passes.flatten import flatten
 from difftile.passes.privatise import Copies as MadeCopies
 from difftile.passes.privatise import Plan, privatise, scatters_of
 from difftile.passes.rows import Rows as MadeRows
 from difftile.passes.rows import in_rows
-from difftile.passes.split_index_sets import split_index_sets
 from difftile.passes.spread import spread
-from difftile.passes.unroll_and_jam import unroll_and_jam
-from difftile.passes.unroll_loops import unroll_loops
 from difftile.records import dataclass
 from difftile.schedule.clears import without_clears
 from difftile.schedule.device_loops import device_loops
-from difftile.schedule.grids import Grid, on_grids
+from difftile.schedule.forms import Formed, Forms, Wanted
+from difftile.schedule.grids import Grid, Grids, on_grids
 from difftile.schedule.opaque_steps import opaque_steps
 from difftile.schedule.scatters import parts_of
 from difftile.schedule.schedule import (
@@ -30,8 +29,7 @@ from difftile.schedule.schedule import (
 )
 from difftile.schedule.speed import reorders
 from difftile.schedule.steps import Copies, Flat, Rows, Serial, SmallCopies, Spread, Tile, Warps
-from difftile.schedule.strips import in_strips
-from difftile.schedule.target import Target
+from difftile.schedule.target import Polynomials, Target
 from difftile.schedule.vector_loops import LoopCode, loop_codes
 from difftile.schedule.vectorise_functions import Ends, Vectorised, ends_of, vectorise_functions
 
@@ -82,87 +80,173 @@ def apply(program: Program, schedule: Schedule, target: Target) -> Applied:
         schedule: A schedule of the program.
         target: What the program is compiled for.
     """
-    arrays = arrays_by_name(program)
-    fresh = frozenset(arrays[name] for name in schedule.before)
-    mixes = reorders(program, target)
-    made, memory, tiled = _formed(program, schedule, target, mixes=mixes)
-    program = made.program
     if target.grids is not None and not schedule.serial:
-        on = on_grids(program, target.grids, fresh, tiled)
-        return Applied(on.program, memory, made.polynomials, fresh, tuple(on.grids), on.tiles)
-    opaque: frozenset[Var] = frozenset()
-    if target.unrolls:
-        opaque = opaque_steps(program, _codes(made, schedule, mixes=mixes))
-    return Applied(program, memory, made.polynomials, fresh, opaque=opaque)
+        return _on_device(program, schedule, target, target.grids)
+    host = _on_host(program, schedule, target, schedule.forms)
+    made = host.made
+    opaque = opaque_steps(made.program, host.codes) if target.unrolls else frozenset[Var]()
+    fresh = frozenset(_named(program, schedule.before))
+    return Applied(made.program, host.memory, made.polynomials, fresh, opaque=opaque)
+
+
+def forms_of(program: Program, schedule: Schedule, target: Target, wanted: Wanted) -> Forms:
+    """Return which of some forms the code of each loop can have, with other steps of a schedule.
+
+    Args:
+        program: A finished program.
+        schedule: A schedule of the program for a CPU.
+        target: What the program is compiled for.
+        wanted: The forms.
+    """
+    return _on_host(program, schedule, target, wanted).forms
 
 
 def codes_of(program: Program, schedule: Schedule, target: Target) -> list[list[LoopCode]]:
     """Return the machine code forms of the loops of a program on a CPU: `loop_codes`."""
-    mixes = reorders(program, target)
-    made, _, _ = _formed(program, schedule, target, mixes=mixes)
-    return _codes(made, schedule, mixes=mixes)
+    return _on_host(program, schedule, target, schedule.forms).codes
 
 
-def _codes(made: Vectorised, schedule: Schedule, *, mixes: bool) -> list[list[LoopCode]]:
-    return loop_codes(made.program, made.polynomials, serial=schedule.serial, reorders=mixes)
+def _on_device(program: Program, schedule: Schedule, target: Target, grids: Grids) -> Applied:
+    fresh = frozenset(_named(program, schedule.before))
+    plan, cleared = _plan(program, schedule), _without_clears(program, schedule)
+    tasks = _with_memory(*cleared, schedule, plan, target)
+    changed = tasks.program
+    by_lanes, as_axes = schedule.numbers_of(Warps), schedule.numbers_of(Flat)
+    if by_lanes or as_axes:
+        mixes = reorders(program, target)
+        forms = device_loops(program.body, warps=target.warps and mixes)
+        changed = by_warps(changed, [forms.lanes[k] for k in by_lanes])
+        changed = flatten(changed, [forms.flat[k] for k in as_axes])
+    tiled = schedule.numbers_of(Tile)
+    on = on_grids(changed, grids, fresh, {k for k, n in enumerate(tasks.numbers) if n in tiled})
+    return Applied(on.program, tasks.memory, {}, fresh, tuple(on.grids), on.tiles)
 
 
-def _formed(
-    program: Program, schedule: Schedule, target: Target, *, mixes: bool
-) -> tuple[Vectorised, Memory, frozenset[int]]:
-    """Return the program with other loops, its memory, and the numbers of the loops in tiles.
+@dataclass(frozen=True, slots=True)
+class _OnHost:
+    """A program as a CPU runs it.
 
     Args:
-        program: As for `apply`.
-        schedule: As for `apply`.
-        target: As for `apply`.
+        made: The program.
+        memory: What it needs.
+        forms: The forms that the code of each loop has been given.
+        serial: One thread runs it, without atomics.
         mixes: Sums of floats may be computed in another order.
     """
-    arrays, whole = arrays_by_name(program), program
-    by_lanes, as_axes = schedule.numbers_of(Warps), schedule.numbers_of(Flat)
-    if schedule.after:
-        program, left = without_clears(program, [arrays[name] for name in schedule.after])
-        schedule = replace(schedule, loops=tuple(schedule.loops[k] for k in left))
-    else:
-        left = range(len(schedule.loops))
-    functions = () if target.functions is None else target.functions.ops
-    plan = _plan(program, schedule, arrays)
+
+    made: Vectorised
+    memory: Memory
+    forms: Forms
+    serial: bool
+    mixes: bool
+
+    @property
+    def codes(self) -> list[list[LoopCode]]:
+        """The machine code forms of the loops."""
+        made = self.made
+        return loop_codes(made.program, made.polynomials, serial=self.serial, reorders=self.mixes)
+
+
+def _on_host(program: Program, schedule: Schedule, target: Target, wanted: Wanted) -> _OnHost:
+    math, serial, mixes = target.functions, schedule.serial, reorders(program, target)
+    functions = () if math is None else math.ops
+    plan = _plan(program, schedule)
+    formed = Formed(*_without_clears(program, schedule), wanted)
     if schedule.outlined:
-        program = in_strips(program, functions, atomics=False, loops=plan.loops)
-    spreads = schedule.numbers_of(Spread)
-    few = [loop for k, loop in enumerate(parallel_loops(program)) if k in spreads]
-    program, copies = privatise(program, plan, parts_of(target.threads))
-    program, rows = in_rows(program, plan.rows)
-    # Copies and rows have loops of their own, which come between.
-    found = {k for k, one in enumerate(parallel_loops(program)) if any(one is s for s in few)}
-    program, sums = spread(program, found, target.parts)
-    if by_lanes or as_axes:
-        forms = device_loops(whole.body, warps=target.warps and mixes)
-        program = by_warps(program, [forms.lanes[k] for k in by_lanes])
-        program = flatten(program, [forms.flat[k] for k in as_axes])
-    memory = Memory(copies, sums, tuple(_as_numbered(one, left) for one in rows))
-    if not schedule.outlined:
-        return Vectorised(program, {}, ()), memory, schedule.numbers_of(Tile)
-    # Loops of a few iterations leave others innermost, of which the other passes take care.
-    # Indices that are sums need no strips, and strips have loops of functions.
-    program = split_index_sets(unroll_and_jam(unroll_loops(program)))
-    program = in_strips(program, functions, atomics=not schedule.serial)
-    if target.functions is None:
-        return Vectorised(program, {}, ()), memory, frozenset()
-    made = vectorise_functions(
-        program,
-        target.functions,
+        # Ahead of copies, whose loops have others inside.
+        formed.strip(functions, atomics=False, only=plan.loops)
+    tasks = _with_memory(formed.program, formed.numbers, schedule, plan, target)
+    made = Vectorised(tasks.program, {})
+    if schedule.outlined:
+        formed.follow(tasks.program, tasks.numbers)
+        formed.write_out()
+        formed.strip(functions, atomics=not serial)
+        made = Vectorised(formed.program, {})
+        if math is not None:
+            made = formed.compute(_polynomials(program, schedule, math, mixes=mixes))
+    return _OnHost(made, tasks.memory, formed.forms(len(schedule.loops)), serial, mixes)
+
+
+def _polynomials(
+    program: Program, schedule: Schedule, math: Polynomials, *, mixes: bool
+) -> Callable[[Program, Collection[int]], Vectorised]:
+    """Return what computes functions as polynomials in some loops of the program so far."""
+    long, brief = _ends(program, schedule.long), _ends(program, schedule.brief)
+    return lambda formed, loops: vectorise_functions(
+        formed,
+        math,
         serial=schedule.serial,
         reorders=mixes,
-        long=_ends(whole, schedule.long),
-        brief=_ends(whole, schedule.brief),
+        long=long,
+        brief=brief,
+        loops=loops,
     )
-    return made, memory, frozenset()
 
 
-def _as_numbered(rows: MadeRows, numbers: Sequence[int]) -> MadeRows:
-    """Return rows with the number that their loop has in the program of the schedule."""
-    return replace(rows, scatter=replace(rows.scatter, loop=numbers[rows.scatter.loop]))
+@dataclass(frozen=True, slots=True)
+class _Tasks:
+    """A program whose parallel loops add into memory of its own.
+
+    Args:
+        program: The program.
+        numbers: The number in the schedule of the loop that each of its parallel loops is made of.
+        memory: The memory.
+    """
+
+    program: Program
+    numbers: list[int]
+    memory: Memory
+
+
+def _with_memory(
+    program: Program, numbers: Iterable[int], schedule: Schedule, plan: Plan, target: Target
+) -> _Tasks:
+    """Return the program with the copies, rows and pieces of each of its loops.
+
+    Args:
+        program: A program.
+        numbers: The numbers in the schedule of its parallel loops.
+        schedule: The schedule.
+        plan: The loops that scatter without atomics.
+        target: What the program is compiled for.
+    """
+    left, spreads, parts = iter(numbers), schedule.numbers_of(Spread), parts_of(target.threads)
+    stmts, made_of = list[Stmt](), list[int]()
+    copies, rows, sums = list[MadeCopies](), list[MadeRows](), list[Array]()
+    for stmt in program.body.stmts:
+        if not isinstance(stmt, ParallelFor):
+            stmts.append(stmt)
+            continue
+        number = next(left)
+        here, one = plan.of(number), with_stmts(program, (stmt,))
+        one, its_copies = privatise(one, here, parts)
+        one, its_rows = in_rows(one, here.rows)
+        if number in spreads and not here.loops:
+            one, its_sums = spread(one, (0,), target.parts)
+            sums += its_sums
+        copies += its_copies
+        rows += (replace(r, scatter=replace(r.scatter, loop=number)) for r in its_rows)
+        stmts += one.body.stmts
+        made_of += [number] * len(parallel_loops(one))
+    temps = (
+        *(one.array for one in copies),
+        *(array for one in rows for array in (one.array, one.stripes)),
+        *sums,
+    )
+    whole = replace(with_stmts(program, stmts), temps=(*program.temps, *temps))
+    return _Tasks(whole, made_of, Memory(tuple(copies), tuple(sums), tuple(rows)))
+
+
+def _without_clears(program: Program, schedule: Schedule) -> tuple[Program, Sequence[int]]:
+    """Return the program without zeros that are stored later, and the numbers of its loops."""
+    if not schedule.after:
+        return program, range(len(parallel_loops(program)))
+    return without_clears(program, _named(program, schedule.after))
+
+
+def _named(program: Program, names: Iterable[str]) -> list[Array]:
+    arrays = arrays_by_name(program)
+    return [arrays[name] for name in names]
 
 
 def _ends(program: Program, numbers: Sequence[int]) -> Ends:
@@ -173,7 +257,7 @@ def _ends(program: Program, numbers: Sequence[int]) -> Ends:
     return frozenset(ends_of(loops[k]) for k in numbers)
 
 
-def _plan(program: Program, schedule: Schedule, arrays: Mapping[str, Array]) -> Plan:
+def _plan(program: Program, schedule: Schedule) -> Plan:
     """Return the loops that scatter without atomics."""
     alone = frozenset[int]() if schedule.serial else schedule.numbers_of(Serial)
     steps = [
@@ -182,7 +266,10 @@ def _plan(program: Program, schedule: Schedule, arrays: Mapping[str, Array]) -> 
         for step in every
         if isinstance(step, (Copies, SmallCopies, Rows))
     ]
-    known = {(s.loop, s.target): s for s in scatters_of(program)} if steps else {}
+    if not steps:
+        return Plan(alone)
+    arrays = arrays_by_name(program)
+    known = {(s.loop, s.target): s for s in scatters_of(program)}
     found = [(step, known[number, arrays[step.target]]) for number, step in steps]
     return Plan(
         alone,

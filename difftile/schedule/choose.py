@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any, TypeAlias
 
-from difftile.ir.nodes import Array, Program, Var
-from difftile.ir.types import shape_of
-from difftile.passes.privatise import ATOMICS, Plan, Scatter, scatters_of
+from difftile.ir.nodes import Array, ParallelFor
+from difftile.passes.privatise import ATOMICS, Plan, Scatter
 from difftile.passes.split_index_sets import BLOCK
-from difftile.passes.spread import has_long_sums, may_spread
+from difftile.passes.spread import has_long_sums
 from difftile.records import dataclass
+from difftile.schedule.analysis import Analysis
 from difftile.schedule.costs import Costs
-from difftile.schedule.device_loops import DeviceLoops, device_loops
+from difftile.schedule.forms import WHY, Forms
+from difftile.schedule.legal import fits_in_pieces
 from difftile.schedule.scatters import choose as choose_plan
 from difftile.schedule.scatters import rows_of
-from difftile.schedule.schedule import Schedule, arrays_by_name, parallel_loops
-from difftile.schedule.speed import STEP, Speed, speaks, speed_of
+from difftile.schedule.schedule import Schedule, parallel_loops
+from difftile.schedule.speed import STEP
 from difftile.schedule.steps import (
     Copies,
     Grid,
@@ -28,73 +29,16 @@ from difftile.schedule.steps import (
     Spread,
     Step,
     Threads,
+    of_iterations,
 )
-from difftile.schedule.target import SHORT, Target
 from difftile.schedule.vectorise_functions import long_and_brief
-from difftile.schedule.work import WAKING, LoopWork, Work, work_of
+from difftile.schedule.work import WAKING, LoopWork
 
 # Vector instructions take longer to compile (a fifth), which pays where they save more than the
 # launch itself takes. In elementary steps, of which one takes 0.1 to 0.2 ns without them.
 _VECTORS = 5_000
 
 _IN_ROWS = "its sums are ordered: a row for each iteration, added up in one order"
-
-
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """What choices for a program depend on.
-
-    Args:
-        program: A finished program.
-        target: What it is compiled for.
-        speed: How fast its loops are.
-        scatters: The sums into shared elements that need no atomics.
-        work: The estimate of its work.
-        names: The names of its arrays, as in schedules.
-    """
-
-    program: Program
-    target: Target
-    speed: Speed
-    scatters: tuple[Scatter, ...]
-    work: Work
-    names: Mapping[Array, str]
-
-    @property
-    def params(self) -> tuple[Array | Var, ...]:
-        """The parameters of a launch."""
-        return (*self.program.params, *self.program.temps)
-
-    @property
-    def device_loops(self) -> DeviceLoops:
-        """The loops that can have another form on a device."""
-        return device_loops(self.program.body, warps=self.target.warps and self.speed.reorders)
-
-    def given(self, key: tuple[Any, ...]) -> dict[Array | Var, Any]:
-        """Return the shapes and numbers of a launch by the parameters."""
-        places = zip(self.work.positions, key, strict=True)
-        return {self.params[k]: value for k, value in places}
-
-
-def analyse(
-    program: Program, target: Target, taken: Sequence[Array | Var] = (), *, scatters: bool = True
-) -> Analysis:
-    """Return what choices for a program depend on.
-
-    Args:
-        program: A finished program.
-        target: What it is compiled for.
-        taken: Parameters that other choices depend on.
-        scatters: Look for sums that need no atomics.
-    """
-    speed = speed_of(program, target)
-    found = scatters_of(program) if scatters and not speaks(program.body) else ()
-    shares = target.on_host and target.threads > 1
-    in_order = {s.loop for s in found if s.ordered and (target.on_host or target.warps)}
-    kept = tuple(s for s in found if shares or s.loop in in_order)
-    work = work_of(program, speed, (*(s.target for s in kept), *taken))
-    names = {array: name for name, array in arrays_by_name(program).items()}
-    return Analysis(program, target, speed, kept, work, names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +80,17 @@ def choose(
         before=tuple(of.names[array] for array in before),
         after=tuple(of.names[array] for array in after),
     )
-    return Chosen(schedule, tuple(tuple(why for _, why in here) for here in steps))
+    chosen = Chosen(schedule, tuple(tuple(why for _, why in here) for here in steps))
+    return with_forms(chosen, of.forms(schedule))
+
+
+def with_forms(chosen: Chosen, forms: Forms) -> Chosen:
+    """Return a schedule with other forms of the code of its loops, and the reasons."""
+    reasons = (
+        (*whys[: len(of_iterations(steps))], *(WHY[type(form)] for form in more))
+        for whys, steps, more in zip(chosen.reasons, chosen.schedule.loops, forms, strict=True)
+    )
+    return Chosen(chosen.schedule.with_forms(forms), tuple(reasons))
 
 
 Steps: TypeAlias = list[list[tuple[Step, str]]]
@@ -147,7 +101,7 @@ def _on_device(of: Analysis, key: tuple[Any, ...]) -> Steps:
     """Return the steps of loops that the threads of a device share."""
     works = of.work.loops(key)
     steps: Steps = [[(Grid(), "the threads of the device share its iterations")] for _ in works]
-    rows = rows_of(of.scatters, works, shapes_of(of, key)).rows if of.scatters else ()
+    rows = rows_of(of.scatters, works, of.shapes(key)).rows if of.scatters else ()
     for scatter in rows:
         steps[scatter.loop].append((Rows(of.names[scatter.target]), _IN_ROWS))
     if not rows:  # which have other loops
@@ -162,7 +116,7 @@ def _on_host(
     of: Analysis, key: tuple[Any, ...], costs: Callable[[], Costs]
 ) -> tuple[Schedule, Steps]:
     """Return the schedule of a program on a CPU, and the steps of its loops."""
-    target, works, shapes = of.target, of.work.loops(key), shapes_of(of, key)
+    target, works, shapes = of.target, of.work.loops(key), of.shapes(key)
     plan, scattering = ATOMICS, None
     if of.scatters:
         choice = choose_plan(
@@ -186,7 +140,7 @@ def _on_host(
     program = Schedule(
         serial=serial,
         outlined=outlined,
-        short=outlined and not serial and is_short(of, key),
+        short=outlined and not serial and of.is_short(key),
         long=long,
         brief=brief,
     )
@@ -238,34 +192,17 @@ def _copies(of: Analysis, plan: Plan, scatter: Scatter) -> tuple[Step, str]:
     return kind(of.names[scatter.target]), why
 
 
-def shapes_of(of: Analysis, key: tuple[Any, ...]) -> dict[Array, tuple[int, ...]]:
-    """Return the shapes of the arrays whose elements iterations share."""
-    if not of.scatters:
-        return {}
-    known = of.given(key)
-    return {s.target: known[s.target] for s in of.scatters}
-
-
-def is_short(of: Analysis, key: tuple[Any, ...]) -> bool:
-    """Tell whether all loops end early, including the loops that add copies up."""
-    shapes = shapes_of(of, key).items()
-    numbers = [prod((*shape, *shape_of(target.type.element))) for target, shape in shapes]
-    return max(of.work.highest(key), *numbers, 0) < SHORT
-
-
 def _few(of: Analysis, works: Sequence[LoopWork]) -> frozenset[int]:
-    """Return the numbers of the loops that have more parts than iterations or rows."""
-    loops = parallel_loops(of.program)
-    if not of.speed.reorders or not any(map(may_spread, loops)):
-        return frozenset()
-    most = of.target.parts // 2
-    found: set[int] = set()
-    for number, (loop, work) in enumerate(zip(loops, works, strict=True)):
-        *outer, last = work.axes
-        if has_long_sums(loop):
-            few = prod(work.axes) <= most
-        else:
-            few = may_spread(loop) and prod(outer) <= most and last > 2 * BLOCK
-        if few:
-            found.add(number)
-    return frozenset(found)
+    """Return the numbers of the loops that have fewer iterations or rows than half the parts."""
+    few = of.target.parts // 2
+    loops = enumerate(zip(parallel_loops(of.program), works, strict=True))
+    return frozenset(
+        k for k, (loop, work) in loops if fits_in_pieces(of, k, work) and _has_few(loop, work, few)
+    )
+
+
+def _has_few(loop: ParallelFor, work: LoopWork, few: int) -> bool:
+    if has_long_sums(loop):
+        return prod(work.axes) <= few
+    *outer, last = work.axes
+    return prod(outer) <= few and last > 2 * BLOCK

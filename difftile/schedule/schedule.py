@@ -10,7 +10,7 @@ loop 1: serial
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from difftile.ir.facts import fact
@@ -22,6 +22,7 @@ from difftile.records import dataclass
 from difftile.schedule.steps import (
     Copies,
     Flat,
+    Form,
     Grid,
     Rows,
     Serial,
@@ -31,6 +32,8 @@ from difftile.schedule.steps import (
     Threads,
     Tile,
     Warps,
+    of_code,
+    of_iterations,
     step_of,
     text_of,
 )
@@ -38,7 +41,7 @@ from difftile.schedule.vector_loops import is_innermost, trips
 
 _PART = re.compile(r"(\w+)(?:\(([^()]*)\))?")
 _LOOP = re.compile(r"loop (\d+): (.*)")
-_ON_HOST = (Serial, Threads, Copies, SmallCopies, Spread)
+_ON_HOST = (Serial, Threads, Copies, SmallCopies, Spread, Form)
 _ON_DEVICE = (Grid, Warps, Tile, Flat)
 
 
@@ -83,8 +86,23 @@ class Schedule:
             k for k, steps in enumerate(self.loops) if any(isinstance(s, kind) for s in steps)
         )
 
+    @property
+    def forms(self) -> list[tuple[Form, ...]]:
+        """The steps about the code of the iterations of each loop."""
+        return [*map(of_code, self.loops)]
+
+    @property
+    def without_forms(self) -> Schedule:
+        """The schedule without the steps about the code of iterations."""
+        return replace(self, loops=tuple(map(of_iterations, self.loops)))
+
+    def with_forms(self, forms: Sequence[tuple[Form, ...]]) -> Schedule:
+        """Return the schedule with other steps about the code of the iterations of each loop."""
+        pairs = zip(map(of_iterations, self.loops), forms, strict=True)
+        return replace(self, loops=tuple((*steps, *more) for steps, more in pairs))
+
     def without_memory(self, parts: int) -> Schedule:
-        """Return the schedule without the steps that need memory of their own.
+        """Return the schedule without forms and the steps that need memory of their own.
 
         Args:
             parts: The number of parts of the loops that threads of a CPU share.

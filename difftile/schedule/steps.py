@@ -93,8 +93,47 @@ class Spread:
     parts: int
 
 
+@dataclass(frozen=True, slots=True)
+class Unroll:
+    """Short inner loops are written out: see `unroll_loops`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jam:
+    """Serial loops run for two neighbouring iterations at a time: see `unroll_and_jam`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitEnds:
+    """First and last iterations, whose indices wrap or stop, are apart: see `split_index_sets`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strips:
+    """Iterations compute into local arrays before any of them writes: see `strips`.
+
+    Args:
+        length: How many do so at a time.
+    """
+
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class VectorMath:
+    """Functions are polynomials in loops that may be vectors: see `vectorise_functions`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """The code of an iteration has none of the five forms above."""
+
+
+Form: TypeAlias = Unroll | Jam | SplitEnds | Strips | VectorMath | Plain
+"""Steps about the code of an iteration on a CPU, which come after all others."""
+
 Step: TypeAlias = (
-    Serial | Threads | Grid | Warps | Tile | Flat | Copies | SmallCopies | Rows | Spread
+    Serial | Threads | Grid | Warps | Tile | Flat | Copies | SmallCopies | Rows | Spread | Form
 )
 
 _KINDS: dict[str, type[Step]] = {
@@ -108,10 +147,15 @@ _KINDS: dict[str, type[Step]] = {
     "small_copies": SmallCopies,
     "rows": Rows,
     "spread": Spread,
+    "unroll": Unroll,
+    "jam": Jam,
+    "split_ends": SplitEnds,
+    "strips": Strips,
+    "vector_math": VectorMath,
+    "plain": Plain,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _IN_PARTS = ("threads", "spread")
-_NUMBER = re.compile(r"\(\d+\)")
 _TEXT = re.compile(r"(\w+)(?:\((\w+)\))?")
 
 
@@ -160,4 +204,18 @@ def steps_of(text: str, parts: int) -> tuple[Step, ...]:
 
 def written(steps: tuple[Step, ...]) -> str:
     """Return the text of steps for any number of parts: 'threads, copies(y)'."""
-    return ", ".join(_NUMBER.sub("", text_of(step)) for step in steps)
+    names = [_NAMES[type(step)] for step in steps]
+    return ", ".join(
+        name if name in _IN_PARTS else text_of(step)
+        for name, step in zip(names, steps, strict=True)
+    )
+
+
+def of_code(steps: tuple[Step, ...]) -> tuple[Form, ...]:
+    """Return those of some steps that are about the code of an iteration."""
+    return tuple(step for step in steps if isinstance(step, Form))
+
+
+def of_iterations(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Return the other steps: who runs which iterations, and where they add."""
+    return tuple(step for step in steps if not isinstance(step, Form))

@@ -10,7 +10,7 @@ where they belong, which may be anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from itertools import count
 from math import prod
 
@@ -71,7 +71,7 @@ def in_strips(
     functions: Collection[str],
     *,
     atomics: bool,
-    loops: Collection[int] | None = None,
+    lengths: Mapping[int, int | None] | None = None,
 ) -> Program:
     """Return the program in which parallel loops that gather or scatter run in strips.
 
@@ -83,7 +83,8 @@ def in_strips(
         program: A finished program.
         functions: The functions that are polynomials in such loops.
         atomics: Iterations add to elements that they share by atomics.
-        loops: The numbers of the parallel loops that may be changed; all by default.
+        lengths: The iterations of a strip, by the number of each parallel loop that may be changed;
+            None for as many as usual. By default all loops may be.
     """
     if compares_numbers(program):
         return program
@@ -91,8 +92,10 @@ def in_strips(
     numbers = count()
 
     def of(loop: ParallelFor) -> list[Stmt]:
-        chosen = next(numbers) in loops if loops is not None else True
-        return _of_loop(loop, simple, atomics) if chosen else [loop]
+        number = next(numbers)
+        if lengths is None or number in lengths:
+            return _of_loop(loop, simple, atomics, lengths[number] if lengths else None)
+        return [loop]
 
     return with_tasks(program, of)
 
@@ -114,12 +117,17 @@ class _Parts:
     results: list[Var]
 
 
-def _of_loop(loop: ParallelFor, simple: Set[str], atomics: bool) -> list[Stmt]:
+def length_of(loop: ParallelFor) -> int:
+    """Return the iterations of a strip of a loop that runs in strips."""
+    return next(s.array.lengths[0] for s in loop.body.stmts if isinstance(s, Alloc))
+
+
+def _of_loop(loop: ParallelFor, simple: Set[str], atomics: bool, length: int | None) -> list[Stmt]:
     """Return the statements in place of a parallel loop."""
     parts = _parts_of(loop, simple, atomics)
     if parts is None:
         return [loop]
-    length = min(_MOST, max(_FEWEST, _NUMBERS // max(_size(parts.results), 1) // _FEWEST * _FEWEST))
+    length = length or _usual(parts)
     start, stop = loop.starts[-1], loop.stops[-1]
     if isinstance(start, Const) and isinstance(stop, Const) and stop.value - start.value < length:
         return [loop]
@@ -157,6 +165,12 @@ def _of_loop(loop: ParallelFor, simple: Set[str], atomics: bool) -> list[Stmt]:
         )
     )
     return b.stmts
+
+
+def _usual(parts: _Parts) -> int:
+    """Return the usual number of iterations of a strip."""
+    fitting = _NUMBERS // max(_size(parts.results), 1) // _FEWEST * _FEWEST
+    return min(_MOST, max(_FEWEST, fitting))
 
 
 def _parts_of(loop: ParallelFor, simple: Set[str], atomics: bool) -> _Parts | None:

@@ -12,7 +12,7 @@ come from the library: an adjoint that computes them again has to find the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import inf, prod
 from typing import Any, TypeAlias
@@ -35,7 +35,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import FLOATS, Vector, scalar_of, shape_of
-from difftile.ir.walk import definitions, operands, regions, walk, with_blocks
+from difftile.ir.walk import definitions, operands, regions, walk, with_blocks, with_some
 from difftile.ops.build import OpBuilder
 from difftile.ops.macros import component
 from difftile.passes.intervals import Intervals
@@ -43,7 +43,7 @@ from difftile.passes.unroll_loops import CALLS
 from difftile.records import dataclass
 from difftile.schedule.long_values import is_long
 from difftile.schedule.moderate_arguments import fewest, with_test
-from difftile.schedule.schedule import loops_of_functions
+from difftile.schedule.schedule import loops_of_functions, parallel_loops
 from difftile.schedule.sources import Source, Sources
 from difftile.schedule.target import Polynomials
 from difftile.schedule.vector_loops import is_innermost, obstacle, trips
@@ -83,11 +83,13 @@ class Vectorised:
         program: The program, whose loops may have a test and two copies.
         polynomials: The ops of the functions that are polynomials, by their results.
         calls: The functions in loops that are not.
+        loops: The numbers of the parallel loops that have polynomials.
     """
 
     program: Program
     polynomials: Mapping[Var, str]
-    calls: tuple[LibraryCall, ...]
+    calls: tuple[LibraryCall, ...] = ()
+    loops: frozenset[int] = frozenset()
 
 
 def long_and_brief(
@@ -123,6 +125,7 @@ def vectorise_functions(
     reorders: bool,
     long: Ends = frozenset(),
     brief: Ends = frozenset(),
+    loops: Collection[int] | None = None,
 ) -> Vectorised:
     """Return the program with functions as polynomials where that makes loops vectors.
 
@@ -133,11 +136,22 @@ def vectorise_functions(
         reorders: Sums of floats may be computed in another order.
         long: The ends of loops that a launch knows to be long enough for polynomials to pay.
         brief: Those of loops that it knows not to be.
+        loops: The numbers of the parallel loops to look at; all by default.
     """
     chooser = _Chooser(math, _decisive(program.body), serial, reorders, long, brief)
-    stmts = tuple(chooser.stmts(program.body.stmts))
-    body = Block(stmts, program.body.results)
-    return Vectorised(replace(program, body=body), chooser.found, tuple(chooser.calls))
+    changed = with_some(program, loops, lambda stmt: [*chooser.stmts([stmt])])
+    return Vectorised(
+        changed, chooser.found, tuple(chooser.calls), _with_any(changed, chooser.found)
+    )
+
+
+def _with_any(program: Program, polynomials: Collection[Var]) -> frozenset[int]:
+    """Return the numbers of the parallel loops that compute some functions."""
+    return frozenset(
+        k
+        for k, loop in enumerate(parallel_loops(program))
+        if any(isinstance(s, Let) and s.out in polynomials for s in walk(loop.body))
+    )
 
 
 def _decisive(body: Block) -> set[Source]:

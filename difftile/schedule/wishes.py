@@ -9,10 +9,22 @@ from typing import Any
 from difftile.diagnostics import ScheduleMismatch, counted
 from difftile.ir.nodes import ParallelFor, Program
 from difftile.passes.scatter_to_gather import is_rim
-from difftile.schedule.choose import Analysis, Chosen, is_short
-from difftile.schedule.legal import Steps, legal, reorders_sums
+from difftile.schedule.analysis import Analysis
+from difftile.schedule.choose import Chosen, with_forms
+from difftile.schedule.legal import Steps, legal, others, reorders_sums
 from difftile.schedule.schedule import parallel_loops
-from difftile.schedule.steps import Copies, Serial, SmallCopies, Step, Threads, steps_of, written
+from difftile.schedule.steps import (
+    Copies,
+    Plain,
+    Serial,
+    SmallCopies,
+    Step,
+    Threads,
+    of_code,
+    of_iterations,
+    steps_of,
+    written,
+)
 
 _SHOWN = 8  # alternatives
 
@@ -34,7 +46,7 @@ def granted(
     """Return a schedule with the steps that users have set.
 
     A line may have several loops, as the adjoint of one loop may. All that can have the steps get
-    them.
+    them. A text that names no form of the code of iterations leaves that to the library.
 
     Args:
         of: The program.
@@ -45,23 +57,43 @@ def granted(
     Raises:
         ScheduleMismatch: No loop of a line can have the steps in this launch.
     """
+    wanted = {line: steps_of(text, of.target.parts) for line, text in wishes.items()}
     loops = parallel_loops(of.program)
-    steps, reasons = [*chosen.schedule.loops], [*chosen.reasons]
+    steps: dict[int, Steps] = {}
+    for k, loop in enumerate(loops):
+        wish = wanted.get(line_of(loop) or 0)
+        found = None if wish is None else _fitting(of, k, key, chosen.schedule.loops[k], wish)
+        if found is not None:
+            steps[k] = found
+    made = _made(of, key, chosen, steps)
+    while unfit := {k for k in steps if not _has(made.schedule.loops[k], steps[k])}:
+        steps = {k: one for k, one in steps.items() if k not in unfit}
+        made = _made(of, key, chosen, steps)
     for line, text in wishes.items():
-        wanted = _kinds(steps_of(text, of.target.parts))
         numbers = [k for k, loop in enumerate(loops) if line_of(loop) == line]
-        others: dict[Steps, None] = {}
-        found = False
-        for k in numbers:
-            allowed = dict.fromkeys((chosen.schedule.loops[k], *legal(of, k, key)))
-            others |= allowed
-            for one in allowed:
-                if _kinds(one) == wanted:
-                    found, steps[k] = True, one
-                    reasons[k] = _reasons(of, k, key, one)
-        if numbers and not found:
-            raise _misfit(loops[numbers[0]], text, [*others])
-    return _whole(of, key, replace(chosen, reasons=tuple(reasons)), steps)
+        if numbers and steps.keys().isdisjoint(numbers):
+            now, every = chosen.schedule, dict[Steps, None]()
+            for k in numbers:
+                every |= dict.fromkeys((now.loops[k], *others(of, k, key, now)))
+            raise _misfit(loops[numbers[0]], text, [*every])
+    return made
+
+
+def _fitting(
+    of: Analysis, number: int, key: tuple[Any, ...], now: Steps, wish: Steps
+) -> Steps | None:
+    """Return the steps of a loop that are wanted; None if it cannot have them."""
+    wanted = _kinds(of_iterations(wish))
+    for one in (of_iterations(now), *legal(of, number, key)):
+        if _kinds(one) == wanted:
+            return (*one, *of_code(wish))
+    return None
+
+
+def _has(steps: Steps, wanted: Steps) -> bool:
+    """Tell whether a loop has all the forms that are wanted: a pass may leave it as it is."""
+    forms = {*of_code(wanted)} - {Plain()}
+    return forms <= {*of_code(steps)}
 
 
 def _kinds(steps: Steps) -> frozenset[Step]:
@@ -69,11 +101,31 @@ def _kinds(steps: Steps) -> frozenset[Step]:
     return frozenset(Copies(s.target) if isinstance(s, SmallCopies) else s for s in steps)
 
 
-def _reasons(of: Analysis, number: int, key: tuple[Any, ...], steps: Steps) -> tuple[str, ...]:
+def _made(
+    of: Analysis, key: tuple[Any, ...], chosen: Chosen, wanted: Mapping[int, Steps]
+) -> Chosen:
+    """Return what is chosen, with other steps of some loops."""
+    steps = [*map(of_iterations, chosen.schedule.loops)]
+    reasons = [*chosen.reasons]
+    for k, one in wanted.items():
+        steps[k] = of_iterations(one)
+        reasons[k] = (_why(of, k, key, one),) * len(one)
+    whole = _whole(of, key, replace(chosen, reasons=tuple(reasons)), steps)
+    possible = of.forms(whole.schedule)
+    forms = [of_code(wanted.get(k, ())) or one for k, one in enumerate(possible)]
+    made = with_forms(whole, of.forms(whole.schedule, forms) if forms != possible else forms)
+    reasons = [*made.reasons]
+    for k, one in wanted.items():
+        if of_code(one):
+            reasons[k] = (_why(of, k, key, one),) * len(made.schedule.loops[k])
+    return replace(made, reasons=tuple(reasons))
+
+
+def _why(of: Analysis, number: int, key: tuple[Any, ...], steps: Steps) -> str:
     why = "kernel.schedule() sets it"
     if reorders_sums(of, number, key, steps):
         why += ", which changes the order of sums of floats"
-    return (why,) * len(steps)
+    return why
 
 
 def _misfit(loop: ParallelFor, text: str, others: Sequence[Steps]) -> ScheduleMismatch:
@@ -98,5 +150,5 @@ def _whole(of: Analysis, key: tuple[Any, ...], chosen: Chosen, steps: Sequence[S
         parts = Threads(of.target.parts)
         steps = [(parts, *s[1:]) if s[0] == Serial() and s[1:] else s for s in steps]
     serial = all(every[0] == Serial() for every in steps)
-    short = before.outlined and not serial and is_short(of, key)
+    short = before.outlined and not serial and of.is_short(key)
     return replace(chosen, schedule=replace(before, loops=tuple(steps), serial=serial, short=short))

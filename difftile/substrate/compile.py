@@ -16,9 +16,10 @@ from difftile.diagnostics import KernelError
 from difftile.ir.nodes import Array, Fail, ParallelFor, Program, Var
 from difftile.ir.walk import silent
 from difftile.passes.speculate import Usual
-from difftile.schedule.choose import Analysis, Chosen, analyse, choose
+from difftile.schedule.analysis import Analysis, analyse
+from difftile.schedule.choose import Chosen, choose
 from difftile.schedule.costs import Costs
-from difftile.schedule.legal import Steps, legal
+from difftile.schedule.legal import Steps, others
 from difftile.schedule.schedule import parallel_loops
 from difftile.schedule.speed import speaks
 from difftile.schedule.wishes import granted
@@ -95,12 +96,19 @@ class CompiledProgram:
             program = for_shaders(program, session.device)
         taken = () if speculation is None else speculation.usual.params
         scatters = session.compiles and not marks
-        self._of = analyse(program, session.target, taken, scatters=scatters)
+        kept = kept or Kept()
+        self._of = analyse(
+            program,
+            session.target,
+            taken,
+            scatters=scatters,
+            recall=lambda name, make: kept.get((*key, name), make),
+        )
         self.params = self._of.params
         self._native, self._rebased, self._speculation = native, rebased, speculation
         self._from_zero = from_zero
         report = report_of(program, marks)
-        self.variants = Variants(self._of, session, report, kept or Kept(), key)
+        self.variants = Variants(self._of, session, report, kept, key)
         self._zeros = ZerosOf(program, self.params, on_host=session.on_host, adds=session.compiles)
         self.wish({})
 
@@ -175,9 +183,9 @@ class CompiledProgram:
     def alternatives(self, args: Sequence[Any]) -> list[tuple[ParallelFor, Steps, list[Steps]]]:
         """Return the parallel loops of a launch, with the steps that each has and could have."""
         of, key = self._form_of(args)
-        steps = of._chosen(key).schedule.loops
+        schedule = of._chosen(key).schedule
         return [
-            (loop, steps[k], [*legal(of._of, k, key)])
+            (loop, schedule.loops[k], [*others(of._of, k, key, schedule)])
             for k, loop in enumerate(parallel_loops(of.program))
         ]
 

@@ -14,8 +14,8 @@ from difftile.meaning import print_python
 from difftile.ops.scalar import is_exact
 from difftile.passes.privatise import Copies
 from difftile.passes.rows import STRIPES, Rows
+from difftile.schedule.analysis import Analysis
 from difftile.schedule.apply import Applied, Memory, apply
-from difftile.schedule.choose import Analysis
 from difftile.schedule.clears import without_clears
 from difftile.schedule.schedule import Schedule, arrays_by_name
 from difftile.schedule.target import Target
@@ -104,6 +104,7 @@ class Variants:
         if more:
             wanted = [(array.type.element, number) for array, number in memory]
             without = schedule.without_memory(self.of.target.parts)
+            without = without.with_forms(self.of.forms(without))
             variant = WithMemory(variant, wanted, lambda: self._made(without))
         seconds = time.perf_counter() - started
         self.seconds += seconds

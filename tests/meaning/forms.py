@@ -26,8 +26,8 @@ from difftile.passes.reciprocals import reciprocals
 from difftile.passes.rows import in_rows
 from difftile.passes.tile_rows import tile_rows
 from difftile.schedule import device_loops, strips
+from difftile.schedule.analysis import analyse
 from difftile.schedule.apply import apply
-from difftile.schedule.choose import analyse
 from difftile.schedule.finish import finish
 from difftile.schedule.legal import legal
 from difftile.schedule.schedule import Schedule, parallel_loops, parse
@@ -99,7 +99,10 @@ class Host:
     def _formed(self, name: str, steps: Mapping[int, Sequence[Step]] | None = None) -> Form:
         usual: Sequence[Step] = [Threads(self._target.parts)]
         loops = [tuple((steps or {}).get(k, usual)) for k in range(self._loops)]
-        return self._applied(name, Schedule(tuple(loops), outlined=True))
+        return self._applied(name, self._with_forms(Schedule(tuple(loops), outlined=True)))
+
+    def _with_forms(self, schedule: Schedule) -> Schedule:
+        return schedule.with_forms(self._of.forms(schedule))
 
     def _applied(self, name: str, schedule: Schedule) -> Form:
         made = apply(self.finished, parse(str(schedule), self.finished), self._target)
@@ -116,7 +119,8 @@ class Host:
     def serial(self) -> Form:
         """One thread."""
         loops = tuple((Serial(),) for _ in range(self._loops))
-        return self._applied("serial", Schedule(loops, serial=True, outlined=True))
+        schedule = Schedule(loops, serial=True, outlined=True)
+        return self._applied("serial", self._with_forms(schedule))
 
     def copies(self) -> Form | None:
         """A copy of each array that iterations add to, for each thread."""
@@ -150,6 +154,9 @@ class Host:
         rng, key = random.Random(number), self._of.work.key(self._args)
         loops = tuple(rng.choice(legal(self._of, k, key)) for k in range(self._loops))
         schedule = Schedule(loops, outlined=rng.random() < 0.5)
+        every = self._of.forms(schedule)
+        some = [tuple(form for form in forms if rng.random() < 0.7) for forms in every]
+        schedule = schedule.with_forms(some)
         return self._applied(str(schedule), schedule)
 
     def late(self) -> Form:
