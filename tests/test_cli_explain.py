@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 from textwrap import dedent
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+import difftile as dt
 from difftile.cli import main
 from difftile.commands import inspection
 from difftile.commands.guesses import examples
@@ -454,7 +456,7 @@ def test_steps_are_measured_on_copies(
         == """\
 scatter
 
-Schedules measured, on copies of the fields (medians; ratios to the steps of now)
+Schedules measured in turn, on copies of the fields (medians; ratios to those of now)
   forward, line 8: the launch takes
     serial                    30000.0000 ms  now
     threads                   29000.0000 ms  0.97
@@ -477,6 +479,34 @@ Fastest, each with the other loops as they are now
     assert (x.to_numpy() == 4).all()
     assert (y.to_numpy() == 90).all()
     assert "small_copies(y): kernel.schedule() sets it" in scatter.explain()
+
+
+def test_the_steps_of_a_loop_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What slows the machine down for a while slows down all alternatives."""
+    kernel = dt.kernel(_doubled)
+    kernel(dt.ones(90))
+    launch = kernel.latest_launch
+    assert launch is not None
+    order: list[str] = []
+
+    def once(trial: Any, stage: str, _: Any) -> float:
+        order.append(next(iter(trial.code.wishes.get(stage, {}).values()), "now"))
+        return 0.001 * len(order)
+
+    monkeypatch.setattr(measured_schedules._Trial, "_once", once)
+    found = [*measured_schedules.measured_schedules(launch)]
+    forward = order[: len(order) // 2]
+    # Twice in each turn: the first launch chooses and compiles.
+    assert forward == ["now", "now", "threads", "threads"] * 7
+    assert [(one.steps, one.present) for one in found[:2]] == [("serial", True), ("threads", False)]
+    assert found[0].seconds == pytest.approx(0.014)
+    assert found[1].seconds == pytest.approx(0.016)
+    assert not launch.code.wishes
+
+
+def _doubled(x):
+    for i in x:
+        x[i] = 2.0 * x[i]
 
 
 @pytest.mark.parametrize(

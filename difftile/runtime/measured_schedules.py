@@ -22,7 +22,8 @@ from difftile.runtime.vector_report import arguments_of
 from difftile.schedule.steps import written
 from difftile.schedule.wishes import line_of
 
-_LAUNCHES = 7
+_TURNS = 7
+_FEW_TURNS = 3
 _LONG = 0.5  # [s], of which fewer launches are measured
 _WORTH = 0.95  # a smaller gain may be noise
 
@@ -49,6 +50,7 @@ class Measured:
 def measured_schedules(launch: PreparedLaunch) -> Iterator[Measured]:
     """Yield the times of a launch with all steps that each of its loops can have.
 
+    The alternatives of a loop take turns, so that other work of the machine slows down all of them.
     Everything runs on copies of the fields. The loop's present steps come first.
 
     Args:
@@ -59,16 +61,10 @@ def measured_schedules(launch: PreparedLaunch) -> Iterator[Measured]:
     trial = _Trial(launch)
     try:
         for (stage, line), (present, others) in _alternatives(launch).items():
-            now = trial.seconds(stage)
-            if now is None:
-                continue
-            yield Measured(stage, line, present, now, True)
-            for text in others:
-                code.wish(_with(before, stage, line, text))
-                seconds = trial.seconds(stage)
-                code.wish(before)
-                if seconds is not None:
-                    yield Measured(stage, line, text, seconds, False)
+            every = [before, *(_with(before, stage, line, text) for text in others)]
+            times = trial.medians(stage, every)
+            for text, seconds in zip((present, *others), times, strict=False):
+                yield Measured(stage, line, text, seconds, text == present)
     finally:
         code.wish(before)
 
@@ -100,7 +96,7 @@ def measurements_report(kernel: str, found: Sequence[Measured]) -> str:
     said = "Fastest, each with the other loops as they are now"
     return "\n".join(
         (
-            "Schedules measured, on copies of the fields (medians; ratios to the steps of now)",
+            "Schedules measured in turn, on copies of the fields (medians; ratios to those of now)",
             *rows,
             *((said, *pasted) if pasted else ("The present steps are the fastest.",)),
         )
@@ -154,16 +150,26 @@ class _Trial:
                 self.contents.append((twin, copied(field)))
                 self.values[k] = twin.with_grads() if graded[k] else twin
 
-    def seconds(self, stage: str) -> float | None:
-        """Return the time of a stage; None if its adjoint cannot run without a tape."""
+    def medians(self, stage: str, every: Sequence[Wishes]) -> list[float]:
+        """Return the time of a stage with each of some steps, which take turns.
+
+        Nothing if its adjoint cannot run without a tape.
+        """
         launch = PreparedLaunch.bare(self.code, self.values)
-        times: list[float] = []
+        times: list[list[float]] = [[] for _ in every]
+        turns, turn = _TURNS, 0
         try:
-            while len(times) <= (_LAUNCHES if max(times[1:], default=0.0) < _LONG else 3):
-                times.append(self._once(stage, launch))
+            while turn < turns:
+                for wishes, found in zip(every, times, strict=True):
+                    self.code.wish(wishes)
+                    self._once(stage, launch)  # chooses, and compiles in the first turn
+                    found.append(self._once(stage, launch))
+                turn += 1
+                if max(map(max, times)) >= _LONG:
+                    turns = _FEW_TURNS
         except LaunchError:  # of a kernel whose results are numbers
-            return None
-        return median(times[1:])  # the first one compiles
+            return []
+        return [*map(median, times)]
 
     def _once(self, stage: str, launch: PreparedLaunch) -> float:
         for twin, contents in self.contents:
