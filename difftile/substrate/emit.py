@@ -33,7 +33,6 @@ from difftile.ir.nodes import (
     Load,
     ParallelFor,
     Print,
-    Program,
     Ruled,
     Size,
     Stmt,
@@ -43,7 +42,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.printer import Names
-from difftile.ir.types import BOOL, F32, F64, FieldType, Type, Vector, scalar_of, shape_of
+from difftile.ir.types import F32, F64, FieldType, Type, Vector, scalar_of, shape_of
 from difftile.ir.walk import definitions, operands, walk
 from difftile.ops.table import ELEMENTWISE
 from difftile.passes.reductions import reductions
@@ -56,6 +55,7 @@ from difftile.schedule.schedule import Schedule
 from difftile.schedule.target import Target
 from difftile.substrate.expressions import Expressions, in_parts, places_from
 from difftile.substrate.functions import functions_of
+from difftile.substrate.kernel_facts import KernelFacts, KernelParameters, hint_of
 from difftile.substrate.parallel import (
     Part,
     Range,
@@ -66,10 +66,10 @@ from difftile.substrate.parallel import (
     open_shares,
     open_strides,
 )
-from difftile.substrate.parts import ahead_of, for_each_part, needed_by
+from difftile.substrate.parts import ahead_of, needed_by
 from difftile.substrate.shared_storage import declared_late, take_turns
 from difftile.substrate.spellings import ATOM, SPELLINGS, SUM, Infix, Spelling, written
-from difftile.substrate.syntax import RESERVED, annotation, helpers, literal, signature
+from difftile.substrate.syntax import RESERVED, helpers, literal, signature
 
 _COMMENT_COLUMN = 76
 _SHARED = range(2, 17)  # components of vectors that the threads of a warp add together
@@ -124,101 +124,80 @@ def emit(
     for array, other in turns.takes.items():
         names.share(array, other)
     written_as = polynomials or {}
-    emitter = _Emitter(
-        names=names,
-        values=Expressions(
-            names,
-            count_uses(program.body),
-            target.guarded,
-            spellings,
-            cell="0" if schedule.outlined else "None",
-            polynomials={out: written_as[op] for out, op in made.polynomials.items()},
-            in_order=bool(made.grids),
-            tiles=made.tiles,
-        ),
-        made=made,
-        schedule=schedule,
-        target=target,
-        grids=[*made.grids],
-        report=report,
-        ends=turns.ends,
+    values = Expressions(
+        names,
+        count_uses(program.body),
+        target.guarded,
+        spellings,
+        cell="0" if schedule.outlined else "None",
+        polynomials={out: written_as[op] for out, op in made.polynomials.items()},
+        in_order=bool(made.grids),
+        tiles=made.tiles,
     )
+    parameters = KernelParameters.of(program, report, schedule, names)
+    of = KernelFacts(program, made, schedule, target, report, turns.ends, parameters)
+    emitter = _Emitter(of, names, values, [*made.grids])
     lines = [line for text in functions.values() for line in text]
-    return emitter.kernel(program, lines)
+    return emitter.kernel(lines)
 
 
 @dataclass
 class _Emitter:
+    """Writes a kernel line by line.
+
+    Args:
+        of: What is written.
+        names: The names of variables and arrays.
+        values: The values that wait for their use.
+        grids: The threads of the parallel loops that are still to come.
+    """
+
+    of: KernelFacts
     names: Names
     values: Expressions
-    made: Applied
-    schedule: Schedule
-    target: Target
-    grids: list[Grid]  # of the parallel loops, where there are more to come
-    report: tuple[Array, ...]
-    ends: Mapping[int, list[Array]]  # of the arrays of a thread that take turns: `Turns`
+    grids: list[Grid]
+    # The text
     lines: list[str] = field(default_factory=list[str])
-    depth: int = 0
+    functions: list[str] = field(default_factory=list[str])
+    depth: int = 1
     line_number: int | None = None
-    for_each_part: tuple[Let | Load, ...] = ()
+    failures: int = 0
+    # The place
+    inside: bool = False  # of a function
     thread: str = ""  # the number of the thread, in the loops of a device
     lane: str = ""
     lanes: int = 0  # of a warp, in loops that warps run
     read_by_lanes: set[Array] | None = None  # by all of them; outside of loops that they share
-    failures: int = 0
-    functions: list[str] = field(default_factory=list[str])
-    title: str = ""  # of the kernel
-    hints: dict[str, str] = field(default_factory=dict[str, str])  # of names outside functions
-    inside: bool = False  # of a function
-    sized: str = ""  # an array with a shape
     one: str = ""  # the step of opaque loops, inside of the outermost of them
 
-    @property
-    def threads(self) -> int:
-        """How many threads of the CPU share loops; 0 for one, or as the compiler decides."""
-        return 0 if self.schedule.serial or not self.target.on_host else self.target.threads
+    def __post_init__(self) -> None:
+        self.hints = dict(self.of.parameters.hints)  # of names outside functions
+        self.for_each_part = self.of.for_each_part
 
     # The kernel
 
-    def kernel(self, program: Program, functions: list[str]) -> Emitted:
-        name = self.title = self.names.new(program.name)
-        annotations: dict[str, FieldType] = {}
-        hints: dict[str, str] = {}
-        least_ndim = int(self.schedule.outlined)
-        for param in (*program.params, *program.temps, *self.report):
-            if isinstance(param, Array):
-                type_ = replace(param.type, ndim=max(param.type.ndim, least_ndim))
-                hint = annotation(type_)
-                annotations[hint] = type_
-                if type_.ndim and not self.sized:
-                    self.sized = self.names[param]
-            else:
-                hint = _hint(param) if param.type != BOOL else "ti.i32"
-            hints[self.names[param]] = hint
-        self.depth = 1
-        # A device would start a task for the statements before its loops.
-        if self.threads or self.grids:
-            self.for_each_part = for_each_part(program.body, loads=bool(self.grids))
+    def kernel(self, functions: list[str]) -> Emitted:
+        parameters, program = self.of.parameters, self.of.program
         kept = tuple(s for s in program.body.stmts if s not in self.for_each_part)
-        self.hints = dict(hints)
-        if self.schedule.outlined and not (
-            self.threads and any(isinstance(s, ParallelFor) for s in kept)
-        ):
-            with self.outline(f"{self.title}_body"):
+        shared = self.of.threads and any(isinstance(s, ParallelFor) for s in kept)
+        if self.of.schedule.outlined and not shared:
+            with self.outline(f"{parameters.kernel}_body"):
                 self.block(Block(kept))
         else:
             self.block(Block(kept))
         if not self.lines:
             self.write("pass")
+        hints = [f"{param}: {hint}" for param, hint in parameters.hints.items()]
         lines = [
             *helpers(program, self.values.spellings),
             *functions,
             *self.functions,
             "@ti.kernel",
-            *signature(name, [f"{param}: {hint}" for param, hint in hints.items()]),
+            *signature(parameters.kernel, hints),
             *self.lines,
         ]
-        return Emitted(name, "\n".join(lines) + "\n", annotations, least_ndim)
+        text = "\n".join(lines) + "\n"
+        return Emitted(parameters.kernel, text, parameters.annotations, parameters.least_ndim)
 
     @contextmanager
     def outline(self, name: str) -> Generator[None]:
@@ -266,8 +245,8 @@ class _Emitter:
             if not _sets_all_of(stmt, following):
                 self.line_number = None if stmt.span is None else stmt.span.line
                 self.stmt(stmt, here)
-                if id(stmt) in self.ends:
-                    self.write(*self.values.flush(self.ends[id(stmt)]))
+                if id(stmt) in self.of.ends:
+                    self.write(*self.values.flush(self.of.ends[id(stmt)]))
                 if self.depth == 1 and not self.inside:
                     self.hints |= self.declared(stmt)
         self.line_number = None
@@ -280,7 +259,7 @@ class _Emitter:
         if isinstance(stmt, Alloc):
             return {self.names[stmt.array]: ""}
         return {
-            self.values.name(out): "" if shape_of(out.type) else _hint(out)
+            self.values.name(out): "" if shape_of(out.type) else hint_of(out)
             for out in definitions(stmt)
             if not self.values.waits(out)
         }
@@ -320,8 +299,9 @@ class _Emitter:
             case Accumulate(aggregated=True):
                 self.add_together(stmt)
             case Accumulate(array, index, value, _, atomic, once):
-                add = not (once and array in self.made.fresh)
-                self.store(array, index, value, add=add, atomic=atomic and not self.schedule.serial)
+                add = not (once and array in self.of.made.fresh)
+                atomic = atomic and not self.of.schedule.serial
+                self.store(array, index, value, add=add, atomic=atomic)
             case Combine():
                 self.combine(stmt)
             case Alloc(array):
@@ -390,7 +370,7 @@ class _Emitter:
         """Tell whether the threads of a warp share the additions of their vectors."""
         element = array.type.element
         return (
-            bool(self.target.warps and self.thread)
+            bool(self.of.target.warps and self.thread)
             and isinstance(element, Vector)
             and value.type == element
             and element.scalar == F32
@@ -482,7 +462,7 @@ class _Emitter:
         tight = self.values.text(stmt.value, ATOM)
         self.values.consumed((*stmt.index, stmt.value))
         self.write(*self.values.flush({stmt.array}))
-        if not self.schedule.serial:
+        if not self.of.schedule.serial:
             call = f"{_ATOMIC[stmt.op]}({where}, {value})"
             self.write(call if stmt.out is None else f"{self.values.name(stmt.out)} = {call}")
             return
@@ -523,7 +503,7 @@ class _Emitter:
     # Failures
 
     def fail(self, values: tuple[Value, ...]) -> None:
-        count, report = (self.names[array] for array in self.report[:2])
+        count, report = (self.names[array] for array in self.of.report[:2])
         self.write(f"if ti.atomic_add({count}[None], 1) == 0:")
         self.depth += 1
         self.write(f"{report}[None][0] = {literal(float(self.failures), F64)}")
@@ -621,13 +601,12 @@ class _Emitter:
     def stepping(self, *indices: Var) -> Generator[Collection[str]]:
         """Declare the step of those of some nested loops that have an opaque one; name these."""
         outer = self.one
-        stepped = {
-            self.names[index] for index in indices if index in self.made.opaque and self.sized
-        }
+        opaque, sized = self.of.made.opaque, self.of.parameters.sized
+        stepped = {self.names[index] for index in indices if index in opaque and sized}
         if stepped and not outer:
             self.one = self.names.new("one")
             # No length has a sign, but LLVM cannot know.
-            self.write(f"{self.one} = 1 + ({self.sized}.shape[0] >> 31)")
+            self.write(f"{self.one} = 1 + ({sized}.shape[0] >> 31)")
         yield stepped
         self.one = outer
 
@@ -761,20 +740,21 @@ class _Emitter:
             return
         axes = self.axes(loop)
         self.write(*self.values.flush(_written(loop)))
-        if not self.threads:
+        if not self.of.threads:
             stmts = [*needed_by(loop, self.for_each_part), *loop.body.stmts]
             indices = [self.names[index] for index in loop.indices]
-            serial = self.schedule.serial and not self.inside
+            serial = self.of.schedule.serial and not self.inside
             with self.stepping(*loop.indices) as stepped:
                 axes = self.with_names(indices, axes, stepped)
                 opened = open_nest(indices, axes, serial=serial, stepped=stepped)
                 self.iterations(loop, opened, stmts, stepped=stepped)
             return
-        part, depth = Part(self.names.new("part"), self.threads, self.schedule.short), self.depth
+        depth = self.depth
+        part = Part(self.names.new("part"), self.of.threads, self.of.schedule.short)
         self.open(*part.opened())
-        if self.schedule.outlined:
+        if self.of.schedule.outlined:
             self.hints[part.counter] = "ti.i32"
-            with self.outline(f"{self.title}_part"):
+            with self.outline(f"{self.of.parameters.kernel}_part"):
                 self.part(loop, axes, part)
         else:
             self.part(loop, axes, part)
@@ -880,10 +860,6 @@ def _sets_all_of(declared: Stmt, stmt: Stmt | None) -> bool:
     if is_long(stmt.value.type):  # set by loops
         return False
     return stmt.array is declared.array and not stmt.index
-
-
-def _hint(variable: Var) -> str:
-    return "ti.u1" if variable.type == BOOL else f"ti.{variable.type}"
 
 
 def _written(stmt: Stmt) -> Set[Array]:
