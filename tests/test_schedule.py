@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from difftile.ir.nodes import Array, Program
+from difftile.ir.nodes import Array, ParallelFor, Program
 from difftile.ir.parse import parse as parse_program
 from difftile.ir.printer import print_program
 from difftile.ir.types import F64, FieldType
@@ -33,6 +33,7 @@ from difftile.schedule.steps import (
     SmallCopies,
     SplitEnds,
     Spread,
+    Squares,
     Step,
     Strips,
     Threads,
@@ -82,7 +83,8 @@ def _drawn(rng: random.Random) -> Schedule:
         host = (Threads(rng.randrange(1, 99)), Copies(target), SmallCopies(target))
         device = (Grid(), Warps(), Tile(), Flat(), Rows(target))
         forms = (Unroll(), Jam(), SplitEnds(), Strips(rng.randrange(1, 65)), VectorMath(), Plain())
-        found = some((*host, Spread(7), *forms) if rng.random() < 0.5 else device)
+        host = (*host, Spread(7), Squares(rng.randrange(1, 65)), *forms)
+        found = some(host if rng.random() < 0.5 else device)
         return found or (Serial(),)
 
     long = some(range(2))
@@ -194,6 +196,44 @@ def test_what_is_chosen_for_sums_into_shared_elements(target: Target, n: int, wa
     assert str(found.schedule) == wanted
     assert all(all(reasons) for reasons in found.reasons)
     assert [*map(len, found.reasons)] == [*map(len, found.schedule.loops)]
+
+
+COLUMNS = parse_program("""
+program f(x: field<f32, 2>, y: field<f32, 2>, n: i32, m: i32)
+  parallel for i in 0:i32..n, j in 0:i32..m:
+    a: f32 = x[j, i]
+    y[i, j] = a
+""")
+
+
+@pytest.mark.parametrize(
+    ("target", "shape", "wanted"),
+    [
+        (CPU, (4000, 3000), "threads(64), squares(16)"),
+        (replace(CPU, threads=1), (4000, 3000), "serial, squares(16)"),
+        (replace(CPU, threads=1), (4000, 255), "serial"),  # its columns fit into a cache
+        (CPU, (100, 100_000), "threads(64)"),
+        (GPU, (4000, 3000), "grid"),
+    ],
+)
+def test_what_is_chosen_for_columns(target: Target, shape: tuple[int, int], wanted: str) -> None:
+    found = choose(analyse(COLUMNS, target), shape, Costs)
+    assert str(found.schedule).splitlines()[1] == f"loop 0: {wanted}"
+
+
+def test_squares_of_a_loop_are_at_its_place() -> None:
+    loop = TEXT.split("n: i32)\n", 1)[1].split("  parallel for r", maxsplit=1)[0]
+    two = parse_program(
+        f"program f(x: field<f64, 1>, y: field<f64, 1>, k: field<i32, 1>, "
+        f"v: field<f32, 2>, w: field<f32, 2>, n: i32)\n{loop}"
+        "  parallel for p in 0:i32..n, q in 0:i32..n:\n"
+        "    c: f32 = v[q, p]\n"
+        "    w[p, q] = c\n"
+    )
+    text = "program\nloop 0: threads(64), copies(y)\nloop 1: threads(64), squares(8)"
+    made = apply(two, parse(text, two), CPU)
+    (last,) = [s for s in made.program.body.stmts if isinstance(s, ParallelFor)][-1:]
+    assert [index.name for index in last.indices] == ["square", "square"]
 
 
 CLEARED = """

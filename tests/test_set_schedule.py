@@ -79,11 +79,18 @@ def stencil(x, y):
         y[i, j] = x[i, j] + x[i, j + 1]
 
 
+@dt.kernel
+def transposed(x, y):
+    for i, j in y:
+        y[i, j] = x[j, i] * x[j, i]
+
+
 KERNELS = {
     "scattered": (scattered, {"x": (N,), "at": (5,), "y": (5,)}),
     "summed": (summed, {"x": (3, N), "y": (3,)}),
     "gathered": (gathered, {"x": (N,), "at": (N,), "y": (N,)}),
     "largest": (largest, {"x": (7, N), "at": (5,), "y": (5,)}),
+    "transposed": (transposed, {"x": (N, 37), "y": (37, N)}),
     "stencil": (stencil, {"x": (3, N + 1), "y": (3, N)}),
 }
 
@@ -225,7 +232,8 @@ def test_a_line_that_is_no_number() -> None:
 def test_a_step_that_is_not_there() -> None:
     assert told(scattered, "forward", first(scattered), "threads, warp") == (
         "Wrong schedule: 'warp' is not a step; steps are serial, threads, grid, warps, tile, flat, "
-        "copies, small_copies, rows, spread, unroll, jam, split_ends, strips, vector_math, plain.\n"
+        "copies, small_copies, rows, spread, squares, unroll, jam, split_ends, strips, "
+        "vector_math, plain.\n"
         "  line +0\n"
         "  |     for i in x:\n"
         "  |     ^^^^^^^^^^^ of this loop"

@@ -9,6 +9,7 @@ from difftile.ir.nodes import Array, ParallelFor, Program, Stmt, Var
 from difftile.ir.walk import with_stmts
 from difftile.passes.by_warps import by_warps
 from difftile.passes.flatten import flatten
+from difftile.passes.in_squares import in_squares
 from difftile.passes.privatise import Copies as MadeCopies
 from difftile.passes.privatise import Plan, privatise, scatters_of
 from difftile.passes.rows import Rows as MadeRows
@@ -28,7 +29,17 @@ from difftile.schedule.schedule import (
     parallel_loops,
 )
 from difftile.schedule.speed import reorders
-from difftile.schedule.steps import Copies, Flat, Rows, Serial, SmallCopies, Spread, Tile, Warps
+from difftile.schedule.steps import (
+    Copies,
+    Flat,
+    Rows,
+    Serial,
+    SmallCopies,
+    Spread,
+    Squares,
+    Tile,
+    Warps,
+)
 from difftile.schedule.target import Polynomials, Target
 from difftile.schedule.vector_loops import LoopCode, loop_codes
 from difftile.schedule.vectorise_functions import Ends, Vectorised, ends_of, vectorise_functions
@@ -211,6 +222,12 @@ def _with_memory(
         target: What the program is compiled for.
     """
     left, spreads, parts = iter(numbers), schedule.numbers_of(Spread), parts_of(target.threads)
+    squares = {
+        k: step.side
+        for k, steps in enumerate(schedule.loops)
+        for step in steps
+        if isinstance(step, Squares)
+    }
     stmts, made_of = list[Stmt](), list[int]()
     copies, rows, sums = list[MadeCopies](), list[MadeRows](), list[Array]()
     for stmt in program.body.stmts:
@@ -219,6 +236,8 @@ def _with_memory(
             continue
         number = next(left)
         here, one = plan.of(number), with_stmts(program, (stmt,))
+        if number in squares:
+            one = in_squares(one, {0: squares[number]})
         one, its_copies = privatise(one, here, parts)
         one, its_rows = in_rows(one, here.rows)
         if number in spreads and not here.loops:

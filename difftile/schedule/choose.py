@@ -8,6 +8,7 @@ from math import prod
 from typing import Any, TypeAlias
 
 from difftile.ir.nodes import Array, ParallelFor
+from difftile.passes.in_squares import loops_over_columns
 from difftile.passes.privatise import ATOMICS, Plan, Scatter
 from difftile.passes.split_index_sets import BLOCK
 from difftile.passes.spread import has_long_sums
@@ -27,6 +28,7 @@ from difftile.schedule.steps import (
     Serial,
     SmallCopies,
     Spread,
+    Squares,
     Step,
     Threads,
     of_iterations,
@@ -38,6 +40,10 @@ from difftile.schedule.work import WAKING, LoopWork
 # launch itself takes. In elementary steps, of which one takes 0.1 to 0.2 ns without them.
 _VECTORS = 5_000
 
+_SIDE = 16  # of a square: the numbers of a cache line
+_WIDE = 256  # rows and columns of which caches do not hold all
+
+_IN_SQUARES = "an array is walked along columns, whose cache lines the next columns use"
 _IN_ROWS = "its sums are ordered: a row for each iteration, added up in one order"
 
 
@@ -154,6 +160,9 @@ def _on_host(
         loops[scatter.loop].append(_copies(of, plan, scatter))
     for scatter in plan.rows:
         loops[scatter.loop].append((Rows(of.names[scatter.target]), _IN_ROWS))
+    for number in loops_over_columns(of.program.body):
+        if min(works[number].axes[-2:]) >= _WIDE:
+            loops[number].append((Squares(_SIDE), _IN_SQUARES))
     for number in few:
         work = works[number]
         why = f"{work.axes[0]:,.0f} iterations or rows are fewer than threads can share"

@@ -11,6 +11,7 @@ from math import prod
 from typing import Any, TypeAlias
 
 from difftile.ir.types import FLOATS, scalar_of
+from difftile.passes.in_squares import loops_over_columns
 from difftile.passes.privatise import ORDERED_PARTS, Scatter
 from difftile.passes.spread import has_long_sums, may_spread
 from difftile.schedule.analysis import Analysis
@@ -25,6 +26,7 @@ from difftile.schedule.steps import (
     Serial,
     SmallCopies,
     Spread,
+    Squares,
     Step,
     Strips,
     Threads,
@@ -35,6 +37,9 @@ from difftile.schedule.steps import (
 from difftile.schedule.work import LoopWork
 
 Steps: TypeAlias = tuple[Step, ...]
+
+SIDES = (16, 32, 64)
+"""The iterations along a side of a square."""
 
 _SHORTEST, _LONGEST = 8, 64  # strips that are worth a measurement
 
@@ -121,6 +126,10 @@ def _on_host(of: Analysis, number: int, key: tuple[Any, ...]) -> Iterator[Steps]
                 yield threads, *copies
     if fits_in_pieces(of, number, of.work.loops(key)[number]):
         yield threads, Spread(of.target.parts)
+    if number in loops_over_columns(of.program.body):
+        for side in SIDES:
+            yield Serial(), Squares(side)
+            yield threads, Squares(side)
 
 
 def fits_in_pieces(of: Analysis, number: int, work: LoopWork) -> bool:

@@ -28,6 +28,7 @@ from difftile.schedule.steps import (
     Serial,
     SmallCopies,
     Spread,
+    Squares,
     Step,
     Threads,
     Tile,
@@ -41,7 +42,7 @@ from difftile.schedule.vector_loops import is_innermost, trips
 
 _PART = re.compile(r"(\w+)(?:\(([^()]*)\))?")
 _LOOP = re.compile(r"loop (\d+): (.*)")
-_ON_HOST = (Serial, Threads, Copies, SmallCopies, Spread, Form)
+_ON_HOST = (Serial, Threads, Copies, SmallCopies, Spread, Squares, Form)
 _ON_DEVICE = (Grid, Warps, Tile, Flat)
 
 

@@ -94,6 +94,17 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
+class Squares:
+    """Iterations over rows and columns run in squares: see `in_squares`.
+
+    Args:
+        side: The number of rows and columns of a square.
+    """
+
+    side: int
+
+
+@dataclass(frozen=True, slots=True)
 class Unroll:
     """Short inner loops are written out: see `unroll_loops`."""
 
@@ -133,7 +144,18 @@ Form: TypeAlias = Unroll | Jam | SplitEnds | Strips | VectorMath | Plain
 """Steps about the code of an iteration on a CPU, which come after all others."""
 
 Step: TypeAlias = (
-    Serial | Threads | Grid | Warps | Tile | Flat | Copies | SmallCopies | Rows | Spread | Form
+    Serial
+    | Threads
+    | Grid
+    | Warps
+    | Tile
+    | Flat
+    | Copies
+    | SmallCopies
+    | Rows
+    | Spread
+    | Squares
+    | Form
 )
 
 _KINDS: dict[str, type[Step]] = {
@@ -147,6 +169,7 @@ _KINDS: dict[str, type[Step]] = {
     "small_copies": SmallCopies,
     "rows": Rows,
     "spread": Spread,
+    "squares": Squares,
     "unroll": Unroll,
     "jam": Jam,
     "split_ends": SplitEnds,

@@ -148,7 +148,11 @@ def _whole(of: Analysis, key: tuple[Any, ...], chosen: Chosen, steps: Sequence[S
     if before.serial and any(Serial() not in every for every in steps):
         # Copies of ordered sums are by threads where the program is.
         parts = Threads(of.target.parts)
-        steps = [(parts, *s[1:]) if s[0] == Serial() and s[1:] else s for s in steps]
+        steps = [(parts, *s[1:]) if any(map(_is_copies, s)) else s for s in steps]
     serial = all(every[0] == Serial() for every in steps)
     short = before.outlined and not serial and of.is_short(key)
     return replace(chosen, schedule=replace(before, loops=tuple(steps), serial=serial, short=short))
+
+
+def _is_copies(step: Step) -> bool:
+    return isinstance(step, (Copies, SmallCopies))

@@ -87,6 +87,7 @@ from difftile.passes.flatten import flat_loop, flatten
 from difftile.passes.fold import fold
 from difftile.passes.forwards import forwards
 from difftile.passes.hoist_accumulations import hoist_accumulations
+from difftile.passes.in_squares import in_squares, loops_over_columns
 from difftile.passes.index_bounds import doubts
 from difftile.passes.inline_primals import inline_primals
 from difftile.passes.instrument import beginning, counted_kinks, iteration, marked
@@ -271,6 +272,12 @@ def _rows(program: Program, options: Options) -> Result:
 def _transpose_sums(program: Program, options: Options) -> Result:
     warps = options.flag("warps", default=False)
     return _checked(program, (transpose_sums(program, warps=warps),), options)
+
+
+def _in_squares(program: Program, options: Options) -> Result:
+    """Run all loops in squares that can, of three iterations along a side."""
+    loops = loops_over_columns(program.body)
+    return _checked(program, (in_squares(program, dict.fromkeys(loops, 3)),), options)
 
 
 def _flatten(program: Program, options: Options) -> Result:
@@ -965,6 +972,7 @@ PASSES: dict[str, Adapter] = {
         simplify=_same(simplify),
         pruned=_same(pruned),
     ),
+    "in_squares": _in_squares,
     "index_bounds": _index_bounds,
     "known_indices": _known_indices,
     "promises": _verify,
