@@ -209,11 +209,13 @@ program f(x: field<f32, 2>, y: field<f32, 2>, n: i32, m: i32)
 @pytest.mark.parametrize(
     ("target", "shape", "wanted"),
     [
-        (CPU, (4000, 3000), "threads(64), squares(16)"),
-        (replace(CPU, threads=1), (4000, 3000), "serial, squares(16)"),
-        (replace(CPU, threads=1), (4000, 255), "serial"),  # its columns fit into a cache
-        (CPU, (100, 100_000), "threads(64)"),
-        (GPU, (4000, 3000), "grid"),
+        (CPU, (4096, 3000), "threads(64), squares(16)"),
+        (CPU, (768, 3000), "threads(64), squares(16)"),
+        (CPU, (4000, 3000), "threads(64)"),  # whose rows are spread over the places of a cache
+        (replace(CPU, threads=1), (4096, 3000), "serial, squares(16)"),
+        (replace(CPU, threads=1), (4096, 255), "serial"),  # its columns fit into a cache
+        (CPU, (128, 100_000), "threads(64)"),
+        (GPU, (4096, 3000), "grid"),
     ],
 )
 def test_what_is_chosen_for_columns(target: Target, shape: tuple[int, int], wanted: str) -> None:

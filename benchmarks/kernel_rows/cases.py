@@ -43,6 +43,12 @@ def stencil(x, y):
 
 
 @dt.kernel
+def transpose(x, y):
+    for i, j in y:
+        y[i, j] = x[j, i] * x[j, i]
+
+
+@dt.kernel
 def gather(x, index, y):
     for i in y:
         y[i] = x[index[i]] * x[index[i]]
@@ -248,6 +254,11 @@ def make_stencil(scale: float) -> Case:
     )
 
 
+def make_transpose(scale: float) -> Case:
+    n = side(2048, scale)
+    return Case(transpose, peers.make_transpose, {"x": normal(n, n)}, {"y": (n, n)})
+
+
 def make_gather(scale: float) -> Case:
     n = round(scale * 2**20)
     index = {"index": random_index(n)}
@@ -338,6 +349,7 @@ CASES: dict[str, Callable[[float], Case]] = {
     "multiply-adds": make_multiply_adds,
     "map": make_map,
     "stencil": make_stencil,
+    "transpose": make_transpose,
     "gather": make_gather,
     "scatter-add": make_scatter,
     "sum": make_sum,

@@ -34,6 +34,10 @@ def stencil(x: Any) -> Arrays:
     return (inner + 0.2 * (around - 4.0 * inner),)
 
 
+def transpose(x: Any) -> Arrays:
+    return ((x * x).T,)
+
+
 def gather(x: Any, index: Any) -> Arrays:
     found = x[index]
     return (found * found,)
@@ -112,6 +116,7 @@ KERNELS: dict[str, Callable[..., Arrays]] = {
     "multiply-adds": multiply_adds,
     "map": map_,
     "stencil": stencil,
+    "transpose": transpose,
     "gather": gather,
     "scatter-add": scatter,
     "sum": sum_,

@@ -101,6 +101,19 @@ def stencil_adjoint(x: Any, y_bar: Any) -> Arrays:
     return (bar,)
 
 
+def transpose(x: Any) -> Arrays:
+    y = np.ascontiguousarray(x.T)
+    y *= y
+    return (y,)
+
+
+def transpose_adjoint(x: Any, y_bar: Any) -> Arrays:
+    bar = np.ascontiguousarray(y_bar.T)
+    bar *= x
+    bar *= np.float32(2.0)
+    return (bar,)
+
+
 def gather(x: Any, index: Any) -> Arrays:
     y = x[index]
     y *= y
@@ -310,6 +323,7 @@ KERNELS: dict[str, NumpyPeer] = {
     "multiply-adds": NumpyPeer(multiply_adds, multiply_adds_adjoint),
     "map": NumpyPeer(map_, map_adjoint),
     "stencil": NumpyPeer(stencil, stencil_adjoint),
+    "transpose": NumpyPeer(transpose, transpose_adjoint),
     "gather": NumpyPeer(gather, gather_adjoint),
     "scatter-add": NumpyPeer(scatter, scatter_adjoint),
     "sum": NumpyPeer(sum_, sum_adjoint),

@@ -136,6 +136,20 @@ def make_stencil(x, y) -> Peer:
     return Peer(forward, adjoint, forward)
 
 
+def make_transpose(x, y) -> Peer:
+    @ti.kernel
+    def forward():
+        for i, j in y:
+            y[i, j] = x[j, i] * x[j, i]
+
+    @ti.kernel
+    def adjoint():
+        for i, j in x:
+            x.grad[i, j] = x.grad[i, j] + 2.0 * x[i, j] * y.grad[j, i]
+
+    return Peer(forward, adjoint, forward)
+
+
 def make_gather(x, index, y) -> Peer:
     @ti.kernel
     def forward():

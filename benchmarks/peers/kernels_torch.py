@@ -33,6 +33,10 @@ def stencil(x: Any) -> Tensors:
     return (inner + 0.2 * (around - 4.0 * inner),)
 
 
+def transpose(x: Any) -> Tensors:
+    return ((x * x).T.contiguous(),)
+
+
 def gather(x: Any, index: Any) -> Tensors:
     found = x[index]
     return (found * found,)
@@ -110,6 +114,7 @@ KERNELS: dict[str, Callable[..., Tensors]] = {
     "multiply-adds": multiply_adds,
     "map": map_,
     "stencil": stencil,
+    "transpose": transpose,
     "gather": gather,
     "scatter-add": scatter,
     "sum": sum_,

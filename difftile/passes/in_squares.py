@@ -1,8 +1,8 @@
 """Loops over rows and columns in squares, where an array is walked along its columns.
 
 In `y[i, j] = x[j, i]` neighbouring iterations load from different rows: of each cache line one
-number is used, and the line is gone before the next row needs its neighbour. Within a square the
-lines of both arrays stay in the cache (loop tiling: Wolf and Lam, "A data locality optimizing
+number is used, and the line may be gone before the next row needs its neighbour. Within a square
+the lines of both arrays stay in the cache (loop tiling: Wolf and Lam, "A data locality optimizing
 algorithm", 1991). Iterations of a parallel loop may run in any order.
 """
 
@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from difftile.ir.facts import fact
 from difftile.ir.nodes import (
     Accumulate,
+    Array,
     Block,
     Combine,
     Const,
@@ -26,7 +27,7 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
-from difftile.ir.types import I32
+from difftile.ir.types import I32, nbytes_of
 from difftile.ir.walk import walk, with_some
 from difftile.ops.build import OpBuilder
 from difftile.passes.affine import affine, definitions_of
@@ -49,21 +50,28 @@ def in_squares(program: Program, sides: Mapping[int, int]) -> Program:
 
 
 @fact
-def loops_over_columns(body: Block) -> frozenset[int]:
-    """Return the numbers of the parallel loops for which squares are worth a thought.
+def loops_over_columns(body: Block) -> Mapping[int, int]:
+    """Return the parallel loops that can run in squares, by their number.
 
     Their last two axes walk an array along columns, and no other loops or sums are inside: the
     order of sums would be another one.
+
+    Returns:
+        The bytes of an element of that array.
     """
     defs = definitions_of(body)
     loops = [stmt for stmt in body.stmts if isinstance(stmt, ParallelFor)]
-    return frozenset(k for k, loop in enumerate(loops) if _has_columns(loop, defs))
+    arrays = {k: _over_columns(loop, defs) for k, loop in enumerate(loops)}
+    return {
+        k: nbytes_of(array.type.element, ()) for k, array in arrays.items() if array is not None
+    }
 
 
-def _has_columns(loop: ParallelFor, defs: Mapping[Var, Stmt]) -> bool:
+def _over_columns(loop: ParallelFor, defs: Mapping[Var, Stmt]) -> Array | None:
+    """Return an array that a loop walks along columns, if it can run in squares."""
     stmts = list(walk(loop.body))
     if len(loop.indices) < 2 or loop.ordered or any(map(_prevents, stmts)):
-        return False
+        return None
     row, column = loop.indices[-2:]
 
     def walks_columns(index: tuple[Value, ...]) -> bool:
@@ -71,12 +79,12 @@ def _has_columns(loop: ParallelFor, defs: Mapping[Var, Stmt]) -> bool:
         jumps = any(form.factor(column) for form in before)
         return jumps and not last.factor(column) and abs(last.factor(row)) == 1
 
-    places = [
-        stmt.index[: stmt.array.type.ndim]
-        for stmt in stmts
-        if isinstance(stmt, (Load, Store, Accumulate)) and stmt.array.size is None
-    ]
-    return any(len(place) > 1 and walks_columns(place) for place in places)
+    for stmt in stmts:
+        if isinstance(stmt, (Load, Store, Accumulate)) and stmt.array.size is None:
+            place = stmt.index[: stmt.array.type.ndim]
+            if len(place) > 1 and walks_columns(place):
+                return stmt.array
+    return None
 
 
 def _prevents(stmt: Stmt) -> bool:
