@@ -62,6 +62,7 @@ PATHS: dict[str, int] = {
     "tests/test_ops.py": MEANING,
     "tests/test_parse.py": MEANING,
     "tests/test_plain_python.py": MEANING,
+    "tests/test_random_lengths.py": MEANING,
     "tests/test_revolve.py": MEANING,
     "tests/test_scalar_slopes.py": MEANING,
     "tests/test_simplify.py": MEANING,
