@@ -1,7 +1,7 @@
 """Which tests of indices may fail in a launch, by bounds on affine forms of loop indices.
 
 The integers of a launch are given. A value is then an affine form of symbols: loop indices, and the
-results of operations that are not followed further (`interval_sums`). What may pass the limits of a
+results of operations that are not followed further (`symbols`). What may pass the limits of a
 type is given up, since such integers wrap around.
 """
 
@@ -41,7 +41,8 @@ from difftile.passes.interval_operations import (
     SPELLED,
     result_of,
 )
-from difftile.passes.interval_sums import (
+from difftile.passes.intervals import Interval, fits
+from difftile.passes.symbols import (
     UNDECIDED,
     Known,
     Need,
@@ -53,7 +54,6 @@ from difftile.passes.interval_sums import (
     exactly,
     negated,
 )
-from difftile.passes.intervals import Interval, fits
 from difftile.records import dataclass
 
 UNCOUNTED = 2**31

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from difftile.passes.affine import Affine
-from difftile.passes.interval_sums import Symbols, Truth, Whole, negated
 from difftile.passes.intervals import OPERATIONS
+from difftile.passes.symbols import Symbols, Truth, Whole, negated
 
 _Rule: TypeAlias = Callable[..., "Whole | None"]
 

@@ -1021,7 +1021,7 @@ COVERED = {
     "forms": "conflicts",
     "integers": "conflicts",
     "interval_operations": "index_bounds",
-    "interval_sums": "index_bounds",
+    "symbols": "index_bounds",
     "intervals": "component_logs",
     "iterations": "conflicts",
     "late_additions": "ruled",
