@@ -25,9 +25,9 @@ from difftile.compile.adjoint_plan import make_plans
 from difftile.diagnostics import DifftileError
 from difftile.ir.nodes import Array, Const, Load, Store
 from difftile.ir.types import is_float
-from difftile.ir.walk import WRITES, regions, walk
+from difftile.ir.walk import WRITES, parallel_loops, regions, walk
 from difftile.schedule.apply import codes_of
-from difftile.schedule.schedule import Schedule, parallel_loops
+from difftile.schedule.schedule import Schedule
 from difftile.schedule.steps import Serial
 from difftile.schedule.vector_loops import LoopCode
 from tests import harness

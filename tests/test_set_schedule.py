@@ -17,7 +17,7 @@ import difftile as dt
 from difftile.compile.adjoint_plan import make_plans
 from difftile.diagnostics import ScheduleMismatch
 from difftile.ir.parse import parse as parse_program
-from difftile.ir.walk import walk, with_tasks
+from difftile.ir.walk import parallel_loops, walk, with_tasks
 from difftile.recording import replay, windows
 from difftile.runtime.schedule_report import programs_of
 from difftile.runtime.set_schedule import graded_of
@@ -28,7 +28,7 @@ from difftile.schedule.choose import choose
 from difftile.schedule.costs import Costs
 from difftile.schedule.grids import Grids
 from difftile.schedule.legal import legal
-from difftile.schedule.schedule import Schedule, parallel_loops, parse
+from difftile.schedule.schedule import Schedule, parse
 from difftile.schedule.steps import Grid, Rows, written
 from difftile.schedule.target import Target
 from difftile.schedule.wishes import line_of, lines_of

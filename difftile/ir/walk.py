@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from math import inf
 from operator import is_
 from typing import TypeVar
 
@@ -227,6 +228,24 @@ def without_stmts(block: Block, drop: Callable[[Stmt], bool]) -> Block:
 def with_stmts(program: Program, stmts: Iterable[Stmt]) -> Program:
     """Return the program with another top level."""
     return replace(program, body=replace(program.body, stmts=tuple(stmts)))
+
+
+def parallel_loops(program: Program) -> list[ParallelFor]:
+    """Return the parallel loops of a program, in the order of the text."""
+    return [stmt for stmt in program.body.stmts if isinstance(stmt, ParallelFor)]
+
+
+def is_innermost(loop: For | While | ParallelFor) -> bool:
+    """Tell whether a loop has no other loops inside."""
+    inside = (s for region in regions(loop) for s in walk(region))
+    return not any(isinstance(s, (For, While)) for s in inside)
+
+
+def literal_length(start: Value, stop: Value) -> float:
+    """Return how many integers a range has, if both ends are literals; else infinity."""
+    if not (isinstance(start, Const) and isinstance(stop, Const)):
+        return inf
+    return max(0, int(stop.value) - int(start.value))
 
 
 def with_tasks(program: Program, change: Callable[[ParallelFor], Iterable[Stmt]]) -> Program:

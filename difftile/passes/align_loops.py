@@ -11,7 +11,7 @@ from math import prod
 
 from difftile.ir.nodes import Block, Const, If, ParallelFor, Program, Value
 from difftile.ir.types import BOOL, I32
-from difftile.ir.walk import with_tasks
+from difftile.ir.walk import parallel_loops, with_tasks
 from difftile.ops.build import OpBuilder
 
 _SMALLEST = 0.5  # part of a box; smaller loops keep their own
@@ -21,7 +21,7 @@ _Box = tuple[tuple[int, int], ...]
 
 def align_loops(program: Program) -> Program:
     """Return the program with loops over literal boxes widened to the largest that holds them."""
-    loops = [stmt for stmt in program.body.stmts if isinstance(stmt, ParallelFor)]
+    loops = parallel_loops(program)
     boxes = sorted({box for loop in loops if (box := _box(loop))}, key=_size, reverse=True)
 
     def widened(loop: ParallelFor) -> list[ParallelFor]:

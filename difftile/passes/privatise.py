@@ -34,7 +34,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import FLOATS, I32, numpy_dtype, scalar_of, shape_of
-from difftile.ir.walk import array_of, walk, with_blocks
+from difftile.ir.walk import array_of, parallel_loops, walk, with_blocks
 from difftile.ops.build import Expr, OpBuilder
 from difftile.records import dataclass
 
@@ -139,7 +139,7 @@ def _space(target: Array) -> int:
 
 def scatters_of(program: Program) -> tuple[Scatter, ...]:
     """Return the scatters of a program's parallel loops."""
-    loops = [stmt for stmt in program.body.stmts if isinstance(stmt, ParallelFor)]
+    loops = parallel_loops(program)
     return tuple(scatter for k, loop in enumerate(loops) for scatter in _scatters(k, loop))
 
 

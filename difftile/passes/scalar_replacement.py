@@ -27,7 +27,15 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
-from difftile.ir.walk import array_of, bound, regions, walk, with_operands, with_tasks
+from difftile.ir.walk import (
+    array_of,
+    bound,
+    parallel_loops,
+    regions,
+    walk,
+    with_operands,
+    with_tasks,
+)
 from difftile.passes.bounds import Ranges
 from difftile.passes.elements import Elements
 from difftile.passes.exclusive import owned_arrays
@@ -43,7 +51,7 @@ def scalar_replacement(program: Program) -> Program:
 
     program = with_tasks(program, replaced)
     # The serial top level is one thread: all of it is exclusive.
-    parallel = [s for s in program.body.stmts if isinstance(s, ParallelFor)]
+    parallel = parallel_loops(program)
     serial = Block(tuple(s for s in program.body.stmts if not isinstance(s, ParallelFor)))
     touched = {array_of(s) for loop in parallel for s in walk(loop.body)}
     owned = arrays_written(serial) - touched - _written_under_rules(program.body)

@@ -29,11 +29,19 @@ from difftile.ir.nodes import (
     Stmt,
     Value,
     Var,
-    While,
 )
 from difftile.ir.rewrite import Rewriter
 from difftile.ir.types import BOOL, I32
-from difftile.ir.walk import WRITES, Cloner, operands, walk, with_operands, with_some
+from difftile.ir.walk import (
+    WRITES,
+    Cloner,
+    is_innermost,
+    literal_length,
+    operands,
+    walk,
+    with_operands,
+    with_some,
+)
 from difftile.ops.build import Expr, OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of
 from difftile.passes.fold import Folding
@@ -72,7 +80,7 @@ class _Split(Rewriter[Builder]):
     def parts(self, stmt: For | ParallelFor) -> list[Stmt]:
         loop = stmt if isinstance(stmt, For) else last_axis(stmt)
         cut = _Cut(loop, ChainMap({}, self.defs))
-        if _is_short(loop) or not cut.found():
+        if literal_length(loop.start, loop.stop) < _FEWEST or not cut.found():
             return [stmt]
         if not (cut.lows or cut.highs):
             return [replace(stmt, body=_Inside(cut.simpler).block(stmt.body))]
@@ -81,11 +89,6 @@ class _Split(Rewriter[Builder]):
             if isinstance(stmt, For)
             else in_rows(stmt, lambda row: _parts(row, cut))
         )
-
-
-def is_innermost(loop: For | ParallelFor) -> bool:
-    """Tell whether there are no loops inside a loop."""
-    return not any(isinstance(s, (For, While)) for s in walk(loop.body))
 
 
 def last_axis(loop: ParallelFor) -> For:
@@ -351,13 +354,6 @@ def _parts(loop: For, cut: _Cut) -> list[Stmt]:
         b.append(one)
         inits = one.outs
     return b.stmts
-
-
-def _is_short(loop: For) -> bool:
-    start, stop = loop.start, loop.stop
-    if not (isinstance(start, Const) and isinstance(stop, Const)):
-        return False
-    return int(stop.value) - int(start.value) < _FEWEST
 
 
 def _computed(b: OpBuilder, form: Affine[Var]) -> Expr:

@@ -28,11 +28,11 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import F32, F64, I32, field_type, scalar_of
-from difftile.ir.walk import Cloner, array_of, definitions, walk
+from difftile.ir.walk import Cloner, array_of, definitions, is_innermost, walk
 from difftile.ops.build import Expr, OpBuilder, zero
 from difftile.passes.blocked_sum import wide, wide_type
 from difftile.passes.reductions import reductions
-from difftile.passes.split_index_sets import in_blocks, is_innermost
+from difftile.passes.split_index_sets import in_blocks
 
 _ZERO = Const(0, I32)
 

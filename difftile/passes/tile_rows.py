@@ -38,7 +38,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import BOOL, F32, F64, I32, FieldType, numpy_dtype, scalar_of
-from difftile.ir.walk import array_of, walk, with_blocks
+from difftile.ir.walk import array_of, literal_length, walk, with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of
 from difftile.passes.divergence import Divergence
@@ -208,7 +208,7 @@ class _Tiling:
                 body = replace(stmt.body, stmts=tuple(stmts))
                 self.b.append(replace(stmt, body=body))
             else:
-                rows = {} if _is_short(stmt) else self.rows(stmt)
+                rows = {} if literal_length(stmt.start, stmt.stop) <= _SHORT else self.rows(stmt)
                 if rows:
                     self.cut.append(stmt)
                     self.loop_in_tiles(stmt, rows)

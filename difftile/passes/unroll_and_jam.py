@@ -36,7 +36,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import I32, is_float
-from difftile.ir.walk import Cloner, definitions, walk, with_some
+from difftile.ir.walk import Cloner, definitions, literal_length, walk, with_some
 from difftile.ops.build import OpBuilder
 from difftile.passes.divergence import Divergence
 from difftile.passes.equal_numbers import compares_numbers
@@ -117,7 +117,7 @@ class _Varying(Divergence):
         inner = any(isinstance(s, (For, While)) for s in walk(stmt.body))
         if inner:
             return any(map(self.waits, stmt.body.stmts))
-        return not _is_short(stmt) and _has_recurrence(stmt)
+        return literal_length(stmt.start, stmt.stop) >= _SHORT and _has_recurrence(stmt)
 
     def is_shared(self, stmt: Stmt) -> bool:
         """Tell whether a statement is run once for both iterations."""
@@ -182,13 +182,6 @@ class _Jam:
             self.block(loop.body)
         body = Block(tuple(stmts), values(loop.body.results))
         self.b.append(For(index, start, stop, carries, inits, body, fresh(loop.outs), loop.span))
-
-
-def _is_short(loop: For) -> bool:
-    start, stop = loop.start, loop.stop
-    if not (isinstance(start, Const) and isinstance(stop, Const)):
-        return False
-    return int(stop.value) - int(start.value) < _SHORT
 
 
 def _has_recurrence(loop: For) -> bool:

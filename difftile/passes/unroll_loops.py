@@ -7,7 +7,7 @@ has looked for loops to make vectors of.
 from __future__ import annotations
 
 from collections.abc import Collection
-from math import prod
+from math import inf, prod
 
 from difftile.ir.build import Builder
 from difftile.ir.nodes import (
@@ -26,7 +26,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.rewrite import Rewriter
 from difftile.ir.types import I32, shape_of
-from difftile.ir.walk import Cloner, regions, walk, with_blocks, with_some
+from difftile.ir.walk import Cloner, literal_length, regions, walk, with_blocks, with_some
 from difftile.ops.build import OpBuilder
 from difftile.ops.table import OPS
 from difftile.passes.fold import Folding
@@ -83,22 +83,15 @@ def _unrolled_size(block: Block) -> int | None:
         sizes = [_unrolled_size(region) for region in regions(stmt)]
         size = sum(one for one in sizes if one is not None)
         if isinstance(stmt, For):
-            count = trips(stmt)
-            if count is None or None in sizes or count * size > LARGEST:
+            turns = literal_length(stmt.start, stmt.stop)
+            if turns == inf or None in sizes or turns * size > LARGEST:
                 return None
-            total += count * size
+            total += int(turns) * size
         elif None in sizes:
             return None
         else:
             total += weight(stmt) + size
     return total
-
-
-def trips(loop: For) -> int | None:
-    """Return the number of iterations, where it is a literal."""
-    if not (isinstance(loop.start, Const) and isinstance(loop.stop, Const)):
-        return None
-    return max(0, int(loop.stop.value) - int(loop.start.value))
 
 
 def weight(stmt: Stmt) -> int:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.compile.stage import DerivedCode
+from difftile.ir.walk import parallel_loops
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.runtime.vector_report import arguments_of
-from difftile.schedule.schedule import parallel_loops
 from difftile.schedule.steps import text_of
 from difftile.schedule.wishes import line_of
 from difftile.substrate import current_session

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from difftile.ir.nodes import Array, ParallelFor, Program, Stmt, Var
-from difftile.ir.walk import with_stmts
+from difftile.ir.walk import parallel_loops, with_stmts
 from difftile.passes.by_warps import by_warps
 from difftile.passes.flatten import flatten
 from difftile.passes.in_squares import in_squares
@@ -22,12 +22,7 @@ from difftile.schedule.forms import Formed, Forms, Wanted
 from difftile.schedule.grids import Grid, Grids, on_grids
 from difftile.schedule.opaque_steps import opaque_steps
 from difftile.schedule.scatters import parts_of
-from difftile.schedule.schedule import (
-    Schedule,
-    arrays_by_name,
-    loops_of_functions,
-    parallel_loops,
-)
+from difftile.schedule.schedule import Schedule, arrays_by_name, loops_of_functions
 from difftile.schedule.speed import reorders
 from difftile.schedule.steps import (
     Copies,

@@ -8,6 +8,7 @@ from math import prod
 from typing import Any, TypeAlias
 
 from difftile.ir.nodes import Array, ParallelFor
+from difftile.ir.walk import parallel_loops
 from difftile.passes.in_squares import loops_over_columns
 from difftile.passes.privatise import ATOMICS, Plan, Scatter
 from difftile.passes.split_index_sets import BLOCK
@@ -19,7 +20,7 @@ from difftile.schedule.forms import WHY, Forms
 from difftile.schedule.legal import fits_in_pieces
 from difftile.schedule.scatters import choose as choose_plan
 from difftile.schedule.scatters import rows_of
-from difftile.schedule.schedule import Schedule, parallel_loops
+from difftile.schedule.schedule import Schedule
 from difftile.schedule.speed import STEP
 from difftile.schedule.steps import (
     Copies,

@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TypeAlias
 
 from difftile.ir.nodes import ParallelFor, Program
+from difftile.ir.walk import parallel_loops
 from difftile.passes.split_index_sets import split_index_sets
 from difftile.passes.unroll_and_jam import unroll_and_jam
 from difftile.passes.unroll_loops import unroll_loops
-from difftile.schedule.schedule import parallel_loops
 from difftile.schedule.steps import Form, Jam, SplitEnds, Strips, Unroll, VectorMath
 from difftile.schedule.strips import in_strips, length_of
 from difftile.schedule.vectorise_functions import Vectorised

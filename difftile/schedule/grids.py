@@ -14,7 +14,6 @@ from difftile.ir.nodes import (
     Alloc,
     Array,
     Block,
-    Const,
     For,
     Let,
     ParallelFor,
@@ -24,7 +23,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import is_float, shape_of
-from difftile.ir.walk import definitions, walk, with_tasks
+from difftile.ir.walk import definitions, literal_length, walk, with_tasks
 from difftile.passes.interleave import interleave
 from difftile.passes.tile_rows import BLOCK, tile_rows
 from difftile.records import dataclass
@@ -157,12 +156,8 @@ def on_grids(
 
 def literal_count(loop: ParallelFor) -> int | None:
     """Return the number of iterations, if all bounds are literals."""
-    lengths: list[int] = []
-    for start, stop in zip(loop.starts, loop.stops, strict=True):
-        if not (isinstance(start, Const) and isinstance(stop, Const)):
-            return None
-        lengths.append(max(0, int(stop.value) - int(start.value)))
-    return prod(lengths)
+    lengths = [*map(literal_length, loop.starts, loop.stops)]
+    return None if inf in lengths else int(prod(lengths))
 
 
 def _floats(body: Block) -> float:
@@ -184,11 +179,8 @@ def _elements(body: Block) -> int:
 
 def _writes_a_row(loop: For) -> bool:
     """Tell whether a long loop writes neighbouring elements of memory one after the other."""
-    ends = (loop.start, loop.stop)
-    if all(isinstance(end, Const) for end in ends):
-        start, stop = (int(end.value) for end in ends if isinstance(end, Const))
-        if stop - start <= _SHORT:
-            return False
+    if literal_length(loop.start, loop.stop) <= _SHORT:
+        return False
     along = {loop.index}
     for stmt in walk(loop.body):
         match stmt:

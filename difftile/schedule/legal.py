@@ -11,12 +11,13 @@ from math import prod
 from typing import Any, TypeAlias
 
 from difftile.ir.types import FLOATS, scalar_of
+from difftile.ir.walk import parallel_loops
 from difftile.passes.in_squares import loops_over_columns
 from difftile.passes.privatise import ORDERED_PARTS, Scatter
 from difftile.passes.spread import has_long_sums, may_spread
 from difftile.schedule.analysis import Analysis
 from difftile.schedule.scatters import copies_of, rows_of
-from difftile.schedule.schedule import Schedule, parallel_loops
+from difftile.schedule.schedule import Schedule
 from difftile.schedule.steps import (
     Copies,
     Form,

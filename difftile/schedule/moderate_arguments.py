@@ -39,13 +39,20 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import F32, F64, FLOATS, I32, I64, Scalar, Type, scalar_of
-from difftile.ir.walk import WRITES, Cloner, add_carries, definitions, walk, without_stmts
+from difftile.ir.walk import (
+    WRITES,
+    Cloner,
+    add_carries,
+    definitions,
+    literal_length,
+    walk,
+    without_stmts,
+)
 from difftile.ops.build import OpBuilder
 from difftile.passes.dce import dce
 from difftile.passes.split_index_sets import in_blocks, last_axis
 from difftile.records import dataclass
 from difftile.schedule.sources import Sources
-from difftile.schedule.vector_loops import trips
 
 _INTEGERS: dict[Type, Scalar] = {F32: I32, F64: I64}  # that have as many bits
 _ALL_BUT_SIGN: dict[Type, Const] = {F32: Const(2**31 - 1, I32), F64: Const(2**63 - 1, I64)}
@@ -99,7 +106,7 @@ def with_test(
         b.span = row.span
         conditions: list[Value] = []
         stop = row.stop
-        if trips(row) == np.inf and not is_long:
+        if literal_length(row.start, row.stop) == np.inf and not is_long:
             count = b.call("sub", row.stop, row.start)
             conditions.append(b.call("ge", count, Const(fewest(row), I32)))
             stop = b.call("select", conditions[0], row.stop, row.start)

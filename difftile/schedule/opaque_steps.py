@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from difftile.ir.nodes import Const, For, ParallelFor, Program, Stmt, Value, Var
-from difftile.ir.walk import walk
+from difftile.ir.nodes import For, ParallelFor, Program, Stmt, Var
+from difftile.ir.walk import literal_length, walk
 from difftile.schedule.vector_loops import LoopCode
 
 _FEW = 64  # iterations up to which LLVM may write all of them out, if it knows the number
@@ -61,11 +61,5 @@ def _long_axes(stmt: Stmt) -> Iterator[Var]:
         case _:
             axes = []
     for index, start, stop in axes:
-        if not _is_short(start, stop):
+        if literal_length(start, stop) > _FEW:
             yield index
-
-
-def _is_short(start: Value, stop: Value) -> bool:
-    if not (isinstance(start, Const) and isinstance(stop, Const)):
-        return False
-    return int(stop.value) - int(start.value) <= _FEW

@@ -12,11 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from math import inf
 
 from difftile.ir.facts import fact
-from difftile.ir.nodes import Array, Block, For, Let, ParallelFor, Program, Var
+from difftile.ir.nodes import Array, Block, For, Let, Program, Var
 from difftile.ir.printer import Names
-from difftile.ir.walk import walk
+from difftile.ir.walk import is_innermost, literal_length, parallel_loops, walk
 from difftile.passes.unroll_loops import CALLS
 from difftile.records import dataclass
 from difftile.schedule.steps import (
@@ -38,7 +39,6 @@ from difftile.schedule.steps import (
     step_of,
     text_of,
 )
-from difftile.schedule.vector_loops import is_innermost, trips
 
 _PART = re.compile(r"(\w+)(?:\(([^()]*)\))?")
 _LOOP = re.compile(r"loop (\d+): (.*)")
@@ -118,11 +118,6 @@ class Schedule:
         return replace(self, loops=tuple(map(kept, self.loops)))
 
 
-def parallel_loops(program: Program) -> list[ParallelFor]:
-    """Return the parallel loops of a program, in the order of the text."""
-    return [stmt for stmt in program.body.stmts if isinstance(stmt, ParallelFor)]
-
-
 @fact
 def loops_of_functions(body: Block) -> tuple[For, ...]:
     """Return the innermost serial loops of any length that compute functions."""
@@ -130,7 +125,7 @@ def loops_of_functions(body: Block) -> tuple[For, ...]:
         stmt
         for stmt in walk(body)
         if isinstance(stmt, For)
-        and trips(stmt) == float("inf")
+        and literal_length(stmt.start, stmt.stop) == inf
         and is_innermost(stmt)
         and any(isinstance(s, Let) and s.op in CALLS for s in walk(stmt.body))
     )

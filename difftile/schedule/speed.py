@@ -13,12 +13,12 @@ from math import prod
 from difftile.ir.facts import fact
 from difftile.ir.nodes import Block, Fail, For, Let, ParallelFor, Print, Program, While
 from difftile.ir.types import shape_of
-from difftile.ir.walk import regions, walk
+from difftile.ir.walk import literal_length, regions, walk
 from difftile.ops.scalar import is_exact
-from difftile.ops.table import OPS
+from difftile.passes.unroll_loops import CALLS
 from difftile.records import dataclass
 from difftile.schedule.target import Target
-from difftile.schedule.vector_loops import obstacle, trips
+from difftile.schedule.vector_loops import obstacle
 
 STEP = 0.15
 """Nanoseconds that a step takes."""
@@ -28,13 +28,6 @@ _POLYNOMIAL = 30  # in a loop of vectors, before it is divided
 _CALL = 100
 _UNROLLED = 200  # statements of loops inside a loop that LLVM writes out
 
-_CALLS = frozenset(
-    (
-        *("sin", "cos", "tan", "asin", "acos", "atan2", "tanh", "exp", "expm1", "log", "log1p"),
-        *("atan", "log2", "log10", "pow", "sigmoid", "log1pexp", "logit", "logsumexp"),
-        *(op.name for op in OPS.values() if op.value),
-    )
-)
 # Poles of these ops tell zeros of both signs apart, which vector instructions of fast math do not.
 _SIGNED_POLES = frozenset(("zeta", "polygamma"))
 _DENSE = ("determinant", "cofactors", "inverse", "solve", "cholesky", "polar", "svd", "sym_eig")
@@ -42,7 +35,7 @@ _STEPS = {
     **dict.fromkeys(("div", "mod", "floordiv", "raw_div", "raw_mod", "sqrt", "rsqrt"), 4),
     **dict.fromkeys(("norm", "normalized"), 10),
     **dict.fromkeys(_DENSE, _CALL),
-    **dict.fromkeys(_CALLS, _CALL),
+    **dict.fromkeys(CALLS, _CALL),
     "random_bits": 40,
 }
 
@@ -71,7 +64,7 @@ class Speed:
         )
 
     def _is_call(self, let: Let) -> bool:
-        return let.op in _CALLS and let.op not in self.polynomials
+        return let.op in CALLS and let.op not in self.polynomials
 
     def of(self, let: Let, *, in_vectors: bool) -> float:
         """Return the steps of an operation."""
@@ -121,7 +114,7 @@ def _written_out(block: Block) -> float:
         inner = sum(_written_out(region) for region in regions(stmt))
         match stmt:
             case For():
-                count += inner * trips(stmt)
+                count += inner * literal_length(stmt.start, stmt.stop)
             case While():
                 count = float("inf")
             case _:

@@ -33,7 +33,15 @@ from difftile.ir.nodes import (
     Write,
 )
 from difftile.ir.types import FLOATS, scalar_of, shape_of
-from difftile.ir.walk import WRITES, definitions, operands, regions, walk
+from difftile.ir.walk import (
+    WRITES,
+    definitions,
+    is_innermost,
+    literal_length,
+    operands,
+    regions,
+    walk,
+)
 from difftile.ops.table import ELEMENTWISE
 from difftile.passes.affine import affine
 from difftile.passes.split_index_sets import last_axis
@@ -210,21 +218,6 @@ def _copies(stmt: Stmt) -> list[For]:
     return copies if len(copies) == len(stmts) else []
 
 
-def is_innermost(loop: For | While | ParallelFor) -> bool:
-    """Tell whether a loop has no other loops inside."""
-    inside = (s for region in regions(loop) for s in walk(region))
-    return not any(isinstance(s, (For, While)) for s in inside)
-
-
-def trips(loop: For) -> float:
-    """Return the number of iterations of a loop, where that is a literal; else infinity."""
-    match loop:
-        case For(start=Const(start), stop=Const(stop)):
-            return int(stop) - int(start)
-        case _:
-            return float("inf")
-
-
 def obstacle(loop: For | ParallelFor, *, serial: bool, reorders: bool) -> Obstacle | None:
     """Return the obstacle to vector instructions in an innermost loop, except calls, or None.
 
@@ -250,7 +243,7 @@ def obstacle(loop: For | ParallelFor, *, serial: bool, reorders: bool) -> Obstac
 
 def _few(loop: For | ParallelFor) -> Obstacle | None:
     row = loop if isinstance(loop, For) else last_axis(loop)
-    size = trips(row) * sum(map(weight, walk(loop.body)))
+    size = literal_length(row.start, row.stop) * sum(map(weight, walk(loop.body)))
     return Obstacle("few", span=loop.span) if size <= LARGEST else None
 
 

@@ -35,7 +35,17 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import FLOATS, Vector, scalar_of, shape_of
-from difftile.ir.walk import definitions, operands, regions, walk, with_blocks, with_some
+from difftile.ir.walk import (
+    definitions,
+    is_innermost,
+    literal_length,
+    operands,
+    parallel_loops,
+    regions,
+    walk,
+    with_blocks,
+    with_some,
+)
 from difftile.ops.build import OpBuilder
 from difftile.ops.macros import component
 from difftile.passes.intervals import Intervals
@@ -43,10 +53,10 @@ from difftile.passes.unroll_loops import CALLS
 from difftile.records import dataclass
 from difftile.schedule.long_values import is_long
 from difftile.schedule.moderate_arguments import fewest, with_test
-from difftile.schedule.schedule import loops_of_functions, parallel_loops
+from difftile.schedule.schedule import loops_of_functions
 from difftile.schedule.sources import Source, Sources
 from difftile.schedule.target import Polynomials
-from difftile.schedule.vector_loops import is_innermost, obstacle, trips
+from difftile.schedule.vector_loops import obstacle
 
 _ORDERS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
 _FEWEST = 8  # iterations of a loop, where they are a literal
@@ -227,7 +237,7 @@ class _Chooser:
     def loop(self, loop: For | ParallelFor) -> list[Stmt]:
         """Return the statements in place of a loop."""
         lets = [s for s in walk(loop.body) if isinstance(s, Let) and s.op in CALLS]
-        if not lets or (isinstance(loop, For) and trips(loop) < _FEWEST):
+        if not lets or (isinstance(loop, For) and literal_length(loop.start, loop.stop) < _FEWEST):
             return [loop]
         is_long = False
         if isinstance(loop, For):
@@ -242,7 +252,11 @@ class _Chooser:
         made = {s.out: s for s in walk(loop.body) if isinstance(s, Let) and s.op in CALLS}
         limits = self.math.limits
         is_one = isinstance(loop, ParallelFor) and len(loop.indices) == 1
-        simple = is_long or is_one or (isinstance(loop, For) and trips(loop) < inf)
+        simple = (
+            is_long
+            or is_one
+            or (isinstance(loop, For) and literal_length(loop.start, loop.stop) < inf)
+        )
         if simple and not any(let.op in limits for let in made.values()):
             self.found |= {out: let.op for out, let in made.items()}
             return [loop]

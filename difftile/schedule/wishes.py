@@ -8,11 +8,11 @@ from typing import Any
 
 from difftile.diagnostics import ScheduleMismatch, counted
 from difftile.ir.nodes import ParallelFor, Program
+from difftile.ir.walk import parallel_loops
 from difftile.passes.scatter_to_gather import is_rim
 from difftile.schedule.analysis import Analysis
 from difftile.schedule.choose import Chosen, with_forms
 from difftile.schedule.legal import Steps, legal, others, reorders_sums
-from difftile.schedule.schedule import parallel_loops
 from difftile.schedule.steps import (
     Copies,
     Plain,

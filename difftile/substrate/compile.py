@@ -14,13 +14,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 from difftile.diagnostics import KernelError
 from difftile.ir.nodes import Array, Fail, ParallelFor, Program, Var
-from difftile.ir.walk import silent
+from difftile.ir.walk import parallel_loops, silent
 from difftile.passes.speculate import Usual
 from difftile.schedule.analysis import Analysis, analyse
 from difftile.schedule.choose import Chosen, choose
 from difftile.schedule.costs import Costs
 from difftile.schedule.legal import Steps, others
-from difftile.schedule.schedule import parallel_loops
 from difftile.schedule.speed import speaks
 from difftile.schedule.wishes import granted
 from difftile.substrate.backend import Launcher

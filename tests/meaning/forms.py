@@ -14,7 +14,7 @@ import numpy as np
 
 from difftile.ir.nodes import Accumulate, Array, Block, Program, Store, Var
 from difftile.ir.types import numpy_dtype, scalar_of
-from difftile.ir.walk import walk, with_blocks, with_tasks
+from difftile.ir.walk import parallel_loops, walk, with_blocks, with_tasks
 from difftile.passes import optimise, unroll_and_jam
 from difftile.passes.by_warps import by_warps
 from difftile.passes.componentwise import componentwise
@@ -30,7 +30,7 @@ from difftile.schedule.analysis import analyse
 from difftile.schedule.apply import apply
 from difftile.schedule.finish import finish
 from difftile.schedule.legal import legal
-from difftile.schedule.schedule import Schedule, parallel_loops, parse
+from difftile.schedule.schedule import Schedule, parse
 from difftile.schedule.steps import Copies, Serial, SmallCopies, Spread, Step, Threads
 from difftile.substrate import current_session
 from difftile.substrate.shared_storage import declared_late
