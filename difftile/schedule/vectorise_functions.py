@@ -148,6 +148,8 @@ def vectorise_functions(
         brief: Those of loops that it knows not to be.
         loops: The numbers of the parallel loops to look at; all by default.
     """
+    if not any(isinstance(s, Let) and s.op in CALLS for s in walk(program.body)):
+        return Vectorised(program, {})
     chooser = _Chooser(math, _decisive(program.body), serial, reorders, long, brief)
     changed = with_some(program, loops, lambda stmt: [*chooser.stmts([stmt])])
     return Vectorised(
