@@ -105,6 +105,8 @@ def atomic(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any, Any], Any]:
     """Return an atomic operation on an element, which returns what the element was."""
 
     def apply(container: Any, index: Any, value: Any) -> Any:
+        if isinstance(container, Shared):
+            return container.change(index, value, op)
         before = container[index]
         container[index] = op(before, value)
         return before
@@ -215,26 +217,88 @@ DENSE = _Known(
 )
 
 
+class Unordered(Exception):
+    """Lanes touch one element of shared memory, and do not meet in between."""
+
+
+class Shared:
+    """An array that the lanes of a warp share, and who touched its elements since lanes met.
+
+    Args:
+        count: Its length.
+        lanes: The lanes.
+    """
+
+    def __init__(self, count: int, lanes: _Lanes) -> None:
+        self._values: list[Any] = [math.nan] * count
+        self._lanes = lanes
+        self._touched: dict[int, tuple[int, set[int], set[str]]] = {}
+        self._lock = threading.Lock()
+
+    def _note(self, index: int, act: str) -> None:
+        """Note an access; those that go together are reads, and additions."""
+        lane, when = self._lanes.number.lane, self._lanes.number.met
+        since, who, acts = self._touched.get(index, (when, {lane}, {act}))
+        if since == when:
+            who, acts = who | {lane}, acts | {act}
+            if len(who) > 1 and (len(acts) > 1 or act == "write"):
+                raise Unordered(f"lanes {sorted(who)}: {' and '.join(sorted(acts))} of [{index}]")
+            self._touched[index] = when, who, acts
+        else:
+            self._touched[index] = when, {lane}, {act}
+
+    def __getitem__(self, index: int) -> Any:
+        with self._lock:
+            self._note(index, "read")
+            return self._values[index]
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        if not 0 <= index < len(self._values):
+            raise IndexError(index)
+        with self._lock:
+            self._note(index, "write")
+            self._values[index] = value
+
+    def change(self, index: int, value: Any, op: Callable[[Any, Any], Any]) -> Any:
+        """Change an element in one step."""
+        with self._lock:
+            self._note(index, "atomic")
+            before = self._values[index]
+            self._values[index] = op(before, value)
+            return before
+
+
 class _Lanes:
     """The lanes of one warp, which exchange values.
 
     Attributes:
         values: What each lane gives.
+        shared: The arrays that they share, in the order of their declarations.
     """
 
     def __init__(self) -> None:
         self.values: list[Any] = [None] * WARP
+        self.shared: list[Shared] = []
         self.barrier = threading.Barrier(WARP, timeout=30)
         self.number = threading.local()
 
     def run(self, lane: int, body: Callable[[int], None], thread: int) -> None:
         """Run a lane; the others do not wait for one that fails."""
-        self.number.lane = lane
+        self.number.lane, self.number.met, self.number.declared = lane, 0, 0
         try:
             body(thread)
         except BaseException:
             self.barrier.abort()
             raise
+
+    def declare(self, count: int) -> Shared:
+        """Return the array that lanes share of one declaration."""
+        number = self.number.declared
+        self.number.declared += 1
+        if self.number.lane == 0:
+            self.shared.append(Shared(count, self))
+        self.barrier.wait()
+        return self.shared[number]
 
     def exchanged(self, value: Any) -> list[Any]:
         """Return the values of all lanes, when all are here."""
@@ -269,9 +333,16 @@ class Warps:
         assert self._lanes is not None
         return self._lanes.exchanged(value)
 
+    def shared(self, _: Any, count: int) -> Shared:
+        """Return an array that the lanes of a warp have together."""
+        assert self._lanes is not None
+        return self._lanes.declare(count)
+
     def meet(self) -> None:
         """Wait for each other; the lane that writes then comes last, as it may."""
         self._exchanged(None)
+        assert self._lanes is not None
+        self._lanes.number.met += 1
         if self._lane == 0:
             time.sleep(1e-3)
 
@@ -344,7 +415,8 @@ class _AsPython(ast.NodeTransformer):
 def _with_lanes(stmt: ast.stmt) -> list[ast.stmt]:
     """Return a loop over threads as a call, where those of a warp exchange values."""
     text = ast.unparse(stmt)
-    if not isinstance(stmt, ast.For) or not ("warps.all_" in text or "warps.meet" in text):
+    together = ("warps.all_", "warps.meet", "warps.shared")
+    if not isinstance(stmt, ast.For) or not any(name in text for name in together):
         return [stmt]
     assert isinstance(stmt.target, ast.Name) and isinstance(stmt.iter, ast.Call)
     args = ast.arguments([], [ast.arg(stmt.target.id)], None, [], [], None, [])

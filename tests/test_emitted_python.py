@@ -55,6 +55,7 @@ FEW = Grids(
     several=Grid(2 * WARP),
     few=Grid(2),
     private=Grid(6, 2, least=3),
+    sharing=Grid(2 * WARP),
     tiled=Grid(4),
 )
 """So few threads that small loops take many strides."""
@@ -301,6 +302,47 @@ STATEMENTS = {
       e: f64 = add(c, d)
       yield e
     x[i] = b
+""",
+    "arrays that lanes share, between loops of all lanes and statements of one": """\
+  parallel for i in 0:i32..n:
+    local a: f64[37]
+    local b: f64[5]
+    for j in 0:i32..37:i32:
+      c: f64 = x[i]
+      l: f64 = cast(j)
+      d: f64 = mul(c, l)
+      a[j] = d
+    for k in 1:i32..4:i32:
+      m: i32 = sub(k, 1:i32)
+      o: i32 = mod(k, 5:i32)
+      q: f64 = a[m]
+      b[o] += q
+      u: f64 = b[o]
+      a[k] = u
+      h: i32 = add(k, 1:i32)
+      for r in h..9:i32:
+        t: f64 = mul(u, 0.1:f64)
+        a[r] += t
+    for e in 0:i32..9:i32:
+      g: i32 = mod(e, 5:i32)
+      v: f64 = a[e]
+      b[g] += v
+    w: f64 = b[2:i32]
+    x[i] = w
+""",
+    "an array that lanes share, and clear again and again": """\
+  parallel for i in 0:i32..n:
+    for k in 0:i32..3:i32, g <- c = s:
+      local a: f64[40]
+      for j in 0:i32..9:i32:
+        a[j] += c
+      for e in 0:i32..12:i32, total <- sum = 0.0:f64:
+        d: f64 = a[e]
+        v: f64 = add(sum, d)
+        yield v
+      h: f64 = mul(c, total)
+      yield h
+    x[i] = g
 """,
     "an element that all lanes read and one writes": """\
   m = shape(z, 1)

@@ -25,6 +25,7 @@ from difftile.schedule.steps import (
     Copies,
     Flat,
     Grid,
+    Lanes,
     Rows,
     Serial,
     SmallCopies,
@@ -32,7 +33,6 @@ from difftile.schedule.steps import (
     Step,
     Threads,
     Tile,
-    Warps,
     step_of,
     text_of,
 )
@@ -72,7 +72,7 @@ def _drawn(rng: random.Random) -> Schedule:
     def steps() -> tuple[Step, ...]:
         target = rng.choice(NAMES)
         host = (Threads(rng.randrange(1, 99)), Copies(target), SmallCopies(target))
-        device = (Grid(), Warps(), Tile(), Flat(), Rows(target))
+        device = (Grid(), Lanes(32), Tile(), Flat(), Rows(target))
         found = some((*host, Spread(7)) if rng.random() < 0.5 else device)
         return found or (Serial(),)
 
@@ -254,8 +254,8 @@ def test_a_loop_of_one_thread_is_one_part_without_atomics() -> None:
 def test_without_memory_sums_are_atomic() -> None:
     found = _chosen(SUMS, CPU, ((200,), 10**7)).schedule
     assert str(found.without_memory(64)) == "program outlined short\nloop 0: threads(64)"
-    rows = Schedule(((Grid(), Rows("y")), (Grid(), Warps())))
-    assert rows.without_memory(0).loops == ((Grid(),), (Grid(), Warps()))
+    rows = Schedule(((Grid(), Rows("y")), (Grid(), Lanes(32))))
+    assert rows.without_memory(0).loops == ((Grid(),), (Grid(), Lanes(32)))
 
 
 def test_a_schedule_is_applied_to_the_same_program_each_time() -> None:

@@ -93,8 +93,9 @@ class _Checker:
     def memory(self, stmt: Stmt) -> None:
         array = stmt.array if isinstance(stmt, Size) else array_of(stmt)
         match stmt:
-            case Alloc(array=local):
+            case Alloc(array=local, shared=shared):
                 self.require(local.size is not None, f"{local.name} has no size")
+                self.require(self.by_warps or not shared, f"{local.name} is shared by no lanes")
                 self.arrays.add(local)
             case Load(out, array, index):
                 self.require(out.type == element_type(array, index), f"load of {array.name}")

@@ -4,6 +4,11 @@ In `for i (parallel): for j: total += a[i, j] * x[j]`, threads side by side read
 and few iterations leave a GPU idle. Where a warp of 32 threads runs each iteration, its lanes take
 turns in the inner loop: they read neighbouring elements, and add up their sums by shuffles at the
 end. All lanes compute the statements outside such loops, and one of them writes.
+
+Local arrays that turns write are in memory that the warp shares. The lanes meet before and after
+each loop, and each single statement, that writes one; so a loop is shared only if the elements that
+one turn writes are touched in no other, or all turns add to them. Nothing else needs a barrier, and
+none can be under a condition that only some lanes take.
 """
 
 from __future__ import annotations
@@ -15,12 +20,12 @@ from difftile.ir.facts import defined_in
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
+    Array,
     Block,
     Combine,
     Const,
     Fail,
     For,
-    If,
     Load,
     Memory,
     ParallelFor,
@@ -30,33 +35,54 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
-from difftile.ir.types import F32, scalar_of
+from difftile.ir.types import F32, F64, I32, numpy_dtype, scalar_of
 from difftile.ir.walk import WRITES, regions, walk, with_blocks, with_tasks
 from difftile.passes.affine import Affine, Place, owns, place_of, ranges_of
 from difftile.passes.reductions import reductions
 from difftile.passes.warp_aggregate import Varying
 from difftile.records import dataclass
 
+WARP = 32  # lanes
+SHARED = 48 << 10
+"""The bytes of memory that a block of threads has together on any device of CUDA."""
+
 _SHUFFLED = (F32,)  # the numbers that lanes exchange
+_HELD = (F32, F64, I32)  # the numbers that shared memory holds
 _SHORT = 4  # turns of a serial loop that each lane can run by itself
 
 
 @dataclass(frozen=True, slots=True)
-class Lanes:
+class Sharing:
     """How the lanes of warps can share a parallel loop.
 
     Args:
         loops: The serial loops in which they take turns.
         reads_rows: Threads would read or write rows of memory each, where lanes share them.
         reads_columns: Threads read or write elements side by side, where lanes would not.
+        repeats: All lanes run other loops, each by itself.
+        arrays: The local arrays that they share.
+        added: The additions to these that several turns make to one element.
     """
 
     loops: tuple[For, ...]
     reads_rows: bool
     reads_columns: bool
+    repeats: bool = False
+    arrays: tuple[Array, ...] = ()
+    added: tuple[Accumulate, ...] = ()
+
+    @property
+    def wanted(self) -> bool:
+        """The user asks for one of the loops."""
+        return any(loop.by_lanes for loop in self.loops)
+
+    @property
+    def bytes(self) -> int:
+        """The shared memory of a warp."""
+        return sum(map(_bytes, self.arrays))
 
 
-def lanes_of(task: ParallelFor, defs: Mapping[Var, Stmt]) -> Lanes | None:
+def lanes_of(task: ParallelFor, defs: Mapping[Var, Stmt]) -> Sharing | None:
     """Return how the lanes of warps can share a parallel loop; None if they cannot.
 
     Args:
@@ -71,19 +97,28 @@ def lanes_of(task: ParallelFor, defs: Mapping[Var, Stmt]) -> Lanes | None:
     if not loops or not _may_share(task, loops, defs):
         return None
     accesses = [rows.of(loop) for loop in loops]
-    return Lanes(
-        tuple(loops), any("row" in a for a in accesses), any("column" in a for a in accesses)
+    added = [turns for loop in loops for turns in _turns_of(loop, defs).values() if turns]
+    sharing = Sharing(
+        tuple(loops),
+        reads_rows=any("row" in a for a in accesses),
+        reads_columns=any("column" in a for a in accesses),
+        repeats=_repeats(task.body, loops),
+        arrays=tuple({array: None for loop in loops for array in _turns_of(loop, defs)}),
+        added=tuple(stmt for stmts in added for stmt in stmts),
     )
+    return sharing if sharing.bytes <= SHARED else None
 
 
-def by_warps(program: Program, shared: Collection[Lanes]) -> Program:
+def by_warps(program: Program, shared: Collection[Sharing]) -> Program:
     """Return the program with some parallel loops run by warps.
 
     Args:
         program: A finished program.
         shared: The result of `lanes_of` for those loops.
     """
-    chosen = [loop for lanes in shared for loop in lanes.loops]
+    chosen = [loop for sharing in shared for loop in sharing.loops]
+    arrays = {array for sharing in shared for array in sharing.arrays}
+    added = [stmt for sharing in shared for stmt in sharing.added]
 
     def is_chosen(stmt: Stmt) -> bool:
         return isinstance(stmt, For) and any(stmt is loop for loop in chosen)
@@ -94,7 +129,10 @@ def by_warps(program: Program, shared: Collection[Lanes]) -> Program:
     def mark(stmt: Stmt) -> Stmt:
         if isinstance(stmt, Accumulate):
             # Threads of a warp no longer run iterations side by side.
-            return replace(stmt, aggregated=False)
+            atomic = any(stmt is one for one in added) if stmt.array in arrays else stmt.atomic
+            return replace(stmt, aggregated=False, atomic=atomic)
+        if isinstance(stmt, Alloc):
+            return replace(stmt, shared=stmt.array in arrays)
         inner = with_blocks(stmt, marked)
         return (
             replace(inner, by_lanes=True) if isinstance(inner, For) and is_chosen(stmt) else inner
@@ -121,6 +159,17 @@ class _Rows:
         self._fastest = task.indices[-1]
         self._varying = Varying(task)
 
+    def shares(self, loop: For, inner: list[For]) -> bool:
+        """Tell whether lanes share a loop, and not the loops inside of it."""
+        turns = _turns_of(loop, self._defs)
+        if not _is_reduction(loop) or None in turns.values():
+            return False
+        if loop.by_lanes:
+            return True
+        if turns:  # of which every write is one more reason to meet
+            return not inner and not _is_short(loop)
+        return "row" in self.of(loop) or not any("row" in self.of(one) for one in inner)
+
     def of(self, loop: For) -> set[str]:
         """Return "row" if a loop runs along rows, one for each thread; "column" if across them."""
         found: set[str] = set()
@@ -145,27 +194,29 @@ class _Rows:
 
 
 def _shared(block: Block, rows: _Rows) -> list[For]:
-    """Return the serial loops of a block that lanes share; none if it has others."""
+    """Return the serial loops of a block that lanes share."""
     found: list[For] = []
     for stmt in block.stmts:
-        if isinstance(stmt, While):
-            return []
-        if isinstance(stmt, For):
-            inner = _shared(stmt.body, rows)
-            along = [loop for loop in inner if "row" in rows.of(loop)]
-            if _is_shareable(stmt) and ("row" in rows.of(stmt) or not along):
-                found.append(stmt)
-            elif inner:
-                found += inner
-            elif not _is_short(stmt):
-                return []
-        elif isinstance(stmt, If):
-            for region in regions(stmt):
-                inner = _shared(region, rows)
-                if not inner and any(isinstance(s, (For, While)) for s in walk(region)):
-                    return []
-                found += inner
+        inner = [loop for region in regions(stmt) for loop in _shared(region, rows)]
+        if isinstance(stmt, For) and rows.shares(stmt, inner):
+            inner = [stmt]
+        found += inner
     return found
+
+
+def _repeats(block: Block, loops: list[For]) -> bool:
+    """Tell whether all lanes run a loop, of more than a few turns, in which they share none."""
+    for stmt in block.stmts:
+        if any(stmt is loop for loop in loops):
+            continue
+        if isinstance(stmt, (For, While)) and not any(
+            inner is loop for inner in walk(Block((stmt,))) for loop in loops
+        ):
+            if isinstance(stmt, While) or not _is_short(stmt):
+                return True
+        elif any(_repeats(region, loops) for region in regions(stmt)):
+            return True
+    return False
 
 
 def _is_short(loop: For) -> bool:
@@ -178,19 +229,49 @@ def _is_short(loop: For) -> bool:
     )
 
 
-def _is_shareable(loop: For) -> bool:
+def _is_reduction(loop: For) -> bool:
     """Tell whether the iterations of a loop may be run in any order, as far as its values go."""
     if any(scalar_of(carry.type) not in _SHUFFLED for carry in loop.carries):
         return False
-    if reductions(loop) is None:
-        return False
+    return reductions(loop) is not None
+
+
+def _turns_of(loop: For, defs: Mapping[Var, Stmt]) -> dict[Array, tuple[Accumulate, ...] | None]:
+    """Return the local arrays that a loop writes, with the additions that its turns share.
+
+    There are none where each element belongs to one turn. None stands for turns in an order.
+    """
     own = {s.array for s in walk(loop.body) if isinstance(s, Alloc)}
-    written = {s.array for s in walk(loop.body) if isinstance(s, WRITES)}
-    return all(array.size is None or array in own for array in written)
+    accesses: dict[Array, list[Memory]] = {}
+    for stmt in walk(loop.body):
+        if isinstance(stmt, (Load, *WRITES)) and stmt.array.size and stmt.array not in own:
+            accesses.setdefault(stmt.array, []).append(stmt)
+    return {
+        array: _turns(array, here, loop, defs)
+        for array, here in accesses.items()
+        if any(isinstance(stmt, WRITES) for stmt in here)
+    }
+
+
+def _turns(
+    array: Array, accesses: list[Memory], loop: For, defs: Mapping[Var, Stmt]
+) -> tuple[Accumulate, ...] | None:
+    """Return the additions to an array that turns share, as `_turns_of`."""
+    if not array.type.ndim or scalar_of(array.type.element) not in _HELD:
+        return None
+    if _own_turns([(stmt, loop) for stmt in accesses], defs):
+        return ()
+    added = tuple(stmt for stmt in accesses if isinstance(stmt, Accumulate))
+    return added if len(added) == len(accesses) else None
+
+
+def _bytes(array: Array) -> int:
+    return array.numbers * numpy_dtype(scalar_of(array.type.element)).itemsize
 
 
 def _may_share(task: ParallelFor, loops: list[For], defs: Mapping[Var, Stmt]) -> bool:
     """Tell whether lanes that run by themselves leave the same elements in memory."""
+    again = {v for s in walk(task.body) if isinstance(s, (For, While)) for v in _inside(s)}
     for array in {s.array for s in walk(task.body) if isinstance(s, WRITES)}:
         if array.size is not None:
             continue
@@ -205,9 +286,17 @@ def _may_share(task: ParallelFor, loops: list[For], defs: Mapping[Var, Stmt]) ->
         if any(isinstance(stmt, WRITES) for stmt, _ in inside):
             if len(inside) < len(accesses) or not _own_turns(inside, defs):
                 return False
+            if not again.isdisjoint(loop.start for _, loop in inside):
+                return False  # an element is in the turn of another lane each time
         elif not _reads_first(accesses):
             return False
     return True
+
+
+def _inside(loop: For | While) -> set[Var]:
+    """Return the values that the turns of a loop define."""
+    blocks = {v for region in regions(loop) for v in defined_in(region)}
+    return blocks | {*loop.carries, *({loop.index} if isinstance(loop, For) else ())}
 
 
 def _is_atomic(stmt: Stmt) -> bool:
@@ -228,7 +317,7 @@ def _accesses(
         inner = around
         if isinstance(stmt, For) and any(stmt is loop for loop in loops):
             inner = stmt
-        again = serial or (inner is None and isinstance(stmt, For))
+        again = serial or (inner is None and isinstance(stmt, (For, While)))
         for region in regions(stmt):
             yield from _accesses(region, loops, inner, serial=again)
 

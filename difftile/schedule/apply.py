@@ -29,7 +29,7 @@ from difftile.schedule.schedule import (
     parallel_loops,
 )
 from difftile.schedule.speed import reorders
-from difftile.schedule.steps import Copies, Flat, Rows, Serial, SmallCopies, Spread, Tile, Warps
+from difftile.schedule.steps import Copies, Flat, Lanes, Rows, Serial, SmallCopies, Spread, Tile
 from difftile.schedule.strips import in_strips
 from difftile.schedule.target import Target
 from difftile.schedule.vector_loops import LoopCode, loop_codes
@@ -119,7 +119,7 @@ def _formed(
         mixes: Sums of floats may be computed in another order.
     """
     arrays, whole = arrays_by_name(program), program
-    by_lanes, as_axes = schedule.numbers_of(Warps), schedule.numbers_of(Flat)
+    by_lanes, as_axes = schedule.numbers_of(Lanes), schedule.numbers_of(Flat)
     if schedule.after:
         program, left = without_clears(program, [arrays[name] for name in schedule.after])
         schedule = replace(schedule, loops=tuple(schedule.loops[k] for k in left))

@@ -11,14 +11,13 @@ from math import prod
 from difftile.ir.facts import fact
 from difftile.ir.nodes import Block, For, ParallelFor
 from difftile.passes.affine import definitions_of
-from difftile.passes.by_warps import Lanes, lanes_of
+from difftile.passes.by_warps import WARP, Sharing, lanes_of
 from difftile.passes.flatten import flat_loop
 from difftile.passes.tile_rows import tile_rows
 from difftile.records import dataclass
-from difftile.schedule.steps import Flat, Tile, Warps
+from difftile.schedule.steps import Flat, Lanes, Tile
 from difftile.schedule.work import MOST_ITERATIONS, LoopWork
 
-_WARP = 32
 _ROW = 128  # turns of a row that lanes read side by side: with fewer, sums over warps take longer
 _FEW = 1 << 16  # iterations that leave a GPU idle, where a thread runs each
 _WALK = 16  # turns along a row: fewer leave most lanes without an element to copy
@@ -36,10 +35,10 @@ class DeviceLoops:
     """
 
     flat: Mapping[int, For]
-    lanes: Mapping[int, Lanes]
+    lanes: Mapping[int, Sharing]
     rows: Mapping[int, Sequence[For]]
 
-    def step(self, number: int, work: LoopWork) -> tuple[Flat | Warps | Tile, str] | None:
+    def step(self, number: int, work: LoopWork) -> tuple[Flat | Lanes | Tile, str] | None:
         """Return the step of a loop for its work, and the reason; None for the form it has.
 
         Args:
@@ -49,26 +48,26 @@ class DeviceLoops:
         possible = self.possible(number, work)
         if Flat() in possible and (turns := work.turns_of(self.flat[number])) > 1:
             return Flat(), f"the {turns:,.0f} turns of its serial loop are more iterations"
-        why = _by_warps(self.lanes[number], work) if Warps() in possible else None
+        why = _by_warps(self.lanes[number], work) if Lanes(WARP) in possible else None
         if why is not None:
-            return Warps(), why
+            return Lanes(WARP), why
         if any(work.turns_of(loop) >= _WALK for loop in self.rows.get(number, ())):
             return Tile(), "threads walk along rows, which a warp reads side by side"
         return None
 
-    def possible(self, number: int, work: LoopWork) -> list[Flat | Warps | Tile]:
+    def possible(self, number: int, work: LoopWork) -> list[Flat | Lanes | Tile]:
         """Return the steps that a loop can have for its work, as far as turns can be counted.
 
         Args:
             number: The number of the loop.
             work: Its work.
         """
-        found: list[Flat | Warps | Tile] = []
+        found: list[Flat | Lanes | Tile] = []
         count, flat, lanes = prod(work.axes), self.flat.get(number), self.lanes.get(number)
         if flat is not None and count * work.turns_of(flat) <= MOST_ITERATIONS:
             found.append(Flat())
-        if lanes is not None and max(count * _WARP, _turns(lanes, work)) <= MOST_ITERATIONS:
-            found.append(Warps())
+        if lanes is not None and max(count * WARP, _turns(lanes, work)) <= MOST_ITERATIONS:
+            found.append(Lanes(WARP))
         if self.rows.get(number):
             found.append(Tile())
         return found
@@ -94,18 +93,22 @@ def device_loops(body: Block, *, warps: bool) -> DeviceLoops:
     )
 
 
-def _by_warps(lanes: Lanes, work: LoopWork) -> str | None:
+def _by_warps(sharing: Sharing, work: LoopWork) -> str | None:
     """Return why warps run the iterations of a loop; None if threads do."""
-    iterations, turns = prod(work.axes), _turns(lanes, work)
-    if lanes.reads_columns:
+    iterations, turns = prod(work.axes), _turns(sharing, work)
+    if sharing.wanted:
+        held = f", in {sharing.bytes:,} bytes of shared memory" if sharing.bytes else ""
+        return f"dt.lanes() asks for it{held}"
+    # Loops that all lanes repeat, and shared memory, have not been measured.
+    if sharing.reads_columns or sharing.repeats or sharing.arrays:
         return None
-    if lanes.reads_rows:
+    if sharing.reads_rows:
         return f"rows of {turns:,.0f} numbers are read side by side" if turns >= _ROW else None
     if iterations <= _FEW and turns >= _LONG:
         return f"{iterations:,.0f} iterations leave a device idle, with a thread for each"
     return None
 
 
-def _turns(lanes: Lanes, work: LoopWork) -> float:
+def _turns(sharing: Sharing, work: LoopWork) -> float:
     """Return the most turns of a loop that lanes share."""
-    return max(work.turns_of(loop) for loop in lanes.loops)
+    return max(work.turns_of(loop) for loop in sharing.loops)

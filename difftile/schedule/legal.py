@@ -19,13 +19,13 @@ from difftile.schedule.schedule import parallel_loops
 from difftile.schedule.steps import (
     Copies,
     Grid,
+    Lanes,
     Rows,
     Serial,
     SmallCopies,
     Spread,
     Step,
     Threads,
-    Warps,
 )
 
 Steps: TypeAlias = tuple[Step, ...]
@@ -60,8 +60,9 @@ def reorders_sums(of: Analysis, number: int, key: tuple[Any, ...], steps: Steps)
         return False
     loop, work = parallel_loops(of.program)[number], of.work.loops(key)[number]
     splits = any(isinstance(step, Spread) for step in steps) and has_long_sums(loop)
+    by_lanes = any(isinstance(step, Lanes) for step in steps)
     shared = any(scalar_of(array.type.element) in FLOATS for array in work.added)
-    return splits or Warps() in steps or shared
+    return splits or by_lanes or shared
 
 
 def _on_host(of: Analysis, number: int, key: tuple[Any, ...]) -> Iterator[Steps]:

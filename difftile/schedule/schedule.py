@@ -23,6 +23,7 @@ from difftile.schedule.steps import (
     Copies,
     Flat,
     Grid,
+    Lanes,
     Rows,
     Serial,
     SmallCopies,
@@ -30,7 +31,6 @@ from difftile.schedule.steps import (
     Step,
     Threads,
     Tile,
-    Warps,
     step_of,
     text_of,
 )
@@ -39,7 +39,7 @@ from difftile.schedule.vector_loops import is_innermost, trips
 _PART = re.compile(r"(\w+)(?:\(([^()]*)\))?")
 _LOOP = re.compile(r"loop (\d+): (.*)")
 _ON_HOST = (Serial, Threads, Copies, SmallCopies, Spread)
-_ON_DEVICE = (Grid, Warps, Tile, Flat)
+_ON_DEVICE = (Grid, Lanes, Tile, Flat)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,14 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class Warps:
-    """A warp runs each iteration, whose serial loops its lanes share: see `by_warps`."""
+class Lanes:
+    """The lanes of a warp share the serial loops of each iteration: see `by_warps`.
+
+    Args:
+        count: Their number.
+    """
+
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +100,14 @@ class Spread:
 
 
 Step: TypeAlias = (
-    Serial | Threads | Grid | Warps | Tile | Flat | Copies | SmallCopies | Rows | Spread
+    Serial | Threads | Grid | Lanes | Tile | Flat | Copies | SmallCopies | Rows | Spread
 )
 
 _KINDS: dict[str, type[Step]] = {
     "serial": Serial,
     "threads": Threads,
     "grid": Grid,
-    "warps": Warps,
+    "lanes": Lanes,
     "tile": Tile,
     "flat": Flat,
     "copies": Copies,
@@ -111,7 +117,7 @@ _KINDS: dict[str, type[Step]] = {
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _IN_PARTS = ("threads", "spread")
-_NUMBER = re.compile(r"\(\d+\)")
+_NUMBER_OF_PARTS = re.compile(rf"({'|'.join(_IN_PARTS)})\(\d+\)")
 _TEXT = re.compile(r"(\w+)(?:\((\w+)\))?")
 
 
@@ -160,4 +166,4 @@ def steps_of(text: str, parts: int) -> tuple[Step, ...]:
 
 def written(steps: tuple[Step, ...]) -> str:
     """Return the text of steps for any number of parts: 'threads, copies(y)'."""
-    return ", ".join(_NUMBER.sub("", text_of(step)) for step in steps)
+    return ", ".join(_NUMBER_OF_PARTS.sub(r"\1", text_of(step)) for step in steps)
