@@ -323,6 +323,9 @@ STATEMENTS = {
       for r in h..9:i32:
         t: f64 = mul(u, 0.1:f64)
         a[r] += t
+      A: f64 = a[8:i32]
+      for B in h..9:i32:
+        a[B] += A
     for e in 0:i32..9:i32:
       g: i32 = mod(e, 5:i32)
       v: f64 = a[e]
@@ -342,6 +345,22 @@ STATEMENTS = {
         yield v
       h: f64 = mul(c, total)
       yield h
+    x[i] = g
+""",
+    "an array that lanes share after one of a thread": """\
+  parallel for i in 0:i32..n:
+    local a: f64[150]
+    a[0:i32] = s
+    for k in 1:i32..9:i32:
+      m: i32 = sub(k, 1:i32)
+      b: f64 = a[m]
+      c: f64 = mul(b, s)
+      a[k] = c
+    d: f64 = a[8:i32]
+    local e: f64[150]
+    for j in 0:i32..9:i32:
+      e[j] += d
+    g: f64 = e[7:i32]
     x[i] = g
 """,
     "an element that all lanes read and one writes": """\
