@@ -259,7 +259,7 @@ def _turns(
     """Return the additions to an array that turns share, as `_turns_of`."""
     if not array.type.ndim or scalar_of(array.type.element) not in _HELD:
         return None
-    if _own_turns([(stmt, loop) for stmt in accesses], defs):
+    if own_turns([(stmt, loop) for stmt in accesses], defs):
         return ()
     added = tuple(stmt for stmt in accesses if isinstance(stmt, Accumulate))
     return added if len(added) == len(accesses) else None
@@ -284,7 +284,7 @@ def _may_share(task: ParallelFor, loops: list[For], defs: Mapping[Var, Stmt]) ->
             continue
         inside = [(stmt, loop) for stmt, loop, _ in accesses if loop is not None]
         if any(isinstance(stmt, WRITES) for stmt, _ in inside):
-            if len(inside) < len(accesses) or not _own_turns(inside, defs):
+            if len(inside) < len(accesses) or not own_turns(inside, defs):
                 return False
             if not again.isdisjoint(loop.start for _, loop in inside):
                 return False  # an element is in the turn of another lane each time
@@ -322,7 +322,7 @@ def _accesses(
             yield from _accesses(region, loops, inner, serial=again)
 
 
-def _own_turns(accesses: list[tuple[Memory, For]], defs: Mapping[Var, Stmt]) -> bool:
+def own_turns(accesses: list[tuple[Memory, For]], defs: Mapping[Var, Stmt]) -> bool:
     """Tell whether an element is touched in turns of one lane only: in the same of each loop."""
     turn = Var("turn", accesses[0][1].index.type)
     places: list[Place] = []
