@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 import threading
 import time
 from collections.abc import Callable
@@ -204,10 +205,18 @@ ACCURATE = _Known(
     log1pexp=lambda x, _: np.logaddexp(x, 0.0),
     normalized=lambda x, _: x / x.norm(),
 )
+
+
+def _compared(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any, Any], Any]:
+    """Return a comparison of numbers of a type."""
+    return lambda a, b, _: compare(a, b)
+
+
 PREDICATES = _Known(
     isnan=lambda x, _: np.isnan(x),
     isinf=lambda x, _: np.isinf(x),
     isfinite=lambda x, _: np.isfinite(x),
+    **{name: _compared(getattr(operator, name)) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
 )
 DENSE = _Known(
     matmul=lambda a, b, _: a @ b,

@@ -15,9 +15,11 @@ import numpy as np
 import pytest
 
 import difftile as dt
+from benchmarks.lanes import TILE, Picture, blend, by_threads
 from difftile import ti
 from difftile.diagnostics import ScheduleMismatch
 from difftile.passes import by_warps
+from difftile.render import compositing
 from difftile.schedule.grids import Grid, Grids
 from tests.device_text import device_texts
 from tests.emitted_python import WARP, Memory, function_of
@@ -174,10 +176,49 @@ def test_lanes_of_a_device_compute_the_same(name: str) -> None:
 
 
 def run(text: str, name: str, arrays: dict[str, np.ndarray]) -> None:
-    """Run emitted source as Python, on those of the arrays that it takes."""
-    head = text[text.index(f"def {name}(") :].partition(")")[0]
-    taken = [part.split(":")[0].strip() for part in head.partition("(")[2].split(",")]
-    function_of(text, name)(*(Memory(arrays[one], arrays[one].ndim, 0) for one in taken))
+    """Run emitted source as Python, on those of the arrays and numbers that it takes."""
+    head = text[text.index(f"def {name}(") :].partition(")")[0].partition("(")[2]
+    taken = dict(part.strip().split(": ") for part in head.strip().rstrip(",").split(","))
+    numbers = vars(compositing)
+    function_of(text, name)(
+        *(
+            numbers[one] if of == "ti.f32" else Memory(arrays[one], int(of.rsplit("_", 1)[1][0]), 0)
+            for one, of in taken.items()
+        )
+    )
+
+
+def check_on_cuda(name: str) -> None:
+    """Compare values and gradients in single precision with those in Python."""
+    kernel, values = dt.kernel(KERNELS[name][0].function), values_of(name)
+    dt.init(arch="python")
+    wanted = gradients(kernel, values)
+    dt.init(arch="cuda")
+    for found, right in zip(gradients(kernel, values, ti.f32), wanted, strict=True):
+        np.testing.assert_allclose(found, right, rtol=1e-4, atol=1e-5 * np.abs(right).max())
+    assert kernel.explain().count("lanes(32): dt.lanes() asks for it") == 2
+
+
+def test_tiles_of_pixels_by_lanes() -> None:
+    """A kernel that renders, with votes, batches in shared memory and a rule."""
+    dt.init(arch="python")
+    wanted = Picture(8, TILE, each=1).results(by_threads)
+    with device_texts(FEW) as texts:
+        picture = Picture(8, TILE, each=1)
+        picture.results(blend)
+        arrays = {name: one.to_numpy() for name, one in picture.given.items()}
+        arrays |= {"order": picture.order.to_numpy(), "starts": picture.starts.to_numpy()}
+    pixels = 1, TILE, TILE
+    arrays |= {"image": np.zeros((*pixels, 3)), "light": np.zeros(pixels)}
+    arrays["last"] = np.zeros(pixels, np.int32)
+    run(texts["blend"], "blend", arrays)
+    arrays |= {"image_in_bar": picture.seed, "light_in_bar": np.zeros(pixels)}
+    arrays |= {f"{name}_out_bar": np.zeros_like(arrays[name], float) for name in picture.given}
+    run(texts["k"], "k", arrays)
+    found = arrays["image"], arrays["light"], *(arrays[f"{name}_out_bar"] for name in picture.given)
+    for one, right in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, right, rtol=1e-5, atol=1e-5)
+    dt.init()
 
 
 def first_line(kernel: Any) -> int:

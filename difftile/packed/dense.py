@@ -10,9 +10,11 @@ from difftile.lang import local
 from difftile.runtime.funcs import func
 
 WIDE = 12
-"""The rows from which on vectors pay. 4,096 matrices of 8, 12, 20 and 30 rows take 1.6, 1.1, 0.8 and
-0.7 times as long as with the loops for trees, and their adjoint 1.3, 1.0, 0.6 and 0.6 (two cores,
-f32)."""
+"""The rows from which on vectors pay.
+
+4,096 matrices of 8, 12, 20 and 30 rows take 1.6, 1.1, 0.8 and 0.7 times as long as with the loops
+for trees, and their adjoint 1.3, 1.0, 0.6 and 0.6 (two cores, f32).
+"""
 
 
 @func

@@ -26,6 +26,7 @@ from difftile.ir.nodes import (
     Const,
     Fail,
     For,
+    Let,
     Load,
     Memory,
     ParallelFor,
@@ -324,16 +325,40 @@ def _accesses(
 
 def own_turns(accesses: list[tuple[Memory, For]], defs: Mapping[Var, Stmt]) -> bool:
     """Tell whether an element is touched in turns of one lane only: in the same of each loop."""
-    turn = Var("turn", accesses[0][1].index.type)
+    turn = Var("turn", I32)
+    parts: dict[tuple[str, int], Var] = {}  # of the turn: quotients and remainders
     places: list[Place] = []
     starts = {loop.start for _, loop in accesses}
     varying: set[Var] = {turn}
     for stmt, loop in accesses:
         varying |= defined_in(loop.body)
-        place = place_of(stmt, defs)
-        places.append(tuple(form.substituted(loop.index, Affine({turn: 1})) for form in place))
+
+        def known(form: Affine[Var], loop: For = loop) -> Affine[Var]:
+            return form.renamed(lambda v: _known_as(v, loop, turn, parts, defs))
+
+        places.append(tuple(map(known, place_of(stmt, defs))))
+    varying |= {*parts.values()}
     ranges = {k: v for _, loop in accesses for k, v in ranges_of(loop.body).items()}
-    return len(starts) == 1 and owns(places, (turn,), varying, ranges)
+    divisors = {by for _, by in parts}
+    pairs = [tuple(parts.get((op, by), turn) for op in ("floordiv", "mod")) for by in divisors]
+    return len(starts) == 1 and any(
+        owns(places, indices, varying, ranges) for indices in ((turn,), *pairs)
+    )
+
+
+def _known_as(
+    v: Var, loop: For, turn: Var, parts: dict[tuple[str, int], Var], defs: Mapping[Var, Stmt]
+) -> Var:
+    """Return what stands for a value in all loops: the turn, or its quotient or remainder."""
+    if v is loop.index:
+        return turn
+    match defs.get(v):
+        case Let(op="floordiv" | "mod" as op, args=(index, Const(by))):
+            if index is loop.index and by > 0:
+                return parts.setdefault((op, int(by)), Var(op, I32))
+            return v
+        case _:
+            return v
 
 
 def _reads_first(accesses: list[tuple[Memory, For | None, bool]]) -> bool:

@@ -56,7 +56,7 @@ class DeviceLoops:
         return None
 
     def possible(self, number: int, work: LoopWork) -> list[Flat | Lanes | Tile]:
-        """Return the steps that a loop can have for its work, as far as turns can be counted.
+        """Return the steps that a loop can have for its work, as far as iterations can be counted.
 
         Args:
             number: The number of the loop.
@@ -66,7 +66,7 @@ class DeviceLoops:
         count, flat, lanes = prod(work.axes), self.flat.get(number), self.lanes.get(number)
         if flat is not None and count * work.turns_of(flat) <= MOST_ITERATIONS:
             found.append(Flat())
-        if lanes is not None and max(count * WARP, _turns(lanes, work)) <= MOST_ITERATIONS:
+        if lanes is not None and count * WARP <= MOST_ITERATIONS:
             found.append(Lanes(WARP))
         if self.rows.get(number):
             found.append(Tile())
@@ -100,7 +100,7 @@ def _by_warps(sharing: Sharing, work: LoopWork) -> str | None:
         held = f", in {sharing.bytes:,} bytes of shared memory" if sharing.bytes else ""
         return f"dt.lanes() asks for it{held}"
     # Loops that all lanes repeat, and shared memory, have not been measured.
-    if sharing.reads_columns or sharing.repeats or sharing.arrays:
+    if sharing.reads_columns or sharing.repeats or sharing.arrays or turns > MOST_ITERATIONS:
         return None
     if sharing.reads_rows:
         return f"rows of {turns:,.0f} numbers are read side by side" if turns >= _ROW else None

@@ -716,7 +716,7 @@ class _Emitter:
         """Open a loop of which each lane runs every turn that is its own."""
         turn = self.names.new("turn")
         before = "" if first == "0" else f"{first} + "
-        rounds = f"({length} - {self.lane} + {self.lanes - 1}) // {self.lanes}"
+        rounds = f"({length} - 1 - {self.lane}) // {self.lanes} + 1"
         self.write(f"for {turn} in range({rounds}):")
         self.depth += 1
         self.write(f"{index} = {before}{self.lane} + {turn} * {self.lanes}")
