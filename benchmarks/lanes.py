@@ -20,22 +20,11 @@ import taichi as ti
 
 import difftile as dt
 from difftile.arguments import Parser, positive_int
-from difftile.render.compositing import (
-    MAX_ALPHA,
-    MAX_SIGMA,
-    MIN_ALPHA,
-    MIN_LIGHT,
-    alpha_of,
-    composite,
-    corner_of,
-    offset,
-    sigma_of,
-)
-from difftile.runtime.kernel import Kernel
 
 TILE = 16
 PIXELS = TILE * TILE
 BATCH = 32  # gaussians that a block has at a time
+MAX_ALPHA, MIN_ALPHA, MIN_LIGHT, MAX_SIGMA = 0.99, 1.0 / 255.0, 1e-4, 5.5413  # of `dt.render`
 APART = 2e-4  # relative, of gradients: f32, added up in other orders
 
 
@@ -100,11 +89,42 @@ def factorisation(worlds: int, n: int, turns: int) -> list[str]:
 # Gaussians in tiles
 
 
+@dt.func
+def corner_of(t, width, height):
+    """Return camera, row and column of the first pixel of tile t."""
+    across = (width + TILE - 1) // TILE
+    down = (height + TILE - 1) // TILE
+    return t // (across * down), t // across % down * TILE, t % across * TILE
+
+
+@dt.func
+def offset(centre, i, j):
+    """Return the offset of the centre of a pixel from a point [pixels]."""
+    return ti.Vector([j + 0.5 - centre.x, i + 0.5 - centre.y])
+
+
+@dt.func
+def sigma_of(d, conic):
+    """Return half the square of an offset in standard deviations."""
+    return 0.5 * (conic.x * d.x * d.x + conic.z * d.y * d.y) + conic.y * d.x * d.y
+
+
+@dt.func
+def alpha_of(sigma, opacity):
+    """Return the part of a pixel that a gaussian covers, or 0 where it is left out."""
+    alpha = 0.0
+    if 0.0 <= sigma <= MAX_SIGMA:
+        alpha = min(MAX_ALPHA, opacity * ti.exp(-sigma))
+        if alpha < MIN_ALPHA:
+            alpha = 0.0
+    return alpha
+
+
 @dt.kernel
 def blend(means, conics, opacities, colours, order, starts, image, light, last):
     """Blend gaussians front to back, a tile in each block: `composite` without its options."""
     for t in range(starts.shape[0] - 1):
-        c, top, side = corner_of(t, TILE, image.shape[2], image.shape[1])
+        c, top, side = corner_of(t, image.shape[2], image.shape[1])
         left, live, colour = dt.local(PIXELS), dt.local(PIXELS), dt.local(PIXELS, ti.math.vec3)
         end = dt.local(PIXELS, int)
         centre, opacity = dt.local(BATCH, ti.math.vec2), dt.local(BATCH)
@@ -157,7 +177,7 @@ def blend(means, conics, opacities, colours, order, starts, image, light, last):
 @dt.kernel
 def _(means, conics, opacities, colours, order, starts, image, light, last):
     for t in range(starts.shape[0] - 1):
-        c, top, side = corner_of(t, TILE, image.shape[2], image.shape[1])
+        c, top, side = corner_of(t, image.shape[2], image.shape[1])
         left, behind, d_image = dt.local(PIXELS), dt.local(PIXELS), dt.local(PIXELS, ti.math.vec3)
         end = dt.local(PIXELS, int)
         centre, opacity = dt.local(BATCH, ti.math.vec2), dt.local(BATCH)
@@ -222,9 +242,9 @@ def _(means, conics, opacities, colours, order, starts, image, light, last):
                     means.grad_out[c, g] += d_mean
 
 
-by_threads = Kernel(composite.function)
-by_threads.backward(composite.rules["backward"].function)
-SIDES = {"lanes": blend, "threads": by_threads, "native": composite}
+by_threads = dt.kernel(dt.render.composite.function)
+by_threads.backward(dt.render.composite.rules["backward"].function)
+SIDES = {"lanes": blend, "threads": by_threads, "native": dt.render.composite}
 
 
 class Picture:

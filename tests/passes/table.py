@@ -26,7 +26,7 @@ from difftile.ad.nonfinite import possibly_nonfinite
 from difftile.ad.reuse_results import reused_results
 from difftile.ad.reverse import reverse
 from difftile.ad.tangent_only import tangent_only
-from difftile.diagnostics import DifftileError
+from difftile.diagnostics import DifftileError, KernelError
 from difftile.ir.derived import (
     After,
     Bar,
@@ -93,6 +93,7 @@ from difftile.passes.instrument import beginning, counted_kinks, iteration, mark
 from difftile.passes.interchange import interchange
 from difftile.passes.interleave import interleave
 from difftile.passes.known_indices import known_indices
+from difftile.passes.lane_conflicts import check_lanes
 from difftile.passes.last_writes import last_writes
 from difftile.passes.mark_single_writes import mark_single_writes
 from difftile.passes.merge import merge
@@ -666,6 +667,15 @@ def _conflicts(program: Program, options: Options) -> Result:
     return Result(notes=tuple(notes) or ("no conflicts",))
 
 
+def _lane_conflicts(program: Program, options: Options) -> Result:
+    """Show what loops over lanes are refused for."""
+    try:
+        check_lanes(program)
+    except KernelError as error:
+        return Result(notes=(error.title,))
+    return Result(notes=("no conflicts",))
+
+
 def _doubt_text(doubt: Doubt, options: Options) -> str:
     both = f"{_shown(doubt.write.stmt)} and {_shown(doubt.other.stmt)}"
     if doubt.write is doubt.other:
@@ -920,6 +930,7 @@ PASSES: dict[str, Adapter] = {
     "component_logs": _reverse,
     "componentwise": _same(componentwise),
     "conflicts": _conflicts,
+    "lane_conflicts": _lane_conflicts,
     "log": _log,
     "precedence": _precedence,
     "cse": _same(cse),
