@@ -64,6 +64,68 @@ class Component(Vector):
         self.memory[index] = value
 
 
+class Unordered(Exception):
+    """Lanes touch one element, and do not meet in between."""
+
+
+class _Touched:
+    """Who touched the elements of an array since the lanes of a warp have met."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, tuple[Any, set[int], set[str]]] = {}
+        self._lock = threading.Lock()
+
+    def note(self, index: Any, act: str) -> None:
+        """Note an access of this lane; those that go together are reads, and additions."""
+        number = _HERE
+        if not hasattr(number, "lane"):
+            return
+        when = number.warp, number.met
+        with self._lock:
+            since, who, acts = self._known.get(index, (when, set[int](), set[str]()))
+            if since != when:
+                who, acts = set[int](), set[str]()
+            who, acts = who | {number.lane}, acts | {act}
+            self._known[index] = when, who, acts
+        if len(who) > 1 and (len(acts) > 1 or act == "write"):
+            raise Unordered(f"lanes {sorted(who)}: {' and '.join(sorted(acts))} of [{index}]")
+
+
+_HERE = threading.local()
+"""The lane of a thread of Python, its warp, and how often it has met the others."""
+
+
+class Shared:
+    """An array that the lanes of a warp share.
+
+    Args:
+        count: Its length.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._values: list[Any] = [math.nan] * count
+        self._touched = _Touched()
+        self._lock = threading.Lock()
+
+    def __getitem__(self, index: int) -> Any:
+        self._touched.note(index, "read")
+        return self._values[index]
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        if not 0 <= index < len(self._values):
+            raise IndexError(index)
+        self._touched.note(index, "write")
+        self._values[index] = value
+
+    def change(self, index: int, value: Any, op: Callable[[Any, Any], Any]) -> Any:
+        """Change an element in one step."""
+        self._touched.note(index, "atomic")
+        with self._lock:
+            before = self._values[index]
+            self._values[index] = op(before, value)
+            return before
+
+
 class Memory:
     """A field as an argument of a kernel.
 
@@ -77,6 +139,8 @@ class Memory:
         self._values = values.reshape((1,) * max(0, least - ndim) + values.shape)
         self._ndim = max(ndim, least)
         self.shape = self._values.shape[: self._ndim]
+        self._touched = _Touched()
+        self._lock = threading.Lock()
 
     def _at(self, index: Any) -> Any:
         given = () if index is None else index if isinstance(index, tuple) else (index,)
@@ -86,7 +150,9 @@ class Memory:
         return place
 
     def __getitem__(self, index: Any) -> Any:
-        found = self._values[self._at(index)]
+        at = self._at(index)
+        self._touched.note(at, "read")
+        found = self._values[at]
         if not isinstance(found, np.ndarray):
             return found
         made = found.copy().view(Component)
@@ -94,7 +160,18 @@ class Memory:
         return made
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._values[self._at(index)] = value
+        at = self._at(index)
+        self._touched.note(at, "write")
+        self._values[at] = value
+
+    def change(self, index: Any, value: Any, op: Callable[[Any, Any], Any]) -> Any:
+        """Change an element in one step."""
+        at = self._at(index)
+        self._touched.note(at, "atomic")
+        with self._lock:
+            before = own(self._values[at])
+            self._values[at] = op(before, value)
+            return before
 
 
 def own(value: Any) -> Any:
@@ -106,7 +183,7 @@ def atomic(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any, Any], Any]:
     """Return an atomic operation on an element, which returns what the element was."""
 
     def apply(container: Any, index: Any, value: Any) -> Any:
-        if isinstance(container, Shared):
+        if isinstance(container, (Memory, Shared)):
             return container.change(index, value, op)
         before = container[index]
         container[index] = op(before, value)
@@ -117,6 +194,7 @@ def atomic(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any, Any], Any]:
 
 _ATOMICS = {
     "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
     "max": np.maximum,
     "min": np.minimum,
@@ -226,57 +304,6 @@ DENSE = _Known(
 )
 
 
-class Unordered(Exception):
-    """Lanes touch one element of shared memory, and do not meet in between."""
-
-
-class Shared:
-    """An array that the lanes of a warp share, and who touched its elements since lanes met.
-
-    Args:
-        count: Its length.
-        lanes: The lanes.
-    """
-
-    def __init__(self, count: int, lanes: _Lanes) -> None:
-        self._values: list[Any] = [math.nan] * count
-        self._lanes = lanes
-        self._touched: dict[int, tuple[int, set[int], set[str]]] = {}
-        self._lock = threading.Lock()
-
-    def _note(self, index: int, act: str) -> None:
-        """Note an access; those that go together are reads, and additions."""
-        lane, when = self._lanes.number.lane, self._lanes.number.met
-        since, who, acts = self._touched.get(index, (when, {lane}, {act}))
-        if since == when:
-            who, acts = who | {lane}, acts | {act}
-            if len(who) > 1 and (len(acts) > 1 or act == "write"):
-                raise Unordered(f"lanes {sorted(who)}: {' and '.join(sorted(acts))} of [{index}]")
-            self._touched[index] = when, who, acts
-        else:
-            self._touched[index] = when, {lane}, {act}
-
-    def __getitem__(self, index: int) -> Any:
-        with self._lock:
-            self._note(index, "read")
-            return self._values[index]
-
-    def __setitem__(self, index: int, value: Any) -> None:
-        if not 0 <= index < len(self._values):
-            raise IndexError(index)
-        with self._lock:
-            self._note(index, "write")
-            self._values[index] = value
-
-    def change(self, index: int, value: Any, op: Callable[[Any, Any], Any]) -> Any:
-        """Change an element in one step."""
-        with self._lock:
-            self._note(index, "atomic")
-            before = self._values[index]
-            self._values[index] = op(before, value)
-            return before
-
-
 class _Lanes:
     """The lanes of one warp, which exchange values.
 
@@ -289,23 +316,26 @@ class _Lanes:
         self.values: list[Any] = [None] * WARP
         self.shared: list[Shared] = []
         self.barrier = threading.Barrier(WARP, timeout=30)
-        self.number = threading.local()
+        self.number = _HERE
 
     def run(self, lane: int, body: Callable[[int], None], thread: int) -> None:
         """Run a lane; the others do not wait for one that fails."""
-        self.number.lane, self.number.met, self.number.declared = lane, 0, 0
+        self.number.lane, self.number.warp = lane, id(self)
+        self.number.met = self.number.declared = 0
         try:
             body(thread)
         except BaseException:
             self.barrier.abort()
             raise
+        finally:
+            del self.number.lane
 
     def declare(self, count: int) -> Shared:
         """Return the array that lanes share of one declaration."""
         number = self.number.declared
         self.number.declared += 1
         if self.number.lane == 0:
-            self.shared.append(Shared(count, self))
+            self.shared.append(Shared(count))
         self.barrier.wait()
         return self.shared[number]
 
@@ -409,6 +439,17 @@ class _AsPython(ast.NodeTransformer):
         if isinstance(node.targets[0], ast.Name):
             node.value = ast.Call(ast.Name("own", ast.Load()), [node.value], [])
         return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        change = {ast.Add: "ti.atomic_add", ast.Sub: "ti.atomic_sub"}.get(type(node.op))
+        target = node.target
+        if change is None or not isinstance(target, ast.Subscript):
+            return node
+        if not isinstance(target.value, ast.Name):
+            return node  # a component of an element
+        function = ast.parse(change, mode="eval").body
+        return ast.Expr(ast.Call(function, [target.value, target.slice, node.value], []))
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)

@@ -347,6 +347,28 @@ STATEMENTS = {
       yield h
     x[i] = g
 """,
+    "fields that lanes wait for": """\
+  m = shape(z, 1)
+  parallel for i in 0:i32..n:
+    a: f64 = x[i]
+    for j in 0:i32..m:
+      b: f64 = z[i, j]
+      c: f64 = mul(b, a)
+      z[i, j] = c
+    z[i, 0:i32] = s
+    for k in 1:i32..m:
+      d: f64 = z[i, k]
+      e: f64 = mul(d, 2.0:f64)
+      z[i, k] = e
+      y[i] += e
+    for l in 0:i32..m, g <- h = 0.0:f64:
+      o: f64 = z[i, l]
+      q: f64 = add(h, o)
+      yield q
+    y[i] = g
+    t: f64 = y[i]
+    x[i] = t
+""",
     "an array that lanes share after one of a thread": """\
   parallel for i in 0:i32..n:
     local a: f64[150]

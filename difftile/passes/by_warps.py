@@ -7,8 +7,9 @@ end. All lanes compute the statements outside such loops, and one of them writes
 
 Local arrays that turns write are in memory that the warp shares. The lanes meet before and after
 each loop, and each single statement, that writes one; so a loop is shared only if the elements that
-one turn writes are touched in no other, or all turns add to them. Nothing else needs a barrier, and
-none can be under a condition that only some lanes take.
+one turn writes are touched in no other, or all turns add to them. So it is with fields, if what one
+lane writes another one touches elsewhere (`met_fields`). Nothing else needs a barrier, and none can
+be under a condition that only some lanes take.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class Sharing:
         reads_columns: Threads read or write elements side by side, where lanes would not.
         repeats: All lanes run other loops, each by itself.
         arrays: The local arrays that they share.
+        fields: The fields that lanes wait for, as `met_fields`.
         added: The additions to these that several turns make to one element.
     """
 
@@ -70,6 +72,7 @@ class Sharing:
     reads_columns: bool
     repeats: bool = False
     arrays: tuple[Array, ...] = ()
+    fields: tuple[Array, ...] = ()
     added: tuple[Accumulate, ...] = ()
 
     @property
@@ -95,16 +98,19 @@ def lanes_of(task: ParallelFor, defs: Mapping[Var, Stmt]) -> Sharing | None:
             return None
     rows = _Rows(task, defs)
     loops = _shared(task.body, rows)
-    if not loops or not _may_share(task, loops, defs):
+    met = met_fields(task, defs, loops)
+    if not loops or None in met.values():
         return None
     accesses = [rows.of(loop) for loop in loops]
     added = [turns for loop in loops for turns in _turns_of(loop, defs).values() if turns]
+    added += [turns for turns in met.values() if turns]
     sharing = Sharing(
         tuple(loops),
         reads_rows=any("row" in a for a in accesses),
         reads_columns=any("column" in a for a in accesses),
         repeats=_repeats(task.body, loops),
         arrays=tuple({array: None for loop in loops for array in _turns_of(loop, defs)}),
+        fields=tuple(met),
         added=tuple(stmt for stmts in added for stmt in stmts),
     )
     return sharing if sharing.bytes <= SHARED else None
@@ -119,6 +125,7 @@ def by_warps(program: Program, shared: Collection[Sharing]) -> Program:
     """
     chosen = [loop for sharing in shared for loop in sharing.loops]
     arrays = {array for sharing in shared for array in sharing.arrays}
+    met = arrays | {array for sharing in shared for array in sharing.fields}
     added = [stmt for sharing in shared for stmt in sharing.added]
 
     def is_chosen(stmt: Stmt) -> bool:
@@ -130,7 +137,8 @@ def by_warps(program: Program, shared: Collection[Sharing]) -> Program:
     def mark(stmt: Stmt) -> Stmt:
         if isinstance(stmt, Accumulate):
             # Threads of a warp no longer run iterations side by side.
-            atomic = any(stmt is one for one in added) if stmt.array in arrays else stmt.atomic
+            atomic = stmt.atomic and stmt.array not in arrays
+            atomic = atomic or (stmt.array in met and any(stmt is one for one in added))
             return replace(stmt, aggregated=False, atomic=atomic)
         if isinstance(stmt, Alloc):
             return replace(stmt, shared=stmt.array in arrays)
@@ -248,18 +256,21 @@ def _turns_of(loop: For, defs: Mapping[Var, Stmt]) -> dict[Array, tuple[Accumula
         if isinstance(stmt, (Load, *WRITES)) and stmt.array.size and stmt.array not in own:
             accesses.setdefault(stmt.array, []).append(stmt)
     return {
-        array: _turns(array, here, loop, defs)
+        array: _turns(here, loop, defs) if _is_held(array) else None
         for array, here in accesses.items()
         if any(isinstance(stmt, WRITES) for stmt in here)
     }
 
 
+def _is_held(array: Array) -> bool:
+    """Tell whether shared memory holds arrays of a type."""
+    return array.type.ndim > 0 and scalar_of(array.type.element) in _HELD
+
+
 def _turns(
-    array: Array, accesses: list[Memory], loop: For, defs: Mapping[Var, Stmt]
+    accesses: list[Memory], loop: For, defs: Mapping[Var, Stmt]
 ) -> tuple[Accumulate, ...] | None:
     """Return the additions to an array that turns share, as `_turns_of`."""
-    if not array.type.ndim or scalar_of(array.type.element) not in _HELD:
-        return None
     if own_turns([(stmt, loop) for stmt in accesses], defs):
         return ()
     added = tuple(stmt for stmt in accesses if isinstance(stmt, Accumulate))
@@ -270,28 +281,50 @@ def _bytes(array: Array) -> int:
     return array.numbers * numpy_dtype(scalar_of(array.type.element)).itemsize
 
 
-def _may_share(task: ParallelFor, loops: list[For], defs: Mapping[Var, Stmt]) -> bool:
-    """Tell whether lanes that run by themselves leave the same elements in memory."""
+def met_fields(
+    task: ParallelFor, defs: Mapping[Var, Stmt], loops: Collection[For] | None = None
+) -> dict[Array, tuple[Accumulate, ...] | None]:
+    """Return the fields before and after whose writes lanes meet.
+
+    Each with the additions that turns of one loop share, as `_turns_of`. The lanes need not meet
+    where each by itself leaves the same elements in memory.
+
+    Args:
+        task: A parallel loop.
+        defs: The ops of its program.
+        loops: The serial loops that lanes share; those that are marked if it is left out.
+    """
+    if loops is None:
+        loops = [s for s in walk(task.body) if isinstance(s, For) and s.by_lanes]
     again = {v for s in walk(task.body) if isinstance(s, (For, While)) for v in _inside(s)}
-    for array in {s.array for s in walk(task.body) if isinstance(s, WRITES)}:
-        if array.size is not None:
+    every = [*_accesses(task.body, loops, None, serial=False)]
+    found: dict[Array, tuple[Accumulate, ...] | None] = {}
+    for array in dict.fromkeys(s.array for s, _, _ in every if isinstance(s, WRITES)):
+        accesses = [one for one in every if one[0].array is array]
+        if array.size is not None or _goes_by_itself(accesses, again, defs):
             continue
-        accesses = [
-            (stmt, loop, serial)
-            for stmt, loop, serial in _accesses(task.body, loops, None, serial=False)
-            if stmt.array is array
-        ]
-        if all(_is_atomic(stmt) for stmt, _, _ in accesses):
-            continue
-        inside = [(stmt, loop) for stmt, loop, _ in accesses if loop is not None]
-        if any(isinstance(stmt, WRITES) for stmt, _ in inside):
-            if len(inside) < len(accesses) or not own_turns(inside, defs):
-                return False
-            if not again.isdisjoint(loop.start for _, loop in inside):
-                return False  # an element is in the turn of another lane each time
-        elif not _reads_first(accesses):
-            return False
-    return True
+        added: tuple[Accumulate, ...] | None = ()
+        for loop in loops:
+            here = [stmt for stmt, around, _ in accesses if around is loop]
+            if any(isinstance(s, WRITES) for s in here) and not all(map(_is_atomic, here)):
+                turns = _turns(here, loop, defs)
+                added = None if added is None or turns is None else (*added, *turns)
+        found[array] = added
+    return found
+
+
+def _goes_by_itself(
+    accesses: list[tuple[Memory, For | None, bool]], again: set[Var], defs: Mapping[Var, Stmt]
+) -> bool:
+    """Tell whether lanes that do not meet leave the same elements of a field in memory."""
+    if all(_is_atomic(stmt) for stmt, _, _ in accesses):
+        return True
+    inside = [(stmt, loop) for stmt, loop, _ in accesses if loop is not None]
+    if not any(isinstance(stmt, WRITES) for stmt, _ in inside):
+        return _reads_first(accesses)
+    # Where a loop begins elsewhere each time, an element is in the turn of another lane.
+    begins = again.isdisjoint(loop.start for _, loop in inside)
+    return begins and len(inside) == len(accesses) and own_turns(inside, defs)
 
 
 def _inside(loop: For | While) -> set[Var]:
@@ -305,7 +338,7 @@ def _is_atomic(stmt: Stmt) -> bool:
 
 
 def _accesses(
-    block: Block, loops: list[For], around: For | None, *, serial: bool
+    block: Block, loops: Collection[For], around: For | None, *, serial: bool
 ) -> Iterator[tuple[Memory, For | None, bool]]:
     """Yield accesses in the order of the text.
 

@@ -99,8 +99,10 @@ def _by_warps(sharing: Sharing, work: LoopWork) -> str | None:
     if sharing.wanted:
         held = f", in {sharing.bytes:,} bytes of shared memory" if sharing.bytes else ""
         return f"dt.lanes() asks for it{held}"
-    # Loops that all lanes repeat, and shared memory, have not been measured.
-    if sharing.reads_columns or sharing.repeats or sharing.arrays or turns > MOST_ITERATIONS:
+    # Loops that all lanes repeat, and lanes that meet, have not been measured.
+    if sharing.reads_columns or sharing.repeats or sharing.arrays or sharing.fields:
+        return None
+    if turns > MOST_ITERATIONS:
         return None
     if sharing.reads_rows:
         return f"rows of {turns:,.0f} numbers are read side by side" if turns >= _ROW else None

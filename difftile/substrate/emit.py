@@ -46,6 +46,8 @@ from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, F32, F64, FieldType, Type, Vector, scalar_of, shape_of
 from difftile.ir.walk import definitions, operands, walk
 from difftile.ops.table import ELEMENTWISE
+from difftile.passes.affine import definitions_of
+from difftile.passes.by_warps import met_fields
 from difftile.passes.reductions import reductions
 from difftile.passes.tile_rows import Copy, copy_of
 from difftile.records import dataclass
@@ -144,6 +146,8 @@ def emit(
         report=report,
         ends=turns.ends,
         shared=shared,
+        met=shared,
+        defs=definitions_of(program.body),
     )
     lines = [line for text in functions.values() for line in text]
     return emitter.kernel(program, lines)
@@ -160,6 +164,8 @@ class _Emitter:
     report: tuple[Array, ...]
     ends: Mapping[int, list[Array]]  # of the arrays of a thread that take turns: `Turns`
     shared: Set[Array]  # by the lanes of a warp
+    met: Set[Array]  # before and after whose writes the lanes of a warp meet
+    defs: Mapping[Var, Stmt]
     lines: list[str] = field(default_factory=list[str])
     depth: int = 0
     line_number: int | None = None
@@ -685,7 +691,7 @@ class _Emitter:
         self.line_number = line
         workers = grid.threads // grid.warp
         strides = open_strides(self.names, warp, workers, loop.indices, self.axes(loop))
-        self.lanes = grid.warp
+        self.lanes, self.met = grid.warp, self.shared | met_fields(loop, self.defs).keys()
         self.read_by_lanes = {s.array for s in walk(loop.body) if isinstance(s, Load)}
         self.iterations(loop, strides.opened, stmts, (), strides.onward)
         self.lanes, self.read_by_lanes = 0, None
@@ -696,14 +702,14 @@ class _Emitter:
         self.write(*self.values.flush({stmt.array}))
         if is_long(stmt.value.type):
             self.write(*self.values.named(operands(stmt)))
-        if stmt.array in read or stmt.array in self.shared:
+        if stmt.array in read or stmt.array in self.met:
             self.meet()
         self.write(f"if {self.lane} == 0:")
         self.depth += 1
         with self.sharing_turns():
             self.stmt(stmt, Counter())
         self.depth -= 1
-        if stmt.array in self.shared:
+        if stmt.array in self.met:
             self.meet()
 
     def meet(self) -> None:
@@ -750,7 +756,7 @@ class _Emitter:
             names.append(name)
         self.write(*self.values.flush(_written(loop)))
         self.line_number = line
-        writes = not self.shared.isdisjoint(_written(loop))
+        writes = not self.met.isdisjoint(_written(loop))
         if writes:
             self.meet()
         self.turns(first, length, self.names[loop.index])

@@ -293,6 +293,8 @@ def _by_warps(program: Program, options: Options) -> Result:
         for task in tasks
         if (found := lanes_of(task, defs))
     ]
+    fields = [a.name for task in tasks if (f := lanes_of(task, defs)) for a in f.fields]
+    notes += [_listed("lanes wait for", fields)] if fields else []
     result = _checked(program, (all_by_warps(program),), options)
     return Result(result.programs, tuple(notes), result.check)
 
