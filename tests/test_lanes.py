@@ -233,6 +233,41 @@ def test_a_cpu_has_no_lanes() -> None:
         gradients(kernel, values_of("swept"))
 
 
+@dt.kernel
+def world(x, y):
+    """A step of a world: the kernel of one, without a word about lanes."""
+    A, F = dt.local(91), dt.local(91)
+    b, v = dt.local(13), dt.local(13)
+    for e in range(91):
+        A[e] = x[e]
+    for i in range(13):
+        b[i] = x[i] - 0.5
+    dt.packed.factor(A, F, 13)
+    dt.packed.solve(F, b, v, 13)
+    for i in range(13):
+        y[None] += v[i] * v[i]
+
+
+def test_a_step_of_worlds_by_lanes() -> None:
+    values = values_of("factored")
+    dt.init(arch="python")
+    wanted = gradients(dt.batch(world, BLOCKS), values)
+    with device_texts(FEW) as texts:
+        step = dt.batch(world, BLOCKS)
+        line = inspect.getsourcelines(world.function)[1] + 1
+        for stage in ("forward", "adjoint"):
+            step.schedule(stage, line, "grid, lanes(32)")
+        gradients(step, values, ti.f32)
+    y, x_bar = np.zeros(BLOCKS), np.zeros_like(values)
+    run(texts["world"], "world", {"x": values, "y": y})
+    np.testing.assert_allclose(y, wanted[0], rtol=1e-12)
+    seeds = np.arange(1.0, BLOCKS + 1)
+    run(texts["world_adjoint"], "world_adjoint", {"x": values, "x_bar": x_bar, "y_bar": seeds})
+    np.testing.assert_allclose(x_bar, wanted[1], rtol=1e-11)
+    assert texts["world_adjoint"].count("warps.shared(") > 5
+    dt.init()
+
+
 def test_shared_memory_is_chosen_where_the_user_asks_for_it() -> None:
     """Without `dt.lanes` it is there to be set, and not chosen: it has not been measured."""
     kernel = dt.kernel(swept_by_threads.function)

@@ -86,17 +86,20 @@ class Sharing:
         return sum(map(_bytes, self.arrays))
 
 
-def lanes_of(task: ParallelFor, defs: Mapping[Var, Stmt]) -> Sharing | None:
+def lanes_of(
+    task: ParallelFor, defs: Mapping[Var, Stmt], *, reorders: bool = True
+) -> Sharing | None:
     """Return how the lanes of warps can share a parallel loop; None if they cannot.
 
     Args:
         task: The loop.
         defs: The ops of its program.
+        reorders: Sums of floats may be computed in another order. If not, lanes share no sums.
     """
     for stmt in walk(task.body):
         if isinstance(stmt, (Print, Fail)) or (isinstance(stmt, Combine) and stmt.out is not None):
             return None
-    rows = _Rows(task, defs)
+    rows = _Rows(task, defs, reorders=reorders)
     loops = _shared(task.body, rows)
     met = met_fields(task, defs, loops)
     if not loops or None in met.values():
@@ -161,10 +164,12 @@ class _Rows:
     Args:
         task: The parallel loop around it.
         defs: The ops of the program.
+        reorders: As for `lanes_of`.
     """
 
-    def __init__(self, task: ParallelFor, defs: Mapping[Var, Stmt]) -> None:
+    def __init__(self, task: ParallelFor, defs: Mapping[Var, Stmt], *, reorders: bool) -> None:
         self._defs = defs
+        self._reorders = reorders
         self._fastest = task.indices[-1]
         self._varying = Varying(task)
 
@@ -172,6 +177,8 @@ class _Rows:
         """Tell whether lanes share a loop, and not the loops inside of it."""
         turns = _turns_of(loop, self._defs)
         if not _is_reduction(loop) or None in turns.values():
+            return False
+        if not self._reorders and _adds_up(loop, self._defs):
             return False
         if loop.by_lanes:
             return True
@@ -243,6 +250,15 @@ def _is_reduction(loop: For) -> bool:
     if any(scalar_of(carry.type) not in _SHUFFLED for carry in loop.carries):
         return False
     return reductions(loop) is not None
+
+
+def _adds_up(loop: For, defs: Mapping[Var, Stmt]) -> bool:
+    """Tell whether several turns of a loop add to one number."""
+    if "add" in (reductions(loop) or ()):
+        return True
+    own = {s.array for s in walk(loop.body) if isinstance(s, Alloc)}
+    changes = [s for s in walk(loop.body) if isinstance(s, (Accumulate, Combine))]
+    return any(s.array not in own and not own_turns([(s, loop)], defs) for s in changes)
 
 
 def _turns_of(loop: For, defs: Mapping[Var, Stmt]) -> dict[Array, tuple[Accumulate, ...] | None]:

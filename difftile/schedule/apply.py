@@ -137,7 +137,7 @@ def _formed(
     found = {k for k, one in enumerate(parallel_loops(program)) if any(one is s for s in few)}
     program, sums = spread(program, found, target.parts)
     if by_lanes or as_axes:
-        forms = device_loops(whole.body, warps=target.warps and mixes)
+        forms = device_loops(whole.body, warps=target.warps, reorders=mixes)
         program = by_warps(program, [forms.lanes[k] for k in by_lanes])
         program = flatten(program, [forms.flat[k] for k in as_axes])
     memory = Memory(copies, sums, tuple(_as_numbered(one, left) for one in rows))

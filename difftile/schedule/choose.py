@@ -68,7 +68,8 @@ class Analysis:
     @property
     def device_loops(self) -> DeviceLoops:
         """The loops that can have another form on a device."""
-        return device_loops(self.program.body, warps=self.target.warps and self.speed.reorders)
+        warps, reorders = self.target.warps, self.speed.reorders
+        return device_loops(self.program.body, warps=warps, reorders=reorders)
 
     def given(self, key: tuple[Any, ...]) -> dict[Array | Var, Any]:
         """Return the shapes and numbers of a launch by the parameters."""

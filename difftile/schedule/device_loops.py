@@ -32,11 +32,13 @@ class DeviceLoops:
         flat: The serial loop that can be an axis.
         lanes: How the lanes of a warp can share an iteration.
         rows: The serial loops that walk along rows.
+        reorders: Sums of floats may be computed in another order.
     """
 
     flat: Mapping[int, For]
     lanes: Mapping[int, Sharing]
     rows: Mapping[int, Sequence[For]]
+    reorders: bool = True
 
     def step(self, number: int, work: LoopWork) -> tuple[Flat | Lanes | Tile, str] | None:
         """Return the step of a loop for its work, and the reason; None for the form it has.
@@ -48,7 +50,10 @@ class DeviceLoops:
         possible = self.possible(number, work)
         if Flat() in possible and (turns := work.turns_of(self.flat[number])) > 1:
             return Flat(), f"the {turns:,.0f} turns of its serial loop are more iterations"
-        why = _by_warps(self.lanes[number], work) if Lanes(WARP) in possible else None
+        sharing = self.lanes.get(number)
+        why = None
+        if sharing is not None and Lanes(WARP) in possible and (self.reorders or sharing.wanted):
+            why = _by_warps(sharing, work)
         if why is not None:
             return Lanes(WARP), why
         if any(work.turns_of(loop) >= _WALK for loop in self.rows.get(number, ())):
@@ -74,22 +79,24 @@ class DeviceLoops:
 
 
 @fact
-def device_loops(body: Block, *, warps: bool) -> DeviceLoops:
+def device_loops(body: Block, *, warps: bool, reorders: bool = True) -> DeviceLoops:
     """Return the loops of a finished program that can have another form.
 
     Args:
         body: The body of the program.
-        warps: Threads run in warps, which can exchange values, and sums may be reordered.
+        warps: Threads run in warps, which can exchange values.
+        reorders: Sums of floats may be computed in another order.
     """
     defs = definitions_of(body)
     tasks = [stmt for stmt in body.stmts if isinstance(stmt, ParallelFor)]
     flat = {k: flat_loop(task, defs) for k, task in enumerate(tasks)}
-    lanes = {k: lanes_of(task, defs) for k, task in enumerate(tasks) if warps}
-    rows = {k: tile_rows(task).loops for k, task in enumerate(tasks) if warps}
+    lanes = {k: lanes_of(task, defs, reorders=reorders) for k, task in enumerate(tasks) if warps}
+    rows = {k: tile_rows(task).loops for k, task in enumerate(tasks) if warps and reorders}
     return DeviceLoops(
         {k: loop for k, loop in flat.items() if loop is not None},
         {k: found for k, found in lanes.items() if found is not None},
         {k: loops for k, loops in rows.items() if loops},
+        reorders,
     )
 
 

@@ -60,7 +60,7 @@ def reorders_sums(of: Analysis, number: int, key: tuple[Any, ...], steps: Steps)
         return False
     loop, work = parallel_loops(of.program)[number], of.work.loops(key)[number]
     splits = any(isinstance(step, Spread) for step in steps) and has_long_sums(loop)
-    by_lanes = any(isinstance(step, Lanes) for step in steps)
+    by_lanes = of.speed.reorders and any(isinstance(step, Lanes) for step in steps)
     shared = any(scalar_of(array.type.element) in FLOATS for array in work.added)
     return splits or by_lanes or shared
 

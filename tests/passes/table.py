@@ -73,7 +73,7 @@ from difftile.passes.batch import Unbatchable, batch
 from difftile.passes.bind_gradients import bind_gradients
 from difftile.passes.blocked_sum import blocked_sum
 from difftile.passes.bounds import confine, guard, unchecked
-from difftile.passes.by_warps import by_warps, lanes_of
+from difftile.passes.by_warps import Sharing, by_warps, lanes_of
 from difftile.passes.componentwise import componentwise
 from difftile.passes.conflicts import Doubt, clashes, races
 from difftile.passes.cse import cse
@@ -286,24 +286,27 @@ def all_flat(program: Program) -> Program:
 
 def _by_warps(program: Program, options: Options) -> Result:
     """Let warps run all loops that they can, and say how those move through memory."""
-    defs = definitions_of(program.body)
-    tasks = [stmt for stmt in program.body.stmts if isinstance(stmt, ParallelFor)]
+    shared = _sharing(program, reorders=options.flag("reorders", default=True))
     notes = [
         _listed("moves along", [*["rows"] * found.reads_rows, *["columns"] * found.reads_columns])
-        for task in tasks
-        if (found := lanes_of(task, defs))
+        for found in shared
     ]
-    fields = [a.name for task in tasks if (f := lanes_of(task, defs)) for a in f.fields]
+    fields = [array.name for found in shared for array in found.fields]
     notes += [_listed("lanes wait for", fields)] if fields else []
-    result = _checked(program, (all_by_warps(program),), options)
+    result = _checked(program, (by_warps(program, shared),), options)
     return Result(result.programs, tuple(notes), result.check)
 
 
 def all_by_warps(program: Program) -> Program:
     """Return a program with all loops run by warps that can be."""
+    return by_warps(program, _sharing(program))
+
+
+def _sharing(program: Program, *, reorders: bool = True) -> list[Sharing]:
     defs = definitions_of(program.body)
     tasks = [stmt for stmt in program.body.stmts if isinstance(stmt, ParallelFor)]
-    return by_warps(program, [found for task in tasks if (found := lanes_of(task, defs))])
+    every = [lanes_of(task, defs, reorders=reorders) for task in tasks]
+    return [found for found in every if found is not None]
 
 
 def _blocked_sum(program: Program, options: Options) -> Result:
