@@ -98,7 +98,8 @@ def test_lanes_share_the_memory_of_a_block(name: str) -> None:
 @pytest.mark.usefixtures("cuda")
 def test_lanes_blend_as_threads_do() -> None:
     picture = lanes.Picture(2000, 200)
-    lanes.compared("", picture.results(lanes.blend), picture.results(lanes.by_threads))
+    found = lanes.compared("", picture.results(lanes.blend), picture.results(lanes.by_threads))
+    assert lanes.DIFFERENT not in found[0]
 
 
 @pytest.mark.gpu
