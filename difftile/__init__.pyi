@@ -121,6 +121,9 @@ from difftile.fields.step_number import (
 from difftile.fields.structs import (
     StructField as StructField,
 )
+from difftile.lang.lanes import (
+    lanes as lanes,
+)
 from difftile.lang.local_arrays import (
     local as local,
 )

@@ -237,12 +237,24 @@ class CallMismatch(KernelError):
 
 
 class Race(KernelError):
-    """Two iterations of one parallel loop that touch the same element, one of them writing."""
+    """Two iterations of one parallel loop that touch the same element, one of them writing.
+
+    Or two `turns` of a loop over `dt.lanes`, which also share local arrays, and locals.
+    """
 
     def __init__(
-        self, span: Span | None, field: str, what: str, other: Label | None, hint: str
+        self,
+        span: Span | None,
+        field: str,
+        what: str,
+        other: Label | None,
+        hint: str,
+        *,
+        turns: bool = False,
     ) -> None:
         title = f"Race on field '{field}': iterations of one parallel loop run in any order."
+        if turns:
+            title = f"Race on '{field}': the turns of a loop over 'dt.lanes' run in any order."
         super().__init__(title, span, what, related=() if other is None else (other,), hint=hint)
 
 

@@ -209,7 +209,7 @@ _DIFFTILE: dict[str, str] = {
 }
 # Names of Taichi that are no part of the kernel language.
 _WINDOW = "write 'dt.viewer.App()'."
-_DEVICE_CODE = "kernels are written without threads of a device; leave it out."
+_DEVICE_CODE = "share a loop with 'for j in dt.lanes(n)', and memory with 'dt.local(n)'."
 _LANG: dict[str, str] = {
     **dict.fromkeys(("kernel", "func", "real_func", "pyfunc"), _DECORATE),
     **dict.fromkeys(("field", "ndarray"), "write 'dt.field(ti.f32, shape)'."),

@@ -24,7 +24,12 @@ from difftile.substrate.family.launcher import CompiledKernel
 from difftile.substrate.family.operations import Operations
 
 FEW = Grids(
-    full=Grid(3), several=Grid(2, warp=1), few=Grid(2), private=Grid(6, 2, least=3), tiled=Grid(4)
+    full=Grid(3),
+    several=Grid(2, warp=1),
+    few=Grid(2),
+    private=Grid(6, 2, least=3),
+    sharing=Grid(2, warp=1),
+    tiled=Grid(4),
 )
 """So few threads that small loops take many strides; a warp is a thread."""
 
@@ -135,10 +140,14 @@ def add(array: ti.template(), index, value, thread):
 
 
 def tile(scalar: Any) -> Any:
+    return shared(scalar, TILE)
+
+
+def shared(scalar: Any, count: int) -> Any:
     runtime: Any = private.impl.get_runtime()
     to = Operations(runtime.compiling_callable.ast_builder())
     zero = to.constant(0 if scalar == ti.i32 else 0.0, scalar)
-    return to.variable(to.tensor([zero] * TILE))
+    return to.variable(to.tensor([zero] * count))
 
 
 @ti.func
@@ -172,7 +181,13 @@ def store_rows(tile: ti.template(), array: ti.template(), at: ti.template(), cou
 def threads_alone() -> Generator[None]:
     """Let each thread stand for a warp of its own, where there are no warps."""
     alone = dict.fromkeys(("all_add", "all_max", "all_min"), of_one)
-    copies = {"tile": tile, "row": row, "load_rows": load_rows, "store_rows": store_rows}
+    copies = {
+        "shared": shared,
+        "tile": tile,
+        "row": row,
+        "load_rows": load_rows,
+        "store_rows": store_rows,
+    }
     own = {"lane": lane, "total": total, "adds": adds, "add": add, "meet": meet}
     warps = SimpleNamespace(**own, **alone, **copies)
     with mock.patch.dict(build._NAMES, {"warps": warps}):

@@ -16,7 +16,8 @@ from difftile.schedule.grids import Grids
 from difftile.substrate import variants, zeros
 from tests.device_arrays import device_arrays
 
-MULTIPROCESSORS = 132  # of an H200
+GRIDS = Grids.on(132)
+"""Of an H200."""
 
 
 class NotRun:
@@ -27,11 +28,14 @@ class NotRun:
 
 
 @contextmanager
-def device_texts() -> Generator[dict[str, str]]:
-    """Start as on a device with warps, and collect what is emitted, by the name of the kernel."""
+def device_texts(grids: Grids = GRIDS) -> Generator[dict[str, str]]:
+    """Start as on a device with warps, and collect what is emitted, by the name of the kernel.
+
+    Args:
+        grids: The threads of the device.
+    """
     texts: dict[str, str] = {}
     emit, init = variants.emit, variants.Variants.__init__
-    grids = Grids.on(MULTIPROCESSORS)
 
     def collect(*given: Any, **options: Any) -> Any:
         emitted = emit(*given, **options)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 import threading
 import time
 from collections.abc import Callable
@@ -63,6 +64,68 @@ class Component(Vector):
         self.memory[index] = value
 
 
+class Unordered(Exception):
+    """Lanes touch one element, and do not meet in between."""
+
+
+class _Touched:
+    """Who touched the elements of an array since the lanes of a warp have met."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, tuple[Any, set[int], set[str]]] = {}
+        self._lock = threading.Lock()
+
+    def note(self, index: Any, act: str) -> None:
+        """Note an access of this lane; those that go together are reads, and additions."""
+        number = _HERE
+        if not hasattr(number, "lane"):
+            return
+        when = number.warp, number.met
+        with self._lock:
+            since, who, acts = self._known.get(index, (when, set[int](), set[str]()))
+            if since != when:
+                who, acts = set[int](), set[str]()
+            who, acts = who | {number.lane}, acts | {act}
+            self._known[index] = when, who, acts
+        if len(who) > 1 and (len(acts) > 1 or act == "write"):
+            raise Unordered(f"lanes {sorted(who)}: {' and '.join(sorted(acts))} of [{index}]")
+
+
+_HERE = threading.local()
+"""The lane of a thread of Python, its warp, and how often it has met the others."""
+
+
+class Shared:
+    """An array that the lanes of a warp share.
+
+    Args:
+        count: Its length.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._values: list[Any] = [math.nan] * count
+        self._touched = _Touched()
+        self._lock = threading.Lock()
+
+    def __getitem__(self, index: int) -> Any:
+        self._touched.note(index, "read")
+        return self._values[index]
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        if not 0 <= index < len(self._values):
+            raise IndexError(index)
+        self._touched.note(index, "write")
+        self._values[index] = value
+
+    def change(self, index: int, value: Any, op: Callable[[Any, Any], Any]) -> Any:
+        """Change an element in one step."""
+        self._touched.note(index, "atomic")
+        with self._lock:
+            before = self._values[index]
+            self._values[index] = op(before, value)
+            return before
+
+
 class Memory:
     """A field as an argument of a kernel.
 
@@ -76,6 +139,8 @@ class Memory:
         self._values = values.reshape((1,) * max(0, least - ndim) + values.shape)
         self._ndim = max(ndim, least)
         self.shape = self._values.shape[: self._ndim]
+        self._touched = _Touched()
+        self._lock = threading.Lock()
 
     def _at(self, index: Any) -> Any:
         given = () if index is None else index if isinstance(index, tuple) else (index,)
@@ -85,7 +150,9 @@ class Memory:
         return place
 
     def __getitem__(self, index: Any) -> Any:
-        found = self._values[self._at(index)]
+        at = self._at(index)
+        self._touched.note(at, "read")
+        found = self._values[at]
         if not isinstance(found, np.ndarray):
             return found
         made = found.copy().view(Component)
@@ -93,7 +160,18 @@ class Memory:
         return made
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._values[self._at(index)] = value
+        at = self._at(index)
+        self._touched.note(at, "write")
+        self._values[at] = value
+
+    def change(self, index: Any, value: Any, op: Callable[[Any, Any], Any]) -> Any:
+        """Change an element in one step."""
+        at = self._at(index)
+        self._touched.note(at, "atomic")
+        with self._lock:
+            before = own(self._values[at])
+            self._values[at] = op(before, value)
+            return before
 
 
 def own(value: Any) -> Any:
@@ -105,6 +183,8 @@ def atomic(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any, Any], Any]:
     """Return an atomic operation on an element, which returns what the element was."""
 
     def apply(container: Any, index: Any, value: Any) -> Any:
+        if isinstance(container, (Memory, Shared)):
+            return container.change(index, value, op)
         before = container[index]
         container[index] = op(before, value)
         return before
@@ -114,6 +194,7 @@ def atomic(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any, Any], Any]:
 
 _ATOMICS = {
     "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
     "max": np.maximum,
     "min": np.minimum,
@@ -202,10 +283,18 @@ ACCURATE = _Known(
     log1pexp=lambda x, _: np.logaddexp(x, 0.0),
     normalized=lambda x, _: x / x.norm(),
 )
+
+
+def _compared(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any, Any], Any]:
+    """Return a comparison of numbers of a type."""
+    return lambda a, b, _: compare(a, b)
+
+
 PREDICATES = _Known(
     isnan=lambda x, _: np.isnan(x),
     isinf=lambda x, _: np.isinf(x),
     isfinite=lambda x, _: np.isfinite(x),
+    **{name: _compared(getattr(operator, name)) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
 )
 DENSE = _Known(
     matmul=lambda a, b, _: a @ b,
@@ -220,21 +309,35 @@ class _Lanes:
 
     Attributes:
         values: What each lane gives.
+        shared: The arrays that they share, in the order of their declarations.
     """
 
     def __init__(self) -> None:
         self.values: list[Any] = [None] * WARP
+        self.shared: list[Shared] = []
         self.barrier = threading.Barrier(WARP, timeout=30)
-        self.number = threading.local()
+        self.number = _HERE
 
     def run(self, lane: int, body: Callable[[int], None], thread: int) -> None:
         """Run a lane; the others do not wait for one that fails."""
-        self.number.lane = lane
+        self.number.lane, self.number.warp = lane, id(self)
+        self.number.met = self.number.declared = 0
         try:
             body(thread)
         except BaseException:
             self.barrier.abort()
             raise
+        finally:
+            del self.number.lane
+
+    def declare(self, count: int) -> Shared:
+        """Return the array that lanes share of one declaration."""
+        number = self.number.declared
+        self.number.declared += 1
+        if self.number.lane == 0:
+            self.shared.append(Shared(count))
+        self.barrier.wait()
+        return self.shared[number]
 
     def exchanged(self, value: Any) -> list[Any]:
         """Return the values of all lanes, when all are here."""
@@ -269,9 +372,16 @@ class Warps:
         assert self._lanes is not None
         return self._lanes.exchanged(value)
 
+    def shared(self, _: Any, count: int) -> Shared:
+        """Return an array that the lanes of a warp have together."""
+        assert self._lanes is not None
+        return self._lanes.declare(count)
+
     def meet(self) -> None:
         """Wait for each other; the lane that writes then comes last, as it may."""
         self._exchanged(None)
+        assert self._lanes is not None
+        self._lanes.number.met += 1
         if self._lane == 0:
             time.sleep(1e-3)
 
@@ -330,6 +440,17 @@ class _AsPython(ast.NodeTransformer):
             node.value = ast.Call(ast.Name("own", ast.Load()), [node.value], [])
         return node
 
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        change = {ast.Add: "ti.atomic_add", ast.Sub: "ti.atomic_sub"}.get(type(node.op))
+        target = node.target
+        if change is None or not isinstance(target, ast.Subscript):
+            return node
+        if not isinstance(target.value, ast.Name):
+            return node  # a component of an element
+        function = ast.parse(change, mode="eval").body
+        return ast.Expr(ast.Call(function, [target.value, target.slice, node.value], []))
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
@@ -344,7 +465,8 @@ class _AsPython(ast.NodeTransformer):
 def _with_lanes(stmt: ast.stmt) -> list[ast.stmt]:
     """Return a loop over threads as a call, where those of a warp exchange values."""
     text = ast.unparse(stmt)
-    if not isinstance(stmt, ast.For) or not ("warps.all_" in text or "warps.meet" in text):
+    together = ("warps.all_", "warps.meet", "warps.shared")
+    if not isinstance(stmt, ast.For) or not any(name in text for name in together):
         return [stmt]
     assert isinstance(stmt.target, ast.Name) and isinstance(stmt.iter, ast.Call)
     args = ast.arguments([], [ast.arg(stmt.target.id)], None, [], [], None, [])

@@ -57,6 +57,7 @@ FEW = Grids(
     several=Grid(2 * WARP),
     few=Grid(2),
     private=Grid(6, 2, least=3),
+    sharing=Grid(2 * WARP),
     tiled=Grid(4),
 )
 """So few threads that small loops take many strides."""
@@ -303,6 +304,88 @@ STATEMENTS = {
       e: f64 = add(c, d)
       yield e
     x[i] = b
+""",
+    "arrays that lanes share, between loops of all lanes and statements of one": """\
+  parallel for i in 0:i32..n:
+    local a: f64[37]
+    local b: f64[5]
+    for j in 0:i32..37:i32:
+      c: f64 = x[i]
+      l: f64 = cast(j)
+      d: f64 = mul(c, l)
+      a[j] = d
+    for k in 1:i32..4:i32:
+      m: i32 = sub(k, 1:i32)
+      o: i32 = mod(k, 5:i32)
+      q: f64 = a[m]
+      b[o] += q
+      u: f64 = b[o]
+      a[k] = u
+      h: i32 = add(k, 1:i32)
+      for r in h..9:i32:
+        t: f64 = mul(u, 0.1:f64)
+        a[r] += t
+      A: f64 = a[8:i32]
+      for B in h..9:i32:
+        a[B] += A
+    for e in 0:i32..9:i32:
+      g: i32 = mod(e, 5:i32)
+      v: f64 = a[e]
+      b[g] += v
+    w: f64 = b[2:i32]
+    x[i] = w
+""",
+    "an array that lanes share, and clear again and again": """\
+  parallel for i in 0:i32..n:
+    for k in 0:i32..3:i32, g <- c = s:
+      local a: f64[40]
+      for j in 0:i32..9:i32:
+        a[j] += c
+      for e in 0:i32..12:i32, total <- sum = 0.0:f64:
+        d: f64 = a[e]
+        v: f64 = add(sum, d)
+        yield v
+      h: f64 = mul(c, total)
+      yield h
+    x[i] = g
+""",
+    "fields that lanes wait for": """\
+  m = shape(z, 1)
+  parallel for i in 0:i32..n:
+    a: f64 = x[i]
+    for j in 0:i32..m:
+      b: f64 = z[i, j]
+      c: f64 = mul(b, a)
+      z[i, j] = c
+    z[i, 0:i32] = s
+    for k in 1:i32..m:
+      d: f64 = z[i, k]
+      e: f64 = mul(d, 2.0:f64)
+      z[i, k] = e
+      y[i] += e
+    for l in 0:i32..m, g <- h = 0.0:f64:
+      o: f64 = z[i, l]
+      q: f64 = add(h, o)
+      yield q
+    y[i] = g
+    t: f64 = y[i]
+    x[i] = t
+""",
+    "an array that lanes share after one of a thread": """\
+  parallel for i in 0:i32..n:
+    local a: f64[150]
+    a[0:i32] = s
+    for k in 1:i32..9:i32:
+      m: i32 = sub(k, 1:i32)
+      b: f64 = a[m]
+      c: f64 = mul(b, s)
+      a[k] = c
+    d: f64 = a[8:i32]
+    local e: f64[150]
+    for j in 0:i32..9:i32:
+      e[j] += d
+    g: f64 = e[7:i32]
+    x[i] = g
 """,
     "an element that all lanes read and one writes": """\
   m = shape(z, 1)

@@ -13,6 +13,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from benchmarks import lanes
 from difftile.ir.types import SCALARS
 from difftile.render.sorting import Sorter
 from difftile.render.tiles import TileLists
@@ -23,6 +24,7 @@ from tests import (
     test_device_memory,
     test_exact,
     test_field_numbers,
+    test_lanes,
     test_nan,
     test_optim,
     test_rows,
@@ -83,6 +85,21 @@ def test_program_on_cuda(one: harness.Program) -> None:
 def test_rows_of_any_length_by_warps(one: harness.Program) -> None:
     with mock.patch.object(device_loops, "_ROW", 1), mock.patch.object(device_loops, "_LONG", 1):
         harness.check(one)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("name", test_lanes.KERNELS)
+def test_lanes_share_the_memory_of_a_block(name: str) -> None:
+    test_lanes.check_on_cuda(name)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_lanes_blend_as_threads_do() -> None:
+    picture = lanes.Picture(2000, 200)
+    found = lanes.compared("", picture.results(lanes.blend), picture.results(lanes.by_threads))
+    assert lanes.DIFFERENT not in found[0]
 
 
 @pytest.mark.gpu

@@ -27,6 +27,7 @@ from difftile.schedule.steps import (
     Flat,
     Grid,
     Jam,
+    Lanes,
     Plain,
     Rows,
     Serial,
@@ -40,7 +41,6 @@ from difftile.schedule.steps import (
     Tile,
     Unroll,
     VectorMath,
-    Warps,
     step_of,
     text_of,
 )
@@ -81,7 +81,7 @@ def _drawn(rng: random.Random) -> Schedule:
     def steps() -> tuple[Step, ...]:
         target = rng.choice(NAMES)
         host = (Threads(rng.randrange(1, 99)), Copies(target), SmallCopies(target))
-        device = (Grid(), Warps(), Tile(), Flat(), Rows(target))
+        device = (Grid(), Lanes(32), Tile(), Flat(), Rows(target))
         forms = (Unroll(), Jam(), SplitEnds(), Strips(rng.randrange(1, 65)), VectorMath(), Plain())
         host = (*host, Spread(7), Squares(rng.randrange(1, 65)), *forms)
         found = some(host if rng.random() < 0.5 else device)
@@ -305,8 +305,8 @@ def test_a_loop_of_one_thread_is_one_part_without_atomics() -> None:
 def test_without_memory_sums_are_atomic() -> None:
     found = _chosen(SUMS, CPU, ((200,), 10**7)).schedule
     assert str(found.without_memory(64)) == "program outlined short\nloop 0: threads(64)"
-    rows = Schedule(((Grid(), Rows("y")), (Grid(), Warps())))
-    assert rows.without_memory(0).loops == ((Grid(),), (Grid(), Warps()))
+    rows = Schedule(((Grid(), Rows("y")), (Grid(), Lanes(32))))
+    assert rows.without_memory(0).loops == ((Grid(),), (Grid(), Lanes(32)))
 
 
 def test_a_schedule_is_applied_to_the_same_program_each_time() -> None:

@@ -231,7 +231,7 @@ def test_a_line_that_is_no_number() -> None:
 
 def test_a_step_that_is_not_there() -> None:
     assert told(scattered, "forward", first(scattered), "threads, warp") == (
-        "Wrong schedule: 'warp' is not a step; steps are serial, threads, grid, warps, tile, flat, "
+        "Wrong schedule: 'warp' is not a step; steps are serial, threads, grid, lanes, tile, flat, "
         "copies, small_copies, rows, spread, squares, unroll, jam, split_ends, strips, "
         "vector_math, plain.\n"
         "  line +0\n"
@@ -265,7 +265,7 @@ def test_a_line_without_a_parallel_loop(stage: str, launched: bool) -> None:
     kernel(**fields)
 
 
-@pytest.mark.parametrize("steps", ["threads, copies(x)", "grid, warps", "threads(5)", "spread"])
+@pytest.mark.parametrize("steps", ["threads, copies(x)", "grid, lanes(32)", "threads(5)", "spread"])
 def test_steps_that_a_loop_cannot_have(steps: str) -> None:
     scattered(**fields_of("scattered"))
     assert told(scattered, "forward", first(scattered), steps) == (
@@ -548,7 +548,7 @@ def test_the_table_of_a_cpu() -> None:
 
 
 def test_the_table_of_a_device() -> None:
-    assert tables(TEXT, GPU, (64, 9)) == [["grid"], ["grid", "grid, warps", "grid, tile"]]
+    assert tables(TEXT, GPU, (64, 9)) == [["grid"], ["grid", "grid, lanes(32)", "grid, tile"]]
     assert tables(ROWS, GPU, (64, 9)) == [["grid", "grid, tile"]]
     assert tables(SQUARES, GPU, (64, 9))[0][:2] == ["grid", "grid, flat"]
     assert (

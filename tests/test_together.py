@@ -24,7 +24,7 @@ from difftile.substrate.emit import emit
 from tests.device_arrays import threads_alone
 from tests.targets import device
 
-GRIDS = Grids(full=Grid(32), several=Grid(64), few=Grid(32), private=Grid(32))
+GRIDS = Grids(full=Grid(32), several=Grid(64), few=Grid(32), private=Grid(32), sharing=Grid(32))
 
 
 @pytest.fixture(autouse=True)

@@ -293,7 +293,10 @@ class LoopReversal:
         )
         # Adjoints only add, so that any order is right, unless an element is read or reset too.
         resets = any(isinstance(stmt, Store) for stmt in walk(slim))
-        if not carried and not resets and not arrays_loaded(slim) & arrays_written(slim):
+        # Turns of lanes have elements of their own.
+        by_lanes = loop.by_lanes and not carried
+        alone = not resets and not arrays_loaded(slim) & arrays_written(slim)
+        if by_lanes or (alone and not carried):
             index, body = reverse.index, Block(reverse.stmts, reverse.results)
         else:
             r.backwards = True
@@ -303,7 +306,8 @@ class LoopReversal:
                 at = (last - index).named(reverse.index.name).value
                 results = reverse.bound(b, {reverse.index: at})
             body = Block(tuple(stmts), results)
-        b.append(For(index, start, stop, reverse.carries, reverse.inits, body, outs, loop.span))
+        back = For(index, start, stop, reverse.carries, reverse.inits, body, outs, loop.span)
+        b.append(replace(back, by_lanes=by_lanes))
         return outs
 
     def _most_iterations(self, slots: int) -> int | None:

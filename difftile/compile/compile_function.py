@@ -23,6 +23,7 @@ from difftile.passes.bind_gradients import bind_gradients
 from difftile.passes.bounds import guard, unchecked
 from difftile.passes.conflicts import Doubt, clashes, races
 from difftile.passes.known_indices import KnownIndices, known_indices
+from difftile.passes.lane_conflicts import check_lanes
 from difftile.passes.optimise import normalise
 from difftile.substrate import Kept, Native, Session, kept_for
 from difftile.uncollected import uncollected
@@ -107,6 +108,7 @@ def _analysed(
     derived = bind_gradients(written) if is_rule else primal(written)
     checked = guard(derived.program) if session.debug else unchecked(derived.program)
     program = normalise(checked, checked=session.debug)
+    check_lanes(program)
     doubts = list(races(program))
     if lowered.one_world is not None:
         doubts += [doubt for doubt in clashes(program) if not doubt.of_constants]

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from difftile.diagnostics import (
+    CallMismatch,
     Label,
     SlowCompile,
     Span,
@@ -350,8 +351,14 @@ def _nest(cx: Context, node: ast.For, box: Box, names: list[str], indices: list[
     carries, inits = carried.carries, carried.inits
     outs = tuple(Var(carry.name, carry.type) for carry in carries)
     body = Block(tuple(stmts), yields)
+    if runs is not None and box.lanes:
+        raise CallMismatch(
+            cx.span(node.iter),
+            "a loop over 'dt.lanes' has no 'break' and no 'return'.",
+            hint="write 'range', or put what follows under 'if'.",
+        )
     if runs is None:
-        cx.b.append(For(index, *bounds, carries, inits, body, outs, span))
+        cx.b.append(For(index, *bounds, carries, inits, body, outs, span, by_lanes=box.lanes))
     else:
         test = Block(tuple(tests), (runs,))
         after = (Var(index.name, I32), *outs)
@@ -415,6 +422,12 @@ def _bounds(cx: Context, node: ast.For) -> tuple[Box, Box]:
 
 def _parallel(cx: Context, node: ast.For, shared: SharedLocals) -> None:
     box, threads = _bounds(cx, node)
+    if box.lanes:
+        raise CallMismatch(
+            cx.span(node.iter),
+            "'dt.lanes' is for loops inside of a parallel one.",
+            hint="write 'range': the iterations of this loop run in parallel.",
+        )
     names = _targets(cx, node, box)
     before, places = dict(cx.env), dict(cx.bound_at)
     cells = cells_of(cx, shared.totals)

@@ -37,12 +37,14 @@ class Box:
         stops: Stop of each axis.
         step: Step of the only axis, which may be known at run time only.
         grouped: The loop variable takes all indices as one vector.
+        lanes: Lanes of a device may share the loop.
     """
 
     starts: tuple[Value, ...]
     stops: tuple[Value, ...]
     step: Value = ONE
     grouped: bool = False
+    lanes: bool = False
 
 
 def box_of(cx: Context, node: ast.expr) -> Box:
@@ -145,12 +147,18 @@ def _ndrange(cx: Context, node: ast.Call) -> Box:
     return Box(starts, stops)
 
 
+def _lanes(cx: Context, node: ast.Call) -> Box:
+    if len(node.args) > 2:
+        raise CallMismatch(cx.span(node), "'dt.lanes' takes one or two integers.")
+    return replace(_range(cx, node), lanes=True)
+
+
 def _grouped(cx: Context, node: ast.Call) -> Box:
     (inner,) = counted_arguments(cx, node, 1, 1)
     return replace(box_of(cx, inner), grouped=True)
 
 
-_BOXES = {"range": _range, "ndrange": _ndrange, "grouped": _grouped}
+_BOXES = {"range": _range, "ndrange": _ndrange, "grouped": _grouped, "lanes": _lanes}
 
 
 # As values, under `ti.static`

@@ -52,7 +52,7 @@ class _Checker:
         self.name = name
         self.arrays = arrays
         self.seen: set[Var] = set()
-        self.by_warps = False  # in a loop by warps, and outside of loops by its lanes
+        self.by_warps = self.by_lanes = False  # in a loop that warps run, or that lanes share
 
     def require(self, condition: bool, message: str) -> None:
         if not condition:
@@ -80,21 +80,23 @@ class _Checker:
         self.memory(stmt)
         if isinstance(stmt, ParallelFor):
             self.require(top, "a parallel loop inside another region")
-        by_warps = self.by_warps
+        before = self.by_warps, self.by_lanes
         if isinstance(stmt, ParallelFor):
             self.by_warps = stmt.by_warps
         elif isinstance(stmt, For) and stmt.by_lanes:
-            self.require(by_warps, "a loop by lanes in no loop by warps, or in one by lanes")
-            self.by_warps = False
+            self.require(not self.by_lanes, "a loop by lanes in one by lanes")
+            self.by_lanes = True
         for region in regions(stmt):
             self.block(region, scope | set(bound(stmt)))
-        self.by_warps = by_warps
+        self.by_warps, self.by_lanes = before
 
     def memory(self, stmt: Stmt) -> None:
         array = stmt.array if isinstance(stmt, Size) else array_of(stmt)
         match stmt:
-            case Alloc(array=local):
+            case Alloc(array=local, shared=shared):
                 self.require(local.size is not None, f"{local.name} has no size")
+                outside = self.by_warps and not self.by_lanes
+                self.require(outside or not shared, f"{local.name} is shared by no lanes")
                 self.arrays.add(local)
             case Load(out, array, index):
                 self.require(out.type == element_type(array, index), f"load of {array.name}")

@@ -10,11 +10,12 @@ neither is left when code is emitted.
 from __future__ import annotations
 
 from dataclasses import field
+from math import prod
 from typing import Any, TypeAlias
 
 from difftile.diagnostics import Span
 from difftile.ir.failures import Failure
-from difftile.ir.types import FieldType, Scalar, Type
+from difftile.ir.types import FieldType, Scalar, Type, shape_of
 from difftile.records import dataclass
 
 
@@ -78,6 +79,11 @@ class Array:
         """The length of each axis of a local array."""
         assert self.size is not None
         return self.axes or (self.size,)[: self.type.ndim]
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers a local array holds, components of its elements included."""
+        return prod((*self.lengths, *shape_of(self.type.element)))
 
     @property
     def in_rule(self) -> Array | None:
@@ -175,10 +181,14 @@ class Combine:
 
 @dataclass(frozen=True, slots=True)
 class Alloc:
-    """Declare a local array; its elements start at zero."""
+    """Declare a local array; its elements start at zero.
+
+    A `shared` one is in memory that the lanes of a warp have together, and not in each of them.
+    """
 
     array: Array
     span: Span | None = field(default=None, compare=False)
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)

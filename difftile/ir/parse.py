@@ -364,6 +364,11 @@ class _Parser(TokenCursor):
         self.end_of_line()
         return Alloc(array, span)
 
+    def shared(self, outs: tuple[Token, ...], span: Span) -> Stmt:
+        alloc = self.local(outs, span)
+        assert isinstance(alloc, Alloc)
+        return replace(alloc, shared=True)
+
     def print(self, outs: tuple[Token, ...], span: Span) -> Stmt:
         self.no_results(outs)
         parts = self.several(self.shown, "")
@@ -539,6 +544,7 @@ _STATEMENTS: dict[str, Callable[[_Parser, tuple[Token, ...], Span], Stmt]] = {
     "breakpoint": _Parser.stop,
     "shape": _Parser.size,
     "local": _Parser.local,
+    "shared": _Parser.shared,
     "print": _Parser.print,
     "fail": _Parser.failure,
     "if": _Parser.branch,

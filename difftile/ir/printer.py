@@ -40,8 +40,8 @@ WORDS = frozenset(
     (
         *("backward", "breakpoint", "derivative", "do", "else", "fail", "for", "forward"),
         *("if", "inf", "local"),
-        *("lanes", "nan", "outside", "parallel", "print", "ruled", "shape", "temp"),
-        *("warps", "while", "yield", "zero", "True", "False"),
+        *("lanes", "nan", "outside", "parallel", "print", "ruled", "shape", "shared"),
+        *("temp", "warps", "while", "yield", "zero", "True", "False"),
     )
 )
 
@@ -192,7 +192,8 @@ def _stmt(stmt: Stmt, names: Names, depth: int) -> list[str]:
             head = results(() if out is None else (out,))
             return [f"{head}{place(array, index)} {op}= {_value(value, names)}"]
         case Alloc(array):
-            return [f"{pad}local {_declared(array, names)}"]
+            word = "shared" if stmt.shared else "local"
+            return [f"{pad}{word} {_declared(array, names)}"]
         case Print(parts, stops=stops):
             texts = [
                 repr(part)

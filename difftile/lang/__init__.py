@@ -36,6 +36,7 @@ from difftile.lang.functions import (
     tan,
     tanh,
 )
+from difftile.lang.lanes import lanes
 from difftile.lang.local_arrays import local
 from difftile.lang.matrices import eig, polar_decompose, solve, svd, sym_eig
 from difftile.lang.scalars import (
@@ -127,6 +128,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "lanes",
     "local",
     "log",
     "loop_config",

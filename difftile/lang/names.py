@@ -31,6 +31,7 @@ _SPECIAL: dict[str, str] = {
     "random": "rand",
     "randn": "randn",
     "local": "local",
+    "lanes": "lanes",
     **{f"{one}.{name}": name for one in ("Vector", "Matrix") for name in ("zero", "one")},
     "Matrix.identity": "identity",
     "Matrix.rows": "rows",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difftile.lang as ti
 from difftile.lang import local
+from difftile.packed.dense import WIDE, eliminate, gradient
 from difftile.runtime.funcs import func
 
 
@@ -40,6 +41,15 @@ def factor(A, F, n, parent=None):
     """
     for e in range(n * (n + 1) // 2):
         F[e] = A[e]
+    if ti.static(parent is None and n >= WIDE):
+        eliminate(F, n)
+    else:
+        eliminate_in_tree(F, n, parent)
+
+
+@func
+def eliminate_in_tree(F, n, parent):
+    """Replace the entries of rows that are above each other by their factors."""
     for step in range(n):
         k = n - 1 - step
         row = k * (k + 1) // 2
@@ -56,11 +66,26 @@ def factor(A, F, n, parent=None):
 
 @factor.backward
 def _(A, F, n, parent):
-    # G starts as the gradient by the factors. Row k of it becomes the gradient by the entries that
-    # step k of the elimination found there; each is an entry of A less what later rows took away.
-    G, w = local(n * (n + 1) // 2), local(n)
+    G = local(n * (n + 1) // 2)
     for e in range(n * (n + 1) // 2):
         G[e] = F.grad_in[e]
+    if ti.static(parent is None and n >= WIDE):
+        gradient(F, G, n)
+        for e in range(n * (n + 1) // 2):
+            A.grad_out[e] += G[e]
+    else:
+        gradient_in_tree(F, G, n, parent)
+        for k in range(n):
+            i = k
+            while i >= 0:
+                A.grad_out[k * (k + 1) // 2 + i] += G[k * (k + 1) // 2 + i]
+                i = above(i, parent)
+
+
+@func
+def gradient_in_tree(F, G, n, parent):
+    """Do what `dense.gradient` does for the entries of rows that are above each other."""
+    w = local(n)
     for k in range(n):
         row = k * (k + 1) // 2
         i = above(k, parent)
@@ -84,11 +109,6 @@ def _(A, F, n, parent):
             G[row + i] = entry - w[i]
             i = above(i, parent)
         G[row + k] = pivot
-    for k in range(n):
-        i = k
-        while i >= 0:
-            A.grad_out[k * (k + 1) // 2 + i] += G[k * (k + 1) // 2 + i]
-            i = above(i, parent)
 
 
 @factor.forward

@@ -591,8 +591,8 @@ class Kernel(ByName):
         Args:
             stage: "forward", "adjoint" or "tangent".
             line: The line of the loop in your file.
-            steps: The steps, such as "serial", "threads", "threads, copies(y)" or "grid, warps";
-                None for those that are chosen at each launch.
+            steps: The steps, such as "serial", "threads", "threads, copies(y)" or
+                "grid, lanes(32)"; None for those that are chosen at each launch.
 
         Returns:
             The kernel, so that calls can be chained.

@@ -52,7 +52,8 @@ class Analysis:
     @property
     def device_loops(self) -> DeviceLoops:
         """The loops that can have another form on a device."""
-        return device_loops(self.program.body, warps=self.target.warps and self.speed.reorders)
+        warps, reorders = self.target.warps, self.speed.reorders
+        return device_loops(self.program.body, warps=warps, reorders=reorders)
 
     def forms(self, schedule: Schedule, wanted: Wanted = None) -> Forms:
         """Return which forms the code of loops can have in a schedule: see `forms_of`."""

@@ -27,13 +27,13 @@ from difftile.schedule.speed import reorders
 from difftile.schedule.steps import (
     Copies,
     Flat,
+    Lanes,
     Rows,
     Serial,
     SmallCopies,
     Spread,
     Squares,
     Tile,
-    Warps,
 )
 from difftile.schedule.target import Polynomials, Target
 from difftile.schedule.vector_loops import LoopCode, loop_codes
@@ -117,10 +117,10 @@ def _on_device(program: Program, schedule: Schedule, target: Target, grids: Grid
     plan, cleared = _plan(program, schedule), _without_clears(program, schedule)
     tasks = _with_memory(*cleared, schedule, plan, target)
     changed = tasks.program
-    by_lanes, as_axes = schedule.numbers_of(Warps), schedule.numbers_of(Flat)
+    by_lanes, as_axes = schedule.numbers_of(Lanes), schedule.numbers_of(Flat)
     if by_lanes or as_axes:
         mixes = reorders(program, target)
-        forms = device_loops(program.body, warps=target.warps and mixes)
+        forms = device_loops(program.body, warps=target.warps, reorders=mixes)
         changed = by_warps(changed, [forms.lanes[k] for k in by_lanes])
         changed = flatten(changed, [forms.flat[k] for k in as_axes])
     tiled = schedule.numbers_of(Tile)

@@ -34,6 +34,7 @@ _FITTING = 16  # floats of an iteration for which 32 registers are enough, two a
 _LIGHT = 32  # floats of an iteration of which two fit into more of them
 _FEW = 256  # threads of a multiprocessor, of which each has some lines in its cache
 _WARP = 32  # threads that run together
+_BLOCKS = 32  # that a multiprocessor holds at a time
 _SIDE_BY_SIDE = 8  # neighbouring numbers of 32 bits that memory has in one piece
 _MANY = 64  # numbers in arrays of a thread, which its registers cannot hold
 _SHORT = 16  # turns of a loop that is written out
@@ -68,6 +69,8 @@ class Grids:
         private: The threads of loops with large arrays of their own, which want the most registers
             and cache: single warps, among which iterations are divided evenly. With few iterations
             all multiprocessors have some, and those of a warp take less different ways.
+        sharing: The threads of loops whose warps have arrays together: a warp in each block, as
+            many as fit beside each other.
         tiled: The threads of loops whose warps copy rows together; None without warps.
     """
 
@@ -75,6 +78,7 @@ class Grids:
     several: Grid
     few: Grid
     private: Grid
+    sharing: Grid
     tiled: Grid | None = None
 
     @staticmethod
@@ -94,12 +98,14 @@ class Grids:
             tiled=Grid(held, BLOCK) if warps else None,
             few=Grid(multiprocessors * _FEW),
             private=Grid(multiprocessors * _FEW, _WARP, least=_SIDE_BY_SIDE),
+            sharing=Grid(multiprocessors * _BLOCKS * _WARP, _WARP),
         )
 
     def of(self, loop: ParallelFor) -> Grid:
         """Return the threads of a loop."""
         if loop.by_warps:
-            return self.several
+            shares = any(isinstance(s, Alloc) and s.shared for s in walk(loop.body))
+            return self.sharing if shares else self.several
         if any(isinstance(s, For) and _writes_a_row(s) for s in walk(loop.body)):
             return self.few
         if _elements(loop.body) >= _MANY:

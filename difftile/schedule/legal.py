@@ -22,6 +22,7 @@ from difftile.schedule.steps import (
     Copies,
     Form,
     Grid,
+    Lanes,
     Plain,
     Rows,
     Serial,
@@ -31,7 +32,6 @@ from difftile.schedule.steps import (
     Step,
     Strips,
     Threads,
-    Warps,
     of_code,
     of_iterations,
 )
@@ -106,8 +106,9 @@ def reorders_sums(of: Analysis, number: int, key: tuple[Any, ...], steps: Steps)
         return False
     loop, work = parallel_loops(of.program)[number], of.work.loops(key)[number]
     splits = any(isinstance(step, Spread) for step in steps) and has_long_sums(loop)
+    by_lanes = of.speed.reorders and any(isinstance(step, Lanes) for step in steps)
     shared = any(scalar_of(array.type.element) in FLOATS for array in work.added)
-    return splits or Warps() in steps or shared
+    return splits or by_lanes or shared
 
 
 def _on_host(of: Analysis, number: int, key: tuple[Any, ...]) -> Iterator[Steps]:

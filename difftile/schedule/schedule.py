@@ -25,6 +25,7 @@ from difftile.schedule.steps import (
     Flat,
     Form,
     Grid,
+    Lanes,
     Rows,
     Serial,
     SmallCopies,
@@ -33,7 +34,6 @@ from difftile.schedule.steps import (
     Step,
     Threads,
     Tile,
-    Warps,
     of_code,
     of_iterations,
     step_of,
@@ -43,7 +43,7 @@ from difftile.schedule.steps import (
 _PART = re.compile(r"(\w+)(?:\(([^()]*)\))?")
 _LOOP = re.compile(r"loop (\d+): (.*)")
 _ON_HOST = (Serial, Threads, Copies, SmallCopies, Spread, Squares, Form)
-_ON_DEVICE = (Grid, Warps, Tile, Flat)
+_ON_DEVICE = (Grid, Lanes, Tile, Flat)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,14 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class Warps:
-    """A warp runs each iteration, whose serial loops its lanes share: see `by_warps`."""
+class Lanes:
+    """The lanes of a warp share the serial loops of each iteration: see `by_warps`.
+
+    Args:
+        count: Their number.
+    """
+
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +153,7 @@ Step: TypeAlias = (
     Serial
     | Threads
     | Grid
-    | Warps
+    | Lanes
     | Tile
     | Flat
     | Copies
@@ -162,7 +168,7 @@ _KINDS: dict[str, type[Step]] = {
     "serial": Serial,
     "threads": Threads,
     "grid": Grid,
-    "warps": Warps,
+    "lanes": Lanes,
     "tile": Tile,
     "flat": Flat,
     "copies": Copies,

@@ -45,6 +45,7 @@ from difftile.ir.printer import Names
 from difftile.ir.types import F32, F64, FieldType, Type, Vector, scalar_of, shape_of
 from difftile.ir.walk import definitions, operands, walk
 from difftile.ops.table import ELEMENTWISE
+from difftile.passes.by_warps import met_fields
 from difftile.passes.reductions import reductions
 from difftile.passes.tile_rows import Copy, copy_of
 from difftile.records import dataclass
@@ -120,7 +121,8 @@ def emit(
     functions = functions_of(made.program.body, target.guarded, spellings)
     names = Names(RESERVED | functions.keys())
     program = replace(made.program, body=declared_late(made.program.body))
-    turns = take_turns(program.body, made.tiles)
+    shared = {s.array for s in walk(program.body) if isinstance(s, Alloc) and s.shared}
+    turns = take_turns(program.body, {*made.tiles, *shared})
     for array, other in turns.takes.items():
         names.share(array, other)
     written_as = polynomials or {}
@@ -135,8 +137,8 @@ def emit(
         tiles=made.tiles,
     )
     parameters = KernelParameters.of(program, report, schedule, names)
-    of = KernelFacts(program, made, schedule, target, report, turns.ends, parameters)
-    emitter = _Emitter(of, names, values, [*made.grids])
+    facts = made, schedule, target, report, turns.ends, shared, parameters
+    emitter = _Emitter(KernelFacts(program, *facts), names, values, [*made.grids], shared)
     lines = [line for text in functions.values() for line in text]
     return emitter.kernel(lines)
 
@@ -150,12 +152,14 @@ class _Emitter:
         names: The names of variables and arrays.
         values: The values that wait for their use.
         grids: The threads of the parallel loops that are still to come.
+        met: The arrays before and after whose writes the lanes of a warp meet.
     """
 
     of: KernelFacts
     names: Names
     values: Expressions
     grids: list[Grid]
+    met: Set[Array]
     # The text
     lines: list[str] = field(default_factory=list[str])
     functions: list[str] = field(default_factory=list[str])
@@ -291,7 +295,7 @@ class _Emitter:
                 self.values.consumed(index)
                 self.write(*self.values.define(out, expression, here))
             case Store() | Accumulate() | Combine() if self.read_by_lanes is not None and (
-                stmt.array.size is None
+                stmt.array.size is None or stmt.array in self.of.shared
             ):
                 self.by_one_lane(stmt, self.read_by_lanes)
             case Store(array, index, value):
@@ -304,6 +308,8 @@ class _Emitter:
                 self.store(array, index, value, add=add, atomic=atomic)
             case Combine():
                 self.combine(stmt)
+            case Alloc(array, shared=True):
+                self.clear_together(array)
             case Alloc(array):
                 if array not in self.values.tiles:
                     self.alloc(array)
@@ -338,12 +344,12 @@ class _Emitter:
     def store(
         self, array: Array, index: tuple[Value, ...], value: Value, *, add: bool, atomic: bool
     ) -> None:
-        atomic = atomic and array.size is None
+        atomic = atomic and (array.size is None or array in self.of.shared)
         long = is_long(value.type) and not atomic
         if long:
             self.write(*self.values.named(index))
         elif in_parts(array, index):
-            self.store_parts(array, index, value, add=add)
+            self.store_parts(array, index, value, add=add, atomic=atomic)
             return
         text = self.values.text(value)
         where = self.component(array, index) if long else self.values.place(array, index)
@@ -357,6 +363,8 @@ class _Emitter:
             self.store_long(where, value, add=add)
         elif not add:
             self.write(f"{where} = {text}")
+        elif atomic and array.size is not None:
+            self.write(f"ti.atomic_add({where}, {text})")
         elif atomic and self.is_shared(array, index, value):
             self.write(f"warps.add({self.names[array]}, ti.Vector([{at}]), {text}, {self.thread})")
         elif atomic:
@@ -474,7 +482,13 @@ class _Emitter:
         self.write(f"{where} = {written(spelling, (where, operand))}")
 
     def store_parts(
-        self, array: Array, index: tuple[Value, ...], value: Value, *, add: bool
+        self,
+        array: Array,
+        index: tuple[Value, ...],
+        value: Value,
+        *,
+        add: bool,
+        atomic: bool = False,
     ) -> None:
         """Write a vector or matrix into a local array, or add it, component by component."""
         shape = shape_of(array.type.element)
@@ -488,17 +502,19 @@ class _Emitter:
         places = places_from(start, math.prod(shape))
         for place, cell in zip(places, np.ndindex(*shape), strict=True):
             part = f"{self.names[array]}[{place}]"
-            added = f"{part} + " if add else ""
-            self.write(f"{part} = {added}{name}[{', '.join(map(str, cell))}]")
+            component = f"{name}[{', '.join(map(str, cell))}]"
+            if atomic:
+                self.write(f"ti.atomic_add({part}, {component})")
+            else:
+                self.write(f"{part} = {f'{part} + ' if add else ''}{component}")
 
     def alloc(self, array: Array) -> None:
         element = array.type.element
         if not array.type.ndim:
             self.write(f"{self.names[array]} = {literal(0, element)}")
             return
-        count = math.prod((*array.lengths, *shape_of(element)))
         zero = literal(0, scalar_of(element))
-        self.write(f"{self.names[array]} = ti.Vector([{zero}] * {count})")
+        self.write(f"{self.names[array]} = ti.Vector([{zero}] * {array.numbers})")
 
     # Failures
 
@@ -639,12 +655,17 @@ class _Emitter:
         thread, warp, self.lane = (self.names.new(name) for name in ("thread", "warp", "lane"))
         ahead, stmts = ahead_of(loop, self.for_each_part)
         self.open(*open_grid(grid, thread))
+        for stmt in walk(loop.body):
+            if isinstance(stmt, Alloc) and stmt.shared:
+                count, scalar = stmt.array.numbers, scalar_of(stmt.array.type.element)
+                made = f"ti.static(warps.shared(ti.{scalar}, {count}))"
+                self.write(f"{self.names[stmt.array]} = {made}")
         self.write(f"{warp} = {thread} // {grid.warp}", f"{self.lane} = {thread} % {grid.warp}")
         self.block(Block(tuple(ahead)))
         self.line_number = line
         workers = grid.threads // grid.warp
         strides = open_strides(self.names, warp, workers, loop.indices, self.axes(loop))
-        self.lanes = grid.warp
+        self.lanes, self.met = grid.warp, self.of.shared | met_fields(loop, self.of.defs).keys()
         self.read_by_lanes = {s.array for s in walk(loop.body) if isinstance(s, Load)}
         self.iterations(loop, strides.opened, stmts, (), strides.onward)
         self.lanes, self.read_by_lanes = 0, None
@@ -655,13 +676,41 @@ class _Emitter:
         self.write(*self.values.flush({stmt.array}))
         if is_long(stmt.value.type):
             self.write(*self.values.named(operands(stmt)))
-        if stmt.array in read:
-            self.write("warps.meet()")
+        if stmt.array in read or stmt.array in self.met:
+            self.meet()
         self.write(f"if {self.lane} == 0:")
         self.depth += 1
         with self.sharing_turns():
             self.stmt(stmt, Counter())
         self.depth -= 1
+        if stmt.array in self.met:
+            self.meet()
+
+    def meet(self) -> None:
+        """Let the lanes of a warp meet here, unless the line before does."""
+        line = "    " * self.depth + "warps.meet()"
+        if self.lines[-1].partition("  # ")[0].rstrip() != line:
+            self.write("warps.meet()")
+
+    def turns(self, first: str, length: str, index: str) -> None:
+        """Open a loop of which each lane runs every turn that is its own."""
+        turn = self.names.new("turn")
+        before = "" if first == "0" else f"{first} + "
+        rounds = f"({length} - 1 - {self.lane}) // {self.lanes} + 1"
+        self.write(f"for {turn} in range({rounds}):")
+        self.depth += 1
+        self.write(f"{index} = {before}{self.lane} + {turn} * {self.lanes}")
+        self.depth -= 1
+
+    def clear_together(self, array: Array) -> None:
+        """Write zeros into an array that lanes share."""
+        index = self.names.new("place")
+        self.meet()
+        self.turns("0", str(array.numbers), index)
+        self.depth += 1
+        self.write(f"{self.names[array]}[{index}] = {literal(0, scalar_of(array.type.element))}")
+        self.depth -= 1
+        self.meet()
 
     def by_lanes(self, loop: For) -> None:
         """Write a loop in which the lanes of a warp take turns."""
@@ -681,16 +730,15 @@ class _Emitter:
             names.append(name)
         self.write(*self.values.flush(_written(loop)))
         self.line_number = line
-        turn = self.names.new("turn")
-        before = "" if first == "0" else f"{first} + "
-        rounds = f"({length} - {self.lane} + {self.lanes - 1}) // {self.lanes}"
-        self.write(f"for {turn} in range({rounds}):")
-        self.depth += 1
-        self.write(f"{self.names[loop.index]} = {before}{self.lane} + {turn} * {self.lanes}")
-        self.depth -= 1
+        writes = not self.met.isdisjoint(_written(loop))
+        if writes:
+            self.meet()
+        self.turns(first, length, self.names[loop.index])
         with self.sharing_turns():
             self.indented(loop.body, list(zip(names, loop.body.results, strict=True)))
         self.line_number = line
+        if writes:
+            self.meet()
         for name, carry, op in zip(names, loop.carries, ops, strict=True):
             self.write(f"{name} = warps.all_{op}({shape_of(carry.type)}, {name})")
         self.line_number = None

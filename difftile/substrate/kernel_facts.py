@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
-from difftile.ir.nodes import Array, Let, Load, Program, Var
+from difftile.ir.nodes import Array, Let, Load, Program, Stmt, Var
 from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, FieldType
+from difftile.passes.affine import definitions_of
 from difftile.records import dataclass
 from difftile.schedule.apply import Applied
 from difftile.schedule.schedule import Schedule
@@ -65,6 +66,7 @@ class KernelFacts:
         target: What it is compiled for.
         report: Where failures are counted, and described.
         ends: The arrays of a thread that take turns, by their last statement: `Turns`.
+        shared: The arrays that the lanes of a warp share.
         parameters: The parameters of the kernel.
     """
 
@@ -74,12 +76,18 @@ class KernelFacts:
     target: Target
     report: tuple[Array, ...]
     ends: Mapping[int, list[Array]]
+    shared: Set[Array]
     parameters: KernelParameters
 
     @property
     def threads(self) -> int:
         """How many threads of the CPU share loops; 0 for one, or as the compiler decides."""
         return 0 if self.schedule.serial or not self.target.on_host else self.target.threads
+
+    @property
+    def defs(self) -> Mapping[Var, Stmt]:
+        """The statements that define the values."""
+        return definitions_of(self.program.body)
 
     @property
     def for_each_part(self) -> tuple[Let | Load, ...]:

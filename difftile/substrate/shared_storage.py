@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import field, replace
-from math import prod
 
 from difftile.ir.nodes import Alloc, Array, Block, ParallelFor, Stmt
-from difftile.ir.types import scalar_of, shape_of
+from difftile.ir.types import scalar_of
 from difftile.ir.walk import array_of, regions, walk, with_blocks
 from difftile.records import dataclass
 
@@ -104,13 +103,9 @@ def _mentioned(stmt: Stmt) -> set[Array]:
 
 
 def _kind(array: Array) -> Hashable:
-    return scalar_of(array.type.element), _count(array)
-
-
-def _count(array: Array) -> int:
-    return prod((*array.lengths, *shape_of(array.type.element)))
+    return scalar_of(array.type.element), array.numbers
 
 
 def _numbers(body: Block) -> int:
     """Return how many numbers the arrays of all threads hold."""
-    return sum(_count(s.array) for s in walk(body) if isinstance(s, Alloc) and s.array.type.ndim)
+    return sum(s.array.numbers for s in walk(body) if isinstance(s, Alloc) and s.array.type.ndim)

@@ -21,7 +21,7 @@ PACKAGES = ["difftile.lang", *dialects.PACKAGES]
 _NO_NAMES = ("root", "deactivate_all_snodes")  # objects that refuse to be asked before ti.init()
 
 
-OURS_ALONE = {"local"}
+OURS_ALONE = {"lanes", "local"}
 
 
 def package_of(name: str) -> Any:

@@ -158,6 +158,7 @@ UNBOUNDED = {
     *("bwd_diff", "fwd_diff", "call_id", "grid", "rand", "randint", "randn", "no_grad", "template"),
     *("cholesky", "digamma", "erf", "erfc", "erfinv", "exact", "expm1", "inverse", "lgamma"),
     *(
+        "lanes",
         "local",
         "log1p",
         "logit",

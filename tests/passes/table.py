@@ -26,7 +26,7 @@ from difftile.ad.nonfinite import possibly_nonfinite
 from difftile.ad.reuse_results import reused_results
 from difftile.ad.reverse import reverse
 from difftile.ad.tangent_only import tangent_only
-from difftile.diagnostics import DifftileError
+from difftile.diagnostics import DifftileError, KernelError
 from difftile.ir.derived import (
     After,
     Bar,
@@ -73,7 +73,7 @@ from difftile.passes.batch import Unbatchable, batch
 from difftile.passes.bind_gradients import bind_gradients
 from difftile.passes.blocked_sum import blocked_sum
 from difftile.passes.bounds import confine, guard, unchecked
-from difftile.passes.by_warps import by_warps, lanes_of
+from difftile.passes.by_warps import Sharing, by_warps, lanes_of
 from difftile.passes.componentwise import componentwise
 from difftile.passes.conflicts import Doubt, clashes, races
 from difftile.passes.cse import cse
@@ -94,6 +94,7 @@ from difftile.passes.instrument import beginning, counted_kinks, iteration, mark
 from difftile.passes.interchange import interchange
 from difftile.passes.interleave import interleave
 from difftile.passes.known_indices import known_indices
+from difftile.passes.lane_conflicts import check_lanes
 from difftile.passes.last_writes import last_writes
 from difftile.passes.mark_single_writes import mark_single_writes
 from difftile.passes.merge import merge
@@ -294,22 +295,27 @@ def all_flat(program: Program) -> Program:
 
 def _by_warps(program: Program, options: Options) -> Result:
     """Let warps run all loops that they can, and say how those move through memory."""
-    defs = definitions_of(program.body)
-    tasks = [stmt for stmt in program.body.stmts if isinstance(stmt, ParallelFor)]
+    shared = _sharing(program, reorders=options.flag("reorders", default=True))
     notes = [
         _listed("moves along", [*["rows"] * found.reads_rows, *["columns"] * found.reads_columns])
-        for task in tasks
-        if (found := lanes_of(task, defs))
+        for found in shared
     ]
-    result = _checked(program, (all_by_warps(program),), options)
+    fields = [array.name for found in shared for array in found.fields]
+    notes += [_listed("lanes wait for", fields)] if fields else []
+    result = _checked(program, (by_warps(program, shared),), options)
     return Result(result.programs, tuple(notes), result.check)
 
 
 def all_by_warps(program: Program) -> Program:
     """Return a program with all loops run by warps that can be."""
+    return by_warps(program, _sharing(program))
+
+
+def _sharing(program: Program, *, reorders: bool = True) -> list[Sharing]:
     defs = definitions_of(program.body)
     tasks = [stmt for stmt in program.body.stmts if isinstance(stmt, ParallelFor)]
-    return by_warps(program, [found for task in tasks if (found := lanes_of(task, defs))])
+    every = [lanes_of(task, defs, reorders=reorders) for task in tasks]
+    return [found for found in every if found is not None]
 
 
 def _blocked_sum(program: Program, options: Options) -> Result:
@@ -676,6 +682,15 @@ def _conflicts(program: Program, options: Options) -> Result:
     return Result(notes=tuple(notes) or ("no conflicts",))
 
 
+def _lane_conflicts(program: Program, options: Options) -> Result:
+    """Show what loops over lanes are refused for."""
+    try:
+        check_lanes(program)
+    except KernelError as error:
+        return Result(notes=(error.title,))
+    return Result(notes=("no conflicts",))
+
+
 def _doubt_text(doubt: Doubt, options: Options) -> str:
     both = f"{_shown(doubt.write.stmt)} and {_shown(doubt.other.stmt)}"
     if doubt.write is doubt.other:
@@ -930,6 +945,7 @@ PASSES: dict[str, Adapter] = {
     "component_logs": _reverse,
     "componentwise": _same(componentwise),
     "conflicts": _conflicts,
+    "lane_conflicts": _lane_conflicts,
     "log": _log,
     "precedence": _precedence,
     "cse": _same(cse),

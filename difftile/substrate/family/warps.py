@@ -216,9 +216,14 @@ def _is_not_zero(shape: ti.template(), value):
 
 
 def tile(scalar: Any) -> Any:
-    """Declare memory that a block of threads has together: a row of a tile for each of them."""
-    shared: Any = ti.simt.block.SharedArray((BLOCK * PITCH,), scalar)
-    return shared.shared_array_proxy
+    """Declare a tile of a block of threads: a row for each of them."""
+    return shared(scalar, BLOCK * PITCH)
+
+
+def shared(scalar: Any, count: int) -> Any:
+    """Declare an array that a block of threads has together, with any contents."""
+    found: Any = ti.simt.block.SharedArray((count,), scalar)
+    return found.shared_array_proxy
 
 
 @ti.func
