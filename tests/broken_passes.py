@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from unittest import mock
 
 from difftile.linearization.pullback import Pullback
-from difftile.recording.replay import Replay
+from difftile.linearization.sweep import Sweep
 from difftile.recording.steps import StepRecord
 
 
@@ -36,16 +36,16 @@ def break_off(
     """
     places = sum(map(counts, linear.records(wrt)))
     left = [int(place * places)]
-    reverse = Replay.reverse
+    reverse = Sweep._reverse
 
-    def once(replay: Replay, record: StepRecord) -> None:
+    def once(sweep: Sweep, record: StepRecord, bars: Sequence[Any]) -> None:
         if counts(record):
             if not left[0]:
                 raise Broken
             left[0] -= 1
-        reverse(replay, record)
+        reverse(sweep, record, bars)
 
-    with mock.patch.object(Replay, "reverse", once):
+    with mock.patch.object(Sweep, "_reverse", once):
         try:
             linear.pull({one: -3.0 * seed for one, seed in seeds.items()}, wrt)
         except Broken:

@@ -1,4 +1,4 @@
-"""Second derivatives of random programs, against differences of gradients.
+"""Second and third derivatives of random programs, against differences of those below.
 
 `python -m tests.second_programs FIRST LAST` tries many.
 """
@@ -6,17 +6,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 import difftile as dt
-from difftile.linearization.batched import pull_many, push_many
-from difftile.linearization.batched_second import push_pull_many
-from difftile.linearization.forward_over_reverse import push_pull
+from difftile.linearization.derivatives import pull_parts, push, push_parts, push_pull
 from difftile.linearization.pullback import Pullback
-from difftile.linearization.tangents import push
 from difftile.passes.batch import Unbatchable
 from tests.broken_passes import break_off
 from tests.tape_programs import GRADED, SHAPES, Program, draw, fields_of, values_of
@@ -69,16 +66,46 @@ def check(program: Program) -> bool:
     np.testing.assert_allclose(first, gradient(0.0), rtol=1e-11, atol=1e-11)
     _batches(linear, wrt, outputs, np.random.default_rng(program.number))
     linear.release()
+    return _agrees(second, gradient) and _third(stretch, seeds, towards, rng)
+
+
+def _agrees(found: Any, below: Callable[[float], Any]) -> bool:
+    """Compare a derivative with differences; return whether the program is smooth enough."""
     slopes: list[Any] = []
     for h in (2e-4, 4e-4):
-        near, far = gradient(h) - gradient(-h), gradient(2 * h) - gradient(-2 * h)
+        near, far = below(h) - below(-h), below(2 * h) - below(-2 * h)
         slopes.append((8 * near - far) / (12 * h))
     noise = np.max(np.abs(slopes[0] - slopes[1]))
     size = 1.0 + np.max(np.abs(slopes[0]))
     if not noise < 1e-6 * size:
         return False
-    np.testing.assert_allclose(second, slopes[0], rtol=0, atol=1e-8 * size + 4 * noise)
+    np.testing.assert_allclose(found, slopes[0], rtol=0, atol=1e-8 * size + 4 * noise)
     return True
+
+
+def _third(
+    stretch: Callable[[float], tuple[Pullback, dict[str, Any]]],
+    seeds: dict[str, Any],
+    towards: dict[str, Any],
+    rng: np.random.Generator,
+) -> bool:
+    """Compare tangents along two directions, and those of cotangents, with differences."""
+    other = {n: rng.normal(size=SHAPES[n]) for n in GRADED}
+
+    def derivatives(step: float, *, mixed: bool) -> Any:
+        linear, fields = stretch(step)
+        wrt = [fields[n] for n in GRADED]
+        outputs: dict[Any, Any] = {fields[n]: s for n, s in seeds.items()}
+        moves: list[dict[Any, Any]] = [{}, {fields[n]: t for n, t in other.items()}]
+        if mixed:
+            moves.append({fields[n]: t for n, t in towards.items()})
+        part = 3 if mixed else 1
+        dots = push_parts(linear, moves, wrt)[part]
+        bars = _arrays(pull_parts(linear, moves, [outputs], wrt)[part])
+        linear.release()
+        return np.concatenate([one.ravel() for each in (dots, bars) for one in each.values()])
+
+    return _agrees(derivatives(0.0, mixed=True), lambda step: derivatives(step, mixed=False))
 
 
 def _batches(linear: Pullback, wrt: list[Any], outputs: dict[Any, Any], rng: Any) -> None:
@@ -87,18 +114,16 @@ def _batches(linear: Pullback, wrt: list[Any], outputs: dict[Any, Any], rng: Any
     several = {one: rng.normal(size=(3, *one.to_numpy().shape)) for one in some}
     ways = (
         (
-            lambda: push_many(linear, several, wrt),
+            lambda: push(linear, several, wrt, 3),
             lambda t: push(linear, t, wrt),
         ),
         (
-            lambda: pull_many(linear, several, wrt),
-            lambda t: {k: v.to_numpy() for k, v in linear.pull(t, wrt).items()},
+            lambda: linear.pull_many(several, wrt, 3),
+            lambda t: _arrays(linear.pull(t, wrt)),
         ),
         (
-            lambda: push_pull_many(linear, several, outputs, wrt),
-            lambda t: {
-                k: v.to_numpy() for k, v in push_pull(linear, t, outputs, {}, wrt)[1].items()
-            },
+            lambda: _arrays(push_pull(linear, several, outputs, {}, wrt, 3)[1]),
+            lambda t: _arrays(push_pull(linear, t, outputs, {}, wrt)[1]),
         ),
     )
     for together, alone in ways:
@@ -113,6 +138,10 @@ def _batches(linear: Pullback, wrt: list[Any], outputs: dict[Any, Any], rng: Any
                 np.testing.assert_allclose(
                     found[field][k], wanted[field], rtol=0, atol=1e-11 * size
                 )
+
+
+def _arrays(found: dict[Any, Any]) -> dict[Any, Any]:
+    return {one: values.to_numpy() for one, values in found.items()}
 
 
 def main(first: int, last: int) -> int:

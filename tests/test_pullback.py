@@ -10,8 +10,8 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.linearization.derivatives import push
 from difftile.linearization.pullback import Pullback
-from difftile.linearization.tangents import push
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
 from difftile.recording.perform import perform
 from difftile.substrate import current_session

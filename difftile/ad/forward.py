@@ -40,16 +40,20 @@ from difftile.passes.dce import dce
 from difftile.passes.split_atomics import serial, split_atomics
 
 
-def forward(derived: Derived, wanted: frozenset[Array], *, slim: bool = True) -> Derived:
+def forward(
+    derived: Derived, wanted: frozenset[Array], *, level: int = 1, slim: bool = True
+) -> Derived:
     """Return the program that also pushes tangents; they follow its parameters.
 
     Args:
         derived: A primal, normalised; or a program derived from one, such as an adjoint.
         wanted: The fields that have a tangent; the tangents of the others are zero.
+        level: The number of the direction, where the program has tangents already.
         slim: Leave out unused values.
     """
     program = in_order(derived.program, wanted)
-    dots = {f: replace(f, name=f"{f.name}_dot") for f in program.arrays if f in wanted}
+    word = "dot" if level == 1 else f"dot{level}"
+    dots = {f: replace(f, name=f"{f.name}_{word}") for f in program.arrays if f in wanted}
     every = {**dots, **tangents_of_locals(program.body)}
     pusher = Pusher(RULES, every, active_values(program, every.keys()))
     pusher.block(program.body.stmts)
@@ -59,7 +63,7 @@ def forward(derived: Derived, wanted: frozenset[Array], *, slim: bool = True) ->
         pusher.b.block(),
         (*program.temps, *(dots[t] for t in program.temps if t in dots)),
     )
-    return derived.with_roles(dce(pushed) if slim else pushed, dots_of(derived, dots))
+    return derived.with_roles(dce(pushed) if slim else pushed, dots_of(derived, dots, level))
 
 
 def in_order(program: Program, wanted: frozenset[Array]) -> Program:

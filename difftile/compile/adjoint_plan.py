@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import field
 
 from difftile.compile.ownership import Ownership
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Adjoint, DerivedCode, Stage
 from difftile.diagnostics import Span
-from difftile.ir.derived import After, Bar, Before, Logged, Role, Scratch
+from difftile.ir.derived import After, Bar, Before
 from difftile.ir.nodes import Array
-from difftile.ir.types import is_float
 from difftile.records import dataclass
 
 
@@ -66,21 +64,6 @@ class AdjointPlan:
         self.both = frozenset(self.reads) & frozenset(self.reads_after)
         position = self.code.position
         self.bars = tuple(position[a] for a in self.adjoint.fields(Bar)) if self.adjoint else ()
-
-    def with_tangents(self, varies: Callable[[Role], bool]) -> frozenset[Array]:
-        """Return the arrays of the adjoint that have tangents.
-
-        Args:
-            varies: Tells whether a parameter with some role has one that may not be zero.
-        """
-        adjoint = self.adjoint
-        assert adjoint is not None
-        derived, params = adjoint.derived, adjoint.code.params
-        own = (t for t in derived.program.temps if is_float(t.type.element))
-        scratch = (t for t in own if isinstance(derived.role(t), (Scratch, Logged)))
-        pairs = zip(params, adjoint.roles, strict=True)
-        others = (p for p, role in pairs if isinstance(p, Array) and varies(role))
-        return frozenset((*scratch, *others))
 
 
 def make_plans(

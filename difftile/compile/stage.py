@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
@@ -13,7 +13,20 @@ from difftile.ad.reverse import reverse
 from difftile.ad.tangent_only import tangent_only
 from difftile.compile.compiled import compiled
 from difftile.diagnostics import Span
-from difftile.ir.derived import After, Bar, Before, Derived, Dot, Role, Same, Shape, primal
+from difftile.ir.derived import (
+    After,
+    Bar,
+    Before,
+    Derived,
+    Dot,
+    Logged,
+    Role,
+    Same,
+    Scratch,
+    Shape,
+    part_of,
+    primal,
+)
 from difftile.ir.facts import arrays_loaded, arrays_written
 from difftile.ir.nodes import (
     Array,
@@ -70,10 +83,15 @@ class Adjoint:
 
 @dataclass(frozen=True, slots=True)
 class Tangent:
-    """The stage, or its adjoint, with the tangents of some parameters."""
+    """A program with the tangents of some parameters: of the stage, its adjoint, or tangents."""
 
     wanted: frozenset[Array]
-    of: Adjoint | None = None
+    of: Adjoint | Tangent | None = None
+
+    @property
+    def level(self) -> int:
+        """The number of directions along which the program has tangents."""
+        return 1 + (self.of.level if isinstance(self.of, Tangent) else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,14 +317,45 @@ class Stage:
         return _simplified(adjoint)
 
     def _of(self, request: Tangent | TangentOnly) -> Derived | None:
-        """Return the stage or the adjoint whose tangents are requested."""
-        return primal(self.program) if request.of is None else self.derived(request.of)
+        """Return the program whose tangents are requested."""
+        return self.derived(PRIMAL if request.of is None else request.of)
+
+    def varying(
+        self, of: Adjoint | Tangent | None, varies: Callable[[Role], bool]
+    ) -> frozenset[Array]:
+        """Return the arrays of the stage, or of a program derived from it, that have tangents.
+
+        Args:
+            of: The program.
+            varies: Tells whether a parameter with some role has a tangent that may not be zero; of
+                a tangent it is asked for what that is a tangent of. Memory of an adjoint's own has
+                one.
+        """
+        derived = self.derived(PRIMAL if of is None else of)
+        assert derived is not None
+
+        def has_tangent(array: Array) -> bool:
+            role, _ = part_of(derived.role(array))
+            if isinstance(role, (Scratch, Logged)):
+                return is_float(array.type.element)
+            return varies(role)
+
+        return frozenset(array for array in derived.program.arrays if has_tangent(array))
+
+    def with_tangents(
+        self, of: Adjoint | None, levels: int, varies: Callable[[Role], bool]
+    ) -> Adjoint | Tangent | None:
+        """Return the request of the stage or an adjoint with tangents along several directions."""
+        request: Adjoint | Tangent | None = of
+        for _ in range(levels):
+            request = Tangent(self.varying(request, varies), request)
+        return request
 
     def _tangent(self, request: Tangent) -> Derived | None:
         of = self._of(request)
         if of is None:
             return None
-        tangent = forward(of, request.wanted)
+        tangent = forward(of, request.wanted, level=request.level)
         return tangent.with_program(simplify(tangent.program))
 
     def _batched(self, request: Batched) -> Derived | None:

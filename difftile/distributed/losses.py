@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -165,10 +165,10 @@ class _Combination(OpaqueStep):
         """Pass the gradient to the numbers of the ranks."""
         self._pull(then, saved)
 
-    def second(self, then: ReverseContext, dots: ReverseContext, saved: _Weights) -> bool:
-        """Pass the gradient and its tangent, as the step is linear wherever it is smooth."""
-        self._pull(then, saved)
-        self._pull(dots, saved)
+    def derivative(self, at: Sequence[ReverseContext], saved: _Weights) -> bool:
+        """Pass the gradient and its tangents, as the step is linear wherever it is smooth."""
+        for one in at:
+            self.reverse(one, saved)
         return True
 
     def _pull(self, fields: ReverseContext, saved: _Weights) -> None:

@@ -112,7 +112,7 @@ class FindMoves(OpaqueStep):
     def reverse(self, then: ReverseContext, saved: None) -> None:
         """Let no gradient pass."""
 
-    def second(self, then: ReverseContext, dots: ReverseContext, saved: None) -> bool:
+    def derivative(self, at: Sequence[ReverseContext], saved: None) -> bool:
         """Let no gradient pass."""
         return True
 
@@ -172,12 +172,10 @@ class TransferRows(OpaqueStep):
         before, after = self._derivatives(then)
         _send(after, before, saved[::-1], _BACK)
 
-    def second(
-        self, then: ReverseContext, dots: ReverseContext, saved: npt.NDArray[np.int32]
-    ) -> bool:
+    def derivative(self, at: Sequence[ReverseContext], saved: npt.NDArray[np.int32]) -> bool:
         """Send the gradients back, and their tangents."""
-        self.reverse(then, saved)
-        self.reverse(dots, saved)
+        for one in at:
+            self.reverse(one, saved)
         return True
 
     def _derivatives(self, then: ReverseContext) -> tuple[list[Buffer], list[Buffer]]:

@@ -148,10 +148,10 @@ class _Transfer(_Joint):
         if incoming is not None and outgoing is not None:
             way.back(incoming).add_to(outgoing.buffer, way.backwards)
 
-    def second(self, then: ReverseContext, dots: ReverseContext, saved: Any) -> bool:
+    def derivative(self, at: Sequence[ReverseContext], saved: Any) -> bool:
         """Send the gradients back, and their tangents."""
-        self.reverse(then, saved)
-        self.reverse(dots, saved)
+        for one in at:
+            self.reverse(one, saved)
         return True
 
     def forward(self) -> OpaqueStep:
@@ -219,10 +219,10 @@ class _Start(_Joint):
             stand.grad_out.copy_from(stand.grad_in)
             self._arrive(stand.grad_out)
 
-    def second(self, then: ReverseContext, dots: ReverseContext, saved: Any) -> bool:
+    def derivative(self, at: Sequence[ReverseContext], saved: Any) -> bool:
         """Do the same for the gradients and for their tangents."""
-        self.reverse(then, saved)
-        self.reverse(dots, saved)
+        for one in at:
+            self.reverse(one, saved)
         return True
 
     def _arrive(self, gradient: Field) -> None:
@@ -281,11 +281,11 @@ class _Finish(_Transfer):
         self._forget()
         self._send(then)
 
-    def second(self, then: ReverseContext, dots: ReverseContext, saved: Any) -> bool:
+    def derivative(self, at: Sequence[ReverseContext], saved: Any) -> bool:
         """Start to send the gradients back, and their tangents."""
         self._forget()
-        self._send(then)
-        self._send(dots)
+        for one in at:
+            self._send(one)
         return True
 
     def _forget(self) -> None:

@@ -14,10 +14,9 @@ from difftile.fields.recording import Recording
 from difftile.interop.direct import Direct, DirectAdjoint
 from difftile.interop.lent import Addresses, Placing, Some, Values, buffer_at, copy_out
 from difftile.ir.types import is_float
-from difftile.linearization.adjoint_recorder import AdjointRecorder
-from difftile.linearization.forward_over_reverse import push_pull
+from difftile.linearization.derivatives import push, push_pull
 from difftile.linearization.pullback import Pullback
-from difftile.linearization.tangents import push
+from difftile.linearization.sweep import ADJOINT, Sweep
 from difftile.recording.replay import Replay
 from difftile.recording.tapes import TAPES
 
@@ -57,11 +56,11 @@ class Linear:
             adjoint.direct.run(values, inputs, plan.placed(outputs))
             return KeptNumbers(adjoint, values)
         with plan.lent(inputs, lender):
-            recorder = AdjointRecorder(self._wanted)
-            with Recording(recorder):
+            sweep = Sweep(self._wanted, ADJOINT)
+            with Recording(sweep):
                 results = plan.call(constants)
             plan.deliver(results, outputs, constants)
-        return Kept(recorder, results)
+        return Kept(sweep, results)
 
     def pull(
         self,
@@ -94,25 +93,24 @@ class Linear:
                 adjoint.run_again(values, inputs, cotangents, bars)
                 return
             with plan.lent(inputs):
-                recorder = AdjointRecorder(self._wanted)
-                with plan.streams(position), Recording(recorder):
+                sweep = Sweep(self._wanted, ADJOINT)
+                with plan.streams(position), Recording(sweep):
                     results = plan.call(constants)
             try:
                 plan.check(results, constants)
-                self.pull(Kept(recorder, results), inputs, cotangents, bars, constants)
+                self.pull(Kept(sweep, results), inputs, cotangents, bars, constants)
             finally:
-                recorder.release()
+                sweep.release()
             return
         if isinstance(kept, KeptNumbers):
             kept.adjoint.run(kept.values, inputs, outputs, cotangents, bars)
             return
         with TAPES.turn.private(), Recording():
-            replay = self._replay_for(kept.recorder)
+            replay = self._replay_for(kept.sweep)
             for one, address in zip(kept.results, cotangents, strict=True):
                 if address is not None and is_float(one.element):
                     replay.gradient(one).buffer.add(buffer_at(one, address))
-            for record in reversed(kept.recorder.records):
-                replay.reverse(record)
+            kept.sweep.pull([{}], [replay])
             for one, address in zip(plan.inputs, bars, strict=True):
                 if address is not None:
                     copy_out(replay.gradient(one), address)
@@ -129,12 +127,12 @@ class Linear:
             known = self._adjoint = direct, direct.adjoint(self._chosen)
         return known[1]
 
-    def _replay_for(self, recorder: AdjointRecorder) -> Replay:
+    def _replay_for(self, sweep: Sweep) -> Replay:
         """Return the memory of gradients, reused from the last pass for the same fields."""
-        if self._replay is not None and self._replay[0] == recorder.touched:
+        if self._replay is not None and self._replay[0] == sweep.touched:
             self._replay[1].clear()
         else:
-            self._replay = set(recorder.touched), Replay((), accumulate=False, private=True)
+            self._replay = set(sweep.touched), Replay((), accumulate=False, private=True)
         return self._replay[1]
 
     def second(
@@ -241,16 +239,16 @@ class Kept:
     """The values kept for the reverse of one call.
 
     Args:
-        recorder: The records.
+        sweep: The records.
         results: The fields of the outputs.
     """
 
-    __slots__ = ("recorder", "results")
+    __slots__ = ("results", "sweep")
 
     outputs: Sequence[int] = ()
 
-    def __init__(self, recorder: AdjointRecorder, results: list[Field]) -> None:
-        self.recorder = recorder
+    def __init__(self, sweep: Sweep, results: list[Field]) -> None:
+        self.sweep = sweep
         self.results = results
 
 

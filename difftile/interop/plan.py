@@ -26,7 +26,7 @@ from difftile.interop.operation import Layout, Operation
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.streams import STREAMS
-from difftile.linearization.pushforward import Pushforward
+from difftile.linearization.sweep import TANGENT, Sweep
 from difftile.recording.tapes import TAPES
 from difftile.runtime.kernel import Kernel
 from difftile.runtime.number_operations import value
@@ -183,15 +183,17 @@ class Plan:
             position: That of the streams of random numbers before the function has run.
         """
         with self.lent(inputs):
-            recorder = Pushforward(self.arrays(tangents))
-            with self.streams(position), Recording(recorder):
+            moves = self.arrays(tangents)
+            sweep = Sweep(moves, TANGENT)
+            sweep.move([{}, moves])
+            with self.streams(position), Recording(sweep):
                 results = self.call(constants)
             self.check(results, constants)
             for one, address, dot in zip(results, outputs, dots, strict=True):
                 if address is not None:
                     copy_out(one, address)
                 if dot is not None:
-                    copy_out(recorder.tangent(one), dot)
+                    copy_out(sweep.part(1, one), dot)
 
     # One call
 

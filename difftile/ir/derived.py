@@ -51,9 +51,14 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """The tangent of a parameter with another role."""
+    """The tangent of a parameter with another role.
+
+    Tangents of tangents are numbered by `level`, from 1: a program with tangents along two
+    directions has `Dot(x)`, `Dot(x, 2)` and the mixed `Dot(Dot(x), 2)`.
+    """
 
     of: Role
+    level: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +168,29 @@ def primal(program: Program) -> Derived:
     return Derived(program, {p: Same(p) for p in (*program.params, *program.temps)})
 
 
-def dots_of(derived: Derived, dots: Mapping[Array, Array]) -> dict[Array | Var, Role]:
+def dots_of(derived: Derived, dots: Mapping[Array, Array], level: int) -> dict[Array | Var, Role]:
     """Return the roles of tangents.
 
     Args:
         derived: The program that they are tangents in.
         dots: The tangent of each of its arrays that has one.
+        level: The number of the direction.
     """
-    return {dot: Dot(derived.role(array)) for array, dot in dots.items()}
+    return {dot: Dot(derived.role(array), level) for array, dot in dots.items()}
+
+
+def part_of(role: Role) -> tuple[Role, int]:
+    """Return the role without its tangents, and the part of the hyper-dual number that it is.
+
+    A number with `n` tangents has 2^n parts (Fike and Alonso, The development of hyper-dual numbers
+    for exact second-derivative calculations, 2011). Part 0 is the value; in the others, bit
+    `level - 1` says whether the part is a tangent along that direction.
+    """
+    part = 0
+    while isinstance(role, Dot):
+        part |= 1 << (role.level - 1)
+        role = role.of
+    return role, part
 
 
 def sources(roles: Iterable[Role]) -> set[Array]:

@@ -6,7 +6,7 @@ tape keeps these, and JAX runs the function again for each derivative.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -161,8 +161,9 @@ class FunctionCall(ForeignCall[Evaluation]):
             found = self._derivatives.pull(*self._found(then), self._bars(then))
         self._add(then, found)
 
-    def second(self, then: ReverseContext, dots: ReverseContext, saved: Evaluation) -> bool:
-        """Push tangents through the reverse."""
+    def derivative(self, at: Sequence[ReverseContext], saved: Evaluation) -> bool:
+        """Push tangents through the reverse, along one direction."""
+        then, dots = self.of_second_order(at)
         floats, others = self._found(then)
         moves, _ = self._found(dots)
         with self.differentiating("second derivative"):
@@ -196,6 +197,8 @@ class FunctionCall(ForeignCall[Evaluation]):
 
 class _FunctionTangent(OpaqueStep):
     """A call whose reverse pushes tangents."""
+
+    is_seen = False
 
     def __init__(self, call: FunctionCall) -> None:
         super().__init__(call.name, call.uses)

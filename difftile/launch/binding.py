@@ -142,7 +142,7 @@ class Environment:
         """Return the slot of a gradient."""
         raise NotImplementedError
 
-    def dot(self, of: Role) -> Slot | None:
+    def dot(self, role: Dot) -> Slot | None:
         """Return the slot of a tangent; None where it is memory of the program's own."""
         raise NotImplementedError
 
@@ -179,8 +179,8 @@ class Environment:
                 return self.bar(array)
             case Width():
                 return self.width()
-            case Dot(of):
-                found = self.dot(of)
+            case Dot():
+                found = self.dot(role)
             case Lane(of):
                 found = self.lane(of)
             case _:

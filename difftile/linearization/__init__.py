@@ -1,1 +1,1 @@
-"""Stretches of launches as linear maps: pullbacks, pushforwards, batches, second derivatives."""
+"""Derivatives of steps by sweeps in any mode, and stretches of launches as linear maps."""

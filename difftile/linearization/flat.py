@@ -12,7 +12,7 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
-from difftile.linearization.batched_second import directions_within
+from difftile.linearization.derivatives import directions_within
 from difftile.linearization.pullback import Pullback
 from difftile.linearization.together import CHUNK, MEMORY, chunks, curved, pulled, pushed
 

@@ -24,7 +24,7 @@ from difftile.ir.nodes import Array, Var
 from difftile.ir.types import Type, is_float
 from difftile.launch.binding import Binding, Environment, Fixed, Kept, Slot
 from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.linearization.pullback import Active
+from difftile.linearization.active import Active
 from difftile.recording.host_reads import result_of
 from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder

@@ -9,32 +9,25 @@ of the user are neither read nor written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 from difftile.compile.arguments import Arguments, field_at
-from difftile.fields.array_like import ArrayLike
+from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
 from difftile.fields.numbers import Constant, HostRead, Reads
 from difftile.fields.recording import RECORDING, Recording, Where
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.linearization.sweep import (
-    Active,
-    Sweep,
-    record_launch,
-    varying_uses,
-    warn_of_arrays,
-)
+from difftile.linearization.active import Active, warn_of_arrays
+from difftile.linearization.directions import Directions
+from difftile.linearization.sweep import ADJOINT, Seeds, Sweep
 from difftile.recording.host_reads import result_of
-from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.replay import Replay
 from difftile.recording.run import Run
-from difftile.recording.seeds import Seed, add_seed
 from difftile.recording.snapshots import Snapshot, Snapshots
-from difftile.recording.steps import HostStep, Launch, StepRecord, TapeStep
+from difftile.recording.steps import Launch, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
 from difftile.substrate import Buffer
 from difftile.user_line import UserLine, user_line
@@ -65,7 +58,7 @@ class Pullback(StepRecorder):
         self._arrays: dict[int, UserLine] = {}  # of the steps that write arrays
         self._constants: dict[int, list[tuple[Constant, Reads, UserLine]]] = {}
         self._identity = object()
-        self._linear: dict[frozenset[Field], tuple[Sequence[StepRecord], Replay]] = {}
+        self._linear: dict[frozenset[Field], tuple[Sweep, Replay]] = {}
         self._snapshots = Snapshots()
         self._snapshots.take(0)
         self._start = self._snapshots.taken[0]
@@ -192,7 +185,7 @@ class Pullback(StepRecorder):
                 if position in self._arrays and isinstance(step, Launch):
                     warn_of_arrays(step, active, self._arrays[position])
 
-    def pull(self, seeds: Mapping[ArrayLike, Seed], wrt: Iterable[Field]) -> dict[Field, Field]:
+    def pull(self, seeds: Seeds, wrt: Iterable[Field]) -> dict[Field, Field]:
         """Return the cotangents of the fields' contents before the function.
 
         Args:
@@ -209,20 +202,37 @@ class Pullback(StepRecorder):
             LaunchError: A host operation has no backward.
         """
         wanted = frozenset(one.origin for one in wrt)
-        records, replay = self._linear_in(wanted)
+        sweep, replay = self._linear_in(wanted)
         replay.clear()
-        for output, seed in seeds.items():
-            add_seed(replay.gradient(output.base), output, seed)
-        for record in reversed(records):
-            replay.reverse(record)
+        sweep.pull([seeds], [replay])
         return {one: replay.gradient(one) for one in wanted}
+
+    def pull_many(
+        self, seeds: Mapping[Field, HostArray], wrt: Iterable[Field], width: int
+    ) -> dict[Field, HostArray]:
+        """Return several cotangents of the fields' contents before the function.
+
+        Args:
+            seeds: For each output the cotangents of its contents after, one after the other along
+                the first axis.
+            wrt: The fields whose cotangents are returned.
+            width: Their number.
+
+        Raises:
+            Unbatchable: Loops have bounds that differ between directions.
+        """
+        fields = [one.origin for one in wrt]
+        sweep, _ = self._linear_in(frozenset(fields))
+        bars = Directions(width)
+        sweep.pull([{**seeds}], [bars])
+        return {one: bars.gradient(one).to_numpy() for one in fields}
 
     def pinned(self) -> Iterator[Buffer]:
         """Yield the buffers that snapshots and records keep."""
         for snapshot in self._snapshots.taken:
             yield from snapshot.held.values()
-        for records, _ in self._linear.values():
-            for record in records:
+        for sweep, _ in self._linear.values():
+            for record in sweep.recorded:
                 yield from record.pinned
 
     def records(self, wrt: Iterable[Field]) -> Sequence[StepRecord]:
@@ -231,24 +241,22 @@ class Pullback(StepRecorder):
         Raises:
             NotDifferentiable: A launch has no adjoint.
         """
-        return self._linear_in(frozenset(one.origin for one in wrt))[0]
+        return self._linear_in(frozenset(one.origin for one in wrt))[0].recorded
 
-    def _linear_in(self, wanted: frozenset[Field]) -> tuple[Sequence[StepRecord], Replay]:
+    def _linear_in(self, wanted: frozenset[Field]) -> tuple[Sweep, Replay]:
         """Return the records for cotangents of some fields, and the memory of cotangents."""
         linear = self._linear.get(wanted)
         if linear is None:
             self.warn_of_cuts(wanted)
-            recording = _AdjointRecording(wanted)
-            recording.over(self)
-            replay = Replay((), accumulate=False, private=True)
-            linear = self._linear[wanted] = recording.records, replay
+            sweep = Sweep(wanted, ADJOINT)
+            sweep.over(self)
+            linear = self._linear[wanted] = sweep, Replay((), accumulate=False, private=True)
         return linear
 
     def release(self) -> None:
         """Release all contents; derivatives are not available any more."""
-        for records, _ in self._linear.values():
-            for record in records:
-                record.release()
+        for sweep, _ in self._linear.values():
+            sweep.release()
         self._linear = {}
         self.steps = []
         self._reads = {}
@@ -258,22 +266,3 @@ class Pullback(StepRecorder):
     def __del__(self) -> None:
         if TAPES is not None:  # the interpreter ends
             self.release()
-
-
-class _AdjointRecording(Sweep):
-    """Records the steps for the cotangents of some fields."""
-
-    def __init__(self, wanted: Collection[Field]) -> None:
-        super().__init__(wanted)
-        self.records: list[StepRecord] = []
-
-    def launch(self, step: Launch, *, constant: bool) -> None:
-        self.records += record_launch(step, self.active.launched(step), constant=constant)
-
-    def opaque(self, opaque: Opaque) -> None:
-        uses = varying_uses(opaque, self.active)
-        self.active.storages |= {use.field.storage for use in uses if use.field.has_grads}
-        replace(opaque, uses=uses).run(self.records)
-
-    def host(self, step: HostStep) -> None:
-        self.records.append(step)

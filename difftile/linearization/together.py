@@ -9,11 +9,8 @@ import numpy as np
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
-from difftile.linearization.batched import pull_many, push_many
-from difftile.linearization.batched_second import push_pull_many
-from difftile.linearization.forward_over_reverse import push_pull
+from difftile.linearization.derivatives import push, push_pull
 from difftile.linearization.pullback import Pullback
-from difftile.linearization.tangents import push
 from difftile.passes.batch import Unbatchable
 from difftile.recording.seeds import Seed
 
@@ -42,7 +39,7 @@ def pushed(
     width = _width(tangents)
     if width > 1:
         try:
-            return push_many(linear, tangents, outputs)
+            return push(linear, tangents, outputs, width)
         except Unbatchable:
             pass
     each = [push(linear, one, outputs) for one in _each(tangents, width)]
@@ -63,7 +60,7 @@ def pulled(
     width = _width(seeds)
     if width > 1:
         try:
-            return pull_many(linear, seeds, wrt)
+            return linear.pull_many(seeds, wrt, width)
         except Unbatchable:
             pass
     each: list[dict[Field, HostArray]] = []
@@ -91,7 +88,8 @@ def curved(
     width = _width(tangents)
     if width > 1:
         try:
-            return push_pull_many(linear, tangents, seeds, wrt)
+            _, dots = push_pull(linear, tangents, seeds, {}, wrt, width)
+            return {field: dots[field.origin].to_numpy() for field in wrt}
         except Unbatchable:
             pass
     each: list[dict[Field, HostArray]] = []

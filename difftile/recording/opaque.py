@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, runtime_checkab
 
 import numpy as np
 
-from difftile.diagnostics import LaunchError, Span, TapeError
+from difftile.diagnostics import Label, LaunchError, Span, TapeError, render
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import GRADIENTS, Field, GradientGuard, Storage, fields_with_grads
 from difftile.fields.pending import run_pending
@@ -92,6 +92,9 @@ class OpaqueStep(ABC):
     is_contained: ClassVar[bool] = False
     """Whether a run writes only the fields that it declares as written, and opens no tape."""
 
+    is_seen: ClassVar[bool] = True
+    """Whether sweeps see all that `reverse` computes: launches, copies, steps, reads by Python."""
+
     communicates: ClassVar[bool] = False
     """Whether a run needs all ranks, which run the same such steps in the same order.
 
@@ -146,22 +149,36 @@ class OpaqueStep(ABC):
         """
         return None
 
-    def second(self, then: ReverseContext, dots: ReverseContext, saved: Any) -> bool:
+    def derivative(self, at: Sequence[ReverseContext], saved: Any) -> bool:
         """Run `reverse` and push tangents through it, if the step implements this.
 
         A step without one is differentiated by way of its `reverse`, which has to be made of
         launches, copies and other steps then.
 
         Args:
-            then: As for `reverse`, which this does as well.
-            dots: The tangents of all that: of the contents, of `grad_in`, and, to be set, of
-                `grad_out`.
+            at: The fields as for `reverse`, which this does as well, and behind them the tangents
+                of all that, by part (`ir.derived.part_of`): of the contents, of `grad_in`, and, to
+                be set, of `grad_out`.
             saved: The result of `run`.
 
         Returns:
             Whether it was done.
         """
         return False
+
+    def of_second_order(
+        self, at: Sequence[ReverseContext]
+    ) -> tuple[ReverseContext, ReverseContext]:
+        """Return the fields and their tangents for `derivative`, along one direction.
+
+        Raises:
+            TapeError: There are several directions, and this step knows no third derivatives.
+        """
+        if len(at) == 2:
+            return at[0], at[1]
+        title = f"A third derivative of {self.title} is needed here, and is not known."
+        labels = () if self.place is None else (Label(self.place, "called here"),)
+        raise TapeError(render(title, labels, (), self.advice("third")))
 
     def reads_saved(self, saved: Any) -> bool:
         """Tell whether `reverse` computes with numbers in the result of `run`."""
@@ -176,7 +193,7 @@ class OpaqueStep(ABC):
         """Return a hint for a step whose derivative is not known.
 
         Args:
-            word: The derivative: 'forward', or 'second' for the derivative of its backward.
+            word: The derivative: 'forward', 'second' for the derivative of its backward, 'third'.
         """
         return "compute it with kernels."
 

@@ -219,9 +219,24 @@ def tangents_after(record: OpaqueRecord, before: Callable[[Field], Field]) -> di
         record: A run of the step.
         before: Returns a copy of a field's tangent before the step.
     """
-    opaque = record.opaque
+    stands = tangent_stand_ins(record, before)
+    if record.opaque.flows:
+        with applying(record, stands):
+            record.opaque.step.reverse(ReverseContext.of(record, stands), record.saved)
+    return tangents_left(record, stands, before)
+
+
+def tangent_stand_ins(
+    record: OpaqueRecord, before: Callable[[Field], Field]
+) -> dict[Storage, Field]:
+    """Return stand-ins for the fields of a step whose reverse pushes tangents.
+
+    Args:
+        record: A run of the step.
+        before: Returns a copy of a field's tangent before the step.
+    """
     stands: dict[Storage, Field] = {}
-    for use in opaque.uses:
+    for use in record.opaque.uses:
         field = use.field.origin
         smooth = is_float(field.element)
         dots = None
@@ -230,11 +245,15 @@ def tangents_after(record: OpaqueRecord, before: Callable[[Field], Field]) -> di
         stands[field.storage] = _stand_in(
             use, record, zeros_of(field) if smooth and use.writes else None, dots
         )
-    if opaque.flows:
-        with applying(record, stands):
-            opaque.step.reverse(ReverseContext.of(record, stands), record.saved)
+    return stands
+
+
+def tangents_left(
+    record: OpaqueRecord, stands: Mapping[Storage, Field], before: Callable[[Field], Field]
+) -> dict[Use, Field]:
+    """Return the tangents of the fields that a step wrote, where its rule has set them."""
     after: dict[Use, Field] = {}
-    for use in opaque.uses:
+    for use in record.opaque.uses:
         set_here = stands[use.field.storage].grad_in
         if set_here is None:
             continue

@@ -18,7 +18,7 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import field_of, is_array
 from difftile.fields.numbers import plain_numbers, take_constants
 from difftile.fields.recording import RECORDING
-from difftile.linearization.transposed import forward_of
+from difftile.linearization.sweep import forward_of
 from difftile.recording.perform import perform
 from difftile.runtime.explicit import run_adjoint_of_step, run_tangents_of_step
 from difftile.runtime.host_op import HostCall, HostRule

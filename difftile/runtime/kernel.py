@@ -43,7 +43,7 @@ from difftile.launch.overlaps import check_apart
 from difftile.launch.parse_arguments import ParsedArguments, current_captures, parse_arguments
 from difftile.launch.prepared_launch import PreparedLaunch, RecentLaunches, invariant_key
 from difftile.launch.stale_halos import follow_halos
-from difftile.linearization.transposed import forward_of
+from difftile.linearization.sweep import forward_of
 from difftile.markup import html_block, html_lines, html_table, prompt_text
 from difftile.ops.vocabulary import RuleMeaning, is_lambda
 from difftile.recording.perform import perform

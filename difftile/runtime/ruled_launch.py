@@ -275,6 +275,12 @@ class _Clearing(OpaqueStep):
             targets[storage].copy_from(source)
         self._env.on(targets).clear(self._adjoints)
 
+    def derivative(self, at: Sequence[ReverseContext], saved: None) -> bool:
+        """Clear the tangents of all that in the same way."""
+        for one in at:
+            self.reverse(one, saved)
+        return True
+
     def forward(self) -> OpaqueStep:
         """Return the step whose reverse clears tangents."""
         return _Clearing(self.name, self._env, self._adjoints, forward=True)

@@ -17,9 +17,8 @@ from difftile.fields.create import zeros_like
 from difftile.fields.field import Field, scratch
 from difftile.fields.recording import RECORDING
 from difftile.ir.types import is_float
-from difftile.linearization.forward_over_reverse import push_pull
+from difftile.linearization.derivatives import push, push_pull
 from difftile.linearization.pullback import Pullback
-from difftile.linearization.tangents import push
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.solvers.implicit import Tangents, grad_before, incoming
@@ -77,12 +76,14 @@ class ContinuousAdjoint(OpaqueStep):
         with holding(self._scratch), then.restored():
             self._go_back(then, None, saved)
 
-    def second(self, then: ReverseContext, dots: ReverseContext, saved: Integrated) -> bool:
+    def derivative(self, at: Sequence[ReverseContext], saved: Integrated) -> bool:
         """Integrate the adjoint from t1 to t0 together with its tangent.
 
         Raises:
-            TapeError: An end of the interval is a field, by which there is no second derivative.
+            TapeError: An end of the interval is a field, by which there is no second derivative;
+                or this is a third derivative.
         """
+        then, dots = self.of_second_order(at)
         if self._problem.ends != (None, None):
             raise TapeError(
                 "dt.odeint: second derivatives with the continuous adjoint are not taken where t0 "

@@ -24,9 +24,8 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
 from difftile.ir.types import is_float
-from difftile.linearization.forward_over_reverse import push_pull
+from difftile.linearization.derivatives import pull_parts, push, push_parts
 from difftile.linearization.pullback import Pullback
-from difftile.linearization.tangents import push
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
@@ -138,20 +137,62 @@ class ImplicitRule(OpaqueStep):
 
     def reverse(self, then: ReverseContext, saved: Solved) -> None:
         """Solve for the adjoint and spread it over the parameters."""
-        self._adjoint(then, saved)
+        self.derivative([then], saved)
 
-    def _adjoint(self, then: ReverseContext, saved: Solved) -> Vector:
-        """Spread the adjoint over the parameters and return it."""
-        x = self.function.x
-        bars = [incoming(then, leaf) for leaf in x.leaves]
-        x_bar = joined(x, bars)
-        # The function has computed its other outputs from the solution.
-        elsewhere = self._elsewhere(then)
-        if elsewhere:
-            x_bar += pick(x, saved.launches.pull({**elsewhere}, x.leaves))
-        w = self._solved(saved, x_bar)
-        self._add(then, bars, self.spread(saved, w, elsewhere, self._targets))
-        return w
+    def derivative(self, at: Sequence[ReverseContext], saved: Solved) -> bool:
+        """Push tangents through the reverse, whose linear system is differentiated.
+
+        From F_x^T w = -x_bar follows F_x^T w_dot = -(x_bar_dot + d(F_x^T) w), and from
+        p_bar = F_p^T w likewise p_bar_dot = F_p^T w_dot + d(F_p^T) w. So each part of w is one more
+        solution, and what is added to x_bar is that part of F_x^T w without it.
+        """
+        x, w = self.function.x, list[Vector]()
+        moves = self._moves(at)
+        elsewhere = [self._elsewhere(one) for one in at]
+        bars = [[incoming(one, leaf) for leaf in x.leaves] for one in at]
+        for part, each in enumerate(bars):
+            x_bar = joined(x, each)
+            if part or elsewhere[0]:  # the function has computed its other outputs from x
+                known = moves[: 1 << part.bit_length()], [*w, None], elsewhere[: part + 1]
+                found = self.products(saved, *known, x.leaves)[part]
+                x_bar += joined(x, [found[leaf] for leaf in x.leaves])
+            w.append(self._solved(saved, x_bar))
+        spread = self.products(saved, moves, w, elsewhere, self._targets)
+        for then, each, found in zip(at, bars, spread, strict=True):
+            self._add(then, each, found)
+        return True
+
+    def _moves(self, at: Sequence[ReverseContext]) -> list[Tangents]:
+        """Return the tangents of the unknown and of the parameters, by part; none for part 0."""
+        known = [one for one in self.reads if is_float(one.element) and one not in self.writes]
+        moves: list[Tangents] = [{}]
+        for along in at[1:]:
+            # Fields that do not vary are left out: a step without tangents may read them.
+            moves.append(self._varying({one: along[one].to_numpy() for one in known}))
+            moves[-1] |= {leaf: along[leaf].to_numpy() for leaf in self.function.x.leaves}
+        return moves
+
+    def products(
+        self,
+        saved: Solved,
+        moves: Sequence[Tangents],
+        w: Sequence[Vector | None],
+        elsewhere: Sequence[Cotangents],
+        wrt: Sequence[Field],
+    ) -> list[Cotangents]:
+        """Return F_x^T w or F_p^T w, the adjoints of the parameters, and their tangents, by part.
+
+        Args:
+            saved: The launches of the function at the solution.
+            moves: The tangents of the unknown and of the parameters.
+            w: The adjoint solution, and its tangents; None for zero.
+            elsewhere: The adjoints of the function's other outputs, and their tangents.
+            wrt: The unknown or the parameters.
+        """
+        if not wrt:
+            return [{} for _ in moves]
+        seeds = [self.seeds(one, other) for one, other in zip(w, elsewhere, strict=True)]
+        return arrays_of(pull_parts(saved.launches, moves, seeds, wrt), wrt)
 
     def _add(
         self, then: ReverseContext, bars: Sequence[npt.NDArray[Any]], found: Cotangents
@@ -174,51 +215,6 @@ class ImplicitRule(OpaqueStep):
                 found[leaf] = State([leaf]).halos([found[leaf]])[0]
         for one, bar in found.items():
             add_to(grad_before(then, one), bar)
-
-    def second(self, then: ReverseContext, dots: ReverseContext, saved: Solved) -> bool:
-        """Push tangents through the reverse, whose linear system is differentiated.
-
-        From F_x^T w = -x_bar follows F_x^T w_dot = -(x_bar_dot + d(F_x^T) w), and from
-        p_bar = F_p^T w likewise p_bar_dot = F_p^T w_dot + d(F_p^T) w.
-        """
-        x, wanted = self.function.x, self._wanted
-        w = self._adjoint(then, saved)
-        floats = [one for one in self.reads if is_float(one.element)]
-        known = [one for one in floats if one not in self.writes]
-        moves = self._varying({one: dots[one].to_numpy() for one in known})
-        moves |= {leaf: dots[leaf].to_numpy() for leaf in x.leaves}
-        bent = self.bent(
-            saved, moves, w, self._elsewhere(then), self._elsewhere(dots), [*x.leaves, *wanted]
-        )
-        bars = [incoming(dots, leaf) for leaf in x.leaves]
-        w_dot = self._solved(saved, joined(x, bars) + joined(x, [bent[leaf] for leaf in x.leaves]))
-        self._add(dots, bars, {one: bent[one] for one in self._targets})
-        none = [np.zeros_like(bar) for bar in bars]
-        self._add(dots, none, self.spread(saved, w_dot, {}, self._targets))
-        return True
-
-    def bent(
-        self,
-        saved: Solved,
-        moves: Tangents,
-        w: Vector,
-        elsewhere: Cotangents,
-        elsewhere_dots: Cotangents,
-        wrt: Sequence[Field],
-    ) -> Cotangents:
-        """Return the tangents of F_x^T w and F_p^T w along `moves` of x and p, with w held.
-
-        Args:
-            saved: The launches of the function at the solution.
-            moves: The tangents of the unknown and of the parameters.
-            w: The adjoint solution.
-            elsewhere: The adjoints of the function's other outputs.
-            elsewhere_dots: The tangents of those.
-            wrt: The unknown and the parameters.
-        """
-        seeds = self.seeds(w, elsewhere)
-        _, found = push_pull(saved.launches, moves, seeds, {**elsewhere_dots}, wrt)
-        return {one: found[one.origin].to_numpy() for one in wrt}
 
     @property
     def _targets(self) -> list[Field]:
@@ -254,24 +250,32 @@ class ImplicitRule(OpaqueStep):
         """Return the step whose reverse pushes tangents through the solver."""
         return _ImplicitTangent(self)
 
-    def push(self, then: ReverseContext, saved: Solved) -> None:
-        """Solve for the tangent of the solution, and push it on to the function's other outputs."""
-        x = self.function.x
-        given = {one: tangent_of(then, one) for one in self.reads if is_float(one.element)}
-        # Fields that do not vary are left out: a step without tangents may read them.
-        dots = self._varying(given)
-        halos = x.halos(tangent_of(then, leaf) for leaf in x.leaves)
-        along = dots | (dict(zip(x.leaves, halos, strict=True)) if x.is_split else {})
-        tangent = self.system(saved, pushed, self.driven(saved, along, then))
-        if not tangent.converged:
-            self._complain("tangent", "tangent", tangent)
-        parts = zip(x.leaves, split(x, tangent.x), halos, strict=True)
-        moved = {leaf: part + halo for leaf, part, halo in parts}
-        floats = [one for one in self.writes if is_float(one.element)]
-        if floats:
-            moved |= push(saved.launches, {**moved, **dots}, floats)
-        for one, values in moved.items():
-            grad_after(then, one).from_numpy(values)
+    def push(self, at: Sequence[ReverseContext], saved: Solved) -> None:
+        """Solve for the tangent of the solution, and push it on to the function's other outputs.
+
+        Of tangents along further directions each part is one more solution.
+        """
+        x, first = self.function.x, len(at)
+        floats = [one for one in self.reads if is_float(one.element)]
+        moves = self._moves(at)
+        for then in at:
+            moves.append(self._varying({one: tangent_of(then, one) for one in floats}))
+        for part, then in enumerate(at, first):
+            halos = x.halos(tangent_of(then, leaf) for leaf in x.leaves)
+            if x.is_split:
+                moves[part] |= dict(zip(x.leaves, halos, strict=True))
+            driven = self.driven(saved, moves[: part + 1], then)
+            tangent = self.system(saved, pushed, driven)
+            if not tangent.converged:
+                self._complain("tangent", "tangent", tangent)
+            parts = zip(x.leaves, split(x, tangent.x), halos, strict=True)
+            moves[part] |= {leaf: own + halo for leaf, own, halo in parts}
+        others = [one for one in self.writes if is_float(one.element)]
+        left = push_parts(saved.launches, moves, others) if others else [{} for _ in moves]
+        for part, then in enumerate(at, first):
+            moved = {leaf: moves[part][leaf] for leaf in x.leaves} | left[part]
+            for one, values in moved.items():
+                grad_after(then, one).from_numpy(values)
 
     @abstractmethod
     def system(self, saved: Solved, times: Times, b: Vector) -> LinearSolution:
@@ -283,36 +287,24 @@ class ImplicitRule(OpaqueStep):
             b: The adjoint of the solution; or the result of `driven`.
         """
 
-    def driven(self, saved: Solved, dots: Tangents, then: ReverseContext) -> Vector:
+    def driven(self, saved: Solved, moves: Sequence[Tangents], then: ReverseContext) -> Vector:
         """Return (dF/dp) p_dot, the tangent of the function's result with x held.
 
         Args:
             saved: The launches of the function at the solution.
-            dots: The tangents of the fields that the function reads.
+            moves: The tangents of the fields that the function reads, by part; the result is the
+                last part.
             then: The fields of the step with all tangents.
         """
         out = self.function.out
-        found = push(saved.launches, dots, out.leaves)
+        found = push_parts(saved.launches, moves, out.leaves)[len(moves) - 1]
         return joined(out, [found[leaf] for leaf in out.leaves])
 
-    def spread(
-        self, saved: Solved, w: Vector, elsewhere: Cotangents, wanted: Sequence[Field]
-    ) -> Cotangents:
-        """Return the adjoints of the parameters.
-
-        Args:
-            saved: The launches of the function at the solution.
-            w: The adjoint solution.
-            elsewhere: The adjoints of the function's other outputs.
-            wanted: The parameters.
-        """
-        found = saved.launches.pull(self.seeds(w, elsewhere), wanted) if wanted else {}
-        return {one: bar.buffer.array() for one, bar in found.items()}
-
-    def seeds(self, w: Vector, elsewhere: Cotangents) -> dict[ArrayLike, Any]:
+    def seeds(self, w: Vector | None, elsewhere: Cotangents) -> dict[ArrayLike, Any]:
         """Return the adjoints of the function's outputs, which lead to the parameters' adjoints."""
         out = self.function.out
-        return {**dict(zip(out.leaves, split(out, w), strict=True)), **elsewhere}
+        own = {} if w is None else dict(zip(out.leaves, split(out, w), strict=True))
+        return {**own, **elsewhere}
 
     def _complain(self, what: str, result: str, found: LinearSolution) -> None:
         text = (
@@ -338,7 +330,12 @@ class _ImplicitTangent(OpaqueStep):
 
     def reverse(self, then: ReverseContext, saved: Solved) -> None:
         """Push tangents to the solution."""
-        self._rule.push(then, saved)
+        self._rule.push([then], saved)
+
+    def derivative(self, at: Sequence[ReverseContext], saved: Solved) -> bool:
+        """Push tangents along several directions."""
+        self._rule.push(at, saved)
+        return True
 
 
 def solve_on_tape(
@@ -353,6 +350,11 @@ def solve_on_tape(
     if RECORDING.get().recorder is None:
         return solve()
     return perform(rule(name, function, solve, accuracy, strict)).result
+
+
+def arrays_of(parts: Sequence[Mapping[Field, Field]], fields: Sequence[Field]) -> list[Cotangents]:
+    """Return the contents of what belongs to some fields, by part."""
+    return [{one: each[one.origin].to_numpy() for one in fields} for each in parts]
 
 
 def incoming(then: ReverseContext, field: Field) -> npt.NDArray[Any]:

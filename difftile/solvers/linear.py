@@ -233,21 +233,28 @@ class _LinearRule(ImplicitRule):
             self.accuracy,
         )
 
-    def driven(self, saved: Solved, dots: Tangents, then: ReverseContext) -> Vector:
+    def driven(self, saved: Solved, moves: Sequence[Tangents], then: ReverseContext) -> Vector:
         """Return b_dot - A_dot x."""
         b = self._matrix.b
         b_dot = joined(b, [tangent_of(then, leaf) for leaf in b.leaves])
-        return b_dot - super().driven(saved, dots, then)
+        return b_dot - super().driven(saved, moves, then)
 
-    def spread(
-        self, saved: Solved, w: Vector, elsewhere: Cotangents, wanted: Sequence[Field]
-    ) -> Cotangents:
+    def products(
+        self,
+        saved: Solved,
+        moves: Sequence[Tangents],
+        w: Sequence[Vector | None],
+        elsewhere: Sequence[Cotangents],
+        wrt: Sequence[Field],
+    ) -> list[Cotangents]:
         """Return the adjoints of the fields that A is made of, and of b."""
-        found = super().spread(saved, w, elsewhere, wanted)
-        for leaf, part in zip(self._matrix.b.leaves, split(self._matrix.b, w), strict=True):
-            found[leaf] = found[leaf] + part if leaf in found else part
+        b, found = self._matrix.b, super().products(saved, moves, w, elsewhere, wrt)
+        for each, one in zip(found, w, strict=False):
+            if one is not None:
+                for leaf, part in zip(b.leaves, split(b, one), strict=True):
+                    each[leaf] = each[leaf] + part if leaf in each else part
         return found
 
-    def seeds(self, w: Vector, elsewhere: Cotangents) -> dict[ArrayLike, Any]:
+    def seeds(self, w: Vector | None, elsewhere: Cotangents) -> dict[ArrayLike, Any]:
         """Return the adjoints of A x and of the other outputs of `apply`."""
-        return super().seeds(-w, elsewhere)
+        return super().seeds(None if w is None else -w, elsewhere)

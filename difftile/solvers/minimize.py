@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from difftile.diagnostics import TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, make
-from difftile.ir.types import FLOATS, scalar_of
-from difftile.linearization.forward_over_reverse import push_pull
+from difftile.ir.types import FLOATS, scalar_of, shape_of
+from difftile.linearization.derivatives import pull_parts, push_pull
 from difftile.linearization.pullback import Pullback
+from difftile.linearization.sweep import Seeds
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.solvers.function import Function
 from difftile.solvers.implicit import (
@@ -22,6 +22,7 @@ from difftile.solvers.implicit import (
     Solved,
     Tangents,
     Times,
+    arrays_of,
     solve_on_tape,
 )
 from difftile.solvers.krylov import LinearSolution, Progress, cg, solve
@@ -76,8 +77,7 @@ def minimize_implicit(
     section 2.2). The tape keeps one copy of `x` and of the fields that `energy` reads. The start
     has no influence as long as it leads to the same minimum, so its gradient is zero. Where H is
     singular at the minimum there is no derivative, and the adjoint does not converge. Second
-    derivatives of the minimum would need third ones of the energy, and are refused; if you have the
-    gradient of the energy as a kernel, `dt.root` takes it and has them.
+    derivatives of the minimum come from third ones of the energy.
 
     A minimum or an adjoint that does not converge ends with a `NotConverged` warning.
 
@@ -239,35 +239,38 @@ class _MinimumRule(ImplicitRule):
             space=self.function.x.space,
         )
 
-    def second(self, then: ReverseContext, dots: ReverseContext, saved: Solved) -> bool:
-        """Refuse: the derivative of the Hessian is a third derivative of the energy.
-
-        Raises:
-            TapeError: Always.
-        """
-        raise TapeError(
-            "The second derivative of dt.minimize_implicit is a third derivative of its energy, "
-            "which is refused. Write the gradient of the energy as a kernel, by hand or with "
-            "dt.bwd_diff, and solve with dt.root."
-        )
-
-    def driven(self, saved: Solved, dots: Tangents, then: ReverseContext) -> Vector:
+    def driven(self, saved: Solved, moves: Sequence[Tangents], then: ReverseContext) -> Vector:
         """Return the tangent of dE/dx with x held."""
         x = self.function.x
-        _, found = push_pull(saved.launches, dots, _ones(self.function), {}, x.leaves)
-        return pick(x, found)
+        found = pull_parts(saved.launches, moves, [_ones(self.function)], x.leaves)
+        return pick(x, found[len(moves) - 1])
 
-    def spread(
-        self, saved: Solved, w: Vector, elsewhere: Cotangents, wanted: Sequence[Field]
-    ) -> Cotangents:
-        """Return the adjoints of the parameters."""
-        if not wanted:
-            return {}
+    def products(
+        self,
+        saved: Solved,
+        moves: Sequence[Tangents],
+        w: Sequence[Vector | None],
+        elsewhere: Sequence[Cotangents],
+        wrt: Sequence[Field],
+    ) -> list[Cotangents]:
+        """Return the derivatives of dE/dx . w, and of the function's other outputs."""
+        if not wrt:
+            return [{} for _ in moves]
         x = self.function.x
-        moves = dict(zip(x.leaves, split(x, w), strict=True))
-        _, found = push_pull(saved.launches, moves, _ones(self.function), {}, wanted)
-        aside = saved.launches.pull({**elsewhere}, wanted) if elsewhere else {}
-        return {
-            one: bar.buffer.array() + (aside[one].buffer.array() if one in aside else 0.0)
-            for one, bar in found.items()
-        }
+        total = [
+            {one: np.zeros((*one.shape, *shape_of(one.element))) for one in wrt} for _ in moves
+        ]
+        terms: list[list[Cotangents]] = []
+        if any(one is not None for one in w):
+            along = [{} if v is None else dict(zip(x.leaves, split(x, v), strict=True)) for v in w]
+            ones = [_ones(self.function)]
+            found = pull_parts(saved.launches, [*moves, *along], ones, wrt)[len(moves) :]
+            terms.append(arrays_of(found, wrt))
+        if any(elsewhere):
+            others: list[Seeds] = [{**each} for each in elsewhere]
+            terms.append(arrays_of(pull_parts(saved.launches, moves, others, wrt), wrt))
+        for term in terms:
+            for each, found in zip(total, term, strict=False):
+                for one, values in found.items():
+                    each[one] += values
+        return total

@@ -13,7 +13,7 @@ from difftile.diagnostics import GradientCut
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import Recording
 from difftile.ir.types import is_float
-from difftile.linearization.pushforward import Pushforward
+from difftile.linearization.sweep import TANGENT, Sweep
 from difftile.recording.opaque import OpaqueStep, Use
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.recording.steps import HostWrite, TapeStep
@@ -35,6 +35,8 @@ class Variation(OpaqueStep):
         parameters: The fields other than the state that the right-hand side reads.
         scratch: The fields that it writes.
     """
+
+    is_seen = False
 
     def __init__(
         self,
@@ -83,7 +85,7 @@ class Variation(OpaqueStep):
         scratch = [one for one in self._scratch if is_float(one.element)]
         pairs += [(one, one) for one in scratch]
         for own, leaf in pairs:
-            grad_after(then, leaf).from_numpy(pushing.tangent(own).to_numpy())
+            grad_after(then, leaf).from_numpy(pushing.part(1, own).to_numpy())
         if late and saved.result.converged:
             rates = problem.rate(saved.result.t, y)
             for leaf, rate in zip(problem.y.leaves, rates.leaves, strict=True):
@@ -94,8 +96,8 @@ class Variation(OpaqueStep):
                 warnings.warn(GradientCut(f"dt.odeint: {text} by t1. {advice}"), stacklevel=2)
 
 
-class _Watching(Pushforward):
-    """A pushforward that refuses fields which the right-hand side did not use at its first call.
+class _Watching(Sweep):
+    """A sweep that refuses fields which the right-hand side did not use at its first call.
 
     The tangents of such fields are not known. Fields that are overwritten whole need none.
 
@@ -107,7 +109,8 @@ class _Watching(Pushforward):
     def __init__(
         self, tangents: Mapping[Field, npt.NDArray[Any]], known: Collection[Field]
     ) -> None:
-        super().__init__(tangents)
+        super().__init__(tangents, TANGENT)
+        self.move([{}, tangents])
         self._known = {one.storage for one in known}
         self._own: set[Storage] | None = None  # its arguments and new fields, while it runs
         self._t = 0.0

@@ -247,12 +247,13 @@ class ModuleCall(ForeignCall[Evaluation]):
                 found = _pulled(outputs, leaves, bars)
         self._add(then, places, found)
 
-    def second(self, then: ReverseContext, dots: ReverseContext, saved: Evaluation) -> bool:
+    def derivative(self, at: Sequence[ReverseContext], saved: Evaluation) -> bool:
         """Push tangents through the reverse.
 
         The reverse is g = J(x)^T y_bar. The tangent of g is J^T y_bar_dot + H x_dot, and H, the
         second derivative of y . y_bar, is symmetric: H x_dot is the adjoint of g along x_dot.
         """
+        then, dots = self.of_second_order(at)
         if not saved.varying:
             return True
         places, bars = saved.leaves, self._after(then, saved)
@@ -340,6 +341,8 @@ class ModuleCall(ForeignCall[Evaluation]):
 
 class _ModuleTangent(OpaqueStep):
     """A call whose reverse pushes tangents."""
+
+    is_seen = False
 
     def __init__(self, call: ModuleCall) -> None:
         super().__init__(call.name, call.uses)

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, Recording
-from difftile.linearization.forward_over_reverse import push_pull
-from difftile.linearization.pushforward import Pushforward
-from difftile.linearization.tangents import push as push_tangents
+from difftile.linearization.derivatives import push as push_tangents
+from difftile.linearization.derivatives import push_pull
+from difftile.linearization.sweep import TANGENT, Sweep
 from difftile.recording.perform import perform
 from difftile.recording.work_fields import copied
 from difftile.tracebacks import boundary
@@ -44,11 +44,13 @@ def jvp(f: Callable[..., Tree], primals: Tree, tangents: Tree, *, has_aux: bool 
     stretch = Stretch(f, args, tuple(range(len(args))), has_aux=has_aux, kwargs={})
     flat = stretch.matched(dots)
     if RECORDING.get().recorder is None:
-        pushing = Pushforward(stretch.along(flat))
-        with Recording(pushing):
+        moves = stretch.along(flat)
+        sweep = Sweep(moves, TANGENT)
+        sweep.move([{}, moves])
+        with Recording(sweep):
             stretch.call()
         value = stretch.value
-        found = [copied(pushing.tangent(one)) for one in outputs_in(value)]
+        found = [copied(sweep.part(1, one)) for one in outputs_in(value)]
     else:
         call = NestedCall(stretch)
         stretch.along(flat)

@@ -12,7 +12,7 @@ from difftile.fields.array_kinds import kind_among
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
-from difftile.linearization.batched_second import directions_within
+from difftile.linearization.derivatives import directions_within
 from difftile.linearization.pullback import Pullback
 from difftile.linearization.together import CHUNK, MEMORY, chunks, curved, pulled, pushed
 from difftile.recording.perform import perform

@@ -1,4 +1,4 @@
-"""Transformations on a tape or inside others: steps whose derivatives are second derivatives.
+"""Transformations on a tape or inside others: steps whose derivatives are those of higher order.
 
 The value of a function is one step (`ValueStep`), and each of its derivatives another
 (`nested_steps.py`), which runs the function again, in private.
@@ -6,7 +6,7 @@ The value of a function is one step (`ValueStep`), and each of its derivatives a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,9 +14,8 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import zeros_like
 from difftile.fields.field import Field
 from difftile.ir.types import is_float
-from difftile.linearization.forward_over_reverse import push_pull
+from difftile.linearization.derivatives import pull_parts, push_parts
 from difftile.linearization.pullback import Pullback
-from difftile.linearization.tangents import push
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
@@ -127,21 +126,16 @@ class ValueStep(OpaqueStep):
 
     def reverse(self, then: ReverseContext, saved: None) -> None:
         """Pull cotangents back."""
-        with then.restored():
-            linear, fresh = self._call.again()
-        bars = linear.pull(self._seeds(then, fresh), self._found)
-        self._set(then, bars)
-        linear.release()
+        self.derivative([then], saved)
 
-    def second(self, then: ReverseContext, dots: ReverseContext, saved: None) -> bool:
+    def derivative(self, at: Sequence[ReverseContext], saved: None) -> bool:
         """Push tangents through the reverse of the function."""
-        with then.restored():
+        with at[0].restored():
             linear, fresh = self._call.again()
-        moves = {one: dots[one].to_numpy() for one in self._found}
-        seeds, seed_dots = self._seeds(then, fresh), self._seeds(dots, fresh)
-        bars, bar_dots = push_pull(linear, moves, seeds, seed_dots, self._found)
-        self._set(then, bars)
-        self._set(dots, bar_dots)
+        seeds = [self._seeds(one, fresh) for one in at]
+        bars = pull_parts(linear, moves_of(at, self._found), seeds, self._found)
+        for one, found in zip(at, bars, strict=True):
+            self._set(one, found)
         linear.release()
         return True
 
@@ -149,19 +143,18 @@ class ValueStep(OpaqueStep):
         """Return the step whose reverse pushes tangents through the function."""
         return _ValueTangent(self)
 
-    def push(self, then: ReverseContext) -> None:
-        """Push tangents."""
-        with then.restored():
+    def push(self, at: Sequence[ReverseContext]) -> None:
+        """Push tangents, and those of further directions."""
+        with at[0].restored():
             linear, fresh = self._call.again()
-        dots = {one: array(then[one].grad_out) for one in self._found}
-        found = push(linear, dots, [*self._written, *fresh])
-        for target, source in (
-            *zip(self._written, self._written, strict=True),
-            *zip(self.values, fresh, strict=True),
-        ):
-            bar = then[target].grad_in
-            assert bar is not None
-            bar.from_numpy(found[source])
+        dots = [{one: array(along[one].grad_out) for one in self._found} for along in at]
+        found = push_parts(linear, [*moves_of(at, self._found), *dots], [*self._written, *fresh])
+        pairs = [(one, one) for one in self._written] + [*zip(self.values, fresh, strict=True)]
+        for along, moved in zip(at, found[len(at) :], strict=True):
+            for target, source in pairs:
+                bar = along[target].grad_in
+                assert bar is not None
+                bar.from_numpy(moved[source])
         linear.release()
 
     def _seeds(self, then: ReverseContext, fresh: list[Field]) -> dict[ArrayLike, Any]:
@@ -191,7 +184,18 @@ class _ValueTangent(OpaqueStep):
 
     def reverse(self, then: ReverseContext, saved: None) -> None:
         """Push tangents."""
-        self._step.push(then)
+        self._step.push([then])
+
+    def derivative(self, at: Sequence[ReverseContext], saved: None) -> bool:
+        """Push tangents along several directions."""
+        self._step.push(at)
+        return True
+
+
+def moves_of(at: Sequence[ReverseContext], fields: Iterable[Field]) -> list[dict[Field, Array]]:
+    """Return the tangents of what fields held in a step, by part; nothing for part 0."""
+    fields = list(fields)
+    return [{one: along[one].to_numpy() for one in fields if k} for k, along in enumerate(at)]
 
 
 def array(field: Field | None) -> Array:

@@ -1,33 +1,33 @@
 """Derivatives of functions as steps: cotangents, tangents and Jacobians.
 
-The derivative of x -> J(x)^T s along v is a Hessian-vector product, forward over reverse
-(`linearization/forward_over_reverse.py`). By the symmetry of second derivatives, mixed ones of
-other fields included, its adjoint is the same product, and so is the adjoint of x -> J(x) v.
+The derivative of x -> J(x)^T s along v is a Hessian-vector product, forward over reverse. By the
+symmetry of second derivatives, mixed ones of other fields included, its adjoint is the same
+product, and so is the adjoint of x -> J(x) v. Their tangents are the same with one direction more
+(`linearization/sweep.py`), so derivatives of any order are.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from difftile.diagnostics import TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import zeros_like
 from difftile.fields.field import Field, make
 from difftile.ir.types import F64, is_float, shape_of
-from difftile.linearization.forward_over_reverse import push_pull
+from difftile.linearization.derivatives import pull_parts, push_parts
 from difftile.linearization.pullback import Pullback
-from difftile.linearization.tangents import push
+from difftile.linearization.sweep import Moves
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.transforms.nested import NestedCall, array
 from difftile.transforms.trees import Array, units
 
-Now = Callable[[Field], Field]
-"""Returns what stands for a field in a derivative of a step."""
+Parts: TypeAlias = Sequence[list[Array]]
+"""Arrays, and their tangents along directions, by part (`ir.derived.part_of`)."""
 
 
 class DerivativeStep(OpaqueStep):
@@ -69,84 +69,98 @@ class DerivativeStep(OpaqueStep):
         return [one for one in self.call.found if is_float(one.element)]
 
     @abstractmethod
-    def derivative(self, linear: Pullback, fresh: list[Field], given: list[Array]) -> list[Array]:
-        """Return the results.
+    def evaluated(
+        self, linear: Pullback, fresh: list[Field], given: Parts, moves: Moves
+    ) -> list[list[Array]]:
+        """Return the results and their tangents, by part.
 
         Args:
             linear: The launches of the function.
             fresh: The fields that it returned there.
-            given: The contents of the given cotangents or tangents.
+            given: The contents of the given cotangents or tangents, and their tangents, by part.
+            moves: The tangents of `found`, by part.
         """
 
     @abstractmethod
     def pulled(
-        self, linear: Pullback, fresh: list[Field], given: list[Array], bars: list[Array]
-    ) -> tuple[dict[Field, Array], list[Array]]:
-        """Return the cotangents of `found` and of `given`, for cotangents of the results."""
+        self, linear: Pullback, fresh: list[Field], given: Parts, moves: Moves, bars: Parts
+    ) -> list[tuple[dict[Field, Array], list[Array]]]:
+        """Return the cotangents of `found` and of `given`, and their tangents, by part.
 
-    @abstractmethod
-    def pushed(
-        self,
-        linear: Pullback,
-        fresh: list[Field],
-        given: list[Array],
-        dots: dict[Field, Array],
-        given_dots: list[Array],
-    ) -> list[Array]:
-        """Return the tangents of the results, for tangents of `found` and of `given`."""
+        The arguments are those of `evaluated`, and the cotangents of the results.
+        """
 
     def run(self) -> None:
         """Compute the derivative."""
         with self.call.linear(lambda one: one) as (linear, fresh):
-            found = self.derivative(linear, fresh, self._arrays(lambda one: one))
+            given = [one.to_numpy() if isinstance(one, Field) else one for one in self._given]
+            (found,) = self.evaluated(linear, fresh, [given], [{}])
         for result, values in zip(self.results, found, strict=True):
             result.from_numpy(values)
 
     def reverse(self, then: ReverseContext, saved: None) -> None:
         """Add second derivatives."""
-        bars = [array(then[result].grad_in) for result in self.results]
-        with self.call.linear(lambda one: then[one]) as (linear, fresh):
-            given = self._arrays(lambda one: then[one])
-            found, others = self.pulled(linear, fresh, given, bars)
-        for one, values in found.items():
-            _add(then[self.call.found[one]].grad_out, values)
-        for one, values in zip(self._given, others, strict=False):
-            if isinstance(one, Field):
-                _add(then[one].grad_out, values)
+        self.derivative([then], saved)
+
+    def derivative(self, at: Sequence[ReverseContext], saved: None) -> bool:
+        """Add second derivatives, and push tangents through them."""
+        bars = [[array(one[result].grad_in) for result in self.results] for one in at]
+        with self.call.linear(lambda one: at[0][one]) as (linear, fresh):
+            given = self._given_at(at, lambda field: field)
+            found = self.pulled(linear, fresh, given, self._moves(at), bars)
+        for then, (each, others) in zip(at, found, strict=True):
+            for one, values in each.items():
+                _add(then[self.call.found[one]].grad_out, values)
+            for one, values in zip(self._given, others, strict=False):
+                if isinstance(one, Field):
+                    _add(then[one].grad_out, values)
+        return True
 
     def forward(self) -> OpaqueStep:
         """Return the step whose reverse pushes tangents through the derivative."""
         return _DerivativeTangent(self)
 
-    def push(self, then: ReverseContext) -> None:
-        """Push tangents through the derivative."""
-        with self.call.linear(lambda one: then[one]) as (linear, fresh):
-            given = self._arrays(lambda one: then[one])
-            dots = {one: array(then[self.call.found[one]].grad_out) for one in self.found}
-            given_dots = [
-                array(then[one].grad_out) if isinstance(one, Field) else np.zeros_like(value)
-                for one, value in zip(self._given, given, strict=True)
+    def push(self, at: Sequence[ReverseContext]) -> None:
+        """Push tangents through the derivative, and those of further directions."""
+        with self.call.linear(lambda one: at[0][one]) as (linear, fresh):
+            given = self._given_at(at, lambda field: field)
+            given += self._given_at(at, lambda field: field.grad_out, constant=True)
+            source = self.call.found
+            dots = [{one: array(then[source[one]].grad_out) for one in self.found} for then in at]
+            found = self.evaluated(linear, fresh, given, [*self._moves(at), *dots])
+        for then, each in zip(at, found[len(at) :], strict=True):
+            for result, values in zip(self.results, each, strict=True):
+                bar = then[result].grad_in
+                assert bar is not None
+                bar.from_numpy(values)
+
+    def _moves(self, at: Sequence[ReverseContext]) -> list[dict[Field, Array]]:
+        """Return the tangents of `found`, by part."""
+        source = self.call.found
+        return [
+            {one: then[source[one]].to_numpy() for one in self.found if part}
+            for part, then in enumerate(at)
+        ]
+
+    def _given_at(
+        self,
+        at: Sequence[ReverseContext],
+        choose: Callable[[Field], Field | None],
+        *,
+        constant: bool = False,
+    ) -> list[list[Array]]:
+        """Return something of the fields of `given` by part; zeros for the tangents of arrays."""
+        return [
+            [
+                array(choose(then[one]))
+                if isinstance(one, Field)
+                else np.zeros_like(one)
+                if part or constant
+                else one
+                for one in self._given
             ]
-            found = self.pushed(linear, fresh, given, dots, given_dots)
-        for result, values in zip(self.results, found, strict=True):
-            bar = then[result].grad_in
-            assert bar is not None
-            bar.from_numpy(values)
-
-    def second(self, then: ReverseContext, dots: ReverseContext, saved: None) -> bool:
-        """Refuse a third derivative.
-
-        Raises:
-            TapeError: Always.
-        """
-        raise TapeError(
-            f"dt.{self.name} is differentiated twice here, which is a third derivative. Write the "
-            "inner derivative in a kernel, with dt.bwd_diff or dt.fwd_diff."
-        )
-
-    def _arrays(self, now: Now) -> list[Array]:
-        """Return the contents of `given`."""
-        return [now(one).to_numpy() if isinstance(one, Field) else one for one in self._given]
+            for part, then in enumerate(at)
+        ]
 
 
 class CotangentStep(DerivativeStep):
@@ -156,32 +170,25 @@ class CotangentStep(DerivativeStep):
         results = [zeros_like(one, grad=True) for one in call.stretch.inputs]
         super().__init__(name, call, cotangents, call.outputs, results)
 
-    def derivative(self, linear: Pullback, fresh: list[Field], given: list[Array]) -> list[Array]:
+    def evaluated(
+        self, linear: Pullback, fresh: list[Field], given: Parts, moves: Moves
+    ) -> list[list[Array]]:
         """Pull the cotangents back."""
-        bars = linear.pull(_by_field(fresh, given), self.inputs)
-        return [bars[one].to_numpy() for one in self.inputs]
+        seeds = [_by_field(fresh, each) for each in given]
+        return _arrays(pull_parts(linear, moves, seeds, self.inputs), self.inputs)
 
     def pulled(
-        self, linear: Pullback, fresh: list[Field], given: list[Array], bars: list[Array]
-    ) -> tuple[dict[Field, Array], list[Array]]:
+        self, linear: Pullback, fresh: list[Field], given: Parts, moves: Moves, bars: Parts
+    ) -> list[tuple[dict[Field, Array], list[Array]]]:
         """Push the cotangents of the results through the pull, and to the outputs."""
-        along = dict(zip(self.inputs, bars, strict=True))
-        _, bent = push_pull(linear, along, _by_field(fresh, given), {}, self.found)
-        moved = push(linear, along, fresh)
-        return {one: bent[one.origin].to_numpy() for one in self.found}, [moved[o] for o in fresh]
-
-    def pushed(
-        self,
-        linear: Pullback,
-        fresh: list[Field],
-        given: list[Array],
-        dots: dict[Field, Array],
-        given_dots: list[Array],
-    ) -> list[Array]:
-        """Push the tangents through the pull."""
-        seeds, seed_dots = _by_field(fresh, given), _by_field(fresh, given_dots)
-        _, found = push_pull(linear, dots, seeds, seed_dots, self.inputs)
-        return [found[one].to_numpy() for one in self.inputs]
+        along = [*moves, *(dict(zip(self.inputs, each, strict=True)) for each in bars)]
+        seeds = [_by_field(fresh, each) for each in given]
+        bent = pull_parts(linear, along, seeds, self.found)[len(bars) :]
+        moved = push_parts(linear, along, fresh)[len(bars) :]
+        return [
+            (_by_source(found, self.found), [dots[one] for one in fresh])
+            for found, dots in zip(bent, moved, strict=True)
+        ]
 
 
 class TangentStep(DerivativeStep):
@@ -191,45 +198,27 @@ class TangentStep(DerivativeStep):
         results = [zeros_like(one, grad=True) for one in call.outputs]
         super().__init__(name, call, tangents, call.stretch.inputs, results)
 
-    def derivative(self, linear: Pullback, fresh: list[Field], given: list[Array]) -> list[Array]:
+    def _along(self, given: Parts, moves: Moves) -> Moves:
+        """Return the tangents by part, with the given ones along one more direction."""
+        return [*moves, *(dict(zip(self.inputs, each, strict=True)) for each in given)]
+
+    def evaluated(
+        self, linear: Pullback, fresh: list[Field], given: Parts, moves: Moves
+    ) -> list[list[Array]]:
         """Push the tangents."""
-        found = push(linear, dict(zip(self.inputs, given, strict=True)), fresh)
-        return [found[one] for one in fresh]
+        found = push_parts(linear, self._along(given, moves), fresh)[len(moves) :]
+        return [[dots[one] for one in fresh] for dots in found]
 
     def pulled(
-        self, linear: Pullback, fresh: list[Field], given: list[Array], bars: list[Array]
-    ) -> tuple[dict[Field, Array], list[Array]]:
+        self, linear: Pullback, fresh: list[Field], given: Parts, moves: Moves, bars: Parts
+    ) -> list[tuple[dict[Field, Array], list[Array]]]:
         """Push the tangents through the reverse, and pull the cotangents back to the tangents."""
-        seeds, along = _by_field(fresh, bars), dict(zip(self.inputs, given, strict=True))
-        others = linear.pull(seeds, self.inputs)
-        given_bars = [others[one].to_numpy() for one in self.inputs]
-        _, bent = push_pull(linear, along, seeds, {}, self.found)
-        return {one: bent[one.origin].to_numpy() for one in self.found}, given_bars
-
-    def pushed(
-        self,
-        linear: Pullback,
-        fresh: list[Field],
-        given: list[Array],
-        dots: dict[Field, Array],
-        given_dots: list[Array],
-    ) -> list[Array]:
-        """Push the tangents of the tangents, and add the contribution of the point.
-
-        Reverse mode computes that, once for each number in the results.
-        """
-        first = push(linear, dict(zip(self.inputs, given_dots, strict=True)), fresh)
-        tangents: list[Array] = []
-        for one in fresh:
-            found = first[one].copy()
-            for cell, unit in units(one):
-                _, bent = push_pull(linear, dots, {one: unit}, {}, self.inputs)
-                found.reshape(-1)[cell] += sum(
-                    float(np.sum(bent[field].to_numpy() * along))
-                    for field, along in zip(self.inputs, given, strict=True)
-                )
-            tangents.append(found)
-        return tangents
+        seeds = [_by_field(fresh, each) for each in bars]
+        wrt = [*self.found, *self.inputs]
+        found = pull_parts(linear, self._along(given, moves), seeds, wrt)
+        others = _arrays(found[: len(bars)], self.inputs)
+        bent = [_by_source(each, self.found) for each in found[len(bars) :]]
+        return list(zip(bent, others, strict=True))
 
 
 class JacobianStep(DerivativeStep):
@@ -261,47 +250,44 @@ class JacobianStep(DerivativeStep):
         width = len(self.inputs)
         return [self.results[k : k + width] for k in range(0, len(self.results), width)]
 
-    def derivative(self, linear: Pullback, fresh: list[Field], given: list[Array]) -> list[Array]:
-        """Fill the blocks."""
-        return [block for row in self._fill(linear, fresh) for block in row]
+    def evaluated(
+        self, linear: Pullback, fresh: list[Field], given: Parts, moves: Moves
+    ) -> list[list[Array]]:
+        """Fill the blocks, and push the tangents through the pull of each row's unit vector."""
+        if len(moves) == 1:
+            return [[block for row in self._fill(linear, fresh) for block in row]]
+        blocks: list[list[Array]] = [[] for _ in moves]
+        for out in fresh:
+            rows = [
+                _arrays(pull_parts(linear, moves, [{out: unit}], self.inputs), self.inputs)
+                for _, unit in units(out)
+            ]
+            shape = out.to_numpy().shape
+            for part, found in enumerate(zip(*rows, strict=True)):
+                for several in zip(*found, strict=True):
+                    blocks[part].append(np.stack(several).reshape(*shape, *several[0].shape))
+        return blocks
 
     def pulled(
-        self, linear: Pullback, fresh: list[Field], given: list[Array], bars: list[Array]
-    ) -> tuple[dict[Field, Array], list[Array]]:
+        self, linear: Pullback, fresh: list[Field], given: Parts, moves: Moves, bars: Parts
+    ) -> list[tuple[dict[Field, Array], list[Array]]]:
         """Push the cotangents of each row through the pull of its unit vector."""
-        total = {one: np.zeros_like(one.to_numpy()) for one in self.found}
-        blocks = iter(bars)
-        for out in fresh:
-            row = {one: next(blocks) for one in self.inputs}
+        totals = [{one: np.zeros_like(one.to_numpy()) for one in self.found} for _ in bars]
+        for row, out in enumerate(fresh):
+            first = row * len(self.inputs)
             for cell, unit in units(out):
-                along = {
-                    one: block.reshape(unit.size, *one.to_numpy().shape)[cell]
-                    for one, block in row.items()
-                }
-                _, bent = push_pull(linear, along, {out: unit}, {}, self.found)
-                for one in self.found:
-                    total[one] += bent[one.origin].to_numpy()
-        return total, []
-
-    def pushed(
-        self,
-        linear: Pullback,
-        fresh: list[Field],
-        given: list[Array],
-        dots: dict[Field, Array],
-        given_dots: list[Array],
-    ) -> list[Array]:
-        """Push the tangents through the pull of each row's unit vector."""
-        found: list[Array] = []
-        for out in fresh:
-            rows: list[list[Array]] = []
-            for _, unit in units(out):
-                _, bent = push_pull(linear, dots, {out: unit}, {}, self.inputs)
-                rows.append([bent[one].to_numpy() for one in self.inputs])
-            shape = out.to_numpy().shape
-            for blocks in zip(*rows, strict=True):
-                found.append(np.stack(blocks).reshape(*shape, *blocks[0].shape))
-        return found
+                along = [
+                    {
+                        one: block.reshape(unit.size, *one.to_numpy().shape)[cell]
+                        for one, block in zip(self.inputs, each[first:], strict=False)
+                    }
+                    for each in bars
+                ]
+                found = pull_parts(linear, [*moves, *along], [{out: unit}], self.found)
+                for total, bent in zip(totals, found[len(bars) :], strict=True):
+                    for one, values in _by_source(bent, self.found).items():
+                        total[one] += values
+        return [(total, []) for total in totals]
 
 
 class _DerivativeTangent(OpaqueStep):
@@ -317,7 +303,22 @@ class _DerivativeTangent(OpaqueStep):
 
     def reverse(self, then: ReverseContext, saved: None) -> None:
         """Push tangents through the derivative."""
-        self._step.push(then)
+        self._step.push([then])
+
+    def derivative(self, at: Sequence[ReverseContext], saved: None) -> bool:
+        """Push tangents along several directions."""
+        self._step.push(at)
+        return True
+
+
+def _arrays(parts: Sequence[Mapping[Field, Field]], fields: Iterable[Field]) -> list[list[Array]]:
+    """Return what some fields lead to, by part."""
+    fields = list(fields)
+    return [[each[one.origin].to_numpy() for one in fields] for each in parts]
+
+
+def _by_source(found: Mapping[Field, Field], fields: Iterable[Field]) -> dict[Field, Array]:
+    return {one: found[one.origin].to_numpy() for one in fields}
 
 
 def _by_field(fields: Sequence[Field], values: Sequence[Array]) -> dict[ArrayLike, Any]:

@@ -65,9 +65,9 @@ def value_and_grad(f: Callable[..., Tree], argnums: Argnums = 0, *, has_aux: boo
         stretch = Stretch(f, args, argnums, has_aux=has_aux, kwargs=kwargs)
         if RECORDING.get().recorder is None:
             records = stretch.recorded()
-            gradient = records.pull({stretch.number(): 1.0})
+            (bars,) = records.pull([{stretch.number(): 1.0}])
             records.release()
-            found = [gradient(field) for field in stretch.inputs]
+            found = [bars.gradient(field) for field in stretch.inputs]
             value = stretch.value
         else:
             call = NestedCall(stretch)
@@ -106,8 +106,8 @@ def vjp(f: Callable[..., Tree], *args: Tree, has_aux: bool = False) -> Any:
 
         @boundary
         def pulled(seeds: list[Any]) -> list[Field]:
-            gradient = records.pull(dict(zip(outputs, seeds, strict=True)))
-            return [gradient(field) for field in stretch.inputs]
+            (bars,) = records.pull([dict(zip(outputs, seeds, strict=True))])
+            return [bars.gradient(field) for field in stretch.inputs]
     else:
         call = NestedCall(stretch)
         call.keep()

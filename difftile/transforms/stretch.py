@@ -12,8 +12,8 @@ from difftile.fields.field import Field, make_like
 from difftile.fields.numbers import Number
 from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.types import is_float, shape_of
-from difftile.linearization.adjoint_recorder import AdjointRecorder
 from difftile.linearization.pullback import Pullback
+from difftile.linearization.sweep import ADJOINT, Sweep
 from difftile.runtime.number_flow import field_of
 from difftile.runtime.number_operations import value
 from difftile.transforms.trees import (
@@ -80,12 +80,12 @@ class Stretch:
         """Run the function on the current contents of its arguments, ready to be differentiated."""
         return Pullback(self.call)
 
-    def recorded(self) -> AdjointRecorder:
+    def recorded(self) -> Sweep:
         """Run the function in the same way, for cotangents of its arguments only."""
-        recorder = AdjointRecorder(self.inputs)
-        with Recording(recorder, observer=RECORDING.get().observer):
+        sweep = Sweep(self.inputs, ADJOINT)
+        with Recording(sweep, observer=RECORDING.get().observer):
             self.call()
-        return recorder
+        return sweep
 
     def call(self) -> None:
         """Run the function."""

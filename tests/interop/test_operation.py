@@ -15,7 +15,7 @@ import difftile as dt
 from difftile.interop.operation import Layout, Operation
 from difftile.interop.plan import Plan, Plans
 from difftile.launch.streams import STREAMS
-from difftile.linearization.adjoint_recorder import AdjointRecorder
+from difftile.linearization.sweep import Sweep
 
 Arrays = Sequence[Any]
 
@@ -216,13 +216,13 @@ def test_a_loop_of_steps_is_one_program_in_both_directions(
     function: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reasons: list[str | None] = []
-    run = AdjointRecorder.run
+    run = Sweep.run
 
-    def noted(self: AdjointRecorder, launches: Any) -> str | None:
+    def noted(self: Sweep, launches: Any) -> str | None:
         reasons.append(run(self, launches))
         return reasons[-1]
 
-    monkeypatch.setattr(AdjointRecorder, "run", noted)
+    monkeypatch.setattr(Sweep, "run", noted)
     found: list[list[Any]] = []
     for steps in (dt.steps, range):
         operation = Operation(function, ("x", "z"), outputs=("x", "z"))

@@ -299,21 +299,6 @@ def test_minima() -> None:
     check(minimum, [2.0, 1.0, 3.0], [1.0, 2.0, 3.0], rtol=1e-6)
 
 
-def test_second_derivatives_of_minima_are_refused() -> None:
-    @dt.kernel
-    def total(x, out):
-        for i in x:
-            out[None] += x[i]
-
-    def number(load: Any) -> Any:
-        out = dt.zeros((), ti.f64)
-        total(minimum(dt.ones(3, ti.f64), load), out)
-        return out
-
-    with pytest.raises(dt.TapeError, match=r"solve with dt\.root"):
-        dt.hvp(number, np.array([1.0, 2.0, 3.0]), np.ones(3))
-
-
 # Differential equations
 
 

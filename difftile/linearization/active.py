@@ -1,0 +1,109 @@
+"""The memory that varies with some fields, as steps go on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import field, replace
+
+from difftile.compile.arguments import field_at
+from difftile.fields.field import Field, Storage
+from difftile.frontend.lower import as_written
+from difftile.ir.types import is_float
+from difftile.recording.gradient_cuts import warn_of_array
+from difftile.recording.opaque import Opaque, Use
+from difftile.recording.steps import HostCopy, HostStep, HostWrite, Launch, TapeStep
+from difftile.recording.work_fields import zeros_of
+from difftile.records import dataclass
+from difftile.user_line import UserLine
+
+
+@dataclass(slots=True)
+class Active:
+    """The memory that varies with some fields, as steps go on.
+
+    A field without gradient whose memory another living field with one shares is detached, and
+    taken for a constant unless it is requested itself.
+    """
+
+    wanted: Collection[Field]
+    storages: set[Storage] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.storages = {one.storage for one in self.wanted}
+
+    def __contains__(self, one: Field) -> bool:
+        if one.storage not in self.storages:
+            return False
+        twin = None if one.storage.graded is None else one.storage.graded()
+        detached = twin is not None and twin.has_grads and not one.has_grads
+        return not detached or one.origin in self.wanted
+
+    def along(self, step: Launch) -> tuple[bool, ...]:
+        """Return which parameters of a launch carry derivatives: all written ones if any does."""
+        fields = [v if isinstance(v, Field) and is_float(v.element) else None for v in step.values]
+        if not any(one is not None and one in self for one in fields):
+            return (False,) * len(fields)
+        writes = frozenset(step.prepared.code.writes)
+        return tuple(
+            one is not None and (k in writes or one in self) for k, one in enumerate(fields)
+        )
+
+    def launched(self, step: Launch) -> tuple[bool, ...]:
+        """Return which parameters carry derivatives, and add the memory that varies after it."""
+        grads = self.along(step)
+        code, values = step.prepared.code, step.values
+        self.storages |= {field_at(values, k).storage for k in code.writes if grads[k]}
+        return grads
+
+    def wrote(self, step: HostStep) -> HostStep | None:
+        """Return how a write from Python changes derivatives; add the memory that varies after it.
+
+        Returns:
+            A copy of a field that varies, else a write of constants into one that varies.
+        """
+        if isinstance(step, HostCopy) and step.source.base in self:
+            self.storages.add(step.field.storage)
+            return step
+        varied = step.field.storage in self.storages
+        return HostWrite(step.field, step.where) if varied else None
+
+    def follow(self, step: TapeStep) -> None:
+        """Add the memory that varies after a step, and remove memory that is now constant."""
+        match step:
+            case Launch():
+                self.launched(step)
+            case Opaque(uses=uses):
+                if any(use.reads and use.field in self for use in uses):
+                    self.storages |= {use.field.storage for use in uses if use.writes}
+            case HostWrite(field=field, where=None):
+                self.storages.discard(field.storage)
+            case HostStep():
+                self.wrote(step)
+            case _:
+                raise NotImplementedError(step)
+
+
+def warn_of_arrays(launch: Launch, active: Active, line: UserLine | None = None) -> None:
+    """Warn at a line of the arrays of other libraries that hold varying values after a launch."""
+    for k in launch.prepared.code.writes:
+        one = field_at(launch.values, k)
+        if one.storage.is_array and one in active:
+            name = as_written(launch.prepared.code.params[k].name)
+            warn_of_array(name, None, line, readers="NumPy reads of it")
+
+
+def varying_uses(opaque: Opaque, active: Active) -> tuple[Use, ...]:
+    """Return the uses of a step, with gradients only for the fields that vary."""
+    grads = {use.field.storage: use.field in active for use in opaque.uses}
+    if any(grads[use.field.storage] for use in opaque.uses if use.reads) and not opaque.constant:
+        grads |= {use.field.storage: True for use in opaque.uses if use.writes is not False}
+    return tuple(
+        replace(use, field=_with_or_without(use.field.origin, grads[use.field.storage]))
+        for use in opaque.uses
+    )
+
+
+def _with_or_without(one: Field, grad: bool) -> Field:
+    """Return a field in the same memory, with or without a gradient."""
+    bar = zeros_of(one) if grad and is_float(one.element) else None
+    return one.over(one.storage, bar, bar)

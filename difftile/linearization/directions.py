@@ -1,0 +1,183 @@
+"""Gradients or tangents along many directions: memory with one axis more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from difftile.compile.stage import Batched
+from difftile.fields.array_like import ArrayLike
+from difftile.fields.exchange import HostArray
+from difftile.fields.field import Field, Storage, make
+from difftile.fields.recording import Where
+from difftile.fields.window import Window
+from difftile.ir.derived import Bar, Logged, Role
+from difftile.ir.nodes import Array
+from difftile.launch.binding import Binding, Environment, Fixed, Slot, Temporary
+from difftile.launch.tangents import make_writable
+from difftile.recording.opaque import OpaqueRecord
+from difftile.recording.replay import AdjointEnvironment
+from difftile.recording.replayed_fields import reverse_opaque
+from difftile.recording.runs import RunRecord
+from difftile.recording.steps import LaunchRecord
+from difftile.substrate import Buffer
+
+
+class Directions:
+    """Gradients or tangents along many directions, the first axis of their memory.
+
+    Args:
+        width: The number of directions.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self._work: dict[Storage, Field] = {}
+
+    def gradient(self, field: Field) -> Field:
+        """Return the gradients of a field, which are zero to begin with."""
+        return self.lanes(field).under((self.width, *field.shape))
+
+    def lanes(self, field: Field) -> Field:
+        """Return the gradients of a field in the shape of its origin."""
+        work = self._work.get(field.storage)
+        if work is None:
+            work = self._work[field.storage] = make(
+                field.element, (self.width, *field.origin.shape)
+            )
+            work.buffer.fill(0.0)
+        return work
+
+    def repeated(self, field: Field, values: Buffer) -> Fixed:
+        """Return the slot of the memory of a field, with the same contents in each direction."""
+        lanes = self.gradient(field).buffer
+        lanes.write(np.broadcast_to(values.array(), lanes.array().shape))
+        return Fixed(lanes)
+
+    def launch(self, record: LaunchRecord) -> None:
+        """Run the adjoint of a launch."""
+        adjoint = record.plan.stage.code(Batched(record.plan.request))
+        assert adjoint is not None
+        Binding(adjoint, _WideAdjoint(self, record)).launch(record.values, record.kept)
+
+    def run(self, record: RunRecord) -> None:
+        """Run the adjoint of each launch of a run."""
+        for one in record.expanded():
+            self.launch(one)
+
+    def opaque(self, record: OpaqueRecord) -> None:
+        """Run the reverse of an opaque step, for one direction after the other."""
+        for gradient in self.each():
+            reverse_opaque(record, gradient)
+
+    def each(self) -> Iterator[Callable[[Field], Field]]:
+        """Yield a function for each direction, which returns the gradients of a field to work on.
+
+        The gradients are stored when the next function is requested.
+        """
+        for k in range(self.width):
+            work: dict[Storage, Field] = {}
+
+            def gradient(field: Field, k: int = k, work: dict[Storage, Field] = work) -> Field:
+                one = work.get(field.storage)
+                if one is None:
+                    one = work[field.storage] = make(field.element, field.origin.shape)
+                    one.buffer.write(self.lanes(field).buffer.array()[k])
+                return one.under(field.shape)
+
+            yield gradient
+            for storage, one in work.items():
+                self._put(storage, k, one)
+
+    def _put(self, storage: Storage, k: int, one: Field) -> None:
+        lanes = self._work[storage]
+        make_writable(lanes)
+
+        def put(array: HostArray) -> None:
+            array[k] = one.buffer.array()
+
+        lanes.buffer.change(put)
+
+    def passes(self, source: ArrayLike) -> bool:
+        """Tell that all fields have gradients here."""
+        return True
+
+    def read(self, field: Field, window: Window | None) -> HostArray:
+        """Return a copy of the gradients of a field or of a part of one."""
+        lanes = self.gradient(field).buffer.array()
+        return np.array([lane if window is None else window.of(lane) for lane in lanes])
+
+    def take(self, field: Field, where: Where) -> HostArray:
+        """Return the gradients of a field, a part or an element, and leave zero there."""
+        taken: list[HostArray] = []
+
+        def take(lanes: HostArray) -> None:
+            for lane in _each(lanes):
+                if isinstance(where, Window):
+                    part = where.of(lane)
+                    taken.append(np.array(part))
+                    part[...] = 0.0
+                else:
+                    taken.append(np.array(lane[where or ...]))
+                    lane[where or ...] = 0.0
+
+        self.gradient(field).buffer.change(take)
+        return np.array(taken)
+
+    def drop(self, field: Field, where: Where) -> None:
+        """Set the gradients of a field, a part or an element to zero."""
+        self.take(field, where)
+
+    def add(self, field: Field, window: Window | None, values: HostArray) -> None:
+        """Add to the gradients of a field or of a part of one."""
+
+        def add(lanes: HostArray) -> None:
+            for lane, added in zip(_each(lanes), values, strict=True):
+                if window is None:
+                    np.add(lane, added, out=lane)
+                else:
+                    window.add(lane, added)
+
+        self.gradient(field).buffer.change(add)
+
+    def move(self, target: ArrayLike, source: ArrayLike) -> None:
+        """Move the gradients of a copy to the copied field, to which they are added."""
+        self.add(source.base, source.window, self.take(target.base, target.window))
+
+
+def _each(lanes: HostArray) -> list[HostArray]:
+    """Return a view of each lane, also of lanes of one number."""
+    return [lanes[k, ...] for k in range(len(lanes))]
+
+
+class WideEnvironment(Environment):
+    """Memory with an axis more for the directions."""
+
+    directions: int
+
+    def width(self) -> Slot:
+        """Return the slot of the number of directions."""
+        return Fixed(self.directions)
+
+    def lead(self, param: Array, role: Logged) -> tuple[int, ...]:
+        """Return the extents of a log along axes that come before its own."""
+        return (self.directions,) if param.type.ndim > len(role.extents) else ()
+
+    def scratch(self, param: Array, like: Array | None) -> Slot:
+        """Return the slot of memory that the program needs while it runs."""
+        shape = () if like is None else self.field(like).shape
+        lead = (self.directions,) if param.type.ndim > len(shape) else ()
+        return Temporary(param.type.element, (*lead, *shape))
+
+
+class _WideAdjoint(WideEnvironment, AdjointEnvironment):
+    """Gradients with an axis more, and contents among the buffers of a record."""
+
+    def __init__(self, many: Directions, record: LaunchRecord) -> None:
+        AdjointEnvironment.__init__(self, record, many.gradient)
+        self.directions = many.width
+
+    def lane(self, of: Role) -> Slot | None:
+        """Return the slot of the gradients of a field along all directions."""
+        return self.bar(of.array) if isinstance(of, Bar) else None
