@@ -220,6 +220,7 @@ class Stage:
         found = self._kept.get(("stage", number), lambda: _accesses(program))
         self.program, self.written, self.loaded, self.loaded_late, self._early = found
         self._codes: dict[Request, DerivedCode | None] = {}
+        self._requests: dict[tuple[Adjoint | None, int, object], Request] = {}
         self._wishes: Wishes = {}
 
     def wish(self, wishes: Wishes) -> None:
@@ -343,13 +344,23 @@ class Stage:
         return frozenset(array for array in derived.program.arrays if has_tangent(array))
 
     def with_tangents(
-        self, of: Adjoint | None, levels: int, varies: Callable[[Role], bool]
-    ) -> Adjoint | Tangent | None:
-        """Return the request of the stage or an adjoint with tangents along several directions."""
-        request: Adjoint | Tangent | None = of
-        for _ in range(levels):
-            request = Tangent(self.varying(request, varies), request)
-        return request
+        self, of: Adjoint | None, levels: int, varies: Callable[[Role], bool], key: object
+    ) -> Request:
+        """Return the request of the stage or an adjoint with tangents along several directions.
+
+        Args:
+            of: The adjoint.
+            levels: The number of directions.
+            varies: See `varying`.
+            key: A value that `varies` follows from.
+        """
+        found = self._requests.get((of, levels, key))
+        if found is None:
+            request: Adjoint | Tangent | None = of
+            for _ in range(levels):
+                request = Tangent(self.varying(request, varies), request)
+            found = self._requests[of, levels, key] = request or PRIMAL
+        return found
 
     def _tangent(self, request: Tangent) -> Derived | None:
         of = self._of(request)

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from difftile.compile.arguments import Arguments, field_at
 from difftile.compile.specialisation import Specialisation
-from difftile.compile.stage import PRIMAL, Stage
+from difftile.compile.stage import Stage
 from difftile.fields.field import Field
 from difftile.ir.derived import Dot, Same, part_of
 from difftile.ir.nodes import Array
@@ -46,10 +46,12 @@ def push_tangents(code: Specialisation, values: Arguments, dots: Mapping[int, Fi
 def push_stage(code: Specialisation, stage: Stage, values: Arguments, dots: Tangents) -> None:
     """Launch one stage of a kernel and push tangents along one or several directions."""
     wanted = frozenset(p for k in dots[1] if isinstance(p := code.params[k], Array))
-    request = stage.with_tangents(
-        None, max(dots).bit_length(), lambda role: isinstance(role, Same) and role.param in wanted
+    levels = max(dots).bit_length()
+    tangent = stage.code(
+        stage.with_tangents(
+            None, levels, lambda role: isinstance(role, Same) and role.param in wanted, wanted
+        )
     )
-    tangent = stage.code(request or PRIMAL)
     assert tangent is not None
     code.check_passing(stage, wanted, values)
     for array in stage.written:

@@ -131,9 +131,9 @@ class StageRecord:
             self._reverse_many(bars[0], bars[-1])
             return
         plan, record = self.record.plan, self.record
-        request = plan.stage.with_tangents(plan.request, (len(bars) - 1).bit_length(), self.varies)
-        assert request is not None
-        tangent = plan.stage.code(request)
+        levels = (len(bars) - 1).bit_length()
+        kept = tuple([bool(each) for each in self.dots])
+        tangent = plan.stage.code(plan.stage.with_tangents(plan.request, levels, self.varies, kept))
         assert tangent is not None
         Binding(tangent, _Reverse(self, bars)).launch(record.values, record.kept)
 
