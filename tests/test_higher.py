@@ -73,6 +73,35 @@ def test_custom_operations() -> None:
     check(number(step))
 
 
+def test_checkpoints_and_tapes_with_a_limit() -> None:
+    """A checkpoint runs again in each sweep, and a tape's memory holds derivatives as steps."""
+
+    @dt.checkpoint
+    def stretch(x: Any, y: Any) -> None:
+        for _ in range(3):
+            steps.cubed(x, y)
+            y *= 0.5
+            x.copy_from(y)
+            x += 0.2
+
+    def step(x: Any, y: Any) -> None:
+        own = dt.zeros_like(x)
+        own.copy_from(x)
+        stretch(own, y)
+
+    f = number(step)
+    check(f)
+    expected = dt.grad(lambda z: dotted(dt.hvp(f, z, V), dt.from_numpy(W)))(START)
+    for limit in ({}, {"memory": 4000}):
+        x, w = dt.from_numpy(START, grad=True), dt.from_numpy(W)
+        loss = dt.zeros((), ti.f64, grad=True)
+        with dt.Tape(loss, **limit):
+            moved = dt.zeros_like(x, grad=True)
+            moved.copy_from(x)
+            steps.dot(dt.hvp(f, moved, V), w, loss)
+        np.testing.assert_allclose(x.grad.to_numpy(), expected, rtol=1e-11)
+
+
 @pytest.mark.filterwarnings("ignore::difftile.NotConverged")  # of iterations at rounding errors
 @pytest.mark.parametrize("solve", [steps.by_iteration, steps.by_root, steps.by_system])
 def test_solvers(solve: Callable[[Any, Any], None]) -> None:
@@ -176,6 +205,21 @@ def test_tangents_along_two_directions_by_rules_in_python() -> None:
 
     _, found = dt.jvp(lambda x: dt.jvp(f, x, V)[1], START, W)
     np.testing.assert_allclose(found, -np.cos(START) * V * W, rtol=1e-12)
+
+
+def test_tangents_along_two_directions_through_a_solution_of_an_equation() -> None:
+    """Forward mode of the continuous adjoint computes in Python as well."""
+
+    def f(x: Any) -> Any:
+        y, speed = dt.zeros_like(x), dt.zeros_like(x)
+        y.copy_from(x)
+        options = {"adjoint": "continuous", "method": "rk4", "steps": 12}
+        dt.odeint(steps.swing, (y, speed), 0.0, 1.0, args=(x,), **options)
+        return y
+
+    _, found = dt.jvp(lambda x: dt.jvp(f, x, V)[1], START, W)
+    numeric = differences(lambda x: dt.jvp(f, x, V)[1], START, W, 1e-2)
+    np.testing.assert_allclose(found, numeric, rtol=0, atol=1e-3 * np.max(np.abs(numeric)))
 
 
 def test_a_third_derivative_that_is_not_known_is_refused() -> None:

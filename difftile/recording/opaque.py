@@ -93,7 +93,7 @@ class OpaqueStep(ABC):
     """Whether a run writes only the fields that it declares as written, and opens no tape."""
 
     is_seen: ClassVar[bool] = True
-    """Whether sweeps see all that `reverse` computes: launches, copies, steps, reads by Python."""
+    """Whether sweeps see all that `reverse` computes: launches, copies, steps, reads of fields."""
 
     communicates: ClassVar[bool] = False
     """Whether a run needs all ranks, which run the same such steps in the same order.

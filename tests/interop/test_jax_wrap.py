@@ -369,3 +369,11 @@ def test_a_gradient_of_another_loss_moves_nothing() -> None:
     close(y.grad, 0.0)
     with pytest.raises(dt.TapeError, match="is not part of what a tape differentiates"), dt.Tape():
         optimiser.step()
+
+
+def test_tangents_along_two_directions() -> None:
+    """No sweep sees what JAX computes: they come from the tangents of its backward."""
+    wrapped = dt.jax.wrap(lambda x: x * jnp.sin(x))
+    v, w = np.array([0.5, -1.0, 0.3]), np.array([-0.2, 0.7, 1.1])
+    _, found = dt.jvp(lambda x: dt.jvp(wrapped, x, v)[1], START, w)
+    close(found, (2.0 * np.cos(START) - START * np.sin(START)) * v * w)

@@ -769,3 +769,11 @@ def test_half_precision_and_autocast() -> None:
         y = net(start)
     (y.float() ** 2).sum().backward()
     close(x.grad.to_numpy(), start.grad.numpy(), 1e-6)
+
+
+def test_tangents_along_two_directions() -> None:
+    """No sweep sees what torch computes: they come from the tangents of its backward."""
+    wrapped = dt.torch.wrap(lambda x: x * torch.sin(x))
+    v, w = np.array([0.5, -1.0, 0.3]), np.array([-0.2, 0.7, 1.1])
+    _, found = dt.jvp(lambda x: dt.jvp(wrapped, x, v)[1], START, w)
+    close(found, (2.0 * np.cos(START) - START * np.sin(START)) * v * w)
