@@ -12,6 +12,7 @@ import taichi as ti
 import difftile as dt
 from tests import test_second_steps as steps
 from tests.solvers.test_forward import minimum
+from tests.tape_ops import blend
 from tests.test_nested_transforms import blended, weighed
 from tests.test_second_steps import START, dotted, number
 
@@ -60,7 +61,10 @@ def test_kernels_with_rules() -> None:
 
 
 def test_custom_operations() -> None:
-    """A backward of kernels and no forward, a linear one in NumPy, one of other operations."""
+    """A backward of kernels and no forward, a linear one in NumPy, one of other operations.
+
+    What the last one writes is only found out as it runs.
+    """
 
     def step(x: Any, y: Any) -> None:
         steps.twisted(x, y)
@@ -69,6 +73,7 @@ def test_custom_operations() -> None:
         z.copy_from(y)
         steps.multiplied(x, y, z)
         y[1:3].copy_from(z[2:4])
+        blend(x, y)
 
     check(number(step))
 

@@ -17,17 +17,13 @@ from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import DerivedCode, Stage
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field, Storage
-from difftile.fields.numbers import Constant, HostRead, Reads
-from difftile.fields.recording import RECORDING, Where
+from difftile.fields.recording import RECORDING
 from difftile.ir.derived import After, Bar, Before, Same, Shape
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import Type, is_float
 from difftile.launch.binding import Binding, Environment, Fixed, Kept, Slot
-from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.linearization.active import Active
-from difftile.recording.host_reads import result_of
+from difftile.linearization.varying_reads import VaryingReads
 from difftile.recording.opaque import Opaque
-from difftile.recording.recorder import StepRecorder
 from difftile.recording.steps import HostCopy, HostStep, Launch, TapeStep
 from difftile.recording.work_fields import add_to, zeros_of
 from difftile.records import dataclass
@@ -99,7 +95,7 @@ class FieldCopy:
     target: Field
 
 
-class LocalEnergies(StepRecorder):
+class LocalEnergies(VaryingReads):
     """A recorder that remembers the stages which compute something from one field.
 
     Args:
@@ -110,40 +106,13 @@ class LocalEnergies(StepRecorder):
     """
 
     def __init__(self, wrt: Field) -> None:
+        super().__init__([wrt])
         self.runs: list[StageRun | FieldCopy | Storage] = []
         self._wrt = wrt
-        self._identity = object()
-        self._returned: dict[str, HostRead] = {}
-        self._active = Active([wrt])
 
     def misses(self, storage: Storage) -> bool:
         """Tell whether a write from another thread into this memory would falsify the record."""
-        return storage in self._active.storages
-
-    def host_read(self, field: Field, where: Where) -> HostRead | None:
-        """Return a read from Python of a field that varies."""
-        varies = field in self._active and is_float(field.element)
-        return HostRead(self._identity, repr(field)) if varies else None
-
-    def result(self, launch: PreparedLaunch, values: Arguments, position: int) -> HostRead | None:
-        """Return a read of a result of a launch that varies."""
-        field = field_at(values, position)
-        name = launch.code.name
-        read = self._returned.setdefault(name, HostRead(self._identity, result_of(name)))
-        return read if field in self._active and is_float(field.element) else None
-
-    def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
-        """Return the reads of fields that vary."""
-        return [read for read in reads if read.recorder is self._identity]
-
-    def takes_constant(self, number: Constant, reads: Reads) -> None:
-        """Warn that a number which varies is taken for a constant."""
-        if varying := self.varying(reads):
-            number.warn(varying)
-
-    def follows(self, launch: PreparedLaunch, position: int) -> bool:
-        """Tell that weights pass to results of launches."""
-        return True
+        return storage in self.active.storages
 
     def record(self, step: TapeStep) -> object:
         """Run a step, unless Python itself is about to write, and remember it."""
@@ -168,7 +137,7 @@ class LocalEnergies(StepRecorder):
     def _launch(self, step: Launch) -> None:
         code, values = step.prepared.code, step.values
         for one in step.prepared.derived:
-            if any(source.storage in self._active.storages for source in one.sources):
+            if any(source.storage in self.active.storages for source in one.sources):
                 raise LaunchError(
                     f"The Hessian is not seen through {one!r}, which follows from a field that "
                     f"varies: compute it in the kernels of the energy. {_HVP}"
@@ -184,7 +153,7 @@ class LocalEnergies(StepRecorder):
             prepared.run(values)
             run.keep(sorted(stage.loaded_late, key=_name), After)
             for array in stage.reached(run.wrt | run.varying):
-                self._active.storages.add(run.field(array).storage)
+                self.active.storages.add(run.field(array).storage)
 
     def _run_of(self, code: Specialisation, stage: Stage, values: Arguments) -> StageRun | None:
         """Return the run of a stage that writes something that varies with the field."""
@@ -194,9 +163,9 @@ class LocalEnergies(StepRecorder):
             if isinstance(array, Array) and is_float(array.type.element):
                 passed = field_at(values, code.position[array])
                 if passed.storage is self._wrt.storage:
-                    if passed in self._active:
+                    if passed in self.active:
                         wrt.add(array)
-                elif passed.storage in self._active.storages:
+                elif passed.storage in self.active.storages:
                     varying.add(array)
         sources = frozenset(wrt | varying)
         if not sources or not (stage.reached(sources) or stage.written & varying):
@@ -209,7 +178,7 @@ class LocalEnergies(StepRecorder):
 
     def varies(self, one: Field) -> bool:
         """Tell whether a field other than the one itself was given values that vary with it."""
-        return one.storage in self._active.storages and one.storage is not self._wrt.storage
+        return one.storage in self.active.storages and one.storage is not self._wrt.storage
 
     def _check_unchanged(self, written: Iterable[Storage]) -> None:
         if any(storage is self._wrt.storage for storage in written):
@@ -219,7 +188,7 @@ class LocalEnergies(StepRecorder):
             )
 
     def _opaque(self, step: Opaque) -> object:
-        if any(use.reads and use.field.storage in self._active.storages for use in step.uses):
+        if any(use.reads and use.field.storage in self.active.storages for use in step.uses):
             raise LaunchError(
                 f"The Hessian is not seen through {step.step.name}, which reads a field that "
                 f"varies: write the energy with kernels. {_HVP}"
@@ -229,7 +198,7 @@ class LocalEnergies(StepRecorder):
 
     def _host(self, step: HostStep) -> None:
         self._check_unchanged((step.field.storage,))
-        if isinstance(step, HostCopy) and step.source.base in self._active:
+        if isinstance(step, HostCopy) and step.source.base in self.active:
             source, target = step.source, step.field
             of_field = source.base.storage is self._wrt.storage
             if of_field or not isinstance(source, Field) or step.where is not None:
@@ -238,9 +207,9 @@ class LocalEnergies(StepRecorder):
                     f"kernels as it is. {_HVP}"
                 )
             self.runs.append(FieldCopy(source, target))
-            self._active.storages.add(target.storage)
+            self.active.storages.add(target.storage)
             return
-        if step.field.storage in self._active.storages:
+        if step.field.storage in self.active.storages:
             if step.where is not None and step.field.shape:
                 raise LaunchError(
                     f"The energy function writes a part of {step.field!r}, which holds a sum. "

@@ -70,6 +70,8 @@ def run_step(opaque: Opaque, active: Active, inside: Inside) -> tuple[object, Op
     pushing = replace(opaque, step=step, uses=_keeping(uses, step.uses))
     found = pushing.execute(record=True)
     active.storages |= {use.field.storage for use in pushing.uses if use.writes}
+    if isinstance(step, _TransposedStep):
+        step.uses = pushing.uses  # only now is it known what the step writes, and keeps
     return found
 
 

@@ -22,14 +22,14 @@ from difftile.compile.arguments import Arguments, field_at
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
-from difftile.fields.numbers import Constant, HostRead, Reads
+from difftile.fields.numbers import HostRead
 from difftile.fields.recording import RECORDING, Where
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.run import Run
 from difftile.launch.tangents import make_writable
 from difftile.linearization import rules
-from difftile.linearization.active import Active, varying_uses, warn_of_arrays
+from difftile.linearization.active import varying_uses, warn_of_arrays
 from difftile.linearization.directions import Directions
 from difftile.linearization.rules import (
     Gradient,
@@ -40,9 +40,8 @@ from difftile.linearization.rules import (
     run_step,
 )
 from difftile.linearization.stages import Memory, StageRecord, pushed, tangents_of
-from difftile.recording.host_reads import result_of
+from difftile.linearization.varying_reads import VaryingReads
 from difftile.recording.opaque import Opaque, OpaqueRecord, OpaqueStep
-from difftile.recording.recorder import StepRecorder
 from difftile.recording.replay import Replay
 from difftile.recording.runs import MOST_OF_A_PART, RunStep, fused_step
 from difftile.recording.seeds import Seed, add_seed
@@ -75,6 +74,10 @@ class Mode:
     adjoint: bool = False
     width: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.width is not None and self.levels != 1:
+            raise ValueError(f"{self.width} tangents that go together, along {self.levels} levels")
+
     @property
     def parts(self) -> range:
         """The parts of hyper-dual numbers, of which 0 is the value."""
@@ -91,7 +94,7 @@ ADJOINT = Mode(adjoint=True)
 TANGENT = Mode(levels=1)
 
 
-class Sweep(StepRecorder):
+class Sweep(VaryingReads):
     """Runs steps with derivatives for some fields.
 
     Args:
@@ -99,7 +102,6 @@ class Sweep(StepRecorder):
         mode: The derivatives.
 
     Attributes:
-        active: The memory that varies, as steps go on.
         records: The records of the steps, with an adjoint.
         touched: The memory that launches, writes and recorded steps read or write.
     """
@@ -107,15 +109,13 @@ class Sweep(StepRecorder):
     is_private = True
 
     def __init__(self, wanted: Iterable[Field], mode: Mode) -> None:
+        super().__init__(wanted)
         self._token = object()
         self.records: list[SweepRecord] = []
         self.mode = mode
         self.takes_runs = mode == ADJOINT
-        self.active = Active(frozenset(one.origin for one in wanted))
         self.touched: set[Storage] = set()
         self._parts = [mode.memory(part) for part in mode.parts]
-        self._identity = object()
-        self._returned: dict[str, HostRead] = {}
         self._plans: dict[tuple[PreparedLaunch, int, bool], list[AdjointPlan]] = {}
         if mode.adjoint:
             TAPES.holders.add(self._token)
@@ -358,41 +358,15 @@ class Sweep(StepRecorder):
             if len(self.active.storages) == varying:
                 return planned
 
-    # Values that Python reads
+    # What the recorder hears besides steps
 
     def misses(self, storage: Storage) -> bool:
         """Tell whether a write from another thread into this memory would falsify derivatives."""
         return storage in (self.active.storages if self.mode.levels else self.touched)
 
-    def host_read(self, field: Field, where: Where) -> HostRead | None:
-        """Return a read from Python of a field that varies."""
-        return HostRead(self._identity, repr(field)) if self._varies(field) else None
-
-    def result(self, launch: PreparedLaunch, values: Arguments, position: int) -> HostRead | None:
-        """Return a read of a result of a launch that varies."""
-        name = launch.code.name
-        read = self._returned.setdefault(name, HostRead(self._identity, result_of(name)))
-        return read if self._varies(field_at(values, position)) else None
-
-    def _varies(self, field: Field) -> bool:
-        return field in self.active and is_float(field.element)
-
-    def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
-        """Return the reads of fields that vary."""
-        return [read for read in reads if read.recorder is self._identity]
-
-    def takes_constant(self, number: Constant, reads: Reads) -> None:
-        """Warn that a number which varies is taken for a constant."""
-        if varying := self.varying(reads):
-            number.warn(varying)
-
     def carries_into(self, field: Field) -> bool:
         """Tell whether derivatives pass to numbers that Python writes into a field."""
         return is_float(field.element)
-
-    def follows(self, launch: PreparedLaunch, position: int) -> bool:
-        """Tell that derivatives pass to results of launches."""
-        return True
 
 
 class RuleSweep(Sweep):
