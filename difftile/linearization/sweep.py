@@ -33,13 +33,13 @@ from difftile.linearization.active import varying_uses, warn_of_arrays
 from difftile.linearization.directions import Directions
 from difftile.linearization.rules import (
     Gradient,
-    ReadInPython,
     TangentStepRecord,
     push_step,
     recorded_step,
     run_step,
 )
 from difftile.linearization.stages import Memory, StageRecord, pushed, tangents_of
+from difftile.linearization.transposed import ReadInPython
 from difftile.linearization.varying_reads import VaryingReads
 from difftile.recording.opaque import Opaque, OpaqueRecord, OpaqueStep
 from difftile.recording.replay import Replay
