@@ -42,6 +42,7 @@ KERNELS = (
     "multiply-adds",
     "map",
     "stencil",
+    "transpose",
     "gather",
     "scatter-add",
     "sum",
