@@ -139,3 +139,26 @@ def test_large_code_is_not_searched_for_equal_expressions(size: int, level: int)
     with harness.vectors(), mock.patch.object(build.private, "create_kernel", create):
         unrolled_in_a_function(x, y)
     assert levels == [level]
+
+
+def test_long_code_is_announced_once_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(slow_compiles.QUIET, raising=False)
+    monkeypatch.setattr(slow_compiles._Told, "already", False)
+
+    def told(lines: int) -> str:
+        slow_compiles.announce_slow_compile("step", lines)
+        return capsys.readouterr().err
+
+    assert told(3000) == ""  # no terminal
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    assert told(1000) == ""
+    with monkeypatch.context() as quiet:
+        quiet.setenv(slow_compiles.QUIET, "1")
+        assert told(3000) == ""
+    assert told(3000) == (
+        "difftile: compiling 'step', 3,000 lines, takes about 10 s, once: later runs find it on "
+        "disk. DIFFTILE_QUIET=1 leaves this line out.\n"
+    )
+    assert told(3000) == ""

@@ -77,6 +77,8 @@ def start(parser: Parser, argv: Sequence[str] | None) -> argparse.Namespace:
             options.out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             parser.error(f"argument --out: {options.out}: {error.strerror}")
+    summary, *_ = (parser.description or "").splitlines()
+    print(f"{parser.prog.split()[-1]}: {summary}", flush=True)  # before anything compiles
     return options
 
 

@@ -42,6 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if name is None:
         parser.error("a name is missing; 'difftile demo --list' lists the demos")
+    name = name.replace("_", "-")
     if name not in demos:
         hint = did_you_mean(name, demos, "'difftile demo --list' lists the demos")
         parser.error(f"unknown demo {name!r}{hint}")

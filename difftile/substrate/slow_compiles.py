@@ -1,9 +1,10 @@
-"""A note about code that takes long to compile: the line that takes most, and a remedy."""
+"""Notes about code that takes long to compile: that it does, the line that takes most, a remedy."""
 
 from __future__ import annotations
 
 import math
 import os
+import sys
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -14,9 +15,37 @@ from difftile.ir.types import shape_of
 from difftile.ir.walk import definitions, walk
 
 LONGEST = 5.0  # seconds that a kernel takes to compile without a note
+QUIET = "DIFFTILE_QUIET"  # a variable that turns off what is told before
+_LINES_A_SECOND = 300  # of steps of worlds, from nothing, on a core of an AMD EPYC
 _SYSTEMS = ("solve", "solve_lower", "solve_upper", "inverse", "cholesky", "cofactors")
 _LIBRARY = str(Path(__file__).parents[1]) + os.sep
 _LONG = 16  # components of a vector that is the reason
+
+
+class _Told:
+    """Whether this process has said that something is compiled."""
+
+    already = False
+
+
+def announce_slow_compile(name: str, lines: int) -> None:
+    """Say on a terminal, once, that code is compiled which will take long.
+
+    Args:
+        name: The name of the kernel.
+        lines: The lines of its source.
+    """
+    seconds = lines / _LINES_A_SECOND
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    if seconds < LONGEST or _Told.already or not terminal or os.environ.get(QUIET):
+        return
+    _Told.already = True
+    print(
+        f"difftile: compiling '{name}', {lines:,} lines, takes about {seconds:.0f} s, once: later "
+        f"runs find it on disk. {QUIET}=1 leaves this line out.",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def note_slow_compile(program: Program, seconds: float) -> None:

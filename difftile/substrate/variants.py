@@ -27,7 +27,7 @@ from difftile.substrate.launchers import Count, Nothing, WithMemory
 from difftile.substrate.lock import LOCK
 from difftile.substrate.session import Session
 from difftile.substrate.shaders import DEVICES
-from difftile.substrate.slow_compiles import note_slow_compile
+from difftile.substrate.slow_compiles import announce_slow_compile, note_slow_compile
 from difftile.substrate.spellings import SHADER_SPELLINGS
 
 _NOTHING = Nothing()
@@ -133,7 +133,9 @@ class Variants:
     def _text(self, schedule: Schedule) -> tuple[Emitted, Memory]:
         """Return the source of a variant, and the memory it needs besides its parameters."""
         made = apply(self.of.program, schedule, self.of.target)
-        return self._emitted(made, schedule, self.of.target), made.memory
+        emitted = self._emitted(made, schedule, self.of.target)
+        announce_slow_compile(emitted.name, emitted.text.count("\n"))  # not of what is on disk
+        return emitted, made.memory
 
     def _emitted(self, made: Applied, schedule: Schedule, target: Target) -> Emitted:
         return emit(
