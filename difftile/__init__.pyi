@@ -95,10 +95,8 @@ from difftile.fields.create import (
     zeros as zeros,
     zeros_like as zeros_like,
 )
-from difftile.fields.field import (
-    Field as Field,
-    zero_grads as zero_grads,
-)
+from difftile.fields.field import Field as Field
+from difftile.fields.gradients import zero_grads as zero_grads
 from difftile.fields.foreign import (
     from_dlpack as from_dlpack,
 )

@@ -107,6 +107,27 @@ ALLOWED: dict[str, set[str]] = {
     "commands": _LANGUAGE | {"arguments", "files", "ranks", "releases"},
     "__main__": {"cli"},
 }
+# The floors of packages whose modules know much of each other. A module imports only from those
+# below and from its own, what type checkers alone import included.
+FLOORS: dict[str, dict[str, set[str]]] = {
+    "fields": {
+        "numbers": {
+            *("any_field", "numbers", "step_expression", "step_number"),
+            *("exchange", "arithmetic", "window", "strides"),
+        },
+        "storage": {"pending", "split", "storage", "marked", "gradient_changes"},
+        "values": {"elements", "recording", "values", "halos"},
+        "access": {
+            *("host_access", "as_numbers", "element", "assign"),
+            *("export", "reductions", "shown"),
+        },
+        "fields": {"view", "field", "array_like", "gradients"},
+        "made of fields": {
+            *("number_field", "derived", "named_fields", "rows", "structs"),
+            *("create", "foreign", "arrays", "array_kinds", "as_field", "saved"),
+        },
+    }
+}
 # The folders next to the library. `difftile` stands for its public API.
 ALLOWED_OUTSIDE: dict[str, set[str]] = {
     "scenes": {"difftile"},  # and no other scene: each file is there to be copied

@@ -12,7 +12,7 @@ import pytest
 
 from difftile.releases import RELEASES
 from difftile.substrate.spellings import SPELLINGS, Call, Method, Spelling
-from tests.layers import ALLOWED, ALLOWED_OUTSIDE
+from tests.layers import ALLOWED, ALLOWED_OUTSIDE, FLOORS
 
 pytestmark = pytest.mark.always
 
@@ -207,9 +207,48 @@ def test_other_folders_use_the_public_surface(folder: str) -> None:
                 assert known in ALLOWED_OUTSIDE[folder], str(one)
 
 
+NAMES = {str(f.relative_to(ROOT).with_suffix("")).replace("/", "."): f for f in FILES}
+
+
 def test_modules_of_one_package_have_no_cycle() -> None:
-    names = {str(f.relative_to(ROOT).with_suffix("")).replace("/", "."): f for f in FILES}
-    graph = {name: _run_time_imports(file) & set(names) for name, file in names.items()}
+    _check_no_cycle({name: _run_time_imports(file) & set(NAMES) for name, file in NAMES.items()})
+
+
+@pytest.mark.parametrize("package", FLOORS)
+def test_modules_import_from_their_floor_and_those_below(package: str) -> None:
+    graph = _imports_within(package)
+    floors = FLOORS[package]
+    found = {
+        f"difftile.{package}.{one}": k for k, names in enumerate(floors.values()) for one in names
+    }
+    assert set(found) == set(graph)
+    assert sum(map(len, floors.values())) == len(found)
+    wrong = [
+        f"{name} imports {other}"
+        for name, others in graph.items()
+        for other in others
+        if found[other] > found[name]
+    ]
+    assert not wrong
+    _check_no_cycle(graph)
+
+
+def _imports_within(package: str) -> dict[str, set[str]]:
+    """Return what the modules of a package import from each other, for type checkers as well."""
+    inside = {name: file for name, file in NAMES.items() if name.startswith(f"difftile.{package}.")}
+    del inside[f"difftile.{package}.__init__"]
+    return {
+        name: {
+            module
+            for one in imports_of(file)
+            for module in (one.module, *(f"{one.module}.{taken}" for taken in one.names))
+        }
+        & set(inside)
+        for name, file in inside.items()
+    }
+
+
+def _check_no_cycle(graph: dict[str, set[str]]) -> None:
     done: set[str] = set()
 
     def visit(name: str, above: tuple[str, ...]) -> None:
@@ -219,7 +258,7 @@ def test_modules_of_one_package_have_no_cycle() -> None:
                 visit(other, (*above, name))
             done.add(name)
 
-    for name in names:
+    for name in graph:
         visit(name, ())
 
 

@@ -13,7 +13,8 @@ import pytest
 import difftile as dt
 from difftile.diagnostics import FieldError
 from difftile.fields.field import Field
-from difftile.fields.split import Split, exchange, up_to_date
+from difftile.fields.halos import exchange, up_to_date
+from difftile.fields.split import Split
 from difftile.ir.types import F64
 
 

@@ -21,8 +21,9 @@ from difftile.diagnosis.report import Tie
 from difftile.diagnosis.sandbox import Contents, Sandbox, copies
 from difftile.diagnosis.search import FaultSearch
 from difftile.diagnostics import Span, located
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
+from difftile.fields.storage import Storage
 from difftile.ir.nodes import Array, Ruled
 from difftile.ir.walk import rules, walk
 from difftile.launch.prepared_launch import PreparedLaunch

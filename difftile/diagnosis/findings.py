@@ -14,7 +14,7 @@ from difftile.diagnosis.influence import Influence, InfluenceAnalysis
 from difftile.diagnosis.not_finite import NotFinite
 from difftile.diagnosis.report import FieldGradient, Finding, Report
 from difftile.diagnostics import Label, Span, counted, render
-from difftile.fields.field import Storage
+from difftile.fields.storage import Storage
 from difftile.recording.replay import Replay
 
 _MOST_PLACES = 4

@@ -14,7 +14,8 @@ from difftile.diagnosis.sandbox import Contents
 from difftile.diagnosis.search import FaultSearch
 from difftile.diagnostics import Span
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
+from difftile.fields.storage import Storage
 from difftile.ir.derived import Bar
 from difftile.ir.nodes import Load
 from difftile.ir.walk import array_of, walk

@@ -11,7 +11,8 @@ from difftile.ad.missing_gradients import NOTHING, Cut, Flow, Passage, follow
 from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.compile.arguments import Arguments, field_at
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
+from difftile.fields.storage import Storage
 from difftile.fields.window import Window
 from difftile.ir.nodes import Array, Store
 from difftile.ir.walk import walk

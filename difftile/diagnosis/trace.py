@@ -7,7 +7,8 @@ from dataclasses import field
 from typing import TypeAlias
 
 from difftile.compile.arguments import field_at
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
+from difftile.fields.storage import Storage
 from difftile.recording.budget import as_text
 from difftile.recording.opaque import Opaque, OpaqueRecord
 from difftile.recording.runs import RunRecord, RunStep

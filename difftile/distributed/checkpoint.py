@@ -39,8 +39,8 @@ from difftile.distributed.saved_items import (
     state_of,
 )
 from difftile.distributed.shared import shared
+from difftile.fields.halos import exchange
 from difftile.fields.recording import Recording, check_no_tape
-from difftile.fields.split import exchange
 from difftile.files.regular import read_bytes, shown
 from difftile.ranks import current
 from difftile.tracebacks import boundary

@@ -12,10 +12,12 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, LaunchError, TapeError
 from difftile.distributed.messaging import device_memory
-from difftile.fields.field import Field, GradientGuard, Storage
+from difftile.fields.field import Field
 from difftile.fields.foreign import from_dlpack
+from difftile.fields.gradient_changes import GradientGuard
 from difftile.fields.recording import check_no_tape
 from difftile.fields.rows import Change
+from difftile.fields.storage import Storage
 from difftile.ir.types import F16, numpy_dtype, scalar_of
 from difftile.optim.parameters import FieldsLike, NamedParameter, after, follow_rows, parameters_of
 from difftile.ranks import Pending, current

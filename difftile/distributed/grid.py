@@ -15,7 +15,7 @@ from difftile.distributed.grid_split import GridSplit
 from difftile.fields.create import field as make_field
 from difftile.fields.exchange import Shape, as_integer, as_shape
 from difftile.fields.field import Field
-from difftile.fields.split import to_exchange
+from difftile.fields.halos import to_exchange
 from difftile.fields.structs import StructField
 from difftile.ranks import current
 from difftile.ranks.collect import compare

@@ -20,9 +20,10 @@ from difftile.distributed.accumulation import add_to, take_out
 from difftile.distributed.boxes import Layout
 from difftile.distributed.messages import Side, pack, unpack, unpack_part
 from difftile.distributed.transfer import Part, begin, transfer
-from difftile.fields.field import Field, make, scratch
+from difftile.fields.field import Field, make
 from difftile.fields.recording import may_vary
 from difftile.fields.split import Split
+from difftile.fields.storage import scratch
 from difftile.ir.types import Type, is_float, shape_of
 from difftile.ranks import Message, current
 

@@ -24,8 +24,10 @@ from difftile.distributed.moves import MoveFields
 from difftile.distributed.order import Order
 from difftile.fields.create import zeros
 from difftile.fields.exchange import as_array, as_contents, as_integer
-from difftile.fields.field import Field, scratch
+from difftile.fields.field import Field
 from difftile.fields.named_fields import NamedFields
+from difftile.fields.rows import rows_of
+from difftile.fields.storage import scratch
 from difftile.fields.structs import StructField
 from difftile.ir.types import I32, Vector, is_float, shape_of
 from difftile.ranks import current
@@ -256,7 +258,7 @@ class Particles(NamedFields):
             other = known.setdefault(field.storage, name)
             if other != name:
                 raise FieldError(f"'{other}' and '{name}' are the same memory.")
-            if field.split is not None or field.storage.rows is not None:
+            if field.split is not None or rows_of(field) is not None:
                 raise FieldError(f"'{name}', {field!r}, belongs to a grid or to rows already.")
 
     def _check_position(self) -> None:

@@ -15,7 +15,7 @@ from difftile.distributed.transfer import Part, transfer
 from difftile.fields.create import from_numpy
 from difftile.fields.exchange import as_array
 from difftile.fields.field import Field, make
-from difftile.fields.rows import Rows, rows_at
+from difftile.fields.rows import Rows, leave_rows, rows_at
 from difftile.ir.types import I32
 from difftile.ranks import Message, current
 from difftile.substrate import current_session
@@ -49,7 +49,7 @@ class SplitRows(Rows):
         taken.take(own)
         fields = dict(taken.items())
         for field in fields.values():
-            field.storage.rows = None  # they belong to these rows from now on
+            leave_rows(field)
         super().__init__(fields)
 
     def __repr__(self) -> str:

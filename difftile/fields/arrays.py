@@ -17,11 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
-from difftile.fields.array_like import STANDING_IN, ArrayLike, Shaped
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import element_type, from_numpy
+from difftile.fields.elements import Shaped
 from difftile.fields.exchange import as_shape, float_element, refuse_mask
 from difftile.fields.field import Field
 from difftile.fields.foreign import check_device, from_dlpack, shared_field
+from difftile.fields.host_access import STANDING_IN
 from difftile.fields.strides import Strided, strides_of
 from difftile.fields.view import View
 from difftile.fields.window import Window

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 
 from difftile.diagnostics import FieldError, counted
+from difftile.fields.elements import Elements
 from difftile.fields.reductions import reduced
 from difftile.fields.shown import asked_by_library, table_of, text_of
 from difftile.ir.types import shape_of
 from difftile.tracebacks import boundaries
-
-if TYPE_CHECKING:
-    from difftile.fields.array_like import ArrayLike
 
 
 @boundaries(
     *("item", "__float__", "__int__", "__bool__", "__iter__"),
     *("sum", "mean", "min", "max", "norm"),
 )
-class AsNumbers:
+class AsNumbers(Elements):
     """The conversions, reductions and texts of fields and of parts of fields."""
 
     __slots__ = ()
@@ -38,7 +36,7 @@ class AsNumbers:
 
     def tolist(self) -> Any:
         """Return the contents as nested lists of numbers; one number for a shape of ()."""
-        return cast("ArrayLike", self).to_numpy().tolist()
+        return self.to_numpy().tolist()
 
     def __float__(self) -> float:
         return float(_one_number(self, "float() is"))
@@ -52,13 +50,12 @@ class AsNumbers:
     # Several
 
     def __iter__(self) -> Iterator[Any]:
-        field = cast("ArrayLike", self)
-        if not field.shape:
+        if not self.shape:
             raise TypeError("a field of shape () is not iterated; its element is x[None]")
-        return (field[k] for k in range(len(field)))
+        return (self[k] for k in range(len(self)))
 
     def __contains__(self, value: object) -> bool:
-        return bool(np.any(cast("ArrayLike", self).to_numpy() == value))
+        return bool(np.any(self.to_numpy() == value))
 
     def sum(self, axis: None = None) -> Any:
         """Return the sum of all elements.
@@ -71,7 +68,7 @@ class AsNumbers:
         Args:
             axis: None: reductions along one axis are for kernels, and for NumPy.
         """
-        return reduced("sum", cast("ArrayLike", self), axis)
+        return reduced("sum", self, axis)
 
     def mean(self, axis: None = None) -> Any:
         """Return the mean of all elements; see `sum`.
@@ -79,7 +76,7 @@ class AsNumbers:
         Raises:
             FieldError: There are no elements.
         """
-        return reduced("mean", cast("ArrayLike", self), axis)
+        return reduced("mean", self, axis)
 
     def min(self, axis: None = None) -> Any:
         """Return the least element, of vectors by component; NaN if there is one; see `sum`.
@@ -87,7 +84,7 @@ class AsNumbers:
         Raises:
             FieldError: There are no elements.
         """
-        return reduced("min", cast("ArrayLike", self), axis)
+        return reduced("min", self, axis)
 
     def max(self, axis: None = None) -> Any:
         """Return the greatest element, of vectors by component; NaN if there is one; see `sum`.
@@ -95,39 +92,36 @@ class AsNumbers:
         Raises:
             FieldError: There are no elements.
         """
-        return reduced("max", cast("ArrayLike", self), axis)
+        return reduced("max", self, axis)
 
     def norm(self, axis: None = None) -> Any:
         """Return the root of the sum of the squares of all numbers; see `sum`."""
-        return reduced("norm", cast("ArrayLike", self), axis)
+        return reduced("norm", self, axis)
 
     # Texts
 
     def __repr__(self) -> str:
-        field = cast("ArrayLike", self)
-        return field.named() if asked_by_library() else text_of(field)
+        return self.named() if asked_by_library() else text_of(self)
 
     def __format__(self, spec: str) -> str:
         if spec:
             return format(_one_number(self, f"The format '{spec}' is"), spec)
-        field = cast("ArrayLike", self)
-        return field.named() if asked_by_library() else text_of(field)
+        return self.named() if asked_by_library() else text_of(self)
 
     def _repr_html_(self) -> str:
-        return table_of(cast("ArrayLike", self))
+        return table_of(self)
 
 
-def _one_number(one: object, what: str) -> Any:
+def _one_number(field: Elements, what: str) -> Any:
     """Return the number in a field that has only one.
 
     Args:
-        one: The field.
+        field: The field.
         what: What was asked for, in an error, up to its verb.
 
     Raises:
         FieldError: It has more or fewer.
     """
-    field = cast("ArrayLike", one)
     if field.size != 1:
         raise FieldError(
             f"{what} for a field of one number, and {field!r} has "

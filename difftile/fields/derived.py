@@ -9,8 +9,9 @@ from typing import Any
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
-from difftile.fields.field import Field, make, scratch
+from difftile.fields.field import Field, make
 from difftile.fields.recording import RECORDING
+from difftile.fields.storage import scratch
 from difftile.ir.types import Type
 from difftile.substrate import LOCK
 

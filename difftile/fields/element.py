@@ -6,23 +6,20 @@ import math
 import operator
 from collections.abc import Callable
 from numbers import Real
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.arithmetic import Operators
-from difftile.fields.array_like import ArrayLike
+from difftile.fields.elements import Elements, WholeElements
 from difftile.fields.exchange import as_contents, as_index
 from difftile.fields.step_number import StepNumber
 from difftile.fields.window import picks_part
 from difftile.ir.types import is_float, scalar_of, shape_of
 from difftile.lang.type_objects import without
 from difftile.lang.values import components_named
-
-if TYPE_CHECKING:
-    from difftile.fields.field import Field
 
 
 class Element(np.ndarray[Any, Any]):
@@ -31,19 +28,19 @@ class Element(np.ndarray[Any, Any]):
     What NumPy makes of it is a plain array.
     """
 
-    _field: Field | None = None
+    _field: WholeElements | None = None
     _where: tuple[int, ...] = ()
     _values: npt.NDArray[Any]
 
     @staticmethod
-    def of(field: Field, where: tuple[int, ...], values: npt.NDArray[Any]) -> Element:
+    def of(field: WholeElements, where: tuple[int, ...], values: npt.NDArray[Any]) -> Element:
         """Return the values of an element of a field."""
         made = values.view(Element)
         made.flags.writeable = False  # for NumPy, whose writes would miss the field
         made.__dict__.update(_field=field, _where=where, _values=values)
         return made
 
-    def is_of(self, field: Field, where: tuple[int, ...]) -> bool:
+    def is_of(self, field: WholeElements, where: tuple[int, ...]) -> bool:
         """Tell whether the element is the one at some index of a field."""
         return self._field is field and self._where == where
 
@@ -105,7 +102,7 @@ for _name in ("add", "sub", "mul", "truediv", "mod", "pow"):
     setattr(Element, f"__i{_name}__", _in_place(getattr(operator, f"__{_name}__")))
 
 
-def picks_component(owner: ArrayLike, index: object) -> bool:
+def picks_component(owner: Elements, index: object) -> bool:
     """Tell whether an index picks a component: `v[0, 1]` of a vector in a field of one axis."""
     if type(index) is not tuple or len(index) <= owner.ndim:
         return False
@@ -114,19 +111,19 @@ def picks_component(owner: ArrayLike, index: object) -> bool:
     return is_long and not picks_part(index, len(index))
 
 
-def component(owner: ArrayLike, index: tuple[Any, ...]) -> Any:
+def component(owner: Elements, index: tuple[Any, ...]) -> Any:
     """Return a component of an element."""
     return owner[index[: owner.ndim]][_inner(owner, index)]
 
 
-def set_component(owner: ArrayLike, index: tuple[Any, ...], value: Any) -> None:
+def set_component(owner: Elements, index: tuple[Any, ...], value: Any) -> None:
     """Set a component of an element, by a launch: other components keep their gradient.
 
     Raises:
         FieldError: The value is no number, or a float for an integer.
     """
     inner, scalar = _inner(owner, index), scalar_of(owner.element)
-    if isinstance(value, ArrayLike):
+    if isinstance(value, Elements):
         raise FieldError(f"A component of {owner!r} takes a number: 'y[None]' of a field.")
     carries = isinstance(value, (Real, StepNumber)) and type(value) not in (bool, int, float)
     if not carries or isinstance(value, np.generic) or not is_float(owner.element):
@@ -136,6 +133,6 @@ def set_component(owner: ArrayLike, index: tuple[Any, ...], value: Any) -> None:
     Operators.put(owner[(*(slice(k, k + 1) for k in where), ...)], inner, value)
 
 
-def _inner(owner: ArrayLike, index: tuple[Any, ...]) -> tuple[int, ...]:
+def _inner(owner: Elements, index: tuple[Any, ...]) -> tuple[int, ...]:
     shape = shape_of(owner.element)
     return as_index(owner, shape, index[owner.ndim :])

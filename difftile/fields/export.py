@@ -6,20 +6,17 @@ is, and nothing is assumed about its contents (`substrate/memory`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
+from difftile.fields.elements import Elements, WholeElements
 from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.substrate import NULL_STREAM, Buffer, Terms, capsule_of, current_session, let_wait
-
-if TYPE_CHECKING:
-    from difftile.fields.array_like import ArrayLike
-    from difftile.fields.field import Field
 
 
 class _Export:
@@ -52,7 +49,7 @@ class _Export:
                 self.buffer.free()
 
 
-def shared_array(part: ArrayLike) -> npt.NDArray[Any]:
+def shared_array(part: Elements) -> npt.NDArray[Any]:
     """Return an array over the memory of a field, or of a part of one.
 
     Of memory of a device it is one that nobody reads, for its address and its strides.
@@ -77,7 +74,7 @@ def shared_array(part: ArrayLike) -> npt.NDArray[Any]:
     return whole if part.window is None else part.window.of(whole)
 
 
-def _outlive_the_session(field: Field) -> None:
+def _outlive_the_session(field: WholeElements) -> None:
     """Let a field go on in memory of the device that does not end with the session.
 
     Raises:
@@ -93,13 +90,13 @@ def _outlive_the_session(field: Field) -> None:
     field.storage.move(fresh)
 
 
-def device_of(part: ArrayLike) -> tuple[int, int]:
+def device_of(part: Elements) -> tuple[int, int]:
     """Return the device of the memory, as DLPack numbers it: the CPU, or the GPU of CUDA."""
     return (1, 0) if part.base.buffer.device is None else (2, 0)
 
 
 def dlpack_of(
-    part: ArrayLike, max_version: tuple[int, int] | None, copy: bool | None, stream: Any
+    part: Elements, max_version: tuple[int, int] | None, copy: bool | None, stream: Any
 ) -> Any:
     """Return the memory of a field, or of a part of one, as a DLPack capsule.
 
@@ -122,7 +119,7 @@ def dlpack_of(
     return capsule_of(array, 0, max_version)
 
 
-def cuda_interface(part: ArrayLike) -> dict[str, Any]:
+def cuda_interface(part: Elements) -> dict[str, Any]:
     """Return the memory as `__cuda_array_interface__` describes it; it is shared from now on.
 
     Raises:

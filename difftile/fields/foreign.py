@@ -10,8 +10,9 @@ import numpy as np
 from difftile.diagnostics import FieldError
 from difftile.fields.create import element_type, from_numpy
 from difftile.fields.exchange import as_shape, float_element
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.pending import run_pending
+from difftile.fields.storage import Storage
 from difftile.ir.types import Type, numpy_dtype, scalar_from_numpy, scalar_of, shape_of
 from difftile.lang.structs import is_struct_type
 from difftile.substrate import Block, Buffer, Terms, block_of, current_session

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from difftile.diagnostics import place
+from difftile.fields.storage import Storage
 from difftile.records import dataclass
-
-if TYPE_CHECKING:
-    from difftile.fields.field import Storage
 
 T = TypeVar("T")
 

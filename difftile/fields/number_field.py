@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from difftile.fields.field import Field, make, scratch
+from difftile.fields.field import Field, make
+from difftile.fields.storage import scratch
 from difftile.ir.types import Type
 
 

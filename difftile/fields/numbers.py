@@ -18,17 +18,15 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import GradientCut, render
+from difftile.fields.any_field import AnyField
 from difftile.records import dataclass
 from difftile.user_line import UserLine, user_line
-
-if TYPE_CHECKING:
-    from difftile.fields.field import Field
 
 CARRIED = frozenset(
     {
@@ -93,14 +91,14 @@ class Origin:
     recorder: weakref.ref[Any]
     reads: Reads
     value: Any = None
-    source: weakref.ref[Field] | None = None
+    source: weakref.ref[AnyField] | None = None
     where: tuple[int, ...] = ()
     version: object = None
     op: str = ""
     operands: tuple[float | Origin, ...] = ()
     dtype: np.dtype[Any] = np.dtype(np.float64)
     order: int = field(default_factory=_COUNT.__next__)
-    cell: Field | None = None
+    cell: AnyField | None = None
     is_lost: bool = False
 
     @property

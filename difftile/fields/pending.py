@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from difftile.diagnostics import FieldError
-
-if TYPE_CHECKING:
-    from difftile.fields.array_like import ArrayLike
+from difftile.fields.any_field import AnyField
 
 _HOT = {True: 1000, False: inf, "always": 0}
 
@@ -17,11 +15,11 @@ _HOT = {True: 1000, False: inf, "always": 0}
 class WholeWrites(Protocol):
     """Writes from Python of whole fields, as launches."""
 
-    def fill(self, target: ArrayLike, value: object) -> bool:
+    def fill(self, target: AnyField, value: object) -> bool:
         """Set every element to one value; return False where that is to be no launch."""
         ...
 
-    def copy(self, target: ArrayLike, source: ArrayLike) -> bool:
+    def copy(self, target: AnyField, source: AnyField) -> bool:
         """Copy a field that fits; return False where that is to be no launch."""
         ...
 

@@ -7,20 +7,19 @@ import weakref
 from collections.abc import Generator, Iterable, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 from difftile.diagnostics import FieldError, TapeError
+from difftile.fields.any_field import AnyField
+from difftile.fields.elements import WholeElements
+from difftile.fields.exchange import HostArray
 from difftile.fields.numbers import Constant, HostRead, Origin, Reads, carrying
 from difftile.fields.pending import run_pending
+from difftile.fields.storage import Storage
+from difftile.fields.window import Window
 from difftile.user_line import user_line
 
-if TYPE_CHECKING:
-    from difftile.fields.array_like import ArrayLike
-    from difftile.fields.exchange import HostArray
-    from difftile.fields.field import Field, Storage
-    from difftile.fields.window import Window
-
-Where: TypeAlias = "tuple[int, ...] | Window | None"
+Where: TypeAlias = tuple[int, ...] | Window | None
 """An element of a field, a part of it, or with None all of it."""
 
 
@@ -35,14 +34,14 @@ class Recorder:
 
     _told: Set[tuple[str, int]] = frozenset()
 
-    def meet(self, field: Field) -> None:
+    def meet(self, field: AnyField) -> None:
         """Hear that Python is about to read or write a field."""
 
-    def host_read(self, field: Field, where: Where) -> HostRead | None:
+    def host_read(self, field: AnyField, where: Where) -> HostRead | None:
         """Hear that Python reads a field; return the read if what it gives may vary."""
         return None
 
-    def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
+    def host_write(self, field: AnyField, where: Where, values: HostArray) -> bool:
         """Record that Python is about to write constants.
 
         For a whole field, one element of `values` stands for all.
@@ -52,10 +51,10 @@ class Recorder:
         """
         return False
 
-    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
+    def host_copy(self, target: AnyField, source: AnyField) -> None:
         """Record that Python is about to copy one field, or part of one, into another."""
 
-    def host_add(self, target: ArrayLike, values: HostArray) -> None:
+    def host_add(self, target: AnyField, values: HostArray) -> None:
         """Hear that Python is about to add constants to a field, or part of one.
 
         Raises:
@@ -86,7 +85,7 @@ class Recorder:
         """Tell whether derivatives pass to a result that varies."""
         return False
 
-    def carries_into(self, field: Field) -> bool:
+    def carries_into(self, field: AnyField) -> bool:
         """Tell whether derivatives pass to numbers that Python writes into a field."""
         return False
 
@@ -116,7 +115,7 @@ class Recorder:
         """Run and record a step whose inside is not seen; return the result of the step."""
         return step.run()
 
-    def shares(self, field: Field) -> None:
+    def shares(self, field: AnyField) -> None:
         """Hear that others are given the memory of a field, which they may write from then on."""
 
     def misses(self, storage: Storage) -> bool:
@@ -127,11 +126,11 @@ class Recorder:
 class AccessObserver(Protocol):
     """Hears of accesses from Python, and of launches without a recorder."""
 
-    def read(self, field: Field) -> None:
+    def read(self, field: AnyField) -> None:
         """Hear that a field is about to be read."""
         ...
 
-    def wrote(self, field: Field) -> None:
+    def wrote(self, field: AnyField) -> None:
         """Hear that a field is about to be written."""
         ...
 
@@ -249,13 +248,13 @@ def no_grad() -> Generator[None]:
         yield
 
 
-def may_vary(field: Field) -> bool:
+def may_vary(field: WholeElements) -> bool:
     """Tell whether derivatives may pass to a field that is about to be used."""
     recorder = RECORDING.get().recorder
     return field.has_grads or (recorder is not None and recorder.is_private)
 
 
-def note_read(field: Field) -> None:
+def note_read(field: WholeElements) -> None:
     """Tell recorder and observer, if there are any, that Python is about to read a field."""
     run_pending()
     recording = RECORDING.get()
@@ -265,7 +264,7 @@ def note_read(field: Field) -> None:
         recording.observer.read(field)
 
 
-def note_write(field: Field) -> Recording:
+def note_write(field: WholeElements) -> Recording:
     """Tell the observer, if there is one, that Python is about to write a field.
 
     Returns:
@@ -295,7 +294,7 @@ _ARRAY = Constant(
 )
 
 
-def as_read(field: Field, where: Where, values: Any) -> Any:
+def as_read(field: WholeElements, where: Where, values: Any) -> Any:
     """Return the values that Python read from a field: numbers that carry derivatives, if they do.
 
     An array, of a part or of all of a field, is one of plain numbers.

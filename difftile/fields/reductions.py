@@ -7,19 +7,17 @@ asked for, a kernel does.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
+from difftile.fields.any_field import AnyField
+from difftile.fields.elements import Elements
 from difftile.fields.recording import RECORDING, Recording, note_read
 from difftile.ir.types import is_float, shape_of
 from difftile.substrate import current_session
-
-if TYPE_CHECKING:
-    from difftile.fields.array_like import ArrayLike
-    from difftile.fields.field import Field
 
 Values: TypeAlias = npt.NDArray[Any]
 _PIECE = 1 << 16  # numbers that are brought to double precision at a time
@@ -37,11 +35,11 @@ class Reductions:
             elements that all of them own. `distributed` makes such fields.
     """
 
-    launch: Callable[[str, ArrayLike], Any] | None = None
-    over_ranks: Callable[[str, Field], Any] | None = None
+    launch: Callable[[str, AnyField], Any] | None = None
+    over_ranks: Callable[[str, AnyField], Any] | None = None
 
 
-def reduced(name: str, field: ArrayLike, axis: object) -> Any:
+def reduced(name: str, field: Elements, axis: object) -> Any:
     """Return a reduction of a field: a number, or an array for vectors and matrices.
 
     Args:
@@ -83,7 +81,7 @@ def reduced(name: str, field: ArrayLike, axis: object) -> Any:
     return np.array(found).reshape(inner) if inner else found[0]
 
 
-def _columns(field: ArrayLike) -> Values:
+def _columns(field: Elements) -> Values:
     """Return each component of all elements, shape (components, elements)."""
     whole = field.base.buffer.array()
     values = whole if field.window is None else field.window.of(whole)
@@ -91,7 +89,7 @@ def _columns(field: ArrayLike) -> Values:
     return values.reshape(field.size, components).T
 
 
-def _nans(field: ArrayLike, launch: Callable[[str, ArrayLike], Any]) -> Any:
+def _nans(field: Elements, launch: Callable[[str, Elements], Any]) -> Any:
     """Return NaN for each component of which some element is NaN, and 0 for the others.
 
     Returns:

@@ -14,9 +14,10 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError, FieldIndexError, TapeError, counted
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_array, as_contents
-from difftile.fields.field import Field, Storage, make
+from difftile.fields.field import Field, make
 from difftile.fields.named_fields import NamedFields
 from difftile.fields.recording import RECORDING, check_no_tape
+from difftile.fields.storage import Storage
 from difftile.ir.types import I32, shape_of
 from difftile.records import dataclass
 from difftile.substrate import current_session
@@ -70,7 +71,7 @@ class Rows(NamedFields):
         self._followers: weakref.WeakKeyDictionary[Follower, None] = weakref.WeakKeyDictionary()
         self._check()
         for field in self._fields.values():
-            field.storage.rows = weakref.ref(self)
+            _ROWS[field.storage] = weakref.ref(self)
 
     def _check(self) -> None:
         if not self._fields:
@@ -279,8 +280,8 @@ class Rows(NamedFields):
             current_session().pool.clear()
         self._fields = {name: _graded_like(field, made[name]) for name, field in old.items()}
         for name, field in self._fields.items():
-            old[name].storage.rows = None
-            field.storage.rows = weakref.ref(self)
+            _ROWS.pop(old[name].storage, None)
+            _ROWS[field.storage] = weakref.ref(self)
         fields = {old[name].storage: field for name, field in self._fields.items()}
         for name, field in old.items():  # before followers take memory for theirs
             field.storage.end(
@@ -356,9 +357,19 @@ class Rows(NamedFields):
         return count, found
 
 
+_ROWS: weakref.WeakKeyDictionary[Storage, weakref.ref[Rows]] = weakref.WeakKeyDictionary()
+"""The rows that each memory belongs to."""
+
+
 def rows_of(field: Field) -> Rows | None:
     """Return the rows that a field belongs to, or None."""
-    return None if field.storage.rows is None else field.storage.rows()
+    rows = _ROWS.get(field.storage)
+    return None if rows is None else rows()
+
+
+def leave_rows(field: Field) -> None:
+    """Let a field belong to other rows from now on."""
+    _ROWS.pop(field.storage, None)
 
 
 def filled(field: Field, values: npt.NDArray[Any]) -> Field:

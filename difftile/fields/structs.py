@@ -8,11 +8,12 @@ from html import escape
 from typing import Any, TypeAlias, cast
 
 from difftile.diagnostics import FieldError, did_you_mean
-from difftile.fields.array_like import Shaped
+from difftile.fields.elements import Shaped
 from difftile.fields.exchange import as_index
-from difftile.fields.field import Field, zero_grads
+from difftile.fields.field import Field
+from difftile.fields.gradients import zero_grads
+from difftile.fields.halos import exchange
 from difftile.fields.shown import asked_by_library, table_of, text_of
-from difftile.fields.split import exchange
 from difftile.ir.types import Struct, is_float
 from difftile.lang.structs import struct_values
 

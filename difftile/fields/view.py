@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
-import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import FieldError, brief
-from difftile.fields.arithmetic import carried_into
-from difftile.fields.array_like import ArrayLike, followed_array
+from difftile.diagnostics import FieldError
+from difftile.fields.any_field import AnyField
+from difftile.fields.assign import assign_part
 from difftile.fields.element import component, picks_component, set_component
-from difftile.fields.exchange import as_array, as_view_shape
+from difftile.fields.elements import Elements
+from difftile.fields.exchange import as_view_shape
+from difftile.fields.host_access import HostAccess
 from difftile.fields.recording import as_read, note_read
+from difftile.fields.values import Values
 from difftile.fields.window import Window
-from difftile.ir.types import Type, shape_of
+from difftile.ir.types import Type
 from difftile.ir.views import ViewKind
 from difftile.records import dataclass
 from difftile.tracebacks import boundaries
-
-if TYPE_CHECKING:
-    from difftile.fields.field import Field
 
 
 # Not frozen: `x[1:3].grad += 1` assigns the gradient that it has changed.
 @dataclass(slots=True, repr=False, eq=False)
 @boundaries("__getitem__", "__setitem__", "broadcast_to", "transpose", "view", "with_grads")
-class View(ArrayLike):
+class View(HostAccess):
     """A part of a field, in the memory of the field: writing through it changes the field.
 
     Its gradient is the same part of the field's gradient. Kernels take it like a field.
@@ -36,7 +35,7 @@ class View(ArrayLike):
         window: Which of its elements.
     """
 
-    field: Field
+    field: Values[Any]
     window: Window
 
     def equals(self, other: object) -> bool:
@@ -59,7 +58,7 @@ class View(ArrayLike):
         return self.field.element
 
     @property
-    def base(self) -> Field:
+    def base(self) -> AnyField:
         """The field whose memory, and whose gradient, holds the elements."""
         return self.field
 
@@ -77,7 +76,7 @@ class View(ArrayLike):
         """Return type and shape in one line, by which messages name the field."""
         return f"<view {self.element} {self.shape} of {self.field!r}>"
 
-    def __copy__(self) -> Field:
+    def __copy__(self) -> AnyField:
         """Return a field with memory of its own: the contents, and a gradient of zeros."""
         return self.field.copied(self)
 
@@ -117,10 +116,6 @@ class View(ArrayLike):
 
     def _index(self, index: Any) -> Any:
         return () if index is None and not self.shape else index
-
-    def is_same(self, other: View) -> bool:
-        """Tell whether another view is of the same elements."""
-        return self.field.storage is other.field.storage and self.window == other.window
 
     # Shapes
 
@@ -164,7 +159,7 @@ class View(ArrayLike):
         return View(self.field.grad, self.window)
 
     @grad.setter
-    def grad(self, gradient: ArrayLike) -> None:
+    def grad(self, gradient: Elements) -> None:
         self._check_is_own(gradient, self.grad)
 
     @property
@@ -174,7 +169,7 @@ class View(ArrayLike):
         return None if whole is None else View(whole, self.window)
 
     @grad_out.setter
-    def grad_out(self, gradient: ArrayLike | None) -> None:
+    def grad_out(self, gradient: Elements | None) -> None:
         self._check_is_own(gradient, self.grad_out)
 
     @property
@@ -184,10 +179,10 @@ class View(ArrayLike):
         return None if whole is None else View(whole, self.window)
 
     @grad_in.setter
-    def grad_in(self, gradient: ArrayLike | None) -> None:
+    def grad_in(self, gradient: Elements | None) -> None:
         self._check_is_own(gradient, self.grad_in)
 
-    def _check_is_own(self, gradient: ArrayLike | None, own: View | None) -> None:
+    def _check_is_own(self, gradient: Elements | None, own: View | None) -> None:
         """Check an assignment such as that after `x[1:3].grad += 1`."""
         if gradient != own:
             self.with_grads()
@@ -202,70 +197,3 @@ class View(ArrayLike):
     def detach(self) -> View:
         """Return the same part of the field without its gradient."""
         return View(self.field.detach(), self.window)
-
-
-def overlap(one: ArrayLike, other: ArrayLike) -> bool:
-    """Tell whether two parts share elements at other indices, or memory under other shapes."""
-    base, against = one.base, other.base
-    if base.storage is not against.storage:
-        memory = base.storage.memory
-        return memory.is_shared and memory.meets(against.storage.memory)
-    if base.shape != against.shape:
-        return True
-    if one.window == other.window:
-        return False
-    elements = np.empty(base.shape, np.uint8)  # never touched: only its addresses count
-    first, second = (elements if p.window is None else p.window.of(elements) for p in (one, other))
-    return np.shares_memory(first, second)
-
-
-def assign_part(part: View, value: npt.ArrayLike | ArrayLike) -> None:
-    """Set a part of a field to what broadcasts to its shape: `x[1:3] = value`.
-
-    Args:
-        part: The part.
-        value: A number or an element for all, an array, or a field, from which gradients flow.
-
-    Raises:
-        FieldError: The shapes do not go together, or the type cannot hold the values.
-    """
-    value = followed_array(value)
-    if isinstance(value, View) and part.is_same(value):
-        return  # `x[1:3] += 1` has written there already
-    if isinstance(value, ArrayLike):
-        fitting: Any = value
-        if value.shape != part.shape:
-            if not _broadcasts(value.shape, part.shape):
-                raise FieldError(
-                    f"{part!r} takes a field that broadcasts to it, not {brief(value)}."
-                )
-            fitting = fitting.broadcast_to(part.shape)
-        part.copy_from(fitting)
-        return
-    if carried_into(part, value):
-        return
-    array, inner = as_array(value), shape_of(part.element)
-    if array.shape in ((), inner):
-        part.fill(value)
-        return
-    wanted = (*part.shape, *inner)
-    given = array.reshape(array.shape[_ones_in_front(array.shape, len(wanted)) :])
-    if not _broadcasts(given.shape, wanted):
-        raise FieldError(
-            f"{part!r} takes an array that broadcasts to shape {wanted}, not one of shape "
-            f"{array.shape}."
-        )
-    part.from_numpy(np.broadcast_to(given, wanted))
-
-
-def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
-    try:
-        return np.broadcast_shapes(shape, to) == to
-    except ValueError:
-        return False
-
-
-def _ones_in_front(shape: tuple[int, ...], dimensions: int) -> int:
-    """Return how many axes of size 1 there are before so many others."""
-    spare = shape[: max(0, len(shape) - dimensions)]
-    return len(spare) if all(size == 1 for size in spare) else 0

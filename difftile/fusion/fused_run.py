@@ -10,7 +10,8 @@ from typing import Any
 from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.compile.specialisation import Specialisation
 from difftile.diagnostics import counted
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
+from difftile.fields.storage import Storage
 from difftile.fusion.period import (
     Gradient,
     Layout,

@@ -14,9 +14,11 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 
 from difftile.diagnostics import Label, LaunchError, Span, place, render
-from difftile.fields.array_like import ArrayLike, check_is_field
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import element_type
-from difftile.fields.field import Field, fields_with_grads, make
+from difftile.fields.elements import check_is_field
+from difftile.fields.field import Field, make
+from difftile.fields.gradients import fields_with_grads
 from difftile.fields.recording import RECORDING
 from difftile.ir.types import (
     Scalar,

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from difftile.compile.arguments import Arguments
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.recording import Recording
+from difftile.fields.storage import Storage
 from difftile.interop.direct import Direct, DirectAdjoint
 from difftile.interop.lent import Addresses, Placing, Some, Values, buffer_at, copy_out
 from difftile.ir.types import is_float

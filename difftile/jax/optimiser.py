@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from difftile.diagnostics import FieldError, LaunchError
-from difftile.fields.field import zero_grads
+from difftile.fields.gradients import zero_grads
 from difftile.fields.recording import check_no_tape
 from difftile.fields.rows import rows_of
 from difftile.jax.arrays import Array, array_of, write_array

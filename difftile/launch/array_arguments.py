@@ -14,7 +14,8 @@ from difftile.compile.arguments import Arguments
 from difftile.compile.meanings import field_meaning
 from difftile.diagnostics import LaunchError
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
+from difftile.fields.storage import Storage
 from difftile.fields.view import View
 from difftile.fields.window import whole
 from difftile.frontend.lower import SameAs, ViewOf

@@ -12,8 +12,9 @@ from typing import Any, TypeAlias
 from difftile.compile.arguments import Argument, field_at
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import DerivedCode
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.pending import PENDING, run_pending
+from difftile.fields.storage import Storage
 from difftile.ir.derived import (
     After,
     Bar,

@@ -20,8 +20,9 @@ from difftile.compile.arguments import CallArgs
 from difftile.compile.meanings import meaning_of
 from difftile.compile.methods import is_data_oriented, is_frozen
 from difftile.diagnostics import FieldError, abbreviated, brief, counted, did_you_mean, with_article
-from difftile.fields.array_like import ArrayLike, Shaped
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import field_of, host_values, is_array
+from difftile.fields.elements import Shaped
 from difftile.fields.exchange import TOO_LARGE
 from difftile.fields.numbers import Number, numbers_in
 from difftile.fields.structs import StructElement, StructField, values_of

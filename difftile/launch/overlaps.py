@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.foreign import shared_field
+from difftile.fields.storage import Storage
 from difftile.fields.strides import Strided, strided
 from difftile.fields.view import View
 from difftile.fields.window import Window, whole

@@ -14,7 +14,9 @@ from difftile.compile.ownership import Ownership
 from difftile.compile.specialisation import Specialisation
 from difftile.diagnostics import FieldError, NotDifferentiable, ReadOnlyMemory
 from difftile.fields.derived import DerivedField
-from difftile.fields.field import GRADIENTS, Field, Storage
+from difftile.fields.field import Field
+from difftile.fields.gradient_changes import GRADIENTS
+from difftile.fields.storage import Storage
 from difftile.ir.nodes import Accumulate, Combine, Store
 from difftile.ir.walk import walk
 from difftile.launch.binding import Binding

@@ -8,7 +8,7 @@ from functools import cached_property
 from difftile.compile.arguments import Argument, Arguments, field_at, number_at
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Renamed, Stage
-from difftile.fields.field import Storage
+from difftile.fields.storage import Storage
 from difftile.ir.nodes import Array, Const, Value, Var
 from difftile.ir.types import FLOATS, scalar_of
 from difftile.launch.binding import Binding, Environment, Kept, Slot

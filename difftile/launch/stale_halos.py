@@ -14,8 +14,9 @@ from weakref import WeakKeyDictionary
 from difftile.compile.arguments import Arguments, number_at
 from difftile.compile.stage import Stage
 from difftile.diagnostics import StaleHalo
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.split import Split
+from difftile.fields.storage import Storage
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import FLOATS, scalar_of
 from difftile.launch.prepared_launch import PreparedLaunch

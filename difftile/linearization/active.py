@@ -6,7 +6,8 @@ from collections.abc import Collection
 from dataclasses import field, replace
 
 from difftile.compile.arguments import field_at
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
+from difftile.fields.storage import Storage
 from difftile.frontend.lower import as_written
 from difftile.ir.types import is_float
 from difftile.recording.gradient_cuts import warn_of_array
@@ -34,7 +35,7 @@ class Active:
     def __contains__(self, one: Field) -> bool:
         if one.storage not in self.storages:
             return False
-        twin = None if one.storage.graded is None else one.storage.graded()
+        twin = one.storage.graded_field
         detached = twin is not None and twin.has_grads and not one.has_grads
         return not detached or one.origin in self.wanted
 

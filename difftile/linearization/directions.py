@@ -9,8 +9,9 @@ import numpy as np
 from difftile.compile.stage import Batched
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
-from difftile.fields.field import Field, Storage, make
+from difftile.fields.field import Field, make
 from difftile.fields.recording import Where
+from difftile.fields.storage import Storage
 from difftile.fields.window import Window
 from difftile.ir.derived import Bar, Logged, Role
 from difftile.ir.nodes import Array

@@ -16,8 +16,9 @@ from difftile.compile.arguments import Arguments, field_at
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import DerivedCode, Stage
 from difftile.diagnostics import LaunchError
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
+from difftile.fields.storage import Storage
 from difftile.ir.derived import After, Bar, Before, Same, Shape
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import Type, is_float

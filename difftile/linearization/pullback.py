@@ -14,9 +14,10 @@ from contextlib import contextmanager
 
 from difftile.compile.arguments import Arguments, field_at
 from difftile.fields.exchange import HostArray
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.numbers import Constant, HostRead, Reads
 from difftile.fields.recording import RECORDING, Recording, Where
+from difftile.fields.storage import Storage
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.linearization.active import Active, warn_of_arrays

@@ -18,8 +18,9 @@ import numpy as np
 from difftile.diagnostics import FieldError, Label, LaunchError, TapeError, render
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, Recording
+from difftile.fields.storage import Storage
 from difftile.ir.types import is_float
 from difftile.launch.tangents import make_writable
 from difftile.linearization.active import Active, varying_uses

@@ -21,9 +21,10 @@ from difftile.compile.adjoint_plan import AdjointPlan, make_plans
 from difftile.compile.arguments import Arguments, field_at
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.numbers import HostRead
 from difftile.fields.recording import RECORDING, Where
+from difftile.fields.storage import Storage
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.run import Run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from difftile.fields.field import zero_grads
+from difftile.fields.gradients import zero_grads
 from difftile.optim.parameters import NamedParameter
 from difftile.recording.tapes import TAPES
 

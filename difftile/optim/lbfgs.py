@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError, SolverError, counted
 from difftile.fields.exchange import as_integer
-from difftile.fields.field import zero_grads
+from difftile.fields.gradients import zero_grads
 from difftile.fields.recording import check_no_tape
 from difftile.fields.rows import Change, rows_of
 from difftile.habits import taught

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError, LossNotFinite, TapeError, brief
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import zero_grads
+from difftile.fields.gradients import zero_grads
 from difftile.fields.recording import no_grad
 from difftile.fields.split import Split
 from difftile.optim.differentiated import Differentiated

@@ -15,7 +15,8 @@ from difftile.compile.func import Func
 from difftile.diagnostics import FieldError, LaunchError, SolverError, brief, counted
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import zeros
-from difftile.fields.field import Field, zero_grads
+from difftile.fields.field import Field
+from difftile.fields.gradients import zero_grads
 from difftile.fields.recording import check_no_tape
 from difftile.fields.rows import Change, rows_of
 from difftile.habits import taught

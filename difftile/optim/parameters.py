@@ -11,9 +11,10 @@ import numpy as np
 
 from difftile.diagnostics import FieldError, LaunchError, brief, counted
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.rows import Change, Follower, Rows, rows_of
 from difftile.fields.split import Split
+from difftile.fields.storage import Storage
 from difftile.fields.structs import Member, StructField
 from difftile.fields.view import View
 from difftile.fields.window import whole

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, AccessObserver, Recording
+from difftile.fields.storage import Storage
 
 
 class RefusingObserver(AccessObserver):

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 from difftile.diagnostics import TapeError
 from difftile.fields.create import zeros_like
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.marked import COMPUTED, Computed
 from difftile.fields.recording import Recording
+from difftile.fields.storage import Storage
 from difftile.fields.view import View
 from difftile.user_line import user_line
 

@@ -6,7 +6,7 @@ from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.compile.arguments import Arguments, field_at
 from difftile.diagnostics import GradientCut, Label, Span, render
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Storage
+from difftile.fields.storage import Storage
 from difftile.ir.types import is_float
 from difftile.recording.opaque import Opaque
 from difftile.user_line import UserLine, user_line, warn_user

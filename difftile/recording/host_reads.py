@@ -7,9 +7,10 @@ from collections.abc import Container, Iterable
 import numpy as np
 import numpy.typing as npt
 
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.numbers import HostRead
 from difftile.fields.recording import Where
+from difftile.fields.storage import Storage
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
 

@@ -22,7 +22,8 @@ from itertools import chain
 from typing import TypeAlias
 
 from difftile.diagnostics import TapeError
-from difftile.fields.field import Storage, fields_with_grads
+from difftile.fields.gradients import fields_with_grads
+from difftile.fields.storage import Storage
 from difftile.recording.budget import as_text
 from difftile.recording.joint_steps import JointSteps, Plan, least, make_plan
 from difftile.recording.run import Run

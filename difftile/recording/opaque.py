@@ -18,9 +18,12 @@ import numpy as np
 
 from difftile.diagnostics import Label, LaunchError, Span, TapeError, render
 from difftile.fields.exchange import HostArray
-from difftile.fields.field import GRADIENTS, Field, GradientGuard, Storage, fields_with_grads
+from difftile.fields.field import Field
+from difftile.fields.gradient_changes import GRADIENTS, GradientGuard
+from difftile.fields.gradients import fields_with_grads
 from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording
+from difftile.fields.storage import Storage
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
 from difftile.ranks import current

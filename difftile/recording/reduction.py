@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.marked import Marked
+from difftile.fields.storage import Storage
 
 if TYPE_CHECKING:
     from difftile.recording.replay import Replay

@@ -10,8 +10,10 @@ import numpy as np
 from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
-from difftile.fields.field import Field, GradientGuard, Storage, make_like
+from difftile.fields.field import Field, make_like
+from difftile.fields.gradient_changes import GradientGuard
 from difftile.fields.recording import Where
+from difftile.fields.storage import Storage
 from difftile.fields.window import Window
 from difftile.ir.derived import After, Before
 from difftile.ir.nodes import Array

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 import numpy as np
 
 from difftile.diagnostics import FieldError, GradientCut, TapeError
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field, Storage
+from difftile.fields.elements import Elements
+from difftile.fields.field import Field
+from difftile.fields.storage import Storage
 from difftile.ir.types import is_float
 from difftile.recording.meeting import meet
 from difftile.recording.opaque import OpaqueRecord, Use, closed
@@ -68,7 +69,7 @@ class ReplayedField(Field):
         return super().grad
 
     @grad.setter
-    def grad(self, gradient: ArrayLike) -> None:
+    def grad(self, gradient: Elements) -> None:
         Field.grad.__set__(self, gradient)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field
 
-from difftile.fields.field import Storage
+from difftile.fields.storage import Storage
 from difftile.recording.snapshots import Snapshots
 from difftile.recording.steps import StepRecord, TapeStep
 from difftile.records import dataclass

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import field
 
 from difftile.compile.adjoint_plan import AdjointPlan
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
+from difftile.fields.storage import Storage
 from difftile.fusion.fused_run import FusedRun
 from difftile.fusion.period import Slab, Unfusible
 from difftile.launch.run import Run

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, TapeError, brief
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
+from difftile.fields.storage import Storage
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.recording.work_fields import add_to
 

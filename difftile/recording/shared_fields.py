@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from difftile.diagnostics import TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.recording import Where
+from difftile.fields.storage import Storage
 from difftile.recording.steps import HostWrite
 from difftile.substrate import Buffer, keep, unpin
 

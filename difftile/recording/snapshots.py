@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from difftile.fields.field import Storage
 from difftile.fields.pending import run_pending
+from difftile.fields.storage import Storage
 from difftile.substrate import Buffer, keep, unpin
 
 

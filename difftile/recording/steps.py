@@ -12,9 +12,10 @@ from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.compile.arguments import Arguments, field_at
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.number_field import NumberField
 from difftile.fields.recording import AccessObserver, Where
+from difftile.fields.storage import Storage
 from difftile.fields.window import Window
 from difftile.ir.types import shape_of
 from difftile.launch.patch import Patch

@@ -17,8 +17,8 @@ import difftile.lang as ti
 from difftile.compile.func import func
 from difftile.diagnostics import LaunchError
 from difftile.fields.create import full, mat, vec, zeros
-from difftile.fields.field import scratch
 from difftile.fields.recording import no_grad
+from difftile.fields.storage import scratch
 from difftile.ir.types import Type, scalar_of
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.checks import check_background, check_range, check_size

@@ -20,7 +20,8 @@ from difftile.compile.language_functions import safe_divide
 from difftile.diagnostics import FieldError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import zeros
-from difftile.fields.field import Field, scratch
+from difftile.fields.field import Field
+from difftile.fields.storage import scratch
 from difftile.ir.types import promote, scalar_of, shape_of
 from difftile.runtime.kernel import kernel
 from difftile.substrate import current_session

@@ -25,7 +25,8 @@ from difftile.compile.func import func
 from difftile.diagnostics import FieldError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import vec, zeros
-from difftile.fields.field import Field, scratch
+from difftile.fields.field import Field
+from difftile.fields.storage import scratch
 from difftile.fields.view import View
 from difftile.ir.types import I32
 from difftile.render.compositing import MIN_ALPHA, composite, composite_plain

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.create import full, vec, zeros
-from difftile.fields.field import Field, scratch
+from difftile.fields.field import Field
+from difftile.fields.storage import scratch
 from difftile.ir.types import I32, Type, Vector, scalar_of
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.checks import check_background, check_range, check_size

@@ -17,9 +17,10 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import is_array
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
+from difftile.fields.halos import common_split
 from difftile.fields.numbers import Number, plain_numbers
 from difftile.fields.recording import RECORDING, no_grad
-from difftile.fields.split import Split, common_split
+from difftile.fields.split import Split
 from difftile.fields.step_number import StepNumber, plain_number
 from difftile.fields.structs import Member, StructField
 from difftile.frontend.mapping import Draw, Each, Form, How, IndexOf, Mapped, Whole

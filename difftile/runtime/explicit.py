@@ -8,7 +8,8 @@ from typing import Any
 
 from difftile.compile.arguments import Arguments, field_at
 from difftile.diagnostics import LaunchError
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
+from difftile.fields.storage import Storage
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.tangents import make_writable, push_tangents
 from difftile.recording.gradient_cuts import warn_of_field

@@ -11,8 +11,8 @@ from difftile.compile.func import KernelValue
 from difftile.fields.arithmetic import Operators
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import from_numpy
+from difftile.fields.elements import overlap
 from difftile.fields.exchange import as_array
-from difftile.fields.view import overlap
 from difftile.ir.types import scalar_from_numpy, shape_of, shaped
 from difftile.runtime.funcs import func
 

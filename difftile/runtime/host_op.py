@@ -22,7 +22,8 @@ from difftile.diagnostics import (
     render,
 )
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field, fields_with_grads
+from difftile.fields.field import Field
+from difftile.fields.gradients import fields_with_grads
 from difftile.fields.recording import RECORDING
 from difftile.recording.access_observer import RefusingObserver, observed_by
 from difftile.recording.opaque import OpaqueStep, Use, nbytes_of

@@ -11,7 +11,8 @@ import numpy as np
 from difftile.diagnostics import LaunchError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
+from difftile.fields.storage import Storage
 from difftile.fields.structs import Member, StructField
 from difftile.fields.view import View
 from difftile.fields.window import Window, whole

@@ -8,7 +8,8 @@ from operator import is_
 from difftile.compile.arguments import Arguments, field_at
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import DerivedCode
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
+from difftile.fields.storage import Storage
 from difftile.ir.derived import After, Bar, Before, Same
 from difftile.ir.nodes import Array
 from difftile.launch.binding import Binding, Environment, Fixed, Kept, Slot, Temporary

@@ -10,8 +10,9 @@ from difftile.compile.arguments import Arguments, CallArgs, field_at
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Adjoint, DerivedCode
 from difftile.diagnostics import LaunchError, NotDifferentiable
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
+from difftile.fields.storage import Storage
 from difftile.ir.derived import After, Bar, Before, Role, Same
 from difftile.ir.nodes import Array
 from difftile.ir.types import is_float

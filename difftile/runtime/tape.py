@@ -43,12 +43,16 @@ from difftile.diagnostics import (
     counted,
     render,
 )
-from difftile.fields.array_like import ArrayLike, check_is_field
+from difftile.fields.array_like import ArrayLike
+from difftile.fields.elements import check_is_field
 from difftile.fields.exchange import HostArray, as_integer
-from difftile.fields.field import GRADIENTS, Field, Storage, clear_grads
+from difftile.fields.field import Field
+from difftile.fields.gradient_changes import GRADIENTS
+from difftile.fields.gradients import clear_grads
 from difftile.fields.numbers import Constant, HostRead, Reads
 from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording, Where
+from difftile.fields.storage import Storage
 from difftile.fields.view import View
 from difftile.habits import taught
 from difftile.launch.prepared_launch import PreparedLaunch
@@ -533,8 +537,7 @@ class Tape(StepRecorder):
         Raises:
             TapeError: A gradient may pass.
         """
-        graded = field.storage.graded
-        twin = None if graded is None else graded()
+        twin = field.storage.graded_field
         if field.has_grads or (twin is not None and twin.has_grads):
             super().changed(field)
         StepRecorder.host_write(self, field, None, field.buffer.read())
@@ -562,7 +565,7 @@ class Tape(StepRecorder):
         self._met.add(field)
         self._touched.add(storage)
         origin = field.origin
-        twin = None if storage.graded is None else storage.graded()
+        twin = storage.graded_field
         # A launch may read or write the gradient of a field that has not been met yet.
         owner = None if storage.gradient_of is None else storage.gradient_of()
         for one in (origin, owner) if twin is origin else (origin, twin, owner):
@@ -938,7 +941,7 @@ def _check_twin(field: Field) -> None:
     Raises:
         TapeError: Another field with the same memory has the gradient, which would miss the write.
     """
-    twin = None if field.storage.graded is None else field.storage.graded()
+    twin = field.storage.graded_field
     if twin is not None and twin is not field.origin and twin.has_grads:
         raise TapeError(
             f"{field!r} shares its memory with {twin!r}, which has a gradient. A write through "

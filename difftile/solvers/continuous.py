@@ -14,8 +14,9 @@ import numpy.typing as npt
 from difftile.diagnostics import GradientCut, NotConverged, SolverError, TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import zeros_like
-from difftile.fields.field import Field, scratch
+from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
+from difftile.fields.storage import scratch
 from difftile.ir.types import is_float
 from difftile.linearization.derivatives import push, push_pull
 from difftile.linearization.pullback import Pullback

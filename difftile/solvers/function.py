@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from difftile.fields.field import Field, Storage
-from difftile.fields.split import up_to_date
+from difftile.fields.field import Field
+from difftile.fields.halos import up_to_date
+from difftile.fields.storage import Storage
 from difftile.linearization.pullback import Pullback
 from difftile.solvers.state import State
 from difftile.solvers.vectors import Vector, read, write

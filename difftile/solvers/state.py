@@ -15,8 +15,9 @@ from difftile.diagnostics import FieldError, brief
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import field_of, is_array
 from difftile.fields.create import empty_like, zeros_like
-from difftile.fields.field import Field, scratch
-from difftile.fields.split import exchange, up_to_date
+from difftile.fields.field import Field
+from difftile.fields.halos import exchange, up_to_date
+from difftile.fields.storage import scratch
 from difftile.fields.structs import Member, StructField
 from difftile.ir.types import Type, is_float
 from difftile.launch.overlaps import check_apart

@@ -10,8 +10,9 @@ from typing import Any
 import numpy.typing as npt
 
 from difftile.diagnostics import GradientCut
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.recording import Recording
+from difftile.fields.storage import Storage
 from difftile.ir.types import is_float
 from difftile.linearization.sweep import TANGENT, Sweep
 from difftile.recording.opaque import OpaqueStep, Use

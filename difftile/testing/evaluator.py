@@ -14,7 +14,7 @@ import numpy.typing as npt
 from difftile.diagnostics import GradientCut, LaunchError, RankError, TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.derived import DerivedField
-from difftile.fields.field import zero_grads
+from difftile.fields.gradients import zero_grads
 from difftile.ir.types import is_float
 from difftile.launch.streams import STREAMS
 from difftile.ranks import current

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.rows import Rows
+from difftile.fields.storage import Storage
 from difftile.fields.structs import StructField
 from difftile.frontend.captures import default_values
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from difftile.compile.func import forget_launches
 from difftile.fields.create import CREATION, zeros_like
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
+from difftile.fields.storage import Storage
 from difftile.ir.types import F64, Type, field_type, is_float, numpy_dtype, scalar_of, with_scalar
 from difftile.substrate import Buffer, current_session, unpin
 from difftile.testing.naming import FieldNames

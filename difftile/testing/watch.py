@@ -7,8 +7,9 @@ from contextlib import contextmanager
 
 from difftile.diagnostics import Label, render
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.recording import AccessObserver, Recording
+from difftile.fields.storage import Storage
 from difftile.ir.facts import arrays_loaded
 from difftile.ir.nodes import Let, Ruled
 from difftile.ir.walk import walk

@@ -29,8 +29,9 @@ from difftile.diagnostics import TapeError
 from difftile.distributed.messaging import Part, Posted
 from difftile.distributed.split_rows import SplitRows
 from difftile.fields.create import zeros
-from difftile.fields.field import Field, Storage, scratch
+from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, Recording, no_grad
+from difftile.fields.storage import Storage, scratch
 from difftile.ir.types import I32, Type
 from difftile.prefix_sums import Scan
 from difftile.ranks import current

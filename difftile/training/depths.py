@@ -12,7 +12,8 @@ import difftile.lang as ti
 from difftile.datasets.dataset import Dataset, View
 from difftile.diagnostics import DatasetError
 from difftile.fields.create import from_numpy, zeros
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
+from difftile.fields.storage import Storage
 from difftile.render.splatter import Rendering
 from difftile.runtime.kernel import kernel
 from difftile.training.options import Options

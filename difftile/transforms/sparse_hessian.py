@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from difftile.diagnostics import LaunchError
-from difftile.fields.field import Field, Storage, make, scratch
+from difftile.fields.field import Field, make
 from difftile.fields.numbers import Number
 from difftile.fields.recording import RECORDING, Recording
+from difftile.fields.storage import Storage, scratch
 from difftile.fields.structs import StructField
 from difftile.ir.nodes import Var
 from difftile.ir.types import I32, is_float, scalar_of, shape_of
