@@ -190,7 +190,7 @@ def _reversed(act: Callable[[Any], None]) -> tuple[Any, Any]:
     y = dt.from_numpy(np.zeros(N), grad=True)
     with dt.Tape() as tape:
         perform(Stray(x, y, lambda self, then: act(then) if then is not None else None))
-    step = tape._history.entries[0].opaque.step  # type: ignore[attr-defined]
+    step = tape._recorder.history.entries[0].opaque.step  # type: ignore[attr-defined]
     step.act = lambda self, then: act((then[x], then[y]))
     tape.backward({y: 1.0})
     return x, y

@@ -39,7 +39,7 @@ def recorded(steps: int, **options: Any) -> tuple[dt.Tape, dt.Field]:
 
 
 def trace_of(tape: dt.Tape) -> Trace:
-    return Trace(tape._history.steps())
+    return Trace(tape._recorder.history.steps())
 
 
 def test_repetitions_are_folded_within_one_another() -> None:
@@ -109,7 +109,7 @@ def test_a_fused_run_is_drawn_as_its_launches() -> None:
             for _ in range(8 // count):
                 perform_run(Run((launch,), (values,), count, {}))
         if count > 1:
-            assert len(list(tape._history.steps())) == 1, "the run was not fused"
+            assert len(list(tape._recorder.history.steps())) == 1, "the run was not fused"
         (loop,) = trace_of(tape).folded()
         assert isinstance(loop, Loop) and loop.times == 8
         (item,) = loop.body

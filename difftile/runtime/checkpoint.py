@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from difftile.diagnostics import LaunchError, brief
 from difftile.fields.recording import RECORDING
-from difftile.runtime.tape import Tape
+from difftile.runtime.tape_recorder import TapeRecorder
 from difftile.tracebacks import boundary
 
 _P = ParamSpec("_P")
@@ -41,7 +41,7 @@ def checkpoint(function: Any = None) -> Any:
     @boundary
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         tape = RECORDING.get().recorder
-        if not isinstance(tape, Tape):
+        if not isinstance(tape, TapeRecorder):
             return function(*args, **kwargs)
         with tape.region():
             return function(*args, **kwargs)

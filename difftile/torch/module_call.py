@@ -22,7 +22,7 @@ from difftile.ir.types import is_float
 from difftile.recording.opaque import OpaqueStep
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.runtime.operands import fingerprint
-from difftile.runtime.tape import Tape
+from difftile.runtime.tape_recorder import TapeRecorder
 from difftile.torch.graphs import graph_nbytes, other_leaves
 from difftile.torch.library import Tensor, torch
 from difftile.torch.module_state import CallState, changed_since
@@ -62,9 +62,9 @@ class Derivatives:
         if recorder is None or recording.constant:
             return Derivatives(False, again=recorder is not None)
         parameters = torch.is_grad_enabled()
-        if isinstance(recorder, Tape):
+        if isinstance(recorder, TapeRecorder):
             return Derivatives(True, of_parameters=parameters, again=recorder.runs_again)
-        nested = parameters and any(isinstance(one, Tape) for one in recording.hidden)
+        nested = parameters and any(isinstance(one, TapeRecorder) for one in recording.hidden)
         return Derivatives(True, of_all=True, again=True, nested=nested)
 
 
