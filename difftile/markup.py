@@ -10,7 +10,7 @@ from typing import ParamSpec
 _P = ParamSpec("_P")
 
 
-class Text(str):
+class PromptText(str):
     """A text of several lines, which a prompt shows without quotes or escapes."""
 
     __slots__ = ()
@@ -22,12 +22,12 @@ class Text(str):
         return html_text(self)
 
 
-def prompt_text(function: Callable[_P, str]) -> Callable[_P, Text]:
-    """Return the result of a function as `Text`; a decorator."""
+def prompt_text(function: Callable[_P, str]) -> Callable[_P, PromptText]:
+    """Return the result of a function as `PromptText`; a decorator."""
 
     @functools.wraps(function)
-    def shown(*args: _P.args, **kwargs: _P.kwargs) -> Text:
-        return Text(function(*args, **kwargs))
+    def shown(*args: _P.args, **kwargs: _P.kwargs) -> PromptText:
+        return PromptText(function(*args, **kwargs))
 
     return shown
 

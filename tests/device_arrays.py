@@ -90,12 +90,14 @@ def device_arrays(
     def start_as_device(arch: str, settings: Any, stream: int) -> Any:
         return dataclasses.replace(start(arch, settings, stream), on_host=False, warps=warps)
 
-    def memory_of(ndarray: Any) -> cuda.Memory | None:
+    def memory_of(ndarray: Any) -> cuda.CudaMemory | None:
         arr = ndarray.arr
         program: Any = private.impl.get_runtime().prog
         address = program.get_ndarray_data_ptr_as_int(arr)
         found: Any = HostDriver()
-        return cuda.Memory(found, address, arr.nelement() * arr.element_size()) if driver else None
+        return (
+            cuda.CudaMemory(found, address, arr.nelement() * arr.element_size()) if driver else None
+        )
 
     try:
         with (

@@ -128,6 +128,16 @@ FLOORS: dict[str, dict[str, set[str]]] = {
         },
     }
 }
+# The names of classes that stand in several modules; all others have one.
+SAME_NAMES = {
+    # The types of programs, and what kernels and Python call those.
+    *("Matrix", "Vector", "Struct"),
+    # A step of a schedule, and what it stands for.
+    *("Grid", "Rows", "VectorMath"),
+    # Public in several packages.
+    *("Backend", "Optimiser", "Part", "View"),
+    *("NativeKernel", "Run", "Schedule", "_Part"),
+}
 # The folders next to the library. `difftile` stands for its public API.
 ALLOWED_OUTSIDE: dict[str, set[str]] = {
     "scenes": {"difftile"},  # and no other scene: each file is there to be copied

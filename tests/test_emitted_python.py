@@ -29,7 +29,7 @@ from difftile.passes import by_warps, interleave, split_index_sets, unroll_and_j
 from difftile.passes.bounds import unchecked
 from difftile.passes.inline_primals import inline_primals
 from difftile.passes.optimise import normalise
-from difftile.passes.privatise import Plan, privatise, scatters_of
+from difftile.passes.privatise import ScatterPlan, privatise, scatters_of
 from difftile.passes.rows import in_rows
 from difftile.passes.spread import spread
 from difftile.passes.stages import split
@@ -88,7 +88,7 @@ def _in_parts(program: Program) -> Formed:
 
 def _in_copies(program: Program) -> Formed:
     copied = tuple(scatter for scatter in scatters_of(program) if scatter.op is not None)
-    program, _ = privatise(program, Plan(copied=copied), 3)
+    program, _ = privatise(program, ScatterPlan(copied=copied), 3)
     return program, emitted(program, threads=_THREADS)
 
 

@@ -6,7 +6,7 @@ import random
 from itertools import product
 
 from difftile.passes.affine import Affine
-from difftile.passes.integers import Constraint, System, at_least, solve, zero
+from difftile.passes.integers import FormConstraint, System, at_least, solve, zero
 
 
 def _random_system(rng: random.Random) -> tuple[System, list[range]]:
@@ -16,10 +16,10 @@ def _random_system(rng: random.Random) -> tuple[System, list[range]]:
         ranges.append(range(low, low + rng.randint(1, 5)))
         system.unknown(ranges[-1][0], ranges[-1][-1])
 
-    def constraint() -> Constraint:
+    def constraint() -> FormConstraint:
         factors = {v: rng.randint(-4, 4) for v in range(len(ranges))}
         form = Affine({v: f for v, f in factors.items() if f}, rng.randint(-6, 6))
-        return Constraint(form, rng.random() < 0.5)
+        return FormConstraint(form, rng.random() < 0.5)
 
     system.constraints = [constraint() for _ in range(rng.randint(0, 3))]
     system.choices = [
@@ -29,7 +29,7 @@ def _random_system(rng: random.Random) -> tuple[System, list[range]]:
     return system, ranges
 
 
-def _holds(one: Constraint, values: tuple[int, ...]) -> bool:
+def _holds(one: FormConstraint, values: tuple[int, ...]) -> bool:
     value = one.form.value(values.__getitem__)
     return value == 0 if one.is_zero else value >= 0
 

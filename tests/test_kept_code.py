@@ -27,7 +27,7 @@ from difftile.ir.nodes import Var
 from difftile.ir.types import F64
 from difftile.schedule import analysis
 from difftile.substrate import kept_code, kept_for, variants
-from difftile.substrate.kept_code import Kept
+from difftile.substrate.kept_code import KeptResults
 from tests import edited_programs, fusing, harness, programs
 from tests.edited_programs import end, keeping
 
@@ -237,7 +237,7 @@ def test_processes(tmp_path: Path) -> None:
     assert len(files_in(tmp_path)) == 6
 
 
-def made(folder: Path, number: int = 1) -> Kept:
+def made(folder: Path, number: int = 1) -> KeptResults:
     """Return results with an entry of their own."""
     found = kept_for(folder, (), (number,))
     found.get("key", lambda: "x" * 1000)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from difftile.releases import RELEASES
-from difftile.substrate.spellings import SPELLINGS, Call, Method, Spelling
-from tests.layers import ALLOWED, ALLOWED_OUTSIDE, FLOORS
+from difftile.substrate.spellings import SPELLINGS, CallSpelling, Method, Spelling
+from tests.layers import ALLOWED, ALLOWED_OUTSIDE, FLOORS, SAME_NAMES
 
 pytestmark = pytest.mark.always
 
@@ -178,7 +178,7 @@ def test_only_the_substrate_spells_ops() -> None:
 
 
 def _is_named(spelling: Spelling) -> bool:
-    return isinstance(spelling, Call) and not spelling.source
+    return isinstance(spelling, CallSpelling) and not spelling.source
 
 
 @cache
@@ -272,3 +272,13 @@ def _run_time_imports(file: Path) -> set[str]:
         for inner in stmt.body
     }
     return {one.module for one in imports_of(file) if one.line not in lines}
+
+
+def test_a_name_stands_for_one_class() -> None:
+    modules: dict[str, set[Path]] = {}
+    for file in FILES:
+        if file.suffix == ".py":
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    modules.setdefault(node.name, set()).add(file)
+    assert {name for name, files in modules.items() if len(files) > 1} == SAME_NAMES

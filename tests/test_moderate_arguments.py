@@ -28,7 +28,7 @@ from difftile.substrate import variants
 from difftile.substrate.backend import VectorMath
 from difftile.substrate.compiler import backend
 from difftile.substrate.emit import Emitted, emit
-from difftile.substrate.spellings import Template
+from difftile.substrate.spellings import TextSpelling
 from difftile.substrate.vector_functions import LIMITS
 from tests import harness, programs
 from tests.harness import vectors
@@ -495,7 +495,7 @@ def test_programs_with_polynomials_that_are_wrong_from_a_limit_on(
             if op in limits:
                 ops[out] = f"{op} of {out.type}"
                 right = f"vector_math.{op}({{0}}, ti.{out.type})"
-                wrong[ops[out]] = Template(f"ti.select(ti.abs({{0}}) < 0.4, {right}, 12345.0)")
+                wrong[ops[out]] = TextSpelling(f"ti.select(ti.abs({{0}}) < 0.4, {right}, 12345.0)")
         return emit(replace(made, polynomials=ops), *given, polynomials=wrong, **options)
 
     monkeypatch.setattr(VectorMath, "polynomials", low)

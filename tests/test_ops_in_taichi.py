@@ -32,7 +32,7 @@ from difftile.ops.check import check
 from difftile.ops.table import ELEMENTWISE, OPS
 from difftile.passes.fold import fold
 from difftile.substrate import CompiledProgram
-from difftile.substrate.spellings import SPELLINGS, Call, Template, written
+from difftile.substrate.spellings import SPELLINGS, CallSpelling, TextSpelling, written
 from tests.op_programs import (
     Case,
     Values,
@@ -220,7 +220,7 @@ def test_no_row_is_spelled_in_the_default_precision_of_taichi() -> None:
         if op.arity and accepted(op, (I32,) * op.arity) and not accepted(op, (F64,) * op.arity):
             continue
         spelling = SPELLINGS[op.name]
-        if isinstance(spelling, (Call, Template)):
+        if isinstance(spelling, (CallSpelling, TextSpelling)):
             text = written(spelling, "abcd") + getattr(spelling, "source", "")
             for name in re.findall(r"ti\.([\w.]+)\(", text):
                 function = operator.attrgetter(name)(ti)
@@ -233,7 +233,7 @@ def test_each_op_has_one_spelling() -> None:
 
 def test_functions_that_spellings_call_exist() -> None:
     for spelling in SPELLINGS.values():
-        if isinstance(spelling, Call) and not spelling.source:
+        if isinstance(spelling, CallSpelling) and not spelling.source:
             module, _, name = spelling.function.partition(".")
             own = f"difftile.substrate.family.{module}"
             owner = ti if module == "ti" else importlib.import_module(own)

@@ -16,7 +16,7 @@ from difftile.ir.nodes import Array
 from difftile.ir.types import F32, FieldType
 from difftile.passes.privatise import ATOMICS, Scatter
 from difftile.schedule import choose as choosing
-from difftile.schedule.scatters import Choice, rows_of
+from difftile.schedule.scatters import ScatterChoice, rows_of
 from difftile.schedule.work import LoopWork
 from tests.harness import many_threads
 
@@ -71,9 +71,9 @@ def test_sums_over_worlds_have_the_same_bits_on_any_number_of_threads() -> None:
             np.testing.assert_array_equal(one, other, str(key))
 
 
-def in_rows_always(scatters: Any, loops: Any, shapes: Any, **_: Any) -> Choice:
+def in_rows_always(scatters: Any, loops: Any, shapes: Any, **_: Any) -> ScatterChoice:
     """Let the CPU add up as a device does."""
-    return Choice(rows_of(scatters, loops, shapes), 0.0, 0.0)
+    return ScatterChoice(rows_of(scatters, loops, shapes), 0.0, 0.0)
 
 
 @pytest.mark.usefixtures("sessions")

@@ -14,7 +14,7 @@ import taichi as ti
 import difftile as dt
 from difftile.ir.printer import Names
 from difftile.schedule.steps import Spread
-from difftile.substrate.parallel import Part, Range, open_part
+from difftile.substrate.parallel import LoopPart, Range, open_part
 from tests import harness
 
 TI = SimpleNamespace(max=max, min=min, cast=lambda number, _: number, i32=None, i64=None)
@@ -29,7 +29,7 @@ def parts_of(
         Range(str(start), str(start + length), str(length) if length >= 0 else f"({length})")
         for start, length in zip(starts, lengths, strict=True)
     ]
-    part = Part("part", threads)
+    part = LoopPart("part", threads)
     lines = open_part(Names(frozenset(indices)), indices, axes, part)
     depth = 0
     text: list[str] = []

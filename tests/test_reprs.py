@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 import difftile as dt
-from difftile.markup import Text, html_table
+from difftile.markup import PromptText, html_table
 
 
 class Cells(HTMLParser):
@@ -145,7 +145,7 @@ def test_optimisers() -> None:
 
 
 def test_texts_are_shown_as_they_are() -> None:
-    text = Text("a\n  <b>")
+    text = PromptText("a\n  <b>")
     assert repr(text) == "a\n  <b>"
     assert text == "a\n  <b>"
     assert Cells(text._repr_html_()).text == text

@@ -18,7 +18,7 @@ from difftile.diagnostics import FieldError, OutOfMemory
 from difftile.ir.nodes import Array
 from difftile.ir.types import F32, FieldType
 from difftile.passes.privatise import ATOMICS, Scatter
-from difftile.schedule.scatters import STRATEGIES, Choice, choose
+from difftile.schedule.scatters import STRATEGIES, ScatterChoice, choose
 from difftile.schedule.work import LoopWork
 from difftile.substrate import calibration, current_session
 from difftile.substrate.calibration import DEFAULT, Costs, plausible, read_costs, write_costs
@@ -196,7 +196,9 @@ def scattered(x, index, y):
 # The choice
 
 
-def _choice(added: float, size: int, *, threads: int = 16, steps: float | None = None) -> Choice:
+def _choice(
+    added: float, size: int, *, threads: int = 16, steps: float | None = None
+) -> ScatterChoice:
     target = Array("y", FieldType(F32, 1))
     return choose(
         (Scatter(0, target, "add"),),

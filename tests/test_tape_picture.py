@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import difftile as dt
-from difftile.diagnosis.trace import Item, Loop, Trace
+from difftile.diagnosis.trace import Item, RepeatedItems, Trace
 from difftile.launch.run import Run
 from difftile.runtime.perform_run import perform_run
 
@@ -47,10 +47,10 @@ def test_repetitions_are_folded_within_one_another() -> None:
     trace = trace_of(tape)
     assert [name for name, _ in trace.rows()] == ["v", "x", "loss"]
     steps, last = trace.folded()
-    assert isinstance(steps, Loop) and isinstance(last, Item)
+    assert isinstance(steps, RepeatedItems) and isinstance(last, Item)
     assert steps.times == 5
     write, inner = steps.body
-    assert isinstance(write, Item) and isinstance(inner, Loop)
+    assert isinstance(write, Item) and isinstance(inner, RepeatedItems)
     assert (write.name, inner.times) == ("write", 3)
     (launch,) = inner.body
     assert isinstance(launch, Item)
@@ -111,7 +111,7 @@ def test_a_fused_run_is_drawn_as_its_launches() -> None:
         if count > 1:
             assert len(list(tape._recorder.history.steps())) == 1, "the run was not fused"
         (loop,) = trace_of(tape).folded()
-        assert isinstance(loop, Loop) and loop.times == 8
+        assert isinstance(loop, RepeatedItems) and loop.times == 8
         (item,) = loop.body
         assert isinstance(item, Item)
         assert item.nbytes == tape.nbytes > 0

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from difftile.ad.effects import without_effects
-from difftile.ad.reverser import Reverser, Weights
+from difftile.ad.reverser import LoopWeights, Reverser
 from difftile.diagnostics import Label, NotDifferentiable
 from difftile.ir.facts import defined_in
 from difftile.ir.nodes import (
@@ -105,7 +105,7 @@ class _Passes:
         r, b, array = self.r, self.r.b, self.array
         result, bar, share = r.after[array], r.bars[array], self._temp("share")
         top = self._temp("top") if anew else None
-        r.weights[array] = Weights(share, top=top)
+        r.weights[array] = LoopWeights(share, top=top)
 
         def own(value: Value) -> Value:
             return value if top is None else b.call("exact", value)
@@ -143,7 +143,7 @@ class _Passes:
         """Multiply the factors that are not zero, and count the others."""
         r, b, array = self.r, self.r.b, self.array
         bar, product, zeros = r.bars[array], self._temp("product"), self._temp("zeros")
-        r.weights[array] = Weights(product, zeros)
+        r.weights[array] = LoopWeights(product, zeros)
 
         def parts(value: Value) -> tuple[Value, Value]:
             one, nothing = Const(1.0, value.type), zero(value.type)

@@ -120,10 +120,10 @@ def local_terms(
     cells = set(outputs | varying)
     while more := {w.array for w in active_writes(program, {*wrt, *cells})} - cells:
         cells |= more
-    return _Finder(program, wrt, outputs, frozenset(cells), element).found()
+    return _TermFinder(program, wrt, outputs, frozenset(cells), element).found()
 
 
-class _Finder:
+class _TermFinder:
     def __init__(
         self,
         program: Program,

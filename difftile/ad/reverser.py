@@ -34,7 +34,7 @@ from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class LoopWeights:
     """The arrays that the passes before the reverse of a parallel loop leave for a field.
 
     Args:
@@ -112,7 +112,7 @@ class Reverser:
     masked: set[Value] = field(default_factory=set[Value])
     repeated: dict[Var, Var] = field(default_factory=dict[Var, Var])
     trips: dict[int, Var] = field(default_factory=dict[int, Var])
-    weights: dict[Array, Weights] = field(default_factory=dict[Array, Weights])
+    weights: dict[Array, LoopWeights] = field(default_factory=dict[Array, LoopWeights])
     returned: dict[Var, Combine] = field(default_factory=dict[Var, Combine])
     backwards: bool = False
     logs: dict[Var, ComponentLog] = field(default_factory=dict[Var, ComponentLog])

@@ -17,7 +17,7 @@ from difftile.compile.func import Func
 from difftile.diagnostics import DifftileError, FieldError, LaunchError
 from difftile.runtime.kernel import Kernel
 from difftile.runtime.measured_schedules import (
-    Measured,
+    MeasuredSteps,
     measured_schedules,
     measurements_report,
 )
@@ -45,7 +45,7 @@ class ExplainRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundKernel:
     """A kernel in a file.
 
     Args:
@@ -109,17 +109,17 @@ def inspect(task: ExplainRequest, parser: Parser) -> int:
 # Finding kernels
 
 
-def kernels_of(module: ModuleType) -> list[Found]:
+def kernels_of(module: ModuleType) -> list[FoundKernel]:
     """Return the kernels that a file itself defines, in order of their lines."""
-    found: list[Found] = []
+    found: list[FoundKernel] = []
     for name, value in vars(module).items():
         if isinstance(value, Kernel):
-            found.append(Found(name, value))
+            found.append(FoundKernel(name, value))
         elif isinstance(value, type) and value.__module__ == module.__name__:
             bases = reversed(value.__mro__)
             members = {key: member for base in bases for key, member in vars(base).items()}
             found += [
-                Found(f"{name}.{key}", member, value)
+                FoundKernel(f"{name}.{key}", member, value)
                 for key, member in members.items()
                 if isinstance(member, Kernel)
             ]
@@ -128,15 +128,15 @@ def kernels_of(module: ModuleType) -> list[Found]:
     return sorted(distinct.values(), key=_line)
 
 
-def _line(found: Found) -> int:
+def _line(found: FoundKernel) -> int:
     return found.kernel.function.__code__.co_firstlineno
 
 
-def _parameters(found: Found) -> list[str]:
+def _parameters(found: FoundKernel) -> list[str]:
     return list(signature(found.kernel.function).parameters)
 
 
-def _named(task: ExplainRequest, module: ModuleType, parser: Parser) -> Found:
+def _named(task: ExplainRequest, module: ModuleType, parser: Parser) -> FoundKernel:
     assert task.kernel is not None
     first, *rest = task.kernel.split(".")
     value: Any = getattr(module, first, None)
@@ -145,7 +145,7 @@ def _named(task: ExplainRequest, module: ModuleType, parser: Parser) -> Found:
         owner = value if isinstance(value, type) else None
         value = None if value is None else getattr_static(value, name, None)
     if isinstance(value, Kernel):
-        return Found(task.kernel, value, owner)
+        return FoundKernel(task.kernel, value, owner)
     if isinstance(value, Func):
         parser.error(f"'{task.kernel}' is a func: explain a kernel that calls it")
     if value is not None:
@@ -159,7 +159,7 @@ def _named(task: ExplainRequest, module: ModuleType, parser: Parser) -> Found:
 # Explaining them
 
 
-def _of_last_launch(found: Found) -> str | None:
+def _of_last_launch(found: FoundKernel) -> str | None:
     """Return the explanation of the last launch, or None if there is none."""
     try:
         found.kernel.source()  # a kernel without parameters can be explained without a launch, too
@@ -169,7 +169,7 @@ def _of_last_launch(found: Found) -> str | None:
 
 
 def _explained(
-    found: Found, task: ExplainRequest, module: ModuleType, said: dict[str, Specimen] | None
+    found: FoundKernel, task: ExplainRequest, module: ModuleType, said: dict[str, Specimen] | None
 ) -> str:
     kernel = found.kernel
     last = _of_last_launch(found) if said is None else None
@@ -200,7 +200,7 @@ def _explained(
     return "\n\n".join(parts)
 
 
-def _measured(found: Found, task: ExplainRequest) -> str:
+def _measured(found: FoundKernel, task: ExplainRequest) -> str:
     """Return a table of the steps that the loops of the last launch can have, with their times."""
     _of_last_launch(found)
     launch = found.kernel.latest_launch
@@ -209,7 +209,7 @@ def _measured(found: Found, task: ExplainRequest) -> str:
         raise Unclear(f"--try needs a launch of '{found.name}'{more}")
     if not launch.session.schedules:
         raise Unclear("--try measures compiled code: leave debug=True and arch='python' out")
-    measured: list[Measured] = []
+    measured: list[MeasuredSteps] = []
     for one in measured_schedules(launch):
         place = f"{found.name}, {one.stage}, line {one.line}"
         print(f"{place}: {one.steps}: {one.seconds * 1e3:.4f} ms", file=sys.stderr, flush=True)

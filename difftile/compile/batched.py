@@ -13,7 +13,7 @@ from difftile.compile.meanings import meaning_of
 from difftile.diagnostics import KernelError, LaunchError, counted, did_you_mean
 from difftile.fields.array_like import ArrayLike
 from difftile.frontend.lower import Lowered, Signature, as_written, lower
-from difftile.frontend.worlds import Worlds
+from difftile.frontend.worlds import WorldFields
 from difftile.ir.nodes import Block, Const, Program
 from difftile.ir.types import I32, Scalar
 from difftile.ir.walk import Substitution, substitute, with_stmts
@@ -34,7 +34,7 @@ class BatchedBody:
 
     one: Definition
     count: int
-    worlds: Worlds
+    worlds: WorldFields
 
     @property
     def takes_elements(self) -> bool:

@@ -21,11 +21,11 @@ from difftile.ir.walk import size_of, walk
 from difftile.ops.vocabulary import FieldMeaning, PythonFunction, RuleMeaning
 from difftile.passes.bind_gradients import bind_gradients
 from difftile.passes.bounds import guard, unchecked
-from difftile.passes.conflicts import Doubt, clashes, races
+from difftile.passes.conflicts import PossibleConflict, clashes, races
 from difftile.passes.known_indices import KnownIndices, known_indices
 from difftile.passes.lane_conflicts import check_lanes
 from difftile.passes.optimise import normalise
-from difftile.substrate import Kept, Native, Session, kept_for
+from difftile.substrate import KeptResults, Native, Session, kept_for
 from difftile.uncollected import uncollected
 
 
@@ -102,7 +102,7 @@ def compile_function(
 
 def _analysed(
     lowered: Lowered, session: Session, *, is_rule: bool
-) -> tuple[Derived, Program, KnownIndices | None, list[Doubt]]:
+) -> tuple[Derived, Program, KnownIndices | None, list[PossibleConflict]]:
     """Return the program of a function, its normal form, and what is checked at launches."""
     written = derive(lowered.program)
     derived = bind_gradients(written) if is_rule else primal(written)
@@ -121,7 +121,7 @@ def _analysed(
     return derived, program, tests, doubts
 
 
-def _kept(lowered: Lowered, session: Session, *, is_rule: bool) -> Kept:
+def _kept(lowered: Lowered, session: Session, *, is_rule: bool) -> KeptResults:
     """Return what is kept on disk of a lowered function.
 
     The launch knows the parameters and hidden fields as the frontend has made them.

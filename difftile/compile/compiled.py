@@ -15,7 +15,7 @@ from difftile.records import dataclass
 from difftile.schedule.finish import finish
 from difftile.substrate import (
     CompiledProgram,
-    Kept,
+    KeptResults,
     Native,
     Session,
     Speculation,
@@ -28,7 +28,7 @@ from difftile.uncollected import uncollected
 def compiled(
     program: Program,
     native: Native | None = None,
-    kept: Kept | None = None,
+    kept: KeptResults | None = None,
     key: tuple[object, ...] = (),
 ) -> CompiledProgram:
     """Return a program finished and ready to be launched.
@@ -40,7 +40,7 @@ def compiled(
         key: Its name there.
     """
     session = current_session()
-    forms = _Forms(program, session, kept or Kept(), key)
+    forms = _Forms(program, session, kept or KeptResults(), key)
     return forms.usual(native) if session.schedules else forms.only()
 
 
@@ -57,7 +57,7 @@ class _Forms:
 
     program: Program
     session: Session
-    kept: Kept
+    kept: KeptResults
     key: tuple[object, ...]
 
     def usual(self, native: Native | None) -> CompiledProgram:

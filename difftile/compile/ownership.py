@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from difftile.ir.nodes import Array, Var
-from difftile.passes.conflicts import Doubt
+from difftile.passes.conflicts import PossibleConflict
 
 _MOST = 4096  # sets of sizes and numbers that are remembered
 
@@ -19,7 +19,9 @@ class Ownership:
         position: The position of each parameter of the kernel in the values of a launch.
     """
 
-    def __init__(self, doubts: Sequence[Doubt], position: Mapping[Array | Var, int]) -> None:
+    def __init__(
+        self, doubts: Sequence[PossibleConflict], position: Mapping[Array | Var, int]
+    ) -> None:
         self._doubts = doubts
         leaves = dict.fromkeys(leaf for doubt in doubts for leaf in doubt.leaves)
         self._sizes = [
@@ -56,6 +58,8 @@ class Ownership:
         self._settled.add(key)
 
 
-def ownership(doubts: Sequence[Doubt], position: Mapping[Array | Var, int]) -> Ownership | None:
+def ownership(
+    doubts: Sequence[PossibleConflict], position: Mapping[Array | Var, int]
+) -> Ownership | None:
     """Return the check of launches; None without doubts."""
     return Ownership(doubts, position) if doubts else None

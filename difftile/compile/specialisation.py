@@ -18,10 +18,10 @@ from difftile.ir.derived import Derived, Same
 from difftile.ir.nodes import Array, Program, Var
 from difftile.ir.types import BOOL, Type, is_float, shape_of
 from difftile.ir.walk import size_of
-from difftile.passes.conflicts import Doubt
+from difftile.passes.conflicts import PossibleConflict
 from difftile.passes.known_indices import KnownIndices
 from difftile.passes.stages import split
-from difftile.substrate import Kept, Native, Session
+from difftile.substrate import KeptResults, Native, Session
 
 if TYPE_CHECKING:
     from difftile.compile.adjoint_plan import AdjointPlan
@@ -71,16 +71,16 @@ class Specialisation:
         lowered: Lowered,
         session: Session,
         tests: KnownIndices | None,
-        doubts: Sequence[Doubt],
+        doubts: Sequence[PossibleConflict],
         native: Native | None = None,
-        kept: Kept | None = None,
+        kept: KeptResults | None = None,
     ) -> None:
         params, result = derived.program.params, lowered.result
         self.name = name
         self.session = session
         self.captures = lowered.captures
         self.streams = lowered.streams
-        self.kept = kept or Kept()
+        self.kept = kept or KeptResults()
         parts = self.kept.get("stages", lambda: split(program))
         native = native if len(parts) == 1 else None
         self.stages = [

@@ -45,14 +45,14 @@ from difftile.ir.nodes import (
 from difftile.ir.types import is_float
 from difftile.ir.walk import WRITES, walk
 from difftile.passes.batch import batch
-from difftile.passes.conflicts import Doubt, clashes
+from difftile.passes.conflicts import PossibleConflict, clashes
 from difftile.passes.extents import Extents, extents
 from difftile.passes.optimise import pruned, simplify
 from difftile.passes.precedence import stale_loads
 from difftile.passes.versions import late_loads, redirect
 from difftile.passes.windows import Windowed, windowed
 from difftile.records import dataclass
-from difftile.substrate import CompiledProgram, Kept, Native
+from difftile.substrate import CompiledProgram, KeptResults, Native
 from difftile.uncollected import uncollected
 
 
@@ -154,10 +154,10 @@ class DerivedCode:
         self,
         derived: Derived,
         native: Native | None = None,
-        kept: Kept | None = None,
+        kept: KeptResults | None = None,
         key: tuple[object, ...] = (),
     ) -> None:
-        self.derived, self._kept, self._key = derived, kept or Kept(), key
+        self.derived, self._kept, self._key = derived, kept or KeptResults(), key
         self.lengths = None if derived.lengths is None else self._with(derived.lengths, "lengths")
         self._advance: DerivedCode | None = None
         self.code = compiled(derived.program, native, self._kept, key)
@@ -213,10 +213,10 @@ class Stage:
         program: Program,
         number: int,
         native: Native | None = None,
-        kept: Kept | None = None,
+        kept: KeptResults | None = None,
     ) -> None:
         self.number = number
-        self._native, self._kept = native, kept or Kept()
+        self._native, self._kept = native, kept or KeptResults()
         found = self._kept.get(("stage", number), lambda: _accesses(program))
         self.program, self.written, self.loaded, self.loaded_late, self._early = found
         self._codes: dict[Request, DerivedCode | None] = {}
@@ -445,10 +445,10 @@ class Stage:
         return self._kept.get(("cuts", self.number, wanted), found)
 
     @property
-    def _clashes(self) -> list[Doubt]:
+    def _clashes(self) -> list[PossibleConflict]:
         return self._kept.get(("clashes", self.number), lambda: clashes(self.program))
 
-    def clashes(self, wanted: frozenset[Array]) -> list[Doubt]:
+    def clashes(self, wanted: frozenset[Array]) -> list[PossibleConflict]:
         """Return the stores that may meet in one element, and that derivatives would pass through.
 
         Args:

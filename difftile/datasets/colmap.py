@@ -22,7 +22,7 @@ from difftile.files.regular import shown
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class CameraModel:
     """A camera model.
 
     Args:
@@ -44,23 +44,23 @@ class Model:
 
 
 MODELS = {
-    "SIMPLE_PINHOLE": Model(0, 1, 0),
-    "PINHOLE": Model(1, 2, 0),
-    "SIMPLE_RADIAL": Model(2, 1, 1),
-    "RADIAL": Model(3, 1, 2),
-    "OPENCV": Model(4, 2, 4),
-    "OPENCV_FISHEYE": Model(5, 2, 4, "fisheye"),
-    "FULL_OPENCV": Model(6, 2, 8),
-    "FOV": Model(7, 2, 1, "fov"),
-    "SIMPLE_RADIAL_FISHEYE": Model(8, 1, 1, "fisheye"),
-    "RADIAL_FISHEYE": Model(9, 1, 2, "fisheye"),
-    "THIN_PRISM_FISHEYE": Model(10, 2, 8, "thin_prism"),
-    "RAD_TAN_THIN_PRISM_FISHEYE": Model(11, 2, 12, "rad_tan_thin_prism"),
-    "SIMPLE_DIVISION": Model(12, 1, 1, "division"),
-    "DIVISION": Model(13, 2, 1, "division"),
-    "SIMPLE_FISHEYE": Model(14, 1, 0, "fisheye"),
-    "FISHEYE": Model(15, 2, 0, "fisheye"),
-    "EUCM": Model(16, 2, 2, "eucm"),
+    "SIMPLE_PINHOLE": CameraModel(0, 1, 0),
+    "PINHOLE": CameraModel(1, 2, 0),
+    "SIMPLE_RADIAL": CameraModel(2, 1, 1),
+    "RADIAL": CameraModel(3, 1, 2),
+    "OPENCV": CameraModel(4, 2, 4),
+    "OPENCV_FISHEYE": CameraModel(5, 2, 4, "fisheye"),
+    "FULL_OPENCV": CameraModel(6, 2, 8),
+    "FOV": CameraModel(7, 2, 1, "fov"),
+    "SIMPLE_RADIAL_FISHEYE": CameraModel(8, 1, 1, "fisheye"),
+    "RADIAL_FISHEYE": CameraModel(9, 1, 2, "fisheye"),
+    "THIN_PRISM_FISHEYE": CameraModel(10, 2, 8, "thin_prism"),
+    "RAD_TAN_THIN_PRISM_FISHEYE": CameraModel(11, 2, 12, "rad_tan_thin_prism"),
+    "SIMPLE_DIVISION": CameraModel(12, 1, 1, "division"),
+    "DIVISION": CameraModel(13, 2, 1, "division"),
+    "SIMPLE_FISHEYE": CameraModel(14, 1, 0, "fisheye"),
+    "FISHEYE": CameraModel(15, 2, 0, "fisheye"),
+    "EUCM": CameraModel(16, 2, 2, "eucm"),
 }
 UNDISTORT = "undistort the pictures with 'colmap image_undistorter', if it knows the model."
 _NARROWEST = 1e-6  # angle of FOV; below, the lens is a pinhole in double precision [radians]

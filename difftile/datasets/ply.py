@@ -42,7 +42,7 @@ class _Property:
 
 
 @dataclass(slots=True)
-class _Element:
+class _PlyElement:
     name: str
     count: int
     properties: list[_Property] = field(default_factory=list[_Property])
@@ -68,14 +68,14 @@ class _Payload:
     def left(self) -> int:
         return len(self.raw) - self.at
 
-    def cut(self, element: _Element, row: int, expected: str = "") -> NoReturn:
+    def cut(self, element: _PlyElement, row: int, expected: str = "") -> NoReturn:
         raise DatasetError(
             self.path,
             f"ends in row {row} of element '{element.name}'",
             expected or f"{element.count} rows",
         )
 
-    def wrong(self, element: _Element, row: int, found: str, expected: str) -> NoReturn:
+    def wrong(self, element: _PlyElement, row: int, found: str, expected: str) -> NoReturn:
         place = f"row {row} of element '{element.name}'"
         raise DatasetError(self.path, f"{place} is {found}", expected)
 
@@ -124,14 +124,14 @@ def write_ply(path: Path, tables: Mapping[str, Table]) -> None:
     write_bytes(path, header.encode() + b"".join(parts))
 
 
-def _header(path: Path, raw: bytes) -> tuple[bool, list[_Element], int]:
+def _header(path: Path, raw: bytes) -> tuple[bool, list[_PlyElement], int]:
     """Return whether the body is text, the elements, and the end of the header."""
     found = raw.find(b"\n" + _END, 0, _HEADER)
     end = raw.find(b"\n", found + 1)
     if found < 0 or raw[found + 1 : end].rstrip() != _END:
         raise DatasetError(path, "has a header without an end", "a line 'end_header'")
     order = ""
-    elements: list[_Element] = []
+    elements: list[_PlyElement] = []
     for number, line in enumerate(raw[:found].decode("latin-1").split("\n")[1:], 2):
         match line.split():
             case [] | ["comment" | "obj_info", *_]:
@@ -145,7 +145,7 @@ def _header(path: Path, raw: bytes) -> tuple[bool, list[_Element], int]:
                 and count.isdecimal()
                 and len(count) <= _DIGITS
             ):
-                elements.append(_Element(name, int(count)))
+                elements.append(_PlyElement(name, int(count)))
             case ["property", "list", counts, kind, name] if (
                 elements and _is_name(name) and kind in _TYPES and _TYPES.get(counts, "f")[0] != "f"
             ):
@@ -173,7 +173,7 @@ def _is_name(word: str) -> bool:
     return word.isascii() and word.isprintable() and len(word) <= 80
 
 
-def _check_names(path: Path, elements: list[_Element]) -> None:
+def _check_names(path: Path, elements: list[_PlyElement]) -> None:
     names = [element.name for element in elements]
     if len({*names}) != len(names):
         raise DatasetError(path, f"has an element twice: {shown(names)}", "each name once")
@@ -186,7 +186,7 @@ def _check_names(path: Path, elements: list[_Element]) -> None:
             raise DatasetError(path, f"{place} has no properties", "a line 'property float x'")
 
 
-def _binary(body: _Payload, element: _Element) -> Table:
+def _binary(body: _Payload, element: _PlyElement) -> Table:
     kind = element.row
     size = kind.itemsize * element.count
     if body.left < size:
@@ -196,7 +196,7 @@ def _binary(body: _Payload, element: _Element) -> Table:
     return np.frombuffer(body.raw[body.at - size : body.at], kind) if size else np.empty(0, kind)
 
 
-def _text(body: _Payload, element: _Element) -> Table:
+def _text(body: _Payload, element: _PlyElement) -> Table:
     rows = _lines(body, element)
     width = len(element.properties)
     words = [row.split() for row in rows]
@@ -232,7 +232,7 @@ def _are_numbers(words: list[bytes], count: int) -> bool:
     return True
 
 
-def _lines(body: _Payload, element: _Element) -> list[bytes]:
+def _lines(body: _Payload, element: _PlyElement) -> list[bytes]:
     """Return the next lines of a text, one per row, and advance."""
     lines = body.raw[body.at :].split(b"\n", min(element.count, body.left))  # a row has a byte
     rest = lines[element.count :]
@@ -248,7 +248,7 @@ def _lines(body: _Payload, element: _Element) -> list[bytes]:
 # Elements with lists
 
 
-def _pass_lines(body: _Payload, element: _Element) -> None:
+def _pass_lines(body: _Payload, element: _PlyElement) -> None:
     for k, row in enumerate(_lines(body, element)):
         words, at = row.split(), 0
         try:
@@ -262,7 +262,7 @@ def _pass_lines(body: _Payload, element: _Element) -> None:
             body.wrong(element, k, shown(row.decode("utf-8", "replace")), "its numbers and lists")
 
 
-def _pass_rows(body: _Payload, element: _Element) -> None:
+def _pass_rows(body: _Payload, element: _PlyElement) -> None:
     alike = _row_like_first(body, element)
     if alike is not None and alike.itemsize * element.count <= body.left:
         size = alike.itemsize * element.count
@@ -278,7 +278,7 @@ def _pass_rows(body: _Payload, element: _Element) -> None:
                 body.cut(element, k)
 
 
-def _size(body: _Payload, element: _Element, row: int, one: _Property) -> int:
+def _size(body: _Payload, element: _PlyElement, row: int, one: _Property) -> int:
     """Return the number of bytes of a property in the current row."""
     if one.counts is None:
         return one.type.itemsize
@@ -290,7 +290,7 @@ def _size(body: _Payload, element: _Element, row: int, one: _Property) -> int:
     return one.counts.itemsize + number * one.type.itemsize
 
 
-def _row_like_first(body: _Payload, element: _Element) -> np.dtype[Any] | None:
+def _row_like_first(body: _Payload, element: _PlyElement) -> np.dtype[Any] | None:
     """Return the type of rows whose lists have the lengths of the first row, as in most meshes."""
     if not element.count:
         return None

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnosis.origins import Origin
+from difftile.diagnosis.origins import FaultOrigin
 from difftile.records import dataclass
 
 Numbers: TypeAlias = npt.NDArray[Any]
@@ -32,7 +32,7 @@ class NotFinite:
     field: str
     index: tuple[int, ...]
     value: object
-    origin: Origin | None = None
+    origin: FaultOrigin | None = None
     opaque: bool = False
 
 

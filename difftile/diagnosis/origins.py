@@ -34,7 +34,7 @@ from difftile.substrate import op_text
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class FaultOrigin:
     """Where a value became NaN or infinite.
 
     Args:
@@ -65,7 +65,7 @@ class OriginTracker:
     def __init__(
         self, program: Program, contents: Contents, adjoints: Collection[Array] = ()
     ) -> None:
-        self.found: dict[tuple[Array, tuple[int, ...]], Origin] = {}
+        self.found: dict[tuple[Array, tuple[int, ...]], FaultOrigin] = {}
         self._adjoints = adjoints
         self._active = active_values(program, adjoints)
         self._defs: dict[Var, Stmt] = {
@@ -78,7 +78,7 @@ class OriginTracker:
         }
         # By the identity of a value, which stays the same while it goes through joins and carries.
         # The value is held as well, so that its identity is not given to another one.
-        self._known: dict[int, tuple[Any, Origin]] = {}
+        self._known: dict[int, tuple[Any, FaultOrigin]] = {}
 
     def __call__(self, stmt: Stmt, machine: Machine) -> None:
         """Note the origin of a value that a statement has computed."""
@@ -98,11 +98,11 @@ class OriginTracker:
             case _:
                 pass
 
-    def _origin(self, value: Any) -> Origin | None:
+    def _origin(self, value: Any) -> FaultOrigin | None:
         known = self._known.get(id(value))
         return None if known is None else known[1]
 
-    def _of_op(self, let: Let, value: Any, machine: Machine) -> Origin | None:
+    def _of_op(self, let: Let, value: Any, machine: Machine) -> FaultOrigin | None:
         values = [machine.value(arg) for arg in let.args]
         if let.op == "select" and np.ndim(values[0]) == 0:
             return self._origin(values[1] if values[0] else values[2])
@@ -115,14 +115,14 @@ class OriginTracker:
         if bad and not np.isnan(value).any():
             return None  # a literal infinity that went on
         step = f"{op_text(let.op, [shown(v) for v in values])} = {shown(value)}"
-        return Origin(let.span, step, self._inputs(let, machine))
+        return FaultOrigin(let.span, step, self._inputs(let, machine))
 
-    def _of_element(self, load: Load, value: Any, machine: Machine) -> Origin | None:
+    def _of_element(self, load: Load, value: Any, machine: Machine) -> FaultOrigin | None:
         array, where = load.array, machine.index(load.array, load.index)
         origin = self.found.get((array, where[: array.type.ndim]))
         if origin is None and array in self._held:
             text = f"{array.name}{list(where) if where else ''} = {shown(value)}"
-            origin = Origin(load.span, f"{text} before the launch", earlier=True)
+            origin = FaultOrigin(load.span, f"{text} before the launch", earlier=True)
         return origin
 
     def _write(self, stmt: Store | Accumulate | Combine, machine: Machine) -> None:
@@ -138,7 +138,7 @@ class OriginTracker:
         elif key not in self.found:
             held = self._held.get(array)
             if held is None or not np.any(held[element]):
-                self.found[key] = Origin(stmt.span, f"the sum overflows to {shown(now)}")
+                self.found[key] = FaultOrigin(stmt.span, f"the sum overflows to {shown(now)}")
 
     def _inputs(self, let: Let, machine: Machine) -> tuple[str, ...]:
         """Return the operands of an op, in the user's words."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 from difftile.ad.activity import active_values
 from difftile.diagnosis.not_finite import largest
-from difftile.diagnosis.origins import Origin, OriginTracker
+from difftile.diagnosis.origins import FaultOrigin, OriginTracker
 from difftile.diagnosis.sandbox import (
     FEW_STEPS,
     Contents,
@@ -39,7 +39,7 @@ class FaultSearch:
         contents: Contents,
         arrays: Iterable[Array],
         adjoints: tuple[Array, ...],
-    ) -> tuple[Array, tuple[int, ...], Origin] | None:
+    ) -> tuple[Array, tuple[int, ...], FaultOrigin] | None:
         """Return the first element of some arrays that is not finite, and its origin."""
         watched = set(arrays)
         part = self._part_at_fault(program, contents, watched, math.inf)

@@ -49,14 +49,14 @@ class Item:
 
 
 @dataclass(slots=True)
-class Loop:
+class RepeatedItems:
     """A repetition of items."""
 
     body: list[Node]
     times: int
 
 
-Node: TypeAlias = Item | Loop
+Node: TypeAlias = Item | RepeatedItems
 
 
 class Trace:
@@ -186,7 +186,7 @@ class Trace:
                     at += 1
                 else:
                     columns = [_sum(nodes[at + k : end : period]) for k in range(period)]
-                    folded.append(Loop(columns, (end - at) // period))
+                    folded.append(RepeatedItems(columns, (end - at) // period))
                     at = end
             nodes = folded
         return nodes
@@ -207,6 +207,6 @@ def _sum(nodes: Sequence[Node]) -> Node:
         nbytes = sum(item.nbytes for item in items)
         launches = [launch for item in items for launch in item.launches]
         return Item(first.name, first.reads, first.writes, kept, nbytes, launches)
-    loops = [node for node in nodes if isinstance(node, Loop)]
+    loops = [node for node in nodes if isinstance(node, RepeatedItems)]
     bodies = zip(*(loop.body for loop in loops), strict=True)
-    return Loop([_sum(body) for body in bodies], first.times)
+    return RepeatedItems([_sum(body) for body in bodies], first.times)

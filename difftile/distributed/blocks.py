@@ -41,7 +41,7 @@ _LARGEST = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class FileBlock:
     """A box of an array, in a file.
 
     Args:
@@ -69,7 +69,7 @@ class SavedArray:
 
     dtype: np.dtype[Any]
     shape: Index
-    blocks: tuple[Block, ...]
+    blocks: tuple[FileBlock, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
 def _array(value: Value, inside: Folder) -> SavedArray:
     dtype = _dtype(value.member("dtype", "the type of its numbers"))
     shape = _index(value.member("shape", "the shape of an array"))
-    blocks: list[Block] = []
+    blocks: list[FileBlock] = []
     for one in value.member("blocks", "the blocks of an array").items():
         file = one.member("file", "the name of a file")
         inside.within(inside.root, file.text(), value.path, file.place)
@@ -229,7 +229,7 @@ def _array(value: Value, inside: Folder) -> SavedArray:
         ):
             raise one.wrong(f"a box inside of the shape {shape}")
         checksum = one.member("crc32", "a checksum").whole(0, 2**32 - 1)
-        blocks.append(Block(file.text(), at, size, checksum))
+        blocks.append(FileBlock(file.text(), at, size, checksum))
     if sum(math.prod(one.shape) for one in blocks) != math.prod(shape) or _overlap(blocks):
         raise value.wrong(f"blocks that cover the shape {shape}, each element once")
     return SavedArray(dtype, shape, tuple(blocks))
@@ -248,7 +248,7 @@ def _index(value: Value) -> Index:
     return tuple(one.whole(0, _LARGEST) for one in value.items("a list of integers"))
 
 
-def _overlap(blocks: Sequence[Block]) -> bool:
+def _overlap(blocks: Sequence[FileBlock]) -> bool:
     some = [one for one in blocks if math.prod(one.shape)]
     if len(some) < 2 or not some[0].shape:
         return len(some) > 1
@@ -288,7 +288,7 @@ def _slices(starts: Iterable[int], stops: Iterable[int], at: Index) -> tuple[sli
     return tuple(slice(a - o, b - o) for a, b, o in zip(starts, stops, at, strict=True))
 
 
-def _read(path: Path, array: SavedArray, block: Block) -> npt.NDArray[Any]:
+def _read(path: Path, array: SavedArray, block: FileBlock) -> npt.NDArray[Any]:
     """Return the numbers of a block."""
     file = path / block.file
     found = read_array(file)

@@ -19,7 +19,7 @@ Interval = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class HaloPiece:
     """Cells of a halo that one rank owns.
 
     Args:
@@ -77,7 +77,7 @@ class Layout:
             for size, count, one in zip(self.shape, self.ranks, self.coordinates(rank), strict=True)
         )
 
-    def pieces(self, rank: int) -> Iterator[Piece]:
+    def pieces(self, rank: int) -> Iterator[HaloPiece]:
         """Yield the pieces of the halo of a rank; cells outside of the domain are in none."""
         here = self.coordinates(rank)
         along = [list(self._segments(axis, here[axis])) for axis in range(len(self.shape))]
@@ -88,7 +88,7 @@ class Layout:
             ):
                 continue
             owner = self.number([one.position for one in segments])
-            yield Piece(
+            yield HaloPiece(
                 owner,
                 tuple((one.start, one.stop) for one in segments),
                 tuple((one.start - one.shift, one.stop - one.shift) for one in segments),

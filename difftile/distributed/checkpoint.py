@@ -16,8 +16,8 @@ import numpy as np
 from difftile.diagnostics import DatasetError, FieldError, did_you_mean
 from difftile.distributed.blocks import (
     ABOUT,
-    Block,
     Checkpoint,
+    FileBlock,
     Number,
     SavedArray,
     begin,
@@ -31,8 +31,8 @@ from difftile.distributed.blocks import (
 from difftile.distributed.outside import field_of
 from difftile.distributed.saved_items import (
     Contents,
-    Item,
-    Piece,
+    SavedItem,
+    SavedPiece,
     State,
     item_of,
     kind_of,
@@ -73,7 +73,7 @@ def save(path: str | os.PathLike[str], fields: Mapping[str, Any], /, **numbers: 
         RankError: Another rank failed, or did not answer.
     """
     target, rank = Path(path), current().rank
-    items: list[Item] = []
+    items: list[SavedItem] = []
 
     def describe() -> list[Any]:
         items.extend(_items(fields, states, _SAVE))
@@ -143,7 +143,7 @@ def load(
         RankError: Another rank failed, or did not answer.
     """
     check_no_tape(_LOAD)
-    items: list[Item] = []
+    items: list[SavedItem] = []
     saved: list[Checkpoint] = []
     found: dict[str, Contents] = {}
 
@@ -203,7 +203,9 @@ def _states(fields: Mapping[str, Any], what: str) -> dict[str, State | None]:
     return {name: state_of(one) for name, one in fields.items()}
 
 
-def _items(fields: Mapping[str, Any], states: Mapping[str, State | None], what: str) -> list[Item]:
+def _items(
+    fields: Mapping[str, Any], states: Mapping[str, State | None], what: str
+) -> list[SavedItem]:
     items = [item_of(name, one, states[name]) for name, one in fields.items()]
     names = [piece.name for piece in _pieces(items)]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -212,7 +214,7 @@ def _items(fields: Mapping[str, Any], states: Mapping[str, State | None], what: 
     return items
 
 
-def _pieces(items: Sequence[Item]) -> list[Piece]:
+def _pieces(items: Sequence[SavedItem]) -> list[SavedPiece]:
     return [piece for one in items for piece in one.pieces]
 
 
@@ -229,7 +231,7 @@ def _number(name: str, given: Any) -> Number:
     )
 
 
-def _described(piece: Piece) -> list[Any]:
+def _described(piece: SavedPiece) -> list[Any]:
     """Return the facts that other ranks have to know about an array."""
     crc = crc32(np.asarray(piece.read(), order="C"))
     return [piece.name, piece.dtype.str, piece.shape, piece.at, piece.size, piece.rows, crc]
@@ -301,14 +303,14 @@ def _laid_out(
             ranks = [rank for rank, part in enumerate(of_ranks) if math.prod(part[4])]
         counts = [part[4][0] if rows == "own" else 0 for part in of_ranks]
         firsts = [0, *accumulate(counts)]
-        blocks: list[Block] = []
+        blocks: list[FileBlock] = []
         for rank in ranks:
             _, _, _, start, size, _, crc = of_ranks[rank]
             start = start or [0] * len(size)
             if rows == "own":
                 start = [firsts[rank], *start[1:]]
             suffix = "" if at is None else f".{rank}"
-            blocks.append(Block(f"{number}/{file}{suffix}.npy", tuple(start), tuple(size), crc))
+            blocks.append(FileBlock(f"{number}/{file}{suffix}.npy", tuple(start), tuple(size), crc))
         whole = (firsts[-1], *shape[1:]) if rows == "own" else tuple(shape)
         arrays[name] = SavedArray(np.dtype(dtype), whole, tuple(blocks))
         owners[name] = ranks
@@ -318,7 +320,7 @@ def _laid_out(
 # Reading
 
 
-def _read(saved: Checkpoint, item: Item) -> dict[str, Contents]:
+def _read(saved: Checkpoint, item: SavedItem) -> dict[str, Contents]:
     """Return the arrays of an object that this rank needs."""
     if item.owns is None:
         return {
@@ -342,7 +344,9 @@ def _read(saved: Checkpoint, item: Item) -> dict[str, Contents]:
     }
 
 
-def _check_rows(saved: Checkpoint, items: Sequence[Item], counts: Sequence[Sequence[int]]) -> None:
+def _check_rows(
+    saved: Checkpoint, items: Sequence[SavedItem], counts: Sequence[Sequence[int]]
+) -> None:
     """Check that every row is on one rank.
 
     Raises:
@@ -360,7 +364,7 @@ def _check_rows(saved: Checkpoint, items: Sequence[Item], counts: Sequence[Seque
             )
 
 
-def _check_fits(saved: Checkpoint, items: Sequence[Item]) -> None:
+def _check_fits(saved: Checkpoint, items: Sequence[SavedItem]) -> None:
     """Check that a checkpoint has all arrays, of the right shapes and types.
 
     Raises:
@@ -381,7 +385,7 @@ def _check_fits(saved: Checkpoint, items: Sequence[Item]) -> None:
             _check_piece(saved, piece)
 
 
-def _check_text(saved: Checkpoint, piece: Piece) -> None:
+def _check_text(saved: Checkpoint, piece: SavedPiece) -> None:
     array, wanted = saved.arrays.get(piece.name), str(piece.read())
     if array is not None and array.dtype.kind == "U" and not array.shape:
         found = str(read_box(saved, piece.name, (), ()))
@@ -389,7 +393,7 @@ def _check_text(saved: Checkpoint, piece: Piece) -> None:
             raise DatasetError(saved.path, f"has '{piece.name}' = {shown(found)}", shown(wanted))
 
 
-def _check_piece(saved: Checkpoint, piece: Piece) -> None:
+def _check_piece(saved: Checkpoint, piece: SavedPiece) -> None:
     array = saved.arrays.get(piece.name)
     if array is None:
         if piece.outside is not None:

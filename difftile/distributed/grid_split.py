@@ -18,7 +18,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError
 from difftile.distributed.accumulation import add_to, take_out
 from difftile.distributed.boxes import Layout
-from difftile.distributed.messages import Side, pack, unpack, unpack_part
+from difftile.distributed.messages import MessageSide, pack, unpack, unpack_part
 from difftile.distributed.transfer import Part, begin, transfer
 from difftile.fields.field import Field, make
 from difftile.fields.recording import may_vary
@@ -55,7 +55,7 @@ class GridSplit(Split):
         ]
         receives = [(piece.owner, self.local(piece.at)) for piece in layout.pieces(rank)]
         receives.sort(key=lambda one: one[0])
-        self._sends, self._receives = (Side(one, len(box)) for one in (sends, receives))
+        self._sends, self._receives = (MessageSide(one, len(box)) for one in (sends, receives))
         self._free: dict[tuple[Type, int, bool], list[tuple[Field, Field]]] = {}  # messages
 
     def local(self, box: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

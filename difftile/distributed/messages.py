@@ -44,7 +44,7 @@ def unpack_part(part: Any, positions: Any, messages: Any, column: int) -> None:
         part[at] = messages[positions[at], column]
 
 
-class Side:
+class MessageSide:
     """The messages that a rank sends to all others, or receives from them.
 
     Args:

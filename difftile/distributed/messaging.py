@@ -201,7 +201,7 @@ def _room(targets: Sequence[_HostRows], part: Part) -> HostArray:
     return rows[0] if len(rows) == 1 else np.empty(sum(one.nbytes for one in rows), np.uint8)
 
 
-class Returning:
+class ReturningGradients:
     """Gradients on their way back from received elements to the elements that were sent.
 
     Args:

@@ -24,7 +24,7 @@ _SUFFIX = re.compile(r" (before|after) axis \d$")
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class OutsideCells:
     """The cells outside of the domain on one side along an axis.
 
     Args:
@@ -122,11 +122,11 @@ class Outside:
             yield local[known], index[known]
 
 
-def outsides(split: GridSplit) -> list[Outside]:
+def outsides(split: GridSplit) -> list[OutsideCells]:
     """Return the cells outside of the domain, by axis and side, where fields of a grid have any."""
     layout = split.layout
     return [
-        Outside(split, axis, after)
+        OutsideCells(split, axis, after)
         for axis, (width, closed) in enumerate(zip(layout.halo, layout.periodic, strict=True))
         for after in (False, True)
         if width and not closed

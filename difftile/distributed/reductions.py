@@ -85,7 +85,7 @@ def _recorded(name: str, field: Field, count: int) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _ReductionStep:
     """A reduction on a tape.
 
     Args:
@@ -100,11 +100,13 @@ class _Step:
 
 
 _STEPS = {
-    "sum": _Step("sum", "sum", "dist.sum(x.inner.sum(), local=True)"),
-    "mean": _Step("sum", "sum", "dist.sum(x.inner.sum(), local=True) / count"),
-    "min": _Step("min", "min", "dist.min(x.inner.min(), local=True)"),
-    "max": _Step("max", "max", "dist.max(x.inner.max(), local=True)"),
-    "norm": _Step("norm", "sum", "dist.sum(x.inner.norm() ** 2, local=True), and its root"),
+    "sum": _ReductionStep("sum", "sum", "dist.sum(x.inner.sum(), local=True)"),
+    "mean": _ReductionStep("sum", "sum", "dist.sum(x.inner.sum(), local=True) / count"),
+    "min": _ReductionStep("min", "min", "dist.min(x.inner.min(), local=True)"),
+    "max": _ReductionStep("max", "max", "dist.max(x.inner.max(), local=True)"),
+    "norm": _ReductionStep(
+        "norm", "sum", "dist.sum(x.inner.norm() ** 2, local=True), and its root"
+    ),
 }
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError
 from difftile.distributed.blocks import Index
 from difftile.distributed.grid_split import GridSplit
-from difftile.distributed.outside import Outside, outsides
+from difftile.distributed.outside import OutsideCells, outsides
 from difftile.distributed.particles import Particles
 from difftile.distributed.split_rows import SplitRows, cuts
 from difftile.fields.array_like import ArrayLike
@@ -29,7 +29,7 @@ State: TypeAlias = "dict[str, npt.NDArray[Any]]"
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class SavedPiece:
     """An array of an object, and the box of it that this rank has.
 
     Args:
@@ -40,7 +40,7 @@ class Piece:
         at: The index of the box's first element; None for arrays that are the same on all ranks.
         size: The shape of the box.
         rows: For arrays that may have another number of rows in a checkpoint, which of them a rank
-            takes: "all", a "stretch" (see `SplitRows`), or its "own" (see `Item.owns`).
+            takes: "all", a "stretch" (see `SplitRows`), or its "own" (see `SavedItem.owns`).
         outside: The cells outside of the domain that these are; a checkpoint may have none.
     """
 
@@ -51,7 +51,7 @@ class Piece:
     at: Index | None = None
     size: Index = ()
     rows: str = ""
-    outside: Outside | None = None
+    outside: OutsideCells | None = None
 
     def box(self, shape: Index) -> tuple[Index, Index]:
         """Return the first element and the shape of the box to load from an array of a shape."""
@@ -65,7 +65,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class SavedItem:
     """An object that is saved and loaded.
 
     Args:
@@ -79,7 +79,7 @@ class Item:
     """
 
     name: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[SavedPiece, ...]
     put: Callable[[Mapping[str, Contents]], None]
     exchanged: list[Field] = field(default_factory=list[Field])
     communicates: bool = False
@@ -123,7 +123,7 @@ def kind_of(name: object, given: object, what: str) -> str:
     )
 
 
-def item_of(name: str, given: object, state: State | None) -> Item:
+def item_of(name: str, given: object, state: State | None) -> SavedItem:
     """Return the arrays of an object of a known kind.
 
     Args:
@@ -144,11 +144,11 @@ def state_of(given: object) -> State | None:
     return given.state_dict() if isinstance(given, Stateful) else None
 
 
-def _of_field(name: str, given: Any) -> Item:
+def _of_field(name: str, given: Any) -> SavedItem:
     one = cast("ArrayLike", given)
     base = one.base
     if base.split is None:
-        return Item(name, (_whole(name, one),), lambda found: one.from_numpy(found[name]))
+        return SavedItem(name, (_whole(name, one),), lambda found: one.from_numpy(found[name]))
     if one is not base:
         raise FieldError(
             f"'{name}' is a part of a field that is split among ranks: give the field itself."
@@ -165,13 +165,13 @@ def _of_field(name: str, given: Any) -> Item:
                 side.put(contents, found[side.named(name)])
         base.from_numpy(contents)
 
-    return Item(name, pieces, put, [base])
+    return SavedItem(name, pieces, put, [base])
 
 
-def _whole(name: str, given: ArrayLike, rows: str = "") -> Piece:
+def _whole(name: str, given: ArrayLike, rows: str = "") -> SavedPiece:
     shape = (*given.shape, *shape_of(given.element))
     dtype = numpy_dtype(scalar_of(given.element))
-    return Piece(name, dtype, shape, given.to_numpy, None, shape, rows)
+    return SavedPiece(name, dtype, shape, given.to_numpy, None, shape, rows)
 
 
 def _known(name: str, given: Field, split: Split) -> GridSplit:
@@ -185,13 +185,13 @@ def _known(name: str, given: Field, split: Split) -> GridSplit:
     return split
 
 
-def _owned(name: str, given: Field, split: GridSplit) -> Piece:
+def _owned(name: str, given: Field, split: GridSplit) -> SavedPiece:
     """Return the owned part of a split field."""
     inner = shape_of(given.element)
     origin = zip(split.origin, split.owned, strict=True)
     start = (*(first + one.start for first, one in origin), *(0,) * len(inner))
     size = (*(one.stop - one.start for one in split.owned), *inner)
-    return Piece(
+    return SavedPiece(
         name,
         numpy_dtype(scalar_of(given.element)),
         (*split.layout.shape, *inner),
@@ -201,11 +201,11 @@ def _owned(name: str, given: Field, split: GridSplit) -> Piece:
     )
 
 
-def _outside(name: str, given: Field, outside: Outside) -> Piece:
+def _outside(name: str, given: Field, outside: OutsideCells) -> SavedPiece:
     """Return the cells of a split field outside of the domain, on one side along an axis."""
     inner = shape_of(given.element)
     at, size, cells = outside.part()
-    return Piece(
+    return SavedPiece(
         outside.named(name),
         numpy_dtype(scalar_of(given.element)),
         (*outside.shape, *inner),
@@ -216,7 +216,7 @@ def _outside(name: str, given: Field, outside: Outside) -> Piece:
     )
 
 
-def _of_struct(name: str, given: Any) -> Item:
+def _of_struct(name: str, given: Any) -> SavedItem:
     items = [_of_field(key, one) for key, one in cast("StructField", given).fields(name)]
 
     def put(found: Mapping[str, Contents]) -> None:
@@ -224,19 +224,19 @@ def _of_struct(name: str, given: Any) -> Item:
             one.put(found)
 
     pieces = tuple(piece for one in items for piece in one.pieces)
-    return Item(name, pieces, put, [field for one in items for field in one.exchanged])
+    return SavedItem(name, pieces, put, [field for one in items for field in one.exchanged])
 
 
-def _of_rows(name: str, given: Any) -> Item:
+def _of_rows(name: str, given: Any) -> SavedItem:
     rows = cast("Rows", given)
     keys = {f"{name}.{key}": key for key in rows}
     pieces = tuple(_rows_piece(long, rows, rows[key], "all") for long, key in keys.items())
-    return Item(
+    return SavedItem(
         name, pieces, lambda found: rows.from_numpy({keys[long]: found[long] for long in keys})
     )
 
 
-def _rows_piece(name: str, rows: Rows | None, given: Field, taken: str) -> Piece:
+def _rows_piece(name: str, rows: Rows | None, given: Field, taken: str) -> SavedPiece:
     """Return the values for each row of some rows, of which a rank may have a stretch."""
     piece = _whole(name, given, taken)
     if not isinstance(rows, SplitRows):
@@ -245,11 +245,11 @@ def _rows_piece(name: str, rows: Rows | None, given: Field, taken: str) -> Piece
     return replace(piece, shape=(rows.total, *piece.shape[1:]), at=start)
 
 
-def _of_particles(name: str, given: Any) -> Item:
+def _of_particles(name: str, given: Any) -> SavedItem:
     particles = cast("Particles", given)
     count = int(particles.count.to_numpy())
     keys = {f"{name}.{key}": key for key in particles}
-    pieces: list[Piece] = []
+    pieces: list[SavedPiece] = []
     for long, key in keys.items():
         one = _whole(long, particles[key], "own")
         shape = (count, *one.shape[1:])
@@ -262,7 +262,7 @@ def _of_particles(name: str, given: Any) -> Item:
                 size=shape,
             )
         )
-    return Item(
+    return SavedItem(
         name,
         tuple(pieces),
         lambda found: particles.from_global({keys[long]: found[long] for long in keys}),
@@ -275,16 +275,18 @@ def _first(given: Field, count: int) -> Callable[[], Contents]:
     return lambda: given.to_numpy()[:count]
 
 
-def _of_state(name: str, given: Any, arrays: State) -> Item:
+def _of_state(name: str, given: Any, arrays: State) -> SavedItem:
     state = cast("Stateful", given)
     parameters = _parameters(given) if isinstance(given, Optimiser) else {}
-    pieces: list[Piece] = []
+    pieces: list[SavedPiece] = []
     splits: dict[str, Split] = {}
     for key, array in arrays.items():
         long = f"{name}.{key}"
         parameter, kept = parameters.get(key, (None, None))
         if parameter is None or kept is None or kept.shape != parameter.shape:
-            pieces.append(Piece(long, array.dtype, array.shape, _reader(array), None, array.shape))
+            pieces.append(
+                SavedPiece(long, array.dtype, array.shape, _reader(array), None, array.shape)
+            )
         elif parameter.split is not None:
             # Optimisers move what a rank owns: there is no state of other cells.
             splits[key] = split = _known(long, kept, parameter.split)
@@ -303,7 +305,7 @@ def _of_state(name: str, given: Any, arrays: State) -> Item:
         state.load_state_dict(given_back)
 
     sharded = any(kept.shape != one.shape for one, kept in parameters.values())
-    return Item(name, tuple(pieces), put, communicates=sharded)
+    return SavedItem(name, tuple(pieces), put, communicates=sharded)
 
 
 def _reader(array: Contents) -> Callable[[], Contents]:
@@ -319,11 +321,11 @@ def _parameters(optimiser: Optimiser) -> dict[str, tuple[Field, Field]]:
     }
 
 
-def _not_here(name: str, given: Any) -> Item:
+def _not_here(name: str, given: Any) -> SavedItem:
     raise AssertionError(f"{name}, {given!r}, is made of its state")
 
 
-_KINDS: tuple[tuple[str, type, Callable[[str, Any], Item]], ...] = (
+_KINDS: tuple[tuple[str, type, Callable[[str, Any], SavedItem]], ...] = (
     ("field", ArrayLike, _of_field),
     ("struct", StructField, _of_struct),
     ("rows", Rows, _of_rows),

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from difftile.diagnostics import FieldError
-from difftile.distributed.messaging import Part, Posted, Returning
+from difftile.distributed.messaging import Part, Posted, ReturningGradients
 from difftile.fields.field import Field
 from difftile.recording.opaque import Keeps, OpaqueRecord, OpaqueStep, Use
 from difftile.recording.perform import perform
@@ -97,9 +97,9 @@ class _Way:
         into = target.fresh_if_pinned(keep=False)
         Posted([source.buffer], self.sends, [into], self.receives).wait(self.what)
 
-    def back(self, incoming: Field) -> Returning:
+    def back(self, incoming: Field) -> ReturningGradients:
         """Start to send a gradient back; it stays as it is until that has arrived."""
-        return Returning(incoming.buffer, self.receives, self.source.buffer, self.sends)
+        return ReturningGradients(incoming.buffer, self.receives, self.source.buffer, self.sends)
 
     @property
     def backwards(self) -> str:
@@ -183,7 +183,7 @@ class _Flight:
     """
 
     there: Posted | None = None
-    back: deque[Returning] = field(default_factory=deque[Returning])
+    back: deque[ReturningGradients] = field(default_factory=deque[ReturningGradients])
 
 
 class _Start(_Joint):
@@ -305,5 +305,5 @@ class _Finish(_Transfer):
         sent.copy_from(gradient.buffer)
         gradient.buffer.fill(0.0)
         way = self.way
-        leaving = Returning(sent, way.receives, way.source.buffer, way.sends, frees=True)
+        leaving = ReturningGradients(sent, way.receives, way.source.buffer, way.sends, frees=True)
         self._flight.back.append(leaving)

@@ -84,7 +84,7 @@ def _order(word: str) -> Callable[[object, object], Any]:
 
     @boundary
     def compare(self: object, other: object) -> Any:
-        listed = isinstance(other, (Compared, list, tuple))
+        listed = isinstance(other, (FieldComparisons, list, tuple))
         if listed or np.ndim(other) == 0:  # pyrefly: ignore[bad-argument-type]
             raise _not_compared(word, self, other)
         return NotImplemented
@@ -92,11 +92,11 @@ def _order(word: str) -> Callable[[object, object], Any]:
     return compare
 
 
-def _equality(word: str) -> Callable[[Compared, object], bool]:
+def _equality(word: str) -> Callable[[FieldComparisons, object], bool]:
     """Return the method of '==' or '!='."""
 
     @boundary
-    def compare(self: Compared, other: object) -> bool:
+    def compare(self: FieldComparisons, other: object) -> bool:
         # Never NotImplemented: arrays and vectors would compare element by element then.
         if _holds_numbers(other):
             raise _not_compared(word, self, other)
@@ -109,7 +109,7 @@ def _holds_numbers(value: object) -> bool:
     """Tell whether a value is a number, an array of any library, or a list of such."""
     if isinstance(value, (list, tuple)):
         return bool(value) and all(map(_holds_numbers, cast("Sequence[object]", value)))
-    if isinstance(value, (Compared, str)):
+    if isinstance(value, (FieldComparisons, str)):
         return False
     kind = type(value)
     is_array = hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")
@@ -117,7 +117,7 @@ def _holds_numbers(value: object) -> bool:
     return is_number or is_array or vector_values(value) is not None
 
 
-class Compared:
+class FieldComparisons:
     """The comparisons of fields, which are equal to themselves only.
 
     Numbers, and arrays of them, are what a reader of `x == 0.0` would expect to be compared: these
@@ -135,7 +135,7 @@ class Compared:
     __hash__ = object.__hash__
 
 
-class Arithmetic:
+class FieldArithmetic:
     """The operators of fields; each is one launch, which an open tape records.
 
     The result is a new field, or with `+=` and its like the field itself. With an array NumPy
@@ -179,8 +179,8 @@ class Arithmetic:
             if found is not NotImplemented:
                 return found
         word = "" if kwargs else _COMPARISONS.get(ufunc.__name__, "")
-        numbers = all(isinstance(one, Arithmetic) or np.ndim(one) == 0 for one in inputs)
-        if word in _EQUALITY and all(isinstance(one, Arithmetic) for one in inputs):
+        numbers = all(isinstance(one, FieldArithmetic) or np.ndim(one) == 0 for one in inputs)
+        if word in _EQUALITY and all(isinstance(one, FieldArithmetic) for one in inputs):
             return _EQUALITY[word](*inputs)
         if word in _EQUALITY or (word and numbers):
             raise _not_compared(word, *inputs)
@@ -202,7 +202,7 @@ _OPERATORS = (
 )
 
 
-_OPERANDS = (Arithmetic, numbers.Real, StepNumber)
+_OPERANDS = (FieldArithmetic, numbers.Real, StepNumber)
 
 
 def operated(
@@ -242,7 +242,7 @@ def _no_operator(word: str, field: object) -> FieldError:
 
 def _not_compared(word: str, *operands: object) -> FieldError:
     """Return the error of a comparison: fields have no order, and the numbers in them do."""
-    field = next(one for one in operands if isinstance(one, Compared))
+    field = next(one for one in operands if isinstance(one, FieldComparisons))
     message = (
         f"{field!r} is compared by '{word}', and only numbers can be: read them, "
         f"'x[None] {word} ...' for a field of shape (), or 'x.to_numpy() {word} ...'."
@@ -254,4 +254,4 @@ def _not_compared(word: str, *operands: object) -> FieldError:
 
 def _as_arrays(value: Any) -> Any:
     """Return the arguments of NumPy with arrays in place of fields."""
-    return replaced(value, lambda one: one.to_numpy(), Arithmetic)
+    return replaced(value, lambda one: one.to_numpy(), FieldArithmetic)

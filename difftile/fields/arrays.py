@@ -29,7 +29,7 @@ from difftile.fields.view import View
 from difftile.fields.window import Window
 from difftile.ir.types import Type, numpy_dtype, scalar_from_numpy, scalar_of, shape_of
 from difftile.records import dataclass
-from difftile.substrate import Block, block_of, current_session
+from difftile.substrate import ForeignBlock, block_of, current_session
 
 _IS_ARRAY: dict[type, bool] = {}
 
@@ -144,7 +144,7 @@ def _shared(array: Any, dtype: Any) -> ArrayLike:
     return _window(array, block, dtype)
 
 
-def _window(array: Any, block: Block, dtype: Any) -> View:
+def _window(array: Any, block: ForeignBlock, dtype: Any) -> View:
     """Return an array with gaps as a view of a field over the memory around it."""
     scalar = scalar_from_numpy(block.dtype)
     assert scalar is not None
@@ -173,7 +173,7 @@ def _window(array: Any, block: Block, dtype: Any) -> View:
     )
 
 
-def _base(element: Type, shape: tuple[int, ...], address: int, block: Block) -> Field:
+def _base(element: Type, shape: tuple[int, ...], address: int, block: ForeignBlock) -> Field:
     key = (address, shape, element, block.read_only)
     found = _bases.get(key)
     if found is not None and found.storage.memory.pool is current_session().pool:

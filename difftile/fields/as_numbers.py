@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from difftile.diagnostics import FieldError, counted
-from difftile.fields.elements import Elements
+from difftile.fields.elements import FieldElements
 from difftile.fields.reductions import reduced
 from difftile.fields.shown import asked_by_library, table_of, text_of
 from difftile.ir.types import shape_of
@@ -19,7 +19,7 @@ from difftile.tracebacks import boundaries
     *("item", "__float__", "__int__", "__bool__", "__iter__"),
     *("sum", "mean", "min", "max", "norm"),
 )
-class AsNumbers(Elements):
+class AsNumbers(FieldElements):
     """The conversions, reductions and texts of fields and of parts of fields."""
 
     __slots__ = ()
@@ -112,7 +112,7 @@ class AsNumbers(Elements):
         return table_of(self)
 
 
-def _one_number(field: Elements, what: str) -> Any:
+def _one_number(field: FieldElements, what: str) -> Any:
     """Return the number in a field that has only one.
 
     Args:

@@ -9,13 +9,13 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, brief
 from difftile.fields.arithmetic import carried_into
-from difftile.fields.elements import Elements
+from difftile.fields.elements import FieldElements
 from difftile.fields.exchange import as_array
 from difftile.fields.host_access import HostAccess, followed_array
 from difftile.ir.types import shape_of
 
 
-def assign_part(part: HostAccess, value: npt.ArrayLike | Elements) -> None:
+def assign_part(part: HostAccess, value: npt.ArrayLike | FieldElements) -> None:
     """Set a part of a field to what broadcasts to its shape: `x[1:3] = value`.
 
     Args:
@@ -26,7 +26,7 @@ def assign_part(part: HostAccess, value: npt.ArrayLike | Elements) -> None:
         FieldError: The shapes do not go together, or the type cannot hold the values.
     """
     value = followed_array(value)
-    if isinstance(value, Elements):
+    if isinstance(value, FieldElements):
         fitting: Any = value
         if value.shape != part.shape:
             if not _broadcasts(value.shape, part.shape):

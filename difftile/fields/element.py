@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.arithmetic import Operators
-from difftile.fields.elements import Elements, WholeElements
+from difftile.fields.elements import FieldElements, WholeElements
 from difftile.fields.exchange import as_contents, as_index
 from difftile.fields.step_number import StepNumber
 from difftile.fields.window import picks_part
@@ -22,7 +22,7 @@ from difftile.lang.type_objects import without
 from difftile.lang.values import components_named
 
 
-class Element(np.ndarray[Any, Any]):
+class FieldElement(np.ndarray[Any, Any]):
     """A copy of a vector or matrix of a field, whose components set those in the field.
 
     What NumPy makes of it is a plain array.
@@ -33,9 +33,9 @@ class Element(np.ndarray[Any, Any]):
     _values: npt.NDArray[Any]
 
     @staticmethod
-    def of(field: WholeElements, where: tuple[int, ...], values: npt.NDArray[Any]) -> Element:
+    def of(field: WholeElements, where: tuple[int, ...], values: npt.NDArray[Any]) -> FieldElement:
         """Return the values of an element of a field."""
-        made = values.view(Element)
+        made = values.view(FieldElement)
         made.flags.writeable = False  # for NumPy, whose writes would miss the field
         made.__dict__.update(_field=field, _where=where, _values=values)
         return made
@@ -91,7 +91,7 @@ class Element(np.ndarray[Any, Any]):
 
 
 def _in_place(apply: Callable[[Any, Any], Any]) -> Any:
-    def method(self: Element, other: Any) -> Element:
+    def method(self: FieldElement, other: Any) -> FieldElement:
         self[...] = apply(self, other)
         return self
 
@@ -99,10 +99,10 @@ def _in_place(apply: Callable[[Any, Any], Any]) -> Any:
 
 
 for _name in ("add", "sub", "mul", "truediv", "mod", "pow"):
-    setattr(Element, f"__i{_name}__", _in_place(getattr(operator, f"__{_name}__")))
+    setattr(FieldElement, f"__i{_name}__", _in_place(getattr(operator, f"__{_name}__")))
 
 
-def picks_component(owner: Elements, index: object) -> bool:
+def picks_component(owner: FieldElements, index: object) -> bool:
     """Tell whether an index picks a component: `v[0, 1]` of a vector in a field of one axis."""
     if type(index) is not tuple or len(index) <= owner.ndim:
         return False
@@ -111,19 +111,19 @@ def picks_component(owner: Elements, index: object) -> bool:
     return is_long and not picks_part(index, len(index))
 
 
-def component(owner: Elements, index: tuple[Any, ...]) -> Any:
+def component(owner: FieldElements, index: tuple[Any, ...]) -> Any:
     """Return a component of an element."""
     return owner[index[: owner.ndim]][_inner(owner, index)]
 
 
-def set_component(owner: Elements, index: tuple[Any, ...], value: Any) -> None:
+def set_component(owner: FieldElements, index: tuple[Any, ...], value: Any) -> None:
     """Set a component of an element, by a launch: other components keep their gradient.
 
     Raises:
         FieldError: The value is no number, or a float for an integer.
     """
     inner, scalar = _inner(owner, index), scalar_of(owner.element)
-    if isinstance(value, Elements):
+    if isinstance(value, FieldElements):
         raise FieldError(f"A component of {owner!r} takes a number: 'y[None]' of a field.")
     carries = isinstance(value, (Real, StepNumber)) and type(value) not in (bool, int, float)
     if not carries or isinstance(value, np.generic) or not is_float(owner.element):
@@ -133,6 +133,6 @@ def set_component(owner: Elements, index: tuple[Any, ...], value: Any) -> None:
     Operators.put(owner[(*(slice(k, k + 1) for k in where), ...)], inner, value)
 
 
-def _inner(owner: Elements, index: tuple[Any, ...]) -> tuple[int, ...]:
+def _inner(owner: FieldElements, index: tuple[Any, ...]) -> tuple[int, ...]:
     shape = shape_of(owner.element)
     return as_index(owner, shape, index[owner.ndim :])

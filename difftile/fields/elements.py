@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
-from difftile.fields.arithmetic import Compared
+from difftile.fields.arithmetic import FieldComparisons
 from difftile.fields.split import Split
 from difftile.fields.storage import Storage
 from difftile.fields.window import Window
@@ -21,7 +21,7 @@ from difftile.substrate import Buffer, current_session
 
 
 @taught("field", "A field")
-class Shaped(Compared):
+class Shaped(FieldComparisons):
     """A field of any kind, as Python sees its shape."""
 
     __slots__ = ()
@@ -42,7 +42,7 @@ class Shaped(Compared):
         return True
 
 
-class Elements(Shaped, ABC):
+class FieldElements(Shaped, ABC):
     """Elements of one type in a grid: a field, or a part of one."""
 
     __slots__ = ()
@@ -95,7 +95,7 @@ class Elements(Shaped, ABC):
         return current_session().device
 
 
-class WholeElements(Elements):
+class WholeElements(FieldElements):
     """All elements of a field."""
 
     __slots__ = ()
@@ -131,11 +131,11 @@ def check_is_field(value: object, what: str) -> None:
     Raises:
         FieldError: The value is neither.
     """
-    if not isinstance(value, Elements):
+    if not isinstance(value, FieldElements):
         raise FieldError(f"{what} a field, not {type(value).__name__}.")
 
 
-def overlap(one: Elements, other: Elements) -> bool:
+def overlap(one: FieldElements, other: FieldElements) -> bool:
     """Tell whether two parts share elements at other indices, or memory under other shapes."""
     base, against = one.base, other.base
     if base.storage is not against.storage:

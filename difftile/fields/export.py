@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
-from difftile.fields.elements import Elements, WholeElements
+from difftile.fields.elements import FieldElements, WholeElements
 from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
@@ -49,7 +49,7 @@ class _Export:
                 self.buffer.free()
 
 
-def shared_array(part: Elements) -> npt.NDArray[Any]:
+def shared_array(part: FieldElements) -> npt.NDArray[Any]:
     """Return an array over the memory of a field, or of a part of one.
 
     Of memory of a device it is one that nobody reads, for its address and its strides.
@@ -90,13 +90,13 @@ def _outlive_the_session(field: WholeElements) -> None:
     field.storage.move(fresh)
 
 
-def device_of(part: Elements) -> tuple[int, int]:
+def device_of(part: FieldElements) -> tuple[int, int]:
     """Return the device of the memory, as DLPack numbers it: the CPU, or the GPU of CUDA."""
     return (1, 0) if part.base.buffer.device is None else (2, 0)
 
 
 def dlpack_of(
-    part: Elements, max_version: tuple[int, int] | None, copy: bool | None, stream: Any
+    part: FieldElements, max_version: tuple[int, int] | None, copy: bool | None, stream: Any
 ) -> Any:
     """Return the memory of a field, or of a part of one, as a DLPack capsule.
 
@@ -119,7 +119,7 @@ def dlpack_of(
     return capsule_of(array, 0, max_version)
 
 
-def cuda_interface(part: Elements) -> dict[str, Any]:
+def cuda_interface(part: FieldElements) -> dict[str, Any]:
     """Return the memory as `__cuda_array_interface__` describes it; it is shared from now on.
 
     Raises:

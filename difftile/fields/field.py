@@ -11,8 +11,8 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError
 from difftile.fields.arithmetic import carried_into, may_carry
 from difftile.fields.assign import assign_part
-from difftile.fields.element import Element, component, picks_component, set_component
-from difftile.fields.elements import Elements
+from difftile.fields.element import FieldElement, component, picks_component, set_component
+from difftile.fields.elements import FieldElements
 from difftile.fields.exchange import as_array, as_index, as_shape, as_view_shape
 from difftile.fields.halos import exchange
 from difftile.fields.host_access import HostAccess, filled_by_launch
@@ -115,7 +115,7 @@ class Field(HostAccess, Values["Field"]):
         """Return a field with memory of its own: the contents, and a gradient of zeros."""
         return self.copied(self)
 
-    def copied(self, part: Elements) -> Field:
+    def copied(self, part: FieldElements) -> Field:
         """Return a field of its own with the contents of the field or of a part of it."""
         twin = make(self.element, part.shape)
         if part is self:
@@ -188,7 +188,7 @@ class Field(HostAccess, Values["Field"]):
     def _set(self, values: npt.NDArray[Any], *, constant: bool) -> None:
         self.before_write(None, values if constant else None).write(values)
 
-    def write_from(self, other: Elements) -> None:
+    def write_from(self, other: FieldElements) -> None:
         """Copy a field that fits, without a record on the tape."""
         if isinstance(other, Field):
             source = other.buffer
@@ -206,7 +206,7 @@ class Field(HostAccess, Values["Field"]):
             note_read(self)
             found = self.buffer.read_at(where)
             if shape_of(self.element):
-                return Element.of(self, where, as_read(self, where, found))
+                return FieldElement.of(self, where, as_read(self, where, found))
             return as_read(self, where, found.item())
         except Exception as error:
             shorten(error)
@@ -221,11 +221,11 @@ class Field(HostAccess, Values["Field"]):
                 set_component(self, index, value)
                 return
             where = as_index(self, self.shape, index)
-            if isinstance(value, Element) and value.is_of(self, where):
+            if isinstance(value, FieldElement) and value.is_of(self, where):
                 return  # `v[0] += 1` has written there already
-            if isinstance(value, Elements) or may_carry(value):
+            if isinstance(value, FieldElements) or may_carry(value):
                 part = View(self, whole(self.shape).sliced(self, where))
-                if isinstance(value, Elements):
+                if isinstance(value, FieldElements):
                     assign_part(part, value)
                     return
                 if carried_into(part, value):
@@ -295,7 +295,7 @@ def make(element: Type, shape: tuple[int, ...]) -> Field:
     return Field(element, shape, allocate(element, shape))
 
 
-def make_like(field: Elements) -> Field:
+def make_like(field: FieldElements) -> Field:
     """Return a field with any contents like another, or like a part of one, and split like it."""
     made = make(field.element, field.shape)
     split = field.split if isinstance(field, Field) else None

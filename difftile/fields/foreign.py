@@ -15,7 +15,7 @@ from difftile.fields.pending import run_pending
 from difftile.fields.storage import Storage
 from difftile.ir.types import Type, numpy_dtype, scalar_from_numpy, scalar_of, shape_of
 from difftile.lang.structs import is_struct_type
-from difftile.substrate import Block, Buffer, Terms, block_of, current_session
+from difftile.substrate import Buffer, ForeignBlock, Terms, block_of, current_session
 from difftile.tracebacks import boundary
 
 # One storage for each memory that both sides write: two would not hear of each other's writes.
@@ -126,7 +126,7 @@ def point_at(field: Field, address: int, lender: object, terms: Terms) -> None:
     old.disown()
 
 
-def _elements(block: Block, dtype: Any) -> tuple[Type, tuple[int, ...]]:
+def _elements(block: ForeignBlock, dtype: Any) -> tuple[Type, tuple[int, ...]]:
     """Return the element type and the shape of a field over a block.
 
     Raises:
@@ -152,7 +152,7 @@ def _elements(block: Block, dtype: Any) -> tuple[Type, tuple[int, ...]]:
     return element, as_shape(outer)
 
 
-def _check(block: Block) -> None:
+def _check(block: ForeignBlock) -> None:
     """Check that a field can share a block.
 
     Raises:
@@ -172,7 +172,7 @@ def _check(block: Block) -> None:
     check_device(block)
 
 
-def check_device(block: Block) -> None:
+def check_device(block: ForeignBlock) -> None:
     """Check that a block is where fields are.
 
     Raises:
@@ -187,7 +187,7 @@ def check_device(block: Block) -> None:
         )
 
 
-def _copied(x: Any, block: Block, dtype: Any, grad: bool) -> Field:
+def _copied(x: Any, block: ForeignBlock, dtype: Any, grad: bool) -> Field:
     """Return a field of its own with the contents of a block."""
     if block.device is None:
         return from_numpy(block.array(), dtype, grad=grad)

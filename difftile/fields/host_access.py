@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.any_field import AnyField
-from difftile.fields.arithmetic import Arithmetic, carried_into
+from difftile.fields.arithmetic import FieldArithmetic, carried_into
 from difftile.fields.as_numbers import AsNumbers
-from difftile.fields.elements import Elements, check_is_field
+from difftile.fields.elements import FieldElements, check_is_field
 from difftile.fields.exchange import as_array, as_contents
 from difftile.fields.export import cuda_interface, device_of, dlpack_of, shared_array
 from difftile.fields.pending import PENDING
@@ -24,7 +24,7 @@ from difftile.tracebacks import boundaries
 
 
 @boundaries("copy", "__array__", "from_numpy", "add_numpy", "fill", "copy_from")
-class HostAccess(AsNumbers, Arithmetic):
+class HostAccess(AsNumbers, FieldArithmetic):
     """The access from Python to a field, or to a part of one."""
 
     __slots__ = ()
@@ -126,7 +126,7 @@ class HostAccess(AsNumbers, Arithmetic):
         """Set everything to zero."""
         self.fill(0)
 
-    def copy_from(self, other: Elements | npt.NDArray[Any]) -> None:
+    def copy_from(self, other: FieldElements | npt.NDArray[Any]) -> None:
         """Set the contents from a field of the same shape and element; gradients flow through.
 
         An array of another library is a constant, as in `from_numpy`.
@@ -134,7 +134,7 @@ class HostAccess(AsNumbers, Arithmetic):
         Raises:
             FieldError: Shape or element type differ.
         """
-        if not isinstance(other, Elements):
+        if not isinstance(other, FieldElements):
             if not hasattr(other, "__dlpack__"):
                 check_is_field(other, "copy_from() takes")
             self.from_numpy(other)
@@ -153,14 +153,14 @@ class HostAccess(AsNumbers, Arithmetic):
             tape.host_copy(self, other)
         self.write_from(other)
 
-    def write_from(self, other: Elements) -> None:
+    def write_from(self, other: FieldElements) -> None:
         """Copy a field that fits, without a record on the tape."""
         base, window = other.base, other.window
         values = base.buffer.read() if window is None else window.of(base.buffer.array()).copy()
         self._set(values, constant=False)
 
     def _constants(self, values: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-        if isinstance(values, Elements):
+        if isinstance(values, FieldElements):
             raise FieldError(
                 f"{self!r} takes numbers here, through which no gradient flows. "
                 "Use x.copy_from(y), or a kernel."
@@ -168,7 +168,7 @@ class HostAccess(AsNumbers, Arithmetic):
         return as_contents(self, self.element, values, shape)
 
 
-STANDING_IN: dict[int, Callable[[object], Elements | None]] = {}
+STANDING_IN: dict[int, Callable[[object], FieldElements | None]] = {}
 """The fields of arrays that kernels were given, by the identity of the array; see `arrays.py`."""
 
 
@@ -187,6 +187,6 @@ def followed_array(values: Any) -> Any:
     return values if field is None else field
 
 
-def filled_by_launch(target: Elements, value: object) -> bool:
+def filled_by_launch(target: FieldElements, value: object) -> bool:
     """Fill a field by a launch in the body of a `dt.steps` loop; return whether that was done."""
     return PENDING.loop is not None and PENDING.loop.fill(target, value)

@@ -12,7 +12,7 @@ from difftile.records import dataclass
 T = TypeVar("T")
 
 
-class Marked(Generic[T]):
+class ContentNotes(Generic[T]):
     """Remembers something of memory, until the memory is written."""
 
     def __init__(self) -> None:
@@ -49,5 +49,5 @@ class Computed:
         return f"a sum, the last part {where}" if self.is_sum else where
 
 
-COMPUTED: Marked[Computed] = Marked()
+COMPUTED: ContentNotes[Computed] = ContentNotes()
 """The gradients that tapes have computed."""

@@ -182,7 +182,9 @@ class Number:
         """
         recorder = self.origin.recorder()
         if recorder is not None:
-            recorder.lets_go(Constant(what, instead, f"dt.stop_grad({name})"), self.origin.reads)
+            recorder.lets_go(
+                TakenConstant(what, instead, f"dt.stop_grad({name})"), self.origin.reads
+            )
         return self.plain
 
     def __float__(self) -> float:
@@ -306,7 +308,7 @@ def followed(op: str, plain: Any, operands: Iterable[Any]) -> Any:
     reads = latest.reads
     for one in known:
         if one.recorder is not latest.recorder and (other := one.recorder()):
-            other.lets_go(Constant("a number combined with one of another tape"), one.reads)
+            other.lets_go(TakenConstant("a number combined with one of another tape"), one.reads)
         elif not one.reads <= reads:
             reads |= one.reads
     origin = Origin(
@@ -475,7 +477,7 @@ _INSTEAD = (
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class TakenConstant:
     """A number that is taken for a constant, although it may vary.
 
     Args:

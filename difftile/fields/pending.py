@@ -12,7 +12,7 @@ from difftile.fields.any_field import AnyField
 _HOT = {True: 1000, False: inf, "always": 0}
 
 
-class WholeWrites(Protocol):
+class WholeFieldWrites(Protocol):
     """Writes from Python of whole fields, as launches."""
 
     def fill(self, target: AnyField, value: object) -> bool:
@@ -24,7 +24,7 @@ class WholeWrites(Protocol):
         ...
 
 
-class Pending:
+class PendingLaunches:
     """The launches of the process that are pending.
 
     Attributes:
@@ -38,7 +38,7 @@ class Pending:
     def __init__(self) -> None:
         self.run: Callable[[], None] | None = None
         self.hot: float = _HOT[True]
-        self.loop: WholeWrites | None = None
+        self.loop: WholeFieldWrites | None = None
 
     @property
     def is_off(self) -> bool:
@@ -46,7 +46,7 @@ class Pending:
         return self.hot == inf
 
 
-PENDING = Pending()
+PENDING = PendingLaunches()
 
 
 def run_pending() -> None:

@@ -13,7 +13,7 @@ from difftile.diagnostics import FieldError, TapeError
 from difftile.fields.any_field import AnyField
 from difftile.fields.elements import WholeElements
 from difftile.fields.exchange import HostArray
-from difftile.fields.numbers import Constant, HostRead, Origin, Reads, carrying
+from difftile.fields.numbers import HostRead, Origin, Reads, TakenConstant, carrying
 from difftile.fields.pending import run_pending
 from difftile.fields.storage import Storage
 from difftile.fields.window import Window
@@ -287,7 +287,7 @@ def note_write(field: WholeElements) -> Recording:
     return recording
 
 
-_ARRAY = Constant(
+_ARRAY = TakenConstant(
     "an array read by Python",
     "compute in kernels or with fields, '2 * x'",
     "read it under 'with dt.no_grad():'",

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.any_field import AnyField
-from difftile.fields.elements import Elements
+from difftile.fields.elements import FieldElements
 from difftile.fields.recording import RECORDING, Recording, note_read
 from difftile.ir.types import is_float, shape_of
 from difftile.substrate import current_session
@@ -39,7 +39,7 @@ class Reductions:
     over_ranks: Callable[[str, AnyField], Any] | None = None
 
 
-def reduced(name: str, field: Elements, axis: object) -> Any:
+def reduced(name: str, field: FieldElements, axis: object) -> Any:
     """Return a reduction of a field: a number, or an array for vectors and matrices.
 
     Args:
@@ -81,7 +81,7 @@ def reduced(name: str, field: Elements, axis: object) -> Any:
     return np.array(found).reshape(inner) if inner else found[0]
 
 
-def _columns(field: Elements) -> Values:
+def _columns(field: FieldElements) -> Values:
     """Return each component of all elements, shape (components, elements)."""
     whole = field.base.buffer.array()
     values = whole if field.window is None else field.window.of(whole)
@@ -89,7 +89,7 @@ def _columns(field: Elements) -> Values:
     return values.reshape(field.size, components).T
 
 
-def _nans(field: Elements, launch: Callable[[str, Elements], Any]) -> Any:
+def _nans(field: FieldElements, launch: Callable[[str, FieldElements], Any]) -> Any:
     """Return NaN for each component of which some element is NaN, and 0 for the others.
 
     Returns:

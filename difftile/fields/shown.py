@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
-from difftile.fields.elements import Elements
+from difftile.fields.elements import FieldElements
 from difftile.fields.marked import COMPUTED
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.substrate import current_session
@@ -32,7 +32,7 @@ def asked_by_library() -> bool:
     return isinstance(name, str) and name.partition(".")[0] == _LIBRARY
 
 
-def text_of(part: Elements) -> str:
+def text_of(part: FieldElements) -> str:
     """Return the values of a field, shortened as NumPy does, with type, shape and device."""
     limits: Any = np.get_printoptions()
     is_long = part.size * _components(part) > limits["threshold"]
@@ -48,7 +48,7 @@ def text_of(part: Elements) -> str:
     return f"field({text}, {', '.join(_facts(part))})"
 
 
-def table_of(part: Elements) -> str:
+def table_of(part: FieldElements) -> str:
     """Return a table of the values in HTML, where the ground of a number tells how large it is."""
     values = _shown_values(part, _TABLE_ENDS)
     is_table = part.ndim in (1, 2) and _components(part) == 1 and part.size > 0
@@ -69,7 +69,7 @@ def table_of(part: Elements) -> str:
     return f"<div><code>{facts}</code><table>{body}</table></div>"
 
 
-def _facts(part: Elements) -> list[str]:
+def _facts(part: FieldElements) -> list[str]:
     facts = [str(part.element), f"shape={part.shape}", part.device]
     if part.has_grads:
         facts.append("grad")
@@ -82,11 +82,11 @@ def _facts(part: Elements) -> list[str]:
     return facts
 
 
-def _components(part: Elements) -> int:
+def _components(part: FieldElements) -> int:
     return int(np.prod(shape_of(part.element), dtype=int))
 
 
-def _shown_values(part: Elements, ends: int) -> Values | None:
+def _shown_values(part: FieldElements, ends: int) -> Values | None:
     """Return the values at both ends of each axis, with one more for those left out in between.
 
     The tape is not told, since nothing is computed from a text.

@@ -21,23 +21,23 @@ _ROOM = 2**31
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class StepConstant:
     """A number, or an array of a function of NumPy, that is the same in every step."""
 
     key: Hashable
     value: Any = field(compare=False)
 
     @staticmethod
-    def of(value: Any) -> Constant:
+    def of(value: Any) -> StepConstant:
         """Return a value as a constant; two are equal if all that is computed with them is."""
         if isinstance(value, (np.ndarray, list, tuple)):
             array: Numbers = np.array(cast("Sequence[float]", value))
-            return Constant((array.dtype.str, array.shape, array.tobytes()), array)
-        return Constant((cast("type[Any]", type(value)), repr(value)), value)
+            return StepConstant((array.dtype.str, array.shape, array.tobytes()), array)
+        return StepConstant((cast("type[Any]", type(value)), repr(value)), value)
 
 
 @dataclass(frozen=True, slots=True)
-class Expression:
+class StepExpression:
     """A number as it follows from the number of the step.
 
     Args:
@@ -47,7 +47,7 @@ class Expression:
     """
 
     apply: Apply
-    operands: tuple[Expression | Constant, ...]
+    operands: tuple[StepExpression | StepConstant, ...]
     type: type[Any]
 
     def at(self, steps: Numbers) -> Numbers:
@@ -61,9 +61,9 @@ class Expression:
         """
         if self is STEP:
             return steps
-        operands = [o.value if isinstance(o, Constant) else o.at(steps) for o in self.operands]
+        operands = [o.value if isinstance(o, StepConstant) else o.at(steps) for o in self.operands]
         types: list[type[Any]] = [
-            type(o.value) if isinstance(o, Constant) else o.type for o in self.operands
+            type(o.value) if isinstance(o, StepConstant) else o.type for o in self.operands
         ]
         if _by_array(self.apply, operands, types):
             return np.broadcast_to(np.asarray(self.apply(*operands)), steps.shape)
@@ -71,7 +71,7 @@ class Expression:
 
     def _one_by_one(self, operands: list[Any], types: list[type[Any]], count: int) -> Numbers:
         columns = [
-            [operand] * count if isinstance(one, Constant) else _as_listed(operand, type_)
+            [operand] * count if isinstance(one, StepConstant) else _as_listed(operand, type_)
             for one, operand, type_ in zip(self.operands, operands, types, strict=True)
         ]
         return np.array([self.apply(*row) for row in zip(*columns, strict=True)])
@@ -83,7 +83,7 @@ def _as_listed(numbers: Numbers, type_: type[Any]) -> list[Any]:
     return [type_(one) for one in plain] if issubclass(type_, np.generic) else plain
 
 
-STEP = Expression(int, (), int)
+STEP = StepExpression(int, (), int)
 """The number of the step itself."""
 
 

@@ -21,10 +21,10 @@ from difftile.fields.step_expression import (
     FUNCTIONS,
     STEP,
     Apply,
-    Constant,
-    Expression,
     LookUp,
     Numbers,
+    StepConstant,
+    StepExpression,
 )
 
 _NUMBERS = (bool, int, float, np.number, np.bool_)
@@ -61,7 +61,7 @@ class StepNumber:
 
     _difftile_hint = "pass it to the kernel as an argument."
 
-    def __init__(self, plain: Any, expression: Expression, moment: Moment) -> None:
+    def __init__(self, plain: Any, expression: StepExpression, moment: Moment) -> None:
         self.plain = plain
         self.expression = expression
         self.moment = moment
@@ -142,12 +142,12 @@ def python_number(number: Any) -> Any:
     return cast(Any, number).item() if isinstance(number, np.generic) else number
 
 
-def expression_of(number: StepNumber, moment: Moment) -> Expression | None:
+def expression_of(number: StepNumber, moment: Moment) -> StepExpression | None:
     """Return how a number follows from the step of a moment; None where it does not."""
     return number.expression if number.moment is moment else None
 
 
-def written_as(number: StepNumber) -> Expression:
+def written_as(number: StepNumber) -> StepExpression:
     """Return how a number followed from its step, whether or not that has ended."""
     return number.expression
 
@@ -177,10 +177,10 @@ def _combined(apply: Apply, operands: Sequence[Any]) -> Any:
     given = tuple(
         one.expression
         if isinstance(one, StepNumber) and one.moment is moment
-        else Constant.of(one.plain if isinstance(one, StepNumber) else one)
+        else StepConstant.of(one.plain if isinstance(one, StepNumber) else one)
         for one in operands
     )
-    return StepNumber(plain, Expression(apply, given, cast("type[Any]", type(plain))), moment)
+    return StepNumber(plain, StepExpression(apply, given, cast("type[Any]", type(plain))), moment)
 
 
 def _unwrapped(value: Any) -> Any:

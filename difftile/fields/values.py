@@ -8,7 +8,7 @@ from abc import abstractmethod
 from typing import Any, Generic, TypeVar, cast
 
 from difftile.diagnostics import FieldError, brief
-from difftile.fields.elements import Elements, WholeElements, check_is_field
+from difftile.fields.elements import FieldElements, WholeElements, check_is_field
 from difftile.fields.exchange import HostArray, as_view_shape
 from difftile.fields.gradient_changes import GRADIENTS
 from difftile.fields.pending import run_pending
@@ -92,7 +92,7 @@ class Values(WholeElements, Generic[_F]):
         """Return a field like this one over other memory, with gradients of its own."""
 
     @abstractmethod
-    def copied(self, part: Elements) -> _F:
+    def copied(self, part: FieldElements) -> _F:
         """Return a field of its own with the contents of the field or of a part of it."""
 
     def detach(self) -> _F:
@@ -168,7 +168,7 @@ class Values(WholeElements, Generic[_F]):
         return gradient
 
     @grad.setter
-    def grad(self, gradient: Elements) -> None:
+    def grad(self, gradient: FieldElements) -> None:
         if not _is_same(gradient, self.grad):  # `x.grad += 1` assigns what it has changed
             raise FieldError(
                 f"The gradient of {self!r} is not replaced by assignment. Set its contents, "
@@ -254,7 +254,7 @@ class Values(WholeElements, Generic[_F]):
         _ = self.buffer  # raises if it is gone
         return self.storage
 
-    def _checked_gradient(self, gradient: Elements | None) -> _F | None:
+    def _checked_gradient(self, gradient: FieldElements | None) -> _F | None:
         if gradient is None:
             return None
         self._check_is_smooth()

@@ -10,7 +10,7 @@ from difftile.diagnostics import FieldError
 from difftile.fields.any_field import AnyField
 from difftile.fields.assign import assign_part
 from difftile.fields.element import component, picks_component, set_component
-from difftile.fields.elements import Elements
+from difftile.fields.elements import FieldElements
 from difftile.fields.exchange import as_view_shape
 from difftile.fields.host_access import HostAccess
 from difftile.fields.recording import as_read, note_read
@@ -159,7 +159,7 @@ class View(HostAccess):
         return View(self.field.grad, self.window)
 
     @grad.setter
-    def grad(self, gradient: Elements) -> None:
+    def grad(self, gradient: FieldElements) -> None:
         self._check_is_own(gradient, self.grad)
 
     @property
@@ -169,7 +169,7 @@ class View(HostAccess):
         return None if whole is None else View(whole, self.window)
 
     @grad_out.setter
-    def grad_out(self, gradient: Elements | None) -> None:
+    def grad_out(self, gradient: FieldElements | None) -> None:
         self._check_is_own(gradient, self.grad_out)
 
     @property
@@ -179,10 +179,10 @@ class View(HostAccess):
         return None if whole is None else View(whole, self.window)
 
     @grad_in.setter
-    def grad_in(self, gradient: Elements | None) -> None:
+    def grad_in(self, gradient: FieldElements | None) -> None:
         self._check_is_own(gradient, self.grad_in)
 
-    def _check_is_own(self, gradient: Elements | None, own: View | None) -> None:
+    def _check_is_own(self, gradient: FieldElements | None, own: View | None) -> None:
         """Check an assignment such as that after `x[1:3].grad += 1`."""
         if gradient != own:
             self.with_grads()

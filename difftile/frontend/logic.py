@@ -138,7 +138,7 @@ def _pair(
         bools = all(isinstance(i, (Var, Const)) and i.type == BOOL for i in (left, item))
         second = condition(cx, right, item) if tested or bools else None
     if second is None:
-        here, there = _Side(before, [], left), _Side(right, stmts, item)
+        here, there = _LogicSide(before, [], left), _LogicSide(right, stmts, item)
         return _choose(cx, first, there, here) if is_and else _choose(cx, first, here, there)
     if all(isinstance(stmt, (Let, Size)) and not picks_at_run_time(stmt) for stmt in stmts):
         for stmt in stmts:
@@ -152,7 +152,7 @@ def _pair(
 # Conditional expressions
 
 
-class _Side(NamedTuple):
+class _LogicSide(NamedTuple):
     """One side of a conditional expression: its node, statements and item."""
 
     node: ast.expr
@@ -167,14 +167,16 @@ def conditional(cx: Context, node: ast.IfExp, name: str) -> Item:
         depend(cx, test)
         return cx.operand(node.body if test.value else node.orelse, name)
     cond = condition(cx, node.test, test)
-    sides: list[_Side] = []
+    sides: list[_LogicSide] = []
     for side in (node.body, node.orelse):
         with cx.b.region() as stmts, only_on_one_side(cx):
-            sides.append(_Side(side, stmts, cx.numeric(side)))
+            sides.append(_LogicSide(side, stmts, cx.numeric(side)))
     return _choose(cx, cond, *sides, name=name)
 
 
-def _choose(cx: Context, cond: Value, then: _Side, orelse: _Side, name: str = "") -> Value:
+def _choose(
+    cx: Context, cond: Value, then: _LogicSide, orelse: _LogicSide, name: str = ""
+) -> Value:
     """Return one of two values, brought to one type inside their branches."""
     # A literal on one side takes the type of the other.
     items = (then.item, orelse.item)

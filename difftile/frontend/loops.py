@@ -52,7 +52,7 @@ from difftile.frontend.jumps import (
 )
 from difftile.frontend.name_lookup import parts_of
 from difftile.frontend.random_calls import only_on_one_side
-from difftile.frontend.ranges import ONE, Box, at_step, box_of, steps_of
+from difftile.frontend.ranges import ONE, IndexBox, at_step, box_of, steps_of
 from difftile.frontend.shared_locals import SharedLocals, cells_of, shared_locals
 from difftile.frontend.threads import in_parallel
 from difftile.ir.nodes import Block, Const, For, If, Size, Value, Var, While
@@ -151,7 +151,7 @@ def _warn_of_length(cx: Context, node: ast.For) -> None:
 # Binding the loop variables
 
 
-def _targets(cx: Context, node: ast.For, box: Box) -> list[str]:
+def _targets(cx: Context, node: ast.For, box: IndexBox) -> list[str]:
     target = node.target
     elements = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
     plain: list[str] = []
@@ -172,7 +172,9 @@ def _targets(cx: Context, node: ast.For, box: Box) -> list[str]:
     return plain
 
 
-def _bind(cx: Context, node: ast.For, box: Box, names: list[str], indices: list[Value]) -> None:
+def _bind(
+    cx: Context, node: ast.For, box: IndexBox, names: list[str], indices: list[Value]
+) -> None:
     if box.grouped and isinstance(node.target, ast.Name):
         vector = cx.call("vec", *indices, name=node.target.id)
         cx.bind(node.target.id, vector, node.target)
@@ -321,7 +323,9 @@ def _leave(cx: Context, carried: _Carried, outs: Sequence[Var]) -> None:
 # Serial loops
 
 
-def _nest(cx: Context, node: ast.For, box: Box, names: list[str], indices: list[Value]) -> None:
+def _nest(
+    cx: Context, node: ast.For, box: IndexBox, names: list[str], indices: list[Value]
+) -> None:
     """Lower one axis of a serial loop around the next; the innermost holds the body."""
     axis = len(indices)
     if axis == len(names):
@@ -392,14 +396,14 @@ def _while(cx: Context, node: ast.While) -> None:
 # Parallel loops
 
 
-def _bounds(cx: Context, node: ast.For) -> tuple[Box, Box]:
+def _bounds(cx: Context, node: ast.For) -> tuple[IndexBox, IndexBox]:
     """Return the box of a loop, and the box of the threads, which count steps.
 
     Where the kernel may have returned before the loop, they are computed only if it has not.
     """
     with cx.b.region() as stmts:
         box = box_of(cx, node.iter)
-        threads = box if box.step == ONE else Box((Const(0, I32),), (steps_of(cx, box),))
+        threads = box if box.step == ONE else IndexBox((Const(0, I32),), (steps_of(cx, box),))
     if not may_have_returned(cx) or all(isinstance(stmt, Size) for stmt in stmts):
         for stmt in stmts:
             cx.b.append(stmt)

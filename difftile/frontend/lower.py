@@ -25,7 +25,7 @@ from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import Source, source_of
 from difftile.frontend.statements import STATEMENTS
 from difftile.frontend.threads import OneThread, alone, run_threads
-from difftile.frontend.worlds import Worlds, no_results, open_worlds, run_worlds
+from difftile.frontend.worlds import WorldFields, no_results, open_worlds, run_worlds
 from difftile.ir.nodes import Array, Const, Load, Program, Value, Var
 from difftile.ir.types import BOOL, I32, FieldType, Scalar, Type
 from difftile.ir.views import ViewKind
@@ -109,7 +109,7 @@ class StructOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Threads:
+class ThreadIndex:
     """A parameter that is the index of each thread: the body runs for all indices of a box."""
 
     ndim: int
@@ -125,7 +125,7 @@ Given: TypeAlias = (
     | VectorOf
     | StructOf
     | PythonFloat
-    | Threads
+    | ThreadIndex
 )
 Signature: TypeAlias = Mapping[str, Given]
 
@@ -166,7 +166,7 @@ def lower(
     fields: Mapping[str, FieldMeaning],
     roles: Mapping[str, str],
     rule: RuleScope | None = None,
-    worlds: Worlds | None = None,
+    worlds: WorldFields | None = None,
 ) -> Lowered:
     """Lower a kernel for arguments of certain types.
 
@@ -187,7 +187,7 @@ def lower(
     world: list[tuple[Var, Value]] = []
 
     def run(cx: Context) -> None:
-        name = next((n for n, given in signature.items() if isinstance(given, Threads)), None)
+        name = next((n for n, given in signature.items() if isinstance(given, ThreadIndex)), None)
         if worlds is not None and not worlds.slots:
             run_worlds(cx, signature, worlds)
         elif name is None:
@@ -391,7 +391,7 @@ class _Parameters:
                 cx = self.cx
                 found = cx.value(cx.loaded(element_of(cx, self.field(name), ()), name))
                 return cx.b.cast(found, integer or cx.float_type)
-            case Threads(ndim):
+            case ThreadIndex(ndim):
                 made = Tuple(tuple(Var(f"{name}_size{axis}", I32) for axis in range(ndim)))
                 self.params += [size for size in made.items if isinstance(size, Var)]
             case StaticArgument(value, followed):

@@ -29,7 +29,7 @@ ONE = Const(1, I32)
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class IndexBox:
     """The indices of a loop: one half-open range an axis.
 
     Args:
@@ -47,7 +47,7 @@ class Box:
     lanes: bool = False
 
 
-def box_of(cx: Context, node: ast.expr) -> Box:
+def box_of(cx: Context, node: ast.expr) -> IndexBox:
     """Return the indices of the expression after 'in'."""
     special = cx.special(node)
     if isinstance(node, ast.Call) and special in _BOXES:
@@ -66,11 +66,11 @@ def box_of(cx: Context, node: ast.expr) -> Box:
             )
         with cx.at(node):
             sizes = tuple(size_of(cx, field, axis) for axis in range(field.ndim))
-        return Box((Const(0, I32),) * len(sizes), sizes)
+        return IndexBox((Const(0, I32),) * len(sizes), sizes)
     if isinstance(item, Static) and isinstance(item.value, range):
         whole = item.value
         start, stop, step = (Const(n, I32) for n in (whole.start, whole.stop, whole.step))
-        return Box((start,), (stop,), step)
+        return IndexBox((start,), (stop,), step)
     hint = "loop over 'range(n)', a field, 'ti.ndrange(...)', or 'ti.static(...)'."
     parts = isinstance(item, Static) and isinstance(item.value, (tuple, list))
     if special == "static":
@@ -87,7 +87,7 @@ def box_of(cx: Context, node: ast.expr) -> Box:
     raise TypeMismatch(cx.span(node), f"{describe(item)} cannot be looped over.", hint=hint)
 
 
-def steps_of(cx: Context, box: Box) -> Value:
+def steps_of(cx: Context, box: IndexBox) -> Value:
     """Return how many steps a range takes; not positive if it takes none."""
     start, stop, step = box.starts[0], box.stops[0], box.step
     if isinstance(step, Const):
@@ -102,12 +102,12 @@ def steps_of(cx: Context, box: Box) -> Value:
     return cx.call("select", stays, nothing, cx.call("neg", back))
 
 
-def at_step(cx: Context, box: Box, count: Value, name: str) -> Value:
+def at_step(cx: Context, box: IndexBox, count: Value, name: str) -> Value:
     """Return the index that a range has after some steps."""
     return cx.call("add", box.starts[0], cx.call("mul", count, box.step), name=name)
 
 
-def _range(cx: Context, node: ast.Call) -> Box:
+def _range(cx: Context, node: ast.Call) -> IndexBox:
     arguments = spread(cx, positional(cx, node))
     if not 1 <= len(arguments) <= 3:
         raise CallMismatch(
@@ -115,9 +115,9 @@ def _range(cx: Context, node: ast.Call) -> Box:
         )
     bounds = [cx.integer(where, item, "a bound of a range") for where, item in arguments]
     if len(bounds) == 1:
-        return Box((Const(0, I32),), (bounds[0],))
+        return IndexBox((Const(0, I32),), (bounds[0],))
     if len(bounds) == 2:
-        return Box((bounds[0],), (bounds[1],))
+        return IndexBox((bounds[0],), (bounds[1],))
     start, stop, step = bounds
     where, _ = arguments[2]
     if isinstance(step, Const) and not step.value:
@@ -128,10 +128,10 @@ def _range(cx: Context, node: ast.Call) -> Box:
             cx.b.append(Fail(failure, (), cx.span(where)))
         is_zero = cx.call("eq", step, Const(0, I32))
         cx.b.append(If(is_zero, Block(tuple(stmts)), Block(()), (), cx.span(where)))
-    return Box((start,), (stop,), step)
+    return IndexBox((start,), (stop,), step)
 
 
-def _ndrange(cx: Context, node: ast.Call) -> Box:
+def _ndrange(cx: Context, node: ast.Call) -> IndexBox:
     axes: list[tuple[Value, Value]] = []
     for where, item in spread(cx, positional(cx, node)):
         parts = parts_of(cx, item) or (Static(0), item)
@@ -144,16 +144,16 @@ def _ndrange(cx: Context, node: ast.Call) -> Box:
     if not axes:
         raise CallMismatch(cx.span(node), "'ti.ndrange' takes one range or more.")
     starts, stops = zip(*axes, strict=True)
-    return Box(starts, stops)
+    return IndexBox(starts, stops)
 
 
-def _lanes(cx: Context, node: ast.Call) -> Box:
+def _lanes(cx: Context, node: ast.Call) -> IndexBox:
     if len(node.args) > 2:
         raise CallMismatch(cx.span(node), "'dt.lanes' takes one or two integers.")
     return replace(_range(cx, node), lanes=True)
 
 
-def _grouped(cx: Context, node: ast.Call) -> Box:
+def _grouped(cx: Context, node: ast.Call) -> IndexBox:
     (inner,) = counted_arguments(cx, node, 1, 1)
     return replace(box_of(cx, inner), grouped=True)
 

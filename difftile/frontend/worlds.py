@@ -19,7 +19,7 @@ from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Worlds:
+class WorldFields:
     """Which fields of a kernel have an axis of worlds.
 
     Args:
@@ -93,7 +93,7 @@ def _all_of(ndim: int) -> ViewBounds:
     return ViewBounds(ViewKind(maps, ndim), (None,) * ndim, (None,) * ndim)
 
 
-def run_worlds(cx: Context, names: Iterable[str], worlds: Worlds) -> None:
+def run_worlds(cx: Context, names: Iterable[str], worlds: WorldFields) -> None:
     """Lower the body of a kernel once for each world, which one thread runs.
 
     Raises:
@@ -110,7 +110,7 @@ def run_worlds(cx: Context, names: Iterable[str], worlds: Worlds) -> None:
             raise no_results(cx)
 
 
-def open_worlds(cx: Context, names: Iterable[str], worlds: Worlds) -> tuple[Var, Value]:
+def open_worlds(cx: Context, names: Iterable[str], worlds: WorldFields) -> tuple[Var, Value]:
     """Let the arguments of a kernel be those of one world, an index that no loop binds yet.
 
     Returns:

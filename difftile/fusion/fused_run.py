@@ -13,16 +13,16 @@ from difftile.diagnostics import counted
 from difftile.fields.field import Field
 from difftile.fields.storage import Storage
 from difftile.fusion.period import (
+    FieldMemory,
+    FixedNumber,
     Gradient,
-    Layout,
-    Memory,
-    Number,
+    NumberTable,
     Own,
-    Part,
     Period,
+    PeriodLayout,
+    PeriodStage,
     Slab,
     Slot,
-    Table,
     Unfusible,
     Unwritten,
 )
@@ -41,12 +41,12 @@ from difftile.ir.types import (
 from difftile.ir.walk import size_of
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.run import Run
-from difftile.passes.sequence import Row, copy_from_row, copy_into_row
+from difftile.passes.sequence import SequenceRow, copy_from_row, copy_into_row
 from difftile.records import dataclass
 from difftile.substrate import (
     Buffer,
     CompiledProgram,
-    Kept,
+    KeptResults,
     batch_of,
     current_session,
     kept_together,
@@ -67,7 +67,7 @@ class FusedKernels:
         kept: What is kept of them on disk.
     """
 
-    def __init__(self, period: Period, kept: Kept) -> None:
+    def __init__(self, period: Period, kept: KeptResults) -> None:
         self.period, self._kept = period, kept
 
     @cached_property
@@ -107,12 +107,14 @@ class FusedKernels:
 def _row_copy(element: Type, ndim: int, into: bool) -> Program:
     rows = Array("rows", FieldType(element, ndim + 1))
     field, at = Array("field", FieldType(element, ndim)), Var("row", I32)
-    row = Row(rows, at)
+    row = SequenceRow(rows, at)
     body = copy_into_row(field, row) if into else copy_from_row(row, field)
     return Program("copy_row", (rows, field, at), Block(body))
 
 
-def _kept(codes: Sequence[Specialisation], plans: Sequence[AdjointPlan], layout: Layout) -> Kept:
+def _kept(
+    codes: Sequence[Specialisation], plans: Sequence[AdjointPlan], layout: PeriodLayout
+) -> KeptResults:
     """Return what is kept of a period on disk, under all that its programs follow from."""
     graded = [sorted(plan.code.position[a] for a in plan.request.wanted) for plan in plans]
     constant = [plan.request.constant for plan in plans]
@@ -120,7 +122,7 @@ def _kept(codes: Sequence[Specialisation], plans: Sequence[AdjointPlan], layout:
     return kept_together([code.kept for code in codes], (names, graded, constant, layout))
 
 
-def _kernels(run: Run, plans: Plans | None, layout: Layout) -> FusedKernels:
+def _kernels(run: Run, plans: Plans | None, layout: PeriodLayout) -> FusedKernels:
     """Return the fused programs of a run, which are kept with its first kernel.
 
     Raises:
@@ -148,16 +150,16 @@ def _kernels(run: Run, plans: Plans | None, layout: Layout) -> FusedKernels:
     return found
 
 
-def _parts(run: Run, plans: Plans | None) -> list[Part]:
-    parts: list[Part] = []
+def _parts(run: Run, plans: Plans | None) -> list[PeriodStage]:
+    parts: list[PeriodStage] = []
     for k, launch in enumerate(run.launches):
         for stage in launch.code.stages:
             plan = None if plans is None else plans[k][stage.number]
-            parts.append(Part(k, launch.code, stage, plan))
+            parts.append(PeriodStage(k, launch.code, stage, plan))
     return parts
 
 
-def _check_size(parts: Sequence[Part]) -> None:
+def _check_size(parts: Sequence[PeriodStage]) -> None:
     """Check that compiling a period is worth its while.
 
     Raises:
@@ -292,7 +294,7 @@ class FusedRun:
 
         def argument(slot: Slot) -> Any:
             match slot:
-                case Memory(number):
+                case FieldMemory(number):
                     return self.fields[number].buffer
                 case Unwritten(number):
                     field = self.fields[number]
@@ -303,11 +305,11 @@ class FusedRun:
                     return gradient(self.fields[number]).buffer
                 case Slab():
                     return slabs[slot].unpacked()
-                case Number(launch, position):
+                case FixedNumber(launch, position):
                     return self.run.values[launch][position]
                 case Own(element, like):
                     return take(element, () if like is None else self.fields[like].shape)
-                case Table(launch, position):
+                case NumberTable(launch, position):
                     numbers = self.run.varying[launch, position]
                     param = self.run.launches[launch].code.params[position]
                     assert isinstance(param, Var)
@@ -325,7 +327,7 @@ class FusedRun:
             buffer.free()
 
 
-def _layout(run: Run) -> tuple[list[Field], Layout]:
+def _layout(run: Run) -> tuple[list[Field], PeriodLayout]:
     """Return the fields of a run in the order of their numbers, and their layout.
 
     Raises:
@@ -357,7 +359,7 @@ def _layout(run: Run) -> tuple[list[Field], Layout]:
         tuple(size if fixed else classes.setdefault(size, len(classes)) for size in field.shape)
         for field in fields
     )
-    return fields, Layout(tuple(numbers), extents, tuple(sorted(run.varying)), fixed)
+    return fields, PeriodLayout(tuple(numbers), extents, tuple(sorted(run.varying)), fixed)
 
 
 def _check(launch: PreparedLaunch) -> None:

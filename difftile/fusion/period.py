@@ -34,7 +34,7 @@ from difftile.ir.nodes import (
 from difftile.ir.types import BOOL, I32, FieldType, Scalar, Type
 from difftile.ir.walk import Substitution, substitute, walk, with_blocks, without_stmts
 from difftile.passes.inline_primals import inline_primals
-from difftile.passes.sequence import Row, copy_into_row, placed
+from difftile.passes.sequence import SequenceRow, copy_into_row, placed
 from difftile.passes.speculate import general
 from difftile.records import dataclass
 
@@ -44,7 +44,7 @@ class Unfusible(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class FieldMemory:
     """The present memory of a field, by its number in the layout."""
 
     number: int
@@ -78,7 +78,7 @@ class Slab:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class NumberTable:
     """A number of a launch that differs from period to period: one element for each."""
 
     launch: int
@@ -86,7 +86,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class FixedNumber:
     """A number of a launch that is the same in all periods."""
 
     launch: int
@@ -101,11 +101,11 @@ class Own:
     like: int | None
 
 
-Slot: TypeAlias = Memory | Unwritten | Gradient | Slab | Table | Number | Own
+Slot: TypeAlias = FieldMemory | Unwritten | Gradient | Slab | NumberTable | FixedNumber | Own
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PeriodStage:
     """A stage of a launch of the period.
 
     Args:
@@ -122,7 +122,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PeriodLayout:
     """The fields of a period, as far as its program depends on them.
 
     Args:
@@ -172,7 +172,7 @@ class Period:
         Unfusible: A launch does something that a part of a larger program cannot.
     """
 
-    def __init__(self, parts: Sequence[Part], layout: Layout) -> None:
+    def __init__(self, parts: Sequence[PeriodStage], layout: PeriodLayout) -> None:
         self.parts = parts
         self.layout = layout
         for part in parts:
@@ -184,7 +184,7 @@ class Period:
         ]
         self.written = frozenset(number for writes in self._writes for number in writes)
 
-    def _field(self, part: Part, array: Array) -> int:
+    def _field(self, part: PeriodStage, array: Array) -> int:
         number = self.layout.numbers[part.launch][part.code.position[array]]
         assert number is not None
         return number
@@ -255,8 +255,10 @@ class Period:
                 for slab in self.saved:
                     if slab.writer == k:
                         example = self.example(slab.number)
-                        memory = making.array(Memory(slab.number), example.name, example.type)
-                        making.stmts += copy_into_row(memory, Row(making.slab(slab), making.t))
+                        memory = making.array(FieldMemory(slab.number), example.name, example.type)
+                        making.stmts += copy_into_row(
+                            memory, SequenceRow(making.slab(slab), making.t)
+                        )
             making.add(part, part.stage.primal, lambda role, part=part: self._in_place(part, role))
         return making.made("run")
 
@@ -276,16 +278,16 @@ class Period:
                 )
         return making.made("run_adjoint")
 
-    def _in_place(self, part: Part, role: Role) -> tuple[Slot, int]:
+    def _in_place(self, part: PeriodStage, role: Role) -> tuple[Slot, int]:
         match role:
             case Same(array) | Shape(array) if isinstance(array, Array):
-                return Memory(self._field(part, array)), 0
+                return FieldMemory(self._field(part, array)), 0
             case Scratch(like):
                 return self._own(part, like)
             case _:
                 raise AssertionError(role)
 
-    def _reversed(self, k: int, part: Part, role: Role) -> tuple[Slot, int]:
+    def _reversed(self, k: int, part: PeriodStage, role: Role) -> tuple[Slot, int]:
         match role:
             case Before(array):
                 return self._contents(k, self._field(part, array), after=False)
@@ -296,7 +298,7 @@ class Period:
             case _:
                 return self._in_place(part, role)
 
-    def _own(self, part: Part, like: Array | None) -> tuple[Slot, int]:
+    def _own(self, part: PeriodStage, like: Array | None) -> tuple[Slot, int]:
         return Own(I32, None if like is None else self._field(part, like)), 0
 
     def example(self, number: int) -> Array:
@@ -343,7 +345,7 @@ class _Making:
         return self._next
 
     def add(
-        self, part: Part, code: DerivedCode, slot_of: Callable[[Role], tuple[Slot, int]]
+        self, part: PeriodStage, code: DerivedCode, slot_of: Callable[[Role], tuple[Slot, int]]
     ) -> None:
         """Add a program of a stage.
 
@@ -352,7 +354,7 @@ class _Making:
             code: The program.
             slot_of: Returns the slot of a role, and how many rows later its contents are.
         """
-        arrays: dict[Array, Array | Row] = {}
+        arrays: dict[Array, Array | SequenceRow] = {}
         numbers: dict[Var, Value] = {}
         if self.finished:
             program = code.code.general.program
@@ -370,16 +372,16 @@ class _Making:
                     arrays[param] = own = Array(param.name, param.type)
                     self.own[own] = Own(param.type.element, like)
                 case Slab():
-                    arrays[param] = Row(self.slab(slot), self.next if later else self.t)
+                    arrays[param] = SequenceRow(self.slab(slot), self.next if later else self.t)
                 case _:
                     arrays[param] = self.array(slot, param.name, param.type)
         self.stmts += placed(program.body, arrays, numbers)
 
-    def number(self, part: Part, position: int, param: Var) -> Value:
+    def number(self, part: PeriodStage, position: int, param: Var) -> Value:
         """Return a number of a launch."""
         place = (part.launch, position)
         if place not in self.period.layout.varying:
-            slot = Number(*place)
+            slot = FixedNumber(*place)
             found = self.params.get(slot)
             if found is None:
                 found = self.params[slot] = Var(param.name, param.type)
@@ -388,7 +390,7 @@ class _Making:
         if param.type == BOOL:
             raise Unfusible(f"a truth value that kernel '{part.code.name}' is given varies")
         assert isinstance(param.type, Scalar)
-        table = self.array(Table(*place), f"{param.name}_table", FieldType(param.type, 1))
+        table = self.array(NumberTable(*place), f"{param.name}_table", FieldType(param.type, 1))
         value = Var(param.name, param.type)
         self.stmts.append(Load(value, table, (self.t,)))
         return value
@@ -410,10 +412,10 @@ class _Making:
         return PeriodProgram(replace(program, body=body), self.t, slots, extents)
 
 
-def _extents(array: Array, slot: Slot, layout: Layout) -> tuple[Hashable, ...]:
+def _extents(array: Array, slot: Slot, layout: PeriodLayout) -> tuple[Hashable, ...]:
     """Return a key for each extent of an array: equal extents have equal keys."""
     match slot:
-        case Memory(number) | Unwritten(number) | Gradient(number) | Own(_, number) if (
+        case FieldMemory(number) | Unwritten(number) | Gradient(number) | Own(_, number) if (
             number is not None
         ):
             return layout.extents[number]

@@ -21,7 +21,7 @@ from difftile.passes.time_loop import interchanged, serial, strips
 from difftile.passes.unroll_periods import unroll_periods
 from difftile.schedule.speed import speed_of
 from difftile.schedule.work import Work, work_of
-from difftile.substrate import CompiledProgram, Kept, current_session
+from difftile.substrate import CompiledProgram, KeptResults, current_session
 
 _MOST_TASKS = 48  # parallel loops of one kernel on a GPU
 _MOST_STATEMENTS = 1_200  # of one kernel: compiling takes a few seconds
@@ -61,7 +61,7 @@ class FusedProgram:
         form: The form of the latest launch.
     """
 
-    def __init__(self, make: Make, kept: Kept, name: str, *, reverse: bool) -> None:
+    def __init__(self, make: Make, kept: KeptResults, name: str, *, reverse: bool) -> None:
         self._make, self._kept, self._name = make, kept, name
         self._reverse = reverse
         session = current_session()

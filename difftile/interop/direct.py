@@ -23,7 +23,7 @@ from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.substrate import Buffer
 
 
-class _Memory(Environment):
+class _BroughtMemory(Environment):
     """The slots of a launch whose fields have their memory brought along.
 
     Args:
@@ -120,7 +120,7 @@ class Direct:
                 moved.append(array)
         derived = code.stages[0].code(Renamed(frozenset(moved))) if moved else code.stages[0].primal
         assert derived is not None
-        self._binding = Binding(derived, _Memory(launch, self.places, self.before, {}))
+        self._binding = Binding(derived, _BroughtMemory(launch, self.places, self.before, {}))
         moves = [place for pair in self._copied for place in pair]
         self._used = [*{*self._binding.brought, *moves, *self._cleared}]
 
@@ -229,7 +229,7 @@ class DirectAdjoint:
         if plan.adjoint is not None:
             total = count + len(outputs)
             bars = {k: total + place for place, k in enumerate(order)}
-            env = _Memory(direct.launch, direct.places, direct.before, bars)
+            env = _BroughtMemory(direct.launch, direct.places, direct.before, bars)
             self._binding = Binding(plan.adjoint, env)
             self._used = [place for place in self._binding.brought if place < total]
 

@@ -38,7 +38,7 @@ from difftile.runtime.source_location import caller, span_of
 from difftile.transforms.trees import aligned, mapped
 
 
-class Run(Protocol):
+class ForeignRun(Protocol):
     """A run of the function, with its results."""
 
     @property
@@ -47,7 +47,7 @@ class Run(Protocol):
         ...
 
 
-R = TypeVar("R", bound=Run)
+R = TypeVar("R", bound=ForeignRun)
 
 
 class ForeignCall(OpaqueStep, Generic[R]):

@@ -7,14 +7,14 @@ from typing import Any, TypeAlias
 
 from difftile.fields.field import Field
 from difftile.fields.foreign import field_over, point_at
-from difftile.interop.operation import Layout
+from difftile.interop.operation import ArrayLayout
 from difftile.ir.types import Type
 from difftile.substrate import Buffer, Terms, current_session
 
 Addresses: TypeAlias = Sequence[int]
 Some: TypeAlias = Sequence[int | None]
 Values: TypeAlias = Sequence[Any]
-Placing: TypeAlias = Callable[[Sequence[Layout]], Addresses]
+Placing: TypeAlias = Callable[[Sequence[ArrayLayout]], Addresses]
 """Returns where the outputs go, given their layouts, which may be known after the run only."""
 
 _NOBODY = object()

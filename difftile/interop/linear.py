@@ -22,7 +22,7 @@ from difftile.recording.replay import Replay
 from difftile.recording.tapes import TAPES
 
 if TYPE_CHECKING:
-    from difftile.interop.plan import Plan
+    from difftile.interop.plan import OperationPlan
 
 
 class Linear:
@@ -33,7 +33,7 @@ class Linear:
         wanted: Which arrays these are.
     """
 
-    def __init__(self, plan: Plan, wanted: tuple[bool, ...]) -> None:
+    def __init__(self, plan: OperationPlan, wanted: tuple[bool, ...]) -> None:
         self._plan = plan
         self._wanted = [
             one for one, is_wanted in zip(plan.inputs, wanted, strict=True) if is_wanted
@@ -48,7 +48,7 @@ class Linear:
         outputs: Addresses | Placing,
         constants: Values,
         lender: object,
-    ) -> Kept | KeptNumbers:
+    ) -> KeptValues | KeptNumbers:
         """Run the function; return the values kept for `pull`, with the lender of the inputs."""
         plan = self._plan
         adjoint, values = self._direct(constants)
@@ -61,11 +61,11 @@ class Linear:
             with Recording(sweep):
                 results = plan.call(constants)
             plan.deliver(results, outputs, constants)
-        return Kept(sweep, results)
+        return KeptValues(sweep, results)
 
     def pull(
         self,
-        kept: Kept | KeptNumbers | None,
+        kept: KeptValues | KeptNumbers | None,
         inputs: Addresses,
         cotangents: Some,
         bars: Some,
@@ -99,7 +99,7 @@ class Linear:
                     results = plan.call(constants)
             try:
                 plan.check(results, constants)
-                self.pull(Kept(sweep, results), inputs, cotangents, bars, constants)
+                self.pull(KeptValues(sweep, results), inputs, cotangents, bars, constants)
             finally:
                 sweep.release()
             return
@@ -236,7 +236,7 @@ class Linear:
         return seeds
 
 
-class Kept:
+class KeptValues:
     """The values kept for the reverse of one call.
 
     Args:

@@ -24,7 +24,7 @@ Names: TypeAlias = Sequence[str] | Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ArrayLayout:
     """The layout of a contiguous array, without its memory.
 
     Args:
@@ -39,7 +39,7 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Element:
+class ElementType:
     """The type of one element of an array.
 
     Args:
@@ -50,7 +50,7 @@ class Element:
     axes: Shape = ()
     dtype: np.dtype[Any] | None = None
 
-    def of(self, layout: Layout, title: str) -> tuple[Type, Shape]:
+    def of(self, layout: ArrayLayout, title: str) -> tuple[Type, Shape]:
         """Return the type of an element of an array, and the shape of its field.
 
         Raises:
@@ -258,7 +258,7 @@ class Operation:
         """Return an array in the words of an error."""
         return f"{self.name}: '{self.names[k]}'"
 
-    def layout_of(self, output: Output, layouts: Sequence[Layout]) -> Layout:
+    def layout_of(self, output: Output, layouts: Sequence[ArrayLayout]) -> ArrayLayout:
         """Return the layout of an output that is not an array of the caller."""
         if output.like is not None:
             return layouts[output.like]
@@ -268,13 +268,13 @@ class Operation:
             shape = as_shape(shape(**dict(zip(self.names, shapes, strict=True))))
         assert shape is not None
         first = next((one for one in layouts if one.dtype.kind == "f"), layouts[0])
-        return Layout(shape, first.dtype, first.device)
+        return ArrayLayout(shape, first.dtype, first.device)
 
     def kind_of(
-        self, output: Output, layout: Layout, layouts: Sequence[Layout]
+        self, output: Output, layout: ArrayLayout, layouts: Sequence[ArrayLayout]
     ) -> tuple[Type, Shape]:
         """Return the type of an element of such an output, and the shape of its field."""
-        element = Element() if output.like is None else self.elements[output.like]
+        element = ElementType() if output.like is None else self.elements[output.like]
         return element.of(layout, f"{self.name}: the output '{output.name}'")
 
 
@@ -286,17 +286,17 @@ def _as_mapping(names: Names) -> Mapping[str, Any]:
     return dict.fromkeys(names)
 
 
-def _element(operation: str, name: str, declared: Any) -> Element:
+def _element(operation: str, name: str, declared: Any) -> ElementType:
     """Return the declared type of an element of an array."""
     if declared is None or declared is ...:
-        return Element()
+        return ElementType()
     if isinstance(declared, (tuple, list)):
         axes = tuple(cast("Sequence[int]", declared))
         if len(axes) <= 2 and all(isinstance(n, int) and n > 0 for n in axes):
-            return Element(axes)
+            return ElementType(axes)
     elif (type_ := value_type(declared)) is not None:
         dtype = numpy_dtype(scalar_of(type_)) if has_own_scalar(declared) else None
-        return Element(shape_of(type_), dtype)
+        return ElementType(shape_of(type_), dtype)
     raise LaunchError(
         f"{operation}: the elements of '{name}' are declared as {declared!r}; a type such as "
         "ti.math.vec3, or up to two sizes, says what an element is."

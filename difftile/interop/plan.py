@@ -22,7 +22,7 @@ from difftile.fields.recording import Recording
 from difftile.interop.direct import Direct
 from difftile.interop.lent import Addresses, LentField, Placing, Some, Values, buffer_at, copy_out
 from difftile.interop.linear import Linear
-from difftile.interop.operation import Layout, Operation
+from difftile.interop.operation import ArrayLayout, Operation
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.streams import STREAMS
@@ -33,7 +33,7 @@ from difftile.runtime.number_operations import value
 from difftile.substrate import current_session
 
 
-class Plan:
+class OperationPlan:
     """An operation for arrays of certain layouts, in one session.
 
     Calls from several threads take turns.
@@ -47,11 +47,11 @@ class Plan:
         outputs: The layouts of the outputs; None for fields that the function returns.
     """
 
-    def __init__(self, operation: Operation, layouts: Sequence[Layout]) -> None:
+    def __init__(self, operation: Operation, layouts: Sequence[ArrayLayout]) -> None:
         self.operation = operation
         self.layouts = tuple(layouts)
         self.session = current_session()
-        self.outputs: tuple[Layout, ...] | None = None
+        self.outputs: tuple[ArrayLayout, ...] | None = None
         self._is_lent = False
         self._lent: list[LentField] = []
         for k, (element, layout) in enumerate(zip(operation.elements, layouts, strict=True)):
@@ -85,7 +85,7 @@ class Plan:
         self._constants_at = [list(operation.parameters).index(n) for n in operation.constants]
         self._direct: tuple[PreparedLaunch, Direct | None] | None = None
         self._overwritten = [k for k, n in enumerate(operation.names) if n in operation.mutates]
-        self._returned: dict[object, tuple[Layout, ...]] = {}
+        self._returned: dict[object, tuple[ArrayLayout, ...]] = {}
         self._linear: dict[tuple[bool, ...], Linear] = {}
 
     def linear(self, wanted: tuple[bool, ...]) -> Linear:
@@ -95,7 +95,7 @@ class Plan:
             found = self._linear.setdefault(wanted, Linear(self, wanted))
         return found
 
-    def discover(self, inputs: Addresses, constants: Values) -> tuple[Layout, ...]:
+    def discover(self, inputs: Addresses, constants: Values) -> tuple[ArrayLayout, ...]:
         """Return the layouts of the outputs, for which a function that returns fields runs once.
 
         Args:
@@ -113,9 +113,11 @@ class Plan:
             found = self._returned[key] = tuple(map(self._layout_of, results))
         return found
 
-    def _layout_of(self, one: Field) -> Layout:
+    def _layout_of(self, one: Field) -> ArrayLayout:
         shape = (*one.shape, *shape_of(one.element))
-        return Layout(shape, np.dtype(numpy_dtype(scalar_of(one.element))), self.layouts[0].device)
+        return ArrayLayout(
+            shape, np.dtype(numpy_dtype(scalar_of(one.element))), self.layouts[0].device
+        )
 
     def placed(self, outputs: Addresses | Placing) -> Addresses:
         """Return the memory for outputs whose layouts are known beforehand."""
@@ -315,9 +317,9 @@ class Plans:
 
     def __init__(self, operation: Operation) -> None:
         self.operation = operation
-        self._plans: dict[tuple[Layout, ...], Plan] = {}
+        self._plans: dict[tuple[ArrayLayout, ...], OperationPlan] = {}
 
-    def of(self, layouts: tuple[Layout, ...]) -> Plan:
+    def of(self, layouts: tuple[ArrayLayout, ...]) -> OperationPlan:
         """Return the plan for arrays of some layouts.
 
         Raises:
@@ -327,12 +329,12 @@ class Plans:
         if found is None or found.session is not current_session():
             for k, layout in enumerate(layouts):
                 self._check_device(k, layout)
-            found = Plan(self.operation, layouts)
+            found = OperationPlan(self.operation, layouts)
             kept = list(self._plans.items())[1 - self._MOST :]
             self._plans = {**dict(kept), layouts: found}
         return found
 
-    def _check_device(self, k: int, layout: Layout) -> None:
+    def _check_device(self, k: int, layout: ArrayLayout) -> None:
         on_host = current_session().on_host
         if on_host and layout.device is not None:
             raise LaunchError(
@@ -357,5 +359,5 @@ def _key(constants: Values) -> object:
     return key
 
 
-def _shapes(layouts: Sequence[Layout]) -> str:
+def _shapes(layouts: Sequence[ArrayLayout]) -> str:
     return ", ".join([f"{one.dtype}{list(one.shape)}" for one in layouts])

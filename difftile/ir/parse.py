@@ -69,7 +69,7 @@ def parse(text: str, ops: Collection[str] | None = None, *, file: str = "<progra
     Raises:
         MalformedProgram: The text does not describe a program.
     """
-    return _Parser(lines_of(text, file), ops).program()
+    return _ProgramParser(lines_of(text, file), ops).program()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class _Declaration:
     axes: tuple[int, ...]
 
 
-class _Parser(TokenCursor):
+class _ProgramParser(TokenCursor):
     """Reads each part of a program by a method of its own."""
 
     def __init__(self, lines: list[list[Token]], ops: Collection[str] | None) -> None:
@@ -540,20 +540,20 @@ class _Parser(TokenCursor):
 
 
 # Statements by their first word, or by the first one after '='.
-_STATEMENTS: dict[str, Callable[[_Parser, tuple[Token, ...], Span], Stmt]] = {
-    "breakpoint": _Parser.stop,
-    "shape": _Parser.size,
-    "local": _Parser.local,
-    "shared": _Parser.shared,
-    "print": _Parser.print,
-    "fail": _Parser.failure,
-    "if": _Parser.branch,
-    "for": _Parser.loop,
-    "while": _Parser.repeat,
-    "lanes": _Parser.by_lanes,
-    "parallel": _Parser.parallel,
-    "warps": _Parser.by_warps,
-    "ordered": _Parser.ordered,
-    "ruled": _Parser.ruled,
-    "derivative": _Parser.derivative,
+_STATEMENTS: dict[str, Callable[[_ProgramParser, tuple[Token, ...], Span], Stmt]] = {
+    "breakpoint": _ProgramParser.stop,
+    "shape": _ProgramParser.size,
+    "local": _ProgramParser.local,
+    "shared": _ProgramParser.shared,
+    "print": _ProgramParser.print,
+    "fail": _ProgramParser.failure,
+    "if": _ProgramParser.branch,
+    "for": _ProgramParser.loop,
+    "while": _ProgramParser.repeat,
+    "lanes": _ProgramParser.by_lanes,
+    "parallel": _ProgramParser.parallel,
+    "warps": _ProgramParser.by_warps,
+    "ordered": _ProgramParser.ordered,
+    "ruled": _ProgramParser.ruled,
+    "derivative": _ProgramParser.derivative,
 }

@@ -9,19 +9,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from difftile.interop.operation import Layout, Operation
-from difftile.interop.plan import Plan, Plans
-from difftile.jax.ffi import Signature
+from difftile.interop.operation import ArrayLayout, Operation
+from difftile.interop.plan import OperationPlan, Plans
+from difftile.jax.ffi import ArraySignature
 from difftile.launch.streams import STREAMS
 from difftile.substrate import current_session
 
 Shape: TypeAlias = tuple[int, ...]
 Positions: TypeAlias = tuple[int, ...]
-Signatures: TypeAlias = tuple[Signature, ...]
+Signatures: TypeAlias = tuple[ArraySignature, ...]
 Addresses: TypeAlias = Sequence[int]
 
 
-class Source:
+class CallSource:
     """An operation and its plans. Sources are compared by identity, as functions are.
 
     Args:
@@ -34,13 +34,13 @@ class Source:
         self.batches = batches
         self._plans = Plans(operation)
 
-    def plan(self, arrays: Signatures, device: int | None) -> Plan:
+    def plan(self, arrays: Signatures, device: int | None) -> OperationPlan:
         """Return the plan for arrays on a device; None is the host."""
-        return self._plans.of(tuple([Layout(one.shape, one.dtype, device) for one in arrays]))
+        return self._plans.of(tuple([ArrayLayout(one.shape, one.dtype, device) for one in arrays]))
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class JaxConstant:
     """An argument that compiled programs hold; 1, 1.0 and True are equal, but not as constants."""
 
     type: type
@@ -58,8 +58,8 @@ class Site:
         outputs: The outputs, without axes of batches.
     """
 
-    source: Source
-    constants: tuple[Constant, ...]
+    source: CallSource
+    constants: tuple[JaxConstant, ...]
     arrays: Signatures
     outputs: Signatures
 
@@ -181,7 +181,7 @@ def runner(call: Call, batches: Sequence[Shape], device: int | None) -> Callable
     return run_all
 
 
-def _strides(one: Signature, batch: Shape) -> list[int]:
+def _strides(one: ArraySignature, batch: Shape) -> list[int]:
     """Return by how many bytes an index of the batch moves along each of its axes."""
     nbytes = one.dtype.itemsize * int(np.prod(one.shape, dtype=np.int64))
     found: list[int] = []
@@ -196,11 +196,11 @@ def _at(addresses: Addresses, strides: list[list[int]], index: Shape) -> list[in
     return [address + move for address, move in zip(addresses, moves, strict=True)]
 
 
-def _run(call: Call, plan: Plan, operands: Addresses, results: Addresses) -> None:
+def _run(call: Call, plan: OperationPlan, operands: Addresses, results: Addresses) -> None:
     plan.run(operands, results, call.site.values)
 
 
-def _push(call: Call, plan: Plan, operands: Addresses, results: Addresses) -> None:
+def _push(call: Call, plan: OperationPlan, operands: Addresses, results: Addresses) -> None:
     arrays, outputs = call.site.arrays, call.site.outputs
     inputs, tangents = operands[: len(arrays)], operands[len(arrays) :]
     plan.push(
@@ -212,7 +212,7 @@ def _push(call: Call, plan: Plan, operands: Addresses, results: Addresses) -> No
     )
 
 
-def _pull(call: Call, plan: Plan, operands: Addresses, results: Addresses) -> None:
+def _pull(call: Call, plan: OperationPlan, operands: Addresses, results: Addresses) -> None:
     arrays, outputs = call.site.arrays, call.site.outputs
     inputs, cotangents = operands[: len(arrays)], operands[len(arrays) :]
     plan.linear(_mask(arrays, call.wrt)).pull(
@@ -224,7 +224,7 @@ def _pull(call: Call, plan: Plan, operands: Addresses, results: Addresses) -> No
     )
 
 
-def _second(call: Call, plan: Plan, operands: Addresses, results: Addresses) -> None:
+def _second(call: Call, plan: OperationPlan, operands: Addresses, results: Addresses) -> None:
     arrays, outputs = call.site.arrays, call.site.outputs
     inputs, rest = operands[: len(arrays)], operands[len(arrays) :]
     cotangents, tangents = rest[: len(call.site.floats)], rest[len(call.site.floats) :]
@@ -238,7 +238,7 @@ def _second(call: Call, plan: Plan, operands: Addresses, results: Addresses) -> 
     )
 
 
-_DO: dict[str, Callable[[Call, Plan, Addresses, Addresses], None]] = {
+_DO: dict[str, Callable[[Call, OperationPlan, Addresses, Addresses], None]] = {
     "run": _run,
     "push": _push,
     "pull": _pull,

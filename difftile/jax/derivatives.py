@@ -11,7 +11,7 @@ from difftile.jax.arrays import Array
 from difftile.jax.library import jax
 
 
-class Derivatives:
+class ArrayDerivatives:
     """A function of arrays and its derivatives along the floats among them.
 
     Args:

@@ -96,7 +96,7 @@ class _Api(Structure):
     )
 
 
-class _Buffer(Structure):
+class _XlaBuffer(Structure):
     _fields_ = (
         ("struct_size", c_size_t),
         ("extension_start", c_void_p),
@@ -115,7 +115,7 @@ class _Arrays(Structure):
         ("extension_start", c_void_p),
         ("size", c_int64),
         ("types", POINTER(c_int)),
-        ("buffers", POINTER(POINTER(_Buffer))),
+        ("buffers", POINTER(POINTER(_XlaBuffer))),
     )
 
 
@@ -180,7 +180,7 @@ _Function = ctypes.PYFUNCTYPE(c_void_p, c_void_p)
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class ArraySignature:
     """The arrays that a target takes or gives: their element types and shapes."""
 
     dtype: np.dtype[Any]
@@ -191,7 +191,7 @@ class Signature:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CallTarget:
     """The code of a call, with the signatures that are checked.
 
     Attributes:
@@ -203,19 +203,19 @@ class Target:
     """
 
     run: Callable[[list[int], list[int], int], None]
-    arguments: tuple[Signature, ...]
-    results: tuple[Signature, ...]
+    arguments: tuple[ArraySignature, ...]
+    results: tuple[ArraySignature, ...]
     device: int | None = None
 
 
-_targets: dict[int, Target] = {}
+_targets: dict[int, CallTarget] = {}
 # JAX may keep compiled programs in files, for other processes. The first number is drawn, so that
 # a program of another process does not find a target here that is not its own.
 _numbers = itertools.count(secrets.randbits(62))
 _outcomes: dict[int, int] = {}
 
 
-def target_number(target: Target) -> int:
+def target_number(target: CallTarget) -> int:
     """Return the number of a target, which is the attribute of its calls; the target stays."""
     _handler()
     number = next(_numbers)
@@ -308,7 +308,7 @@ def _number(attributes: Any) -> int:
     raise ForeignCallError(f"{NAME} has one attribute, {ATTRIBUTE!r}.")
 
 
-def _addresses(arrays: Any, expected: tuple[Signature, ...], what: str) -> list[int]:
+def _addresses(arrays: Any, expected: tuple[ArraySignature, ...], what: str) -> list[int]:
     """Return the addresses of the arrays.
 
     Raises:

@@ -12,7 +12,7 @@ import numpy as np
 from difftile.diagnostics import LaunchError
 from difftile.jax import ffi
 from difftile.jax.calls import Call, Shape, runner
-from difftile.jax.ffi import Signature, Target
+from difftile.jax.ffi import ArraySignature, CallTarget
 from difftile.jax.library import jax
 from difftile.substrate import current_session, let_wait
 
@@ -64,7 +64,7 @@ def _target(call: Call, batches: tuple[Shape, ...], device: int | None) -> int:
     batch = np.broadcast_shapes(*batches)
     operands = tuple(map(_with, batches, call.operands))
     results = tuple([_with(batch, one) for one in call.results])
-    target = Target(on_host if device is None else on_stream, operands, results, device)
+    target = CallTarget(on_host if device is None else on_stream, operands, results, device)
     return ffi.target_number(target)
 
 
@@ -89,5 +89,5 @@ def _callback(call: Call, batches: tuple[Shape, ...]) -> Any:
     return program
 
 
-def _with(batch: Shape, one: Signature) -> Signature:
-    return Signature(one.dtype, (*batch, *one.shape))
+def _with(batch: Shape, one: ArraySignature) -> ArraySignature:
+    return ArraySignature(one.dtype, (*batch, *one.shape))

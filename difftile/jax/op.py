@@ -11,8 +11,8 @@ import numpy as np
 from difftile.diagnostics import LaunchError, brief
 from difftile.fields.recording import check_no_tape
 from difftile.interop.operation import Names, Operation
-from difftile.jax.calls import Call, Constant, Signatures, Site, Source
-from difftile.jax.ffi import Signature
+from difftile.jax.calls import Call, CallSource, JaxConstant, Signatures, Site
+from difftile.jax.ffi import ArraySignature
 from difftile.jax.library import jax
 from difftile.jax.primitives import bind
 from difftile.substrate import current_session
@@ -68,7 +68,7 @@ class JaxOp:
         self._made = (function, inputs, params, outputs, vmap)
         shapes, self._dtypes = _as_shapes(outputs)
         self.operation = Operation(function, inputs, params, shapes)
-        self._source = Source(self.operation, batches=vmap is not None)
+        self._source = CallSource(self.operation, batches=vmap is not None)
         self.__name__ = self.operation.name
         parameters = [self.operation.parameters[name] for name in self.operation.taken]
         self.__signature__ = inspect.Signature(parameters)  # for static_argnames of jax.jit
@@ -100,7 +100,7 @@ class JaxOp:
         given, rest = self.operation.bind(args, kwargs)
         arrays = [self._array(k, one) for k, one in enumerate(given)]
         constants = tuple([self._constant(k, one) for k, one in enumerate(rest)])
-        signatures = tuple([Signature(np.dtype(one.dtype), one.shape) for one in arrays])
+        signatures = tuple([ArraySignature(np.dtype(one.dtype), one.shape) for one in arrays])
         outputs = self._outputs(signatures, constants)
         call = Call("run", Site(self._source, constants, signatures, outputs))
         results = bind(call, 0, arrays)
@@ -157,9 +157,9 @@ class JaxOp:
                 "an array, or pass a tuple."
             ) from None
         # 1, 1.0 and True are equal, and differ for a kernel.
-        return Constant(cast(object, one).__class__, one)
+        return JaxConstant(cast(object, one).__class__, one)
 
-    def _outputs(self, arrays: Signatures, constants: tuple[Constant, ...]) -> Signatures:
+    def _outputs(self, arrays: Signatures, constants: tuple[JaxConstant, ...]) -> Signatures:
         """Return the outputs; functions that return fields run once to tell."""
         device = None if current_session().on_host else 0
         plan = self._source.plan(arrays, device)
@@ -169,7 +169,7 @@ class JaxOp:
             with jax.ensure_compile_time_eval():
                 given = [_example(one, device) for one in arrays]
                 layouts = plan.discover([address for address, _ in given], values)
-        outputs = tuple([Signature(one.dtype, one.shape) for one in layouts])
+        outputs = tuple([ArraySignature(one.dtype, one.shape) for one in layouts])
         for k, one in enumerate(outputs):
             name = self._output_name(k)
             self._check_width(one.dtype, f"{self.operation.name}: {name}")
@@ -200,7 +200,7 @@ def _as_shapes(outputs: Any) -> tuple[Any, dict[int, np.dtype[Any]]]:
     return shapes, dtypes
 
 
-def _example(one: Signature, device: int | None) -> tuple[int, Any]:
+def _example(one: ArraySignature, device: int | None) -> tuple[int, Any]:
     """Return the address of an array that a function may be tried on, and its owner."""
     # Ones for floats, which may be divided by; zeros for integers, which may be indices.
     number = 1 if one.dtype.kind == "f" else 0

@@ -8,7 +8,7 @@ from typing import Any
 
 from difftile.diagnostics import LaunchError, brief
 from difftile.interop.signature import WrappedFunction
-from difftile.jax.derivatives import Derivatives
+from difftile.jax.derivatives import ArrayDerivatives
 from difftile.jax.form import Form
 from difftile.jax.function_call import FunctionCall
 
@@ -25,7 +25,7 @@ class Wrapped(WrappedFunction):
     def __init__(self, function: Callable[..., Any], dtype: Any, *, jit: bool) -> None:
         super().__init__(function, dtype)
         self._jit = jit
-        self._known: dict[Form, Derivatives] = {}
+        self._known: dict[Form, ArrayDerivatives] = {}
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Call the function; on an open tape the call is recorded.
@@ -44,11 +44,11 @@ class Wrapped(WrappedFunction):
         self.signature.announce(args, kwargs)
         return FunctionCall(self, args, kwargs, out).perform()
 
-    def derivatives(self, form: Form) -> Derivatives:
+    def derivatives(self, form: Form) -> ArrayDerivatives:
         """Return the function and its derivatives for one form of arguments."""
         known = self._known.get(form)
         if known is None:
-            known = self._known[form] = Derivatives(self.function, form.rebuilt, jit=self._jit)
+            known = self._known[form] = ArrayDerivatives(self.function, form.rebuilt, jit=self._jit)
         return known
 
 

@@ -29,7 +29,7 @@ from difftile.frontend.lower import (
     SameAs,
     StaticArgument,
     StructOf,
-    Threads,
+    ThreadIndex,
     VectorOf,
     ViewOf,
     as_written,
@@ -302,14 +302,14 @@ class _Parser:
 
     def _grid(self, name: str, grid: Grid) -> Given:
         for other, given in self.parsed.signature.items():
-            if isinstance(given, Threads):
+            if isinstance(given, ThreadIndex):
                 raise LaunchError(
                     f"{self.kernel!r}: '{other}' and '{name}' are both a dt.grid; a thread has one "
                     "index: pass only one of them."
                 )
         self.parsed.key.append(("grid", len(grid.shape)))
         self.parsed.values += grid.shape
-        return Threads(len(grid.shape))
+        return ThreadIndex(len(grid.shape))
 
 
 def _number_or_static(

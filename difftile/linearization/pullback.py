@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from difftile.compile.arguments import Arguments, field_at
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
-from difftile.fields.numbers import Constant, HostRead, Reads
+from difftile.fields.numbers import HostRead, Reads, TakenConstant
 from difftile.fields.recording import RECORDING, Recording, Where
 from difftile.fields.storage import Storage
 from difftile.ir.types import is_float
@@ -57,7 +57,7 @@ class Pullback(StepRecorder):
         self._touched: dict[Storage, Field] = {}
         self._returned: dict[str, HostRead] = {}
         self._arrays: dict[int, UserLine] = {}  # of the steps that write arrays
-        self._constants: dict[int, list[tuple[Constant, Reads, UserLine]]] = {}
+        self._constants: dict[int, list[tuple[TakenConstant, Reads, UserLine]]] = {}
         self._identity = object()
         self._linear: dict[frozenset[Field], tuple[Sweep, Replay]] = {}
         self._snapshots = Snapshots()
@@ -107,7 +107,7 @@ class Pullback(StepRecorder):
         self._reads.setdefault(len(self.steps), {})[read] = field
         return read
 
-    def takes_constant(self, number: Constant, reads: Reads) -> None:
+    def takes_constant(self, number: TakenConstant, reads: Reads) -> None:
         """Remember that a number is taken for a constant: whether it varies is known only later."""
         self._constants.setdefault(len(self.steps), []).append((number, reads, user_line()))
 

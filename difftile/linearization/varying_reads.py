@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from difftile.compile.arguments import Arguments, field_at
 from difftile.fields.field import Field
-from difftile.fields.numbers import Constant, HostRead, Reads
+from difftile.fields.numbers import HostRead, Reads, TakenConstant
 from difftile.fields.recording import Where
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
@@ -47,7 +47,7 @@ class VaryingReads(StepRecorder):
         """Return the reads of fields that vary."""
         return [read for read in reads if read.recorder is self._identity]
 
-    def takes_constant(self, number: Constant, reads: Reads) -> None:
+    def takes_constant(self, number: TakenConstant, reads: Reads) -> None:
         """Warn that a number which varies is taken for a constant."""
         if varying := self.varying(reads):
             number.warn(varying)

@@ -40,7 +40,7 @@ def _add_squares(total: Any, gradients: Any, several: Any) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class OwnedElements:
     """The elements of a gradient that this rank counts.
 
     Args:
@@ -56,13 +56,13 @@ class Counted:
     start: int | None = None
 
 
-def owned_of(parameters: Sequence[NamedParameter]) -> list[Counted]:
+def owned_of(parameters: Sequence[NamedParameter]) -> list[OwnedElements]:
     """Return the elements of the gradients of parameters that this rank owns."""
-    found: list[Counted] = []
+    found: list[OwnedElements] = []
     for place, one in enumerate(parameters):
         part = owned_part(one.grad, one.field.split)
         if part is not None:
-            found.append(Counted(place, part, is_part=one.field.split is not None))
+            found.append(OwnedElements(place, part, is_part=one.field.split is not None))
     return found
 
 
@@ -74,7 +74,7 @@ class GradientNorm:
 
     def __call__(
         self,
-        gradients: Sequence[Counted],
+        gradients: Sequence[OwnedElements],
         together: Iterable[Sequence[int]],
         *,
         is_divided: bool = False,
@@ -95,7 +95,7 @@ class GradientNorm:
             return math.sqrt(squared)
         return _scaled(gradients, is_divided=is_divided)
 
-    def _squares(self, gradients: Sequence[Counted], groups: Iterable[set[int]]) -> float:
+    def _squares(self, gradients: Sequence[OwnedElements], groups: Iterable[set[int]]) -> float:
         if not gradients:
             return 0.0
         self._total.fill(0.0)
@@ -107,7 +107,9 @@ class GradientNorm:
         return float(self._total[None])
 
 
-def first_not_finite(parameters: Sequence[NamedParameter], gradients: Sequence[Counted]) -> str:
+def first_not_finite(
+    parameters: Sequence[NamedParameter], gradients: Sequence[OwnedElements]
+) -> str:
     """Return the place of the first number in the gradients that is not finite, in words."""
     for one in gradients:
         found: npt.NDArray[Any] = one.gradient.to_numpy()
@@ -125,7 +127,7 @@ def first_not_finite(parameters: Sequence[NamedParameter], gradients: Sequence[C
     return "a gradient is not finite on another rank, which names it"
 
 
-def _scaled(gradients: Sequence[Counted], *, is_divided: bool) -> float:
+def _scaled(gradients: Sequence[OwnedElements], *, is_divided: bool) -> float:
     """Return the norm where one number is not finite, or the squares of large ones are not."""
     arrays = [(one.gradient.to_numpy().astype(np.float64), one.is_part) for one in gradients]
     largest = max((float(np.max(np.abs(array))) for array, _ in arrays), default=0.0)

@@ -31,7 +31,7 @@ from difftile.ir.types import (
 )
 from difftile.markup import html_block, html_table
 from difftile.optim.fresh_gradients import FreshGradients
-from difftile.optim.gradient_norm import Counted, GradientNorm, first_not_finite, owned_of
+from difftile.optim.gradient_norm import GradientNorm, OwnedElements, first_not_finite, owned_of
 from difftile.optim.parameters import (
     FieldsLike,
     PerField,
@@ -329,7 +329,7 @@ class Optimiser(ABC):
 
     def _moved(
         self,
-    ) -> tuple[Sequence[ArrayLike | None], Sequence[ArrayLike | None], list[Counted]]:
+    ) -> tuple[Sequence[ArrayLike | None], Sequence[ArrayLike | None], list[OwnedElements]]:
         """Return fields to move and their gradients, None for none, and what counts in the norm."""
         shards = self._shards
         if shards is None:
@@ -339,7 +339,7 @@ class Optimiser(ABC):
             return fields, [by_place.get(k) for k in range(len(fields))], counted
         shards.fetch(self.parameters)
         counted = [
-            Counted(k, part, is_part=True, start=shards.own[k].start)
+            OwnedElements(k, part, is_part=True, start=shards.own[k].start)
             for k, part in enumerate(shards.gradients)
             if part is not None
         ]

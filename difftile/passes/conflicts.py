@@ -35,7 +35,7 @@ _IN_ORDER = "run the loop in order: 'ti.loop_config(serialize=True)' before it."
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class PossibleConflict:
     """Two accesses that may meet in one element for some sizes and numbers, one of them a write.
 
     Args:
@@ -119,14 +119,14 @@ class Doubt:
         return ", ".join(f"{name} = {k}" for name, k in zip(names, at, strict=True))
 
 
-def races(program: Program) -> list[Doubt]:
+def races(program: Program) -> list[PossibleConflict]:
     """Return the accesses of different kinds whose outcome may depend on the order of iterations.
 
     A load and a store at one index are not among them: the value that is found belongs to the
     element. Where a derivative passes, the stores must not meet (`clashes`).
     """
     defs = definitions_of(program.body)
-    found: list[Doubt] = []
+    found: list[PossibleConflict] = []
     for task, accesses in _contested(program):
         for k, write in enumerate(accesses):
             for other in accesses[k + 1 :]:
@@ -138,25 +138,25 @@ def races(program: Program) -> list[Doubt]:
                 kinds = {type(first.stmt), type(second.stmt)}
                 if kinds == {Load, Store} and varies and at == to:
                     continue  # the value that is found belongs to the element
-                doubt = Doubt(task, first, second)
+                doubt = PossibleConflict(task, first, second)
                 if not disjoint(at, to, task.varying) and doubt.meeting() is not None:
                     found.append(doubt)
     return found
 
 
-def clashes(program: Program) -> list[Doubt]:
+def clashes(program: Program) -> list[PossibleConflict]:
     """Return the stores of different iterations that may meet in one element.
 
     The last one of them wins, and which one that is depends on timing: no gradient can pass. Local
     arrays and fields of integers have none.
     """
-    found: list[Doubt] = []
+    found: list[PossibleConflict] = []
     for task, accesses in _contested(program):
         stores = [access for access in accesses if isinstance(access.stmt, Store)]
         read = len(stores) < len(accesses)
         for write, other in combinations_with_replacement(stores, 2):
             if is_float(write.stmt.array.type.element):
-                doubt = Doubt(task, write, other, read)
+                doubt = PossibleConflict(task, write, other, read)
                 if doubt.meeting() is not None:
                     found.append(doubt)
     return found

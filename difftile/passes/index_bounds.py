@@ -44,12 +44,12 @@ from difftile.passes.interval_operations import (
 from difftile.passes.intervals import Interval, fits
 from difftile.passes.symbols import (
     UNDECIDED,
+    Implied,
     Known,
     Need,
-    Side,
+    Ranged,
     Symbols,
     Truth,
-    Whole,
     both,
     exactly,
     negated,
@@ -145,13 +145,13 @@ class _Walk:
         """Return a number of which only the type is known."""
         return UNDECIDED if scalar == BOOL else self.symbols.whole(*integer_limits(scalar))
 
-    def fitted(self, value: Whole, scalar: Scalar) -> Whole:
+    def fitted(self, value: Ranged, scalar: Scalar) -> Ranged:
         """Return an integer of a type, which wraps around where it would leave its limits."""
         if fits((value.low, value.high), scalar):
             return value
         least, most = self.symbols.ends(value)
         if fits((least, most), scalar):
-            return Whole(least, most, value.form)
+            return Ranged(least, most, value.form)
         low, high = integer_limits(scalar)
         if least == most:
             return exactly((least - low) % (high - low + 1) + low)
@@ -163,11 +163,11 @@ class _Walk:
 
     def result(self, op: str, scalar: Scalar, source: Scalar, args: Sequence[Known]) -> Known:
         """Return the result of an op on numbers."""
-        if scalar == BOOL and op == "cast" and isinstance(args[0], Whole):
+        if scalar == BOOL and op == "cast" and isinstance(args[0], Ranged):
             return self.symbols.unequal(args[0], exactly(0))
         if any(isinstance(arg, Truth) for arg in args):
             return self.logic(op, scalar, args)
-        wholes = [arg for arg in args if isinstance(arg, Whole)]
+        wholes = [arg for arg in args if isinstance(arg, Ranged)]
         if scalar == BOOL:
             return self.compared(op, *wholes)
         if all(arg.low == arg.high for arg in wholes) and op in EXACT:
@@ -180,7 +180,7 @@ class _Walk:
             self.symbols.same[key] = self.applied(op, scalar, wholes)
         return self.symbols.same[key]
 
-    def applied(self, op: str, scalar: Scalar, args: Sequence[Whole]) -> Whole:
+    def applied(self, op: str, scalar: Scalar, args: Sequence[Ranged]) -> Ranged:
         """Return the result of an op on integers."""
         count = len(self.symbols.lower)
         found = result_of(op, self.symbols, args)
@@ -219,7 +219,7 @@ class _Walk:
             case _:
                 return self.unknown_number(scalar)
 
-    def compared(self, op: str, *args: Whole) -> Truth:
+    def compared(self, op: str, *args: Ranged) -> Truth:
         if op not in COMPARISONS:
             return UNDECIDED
         return COMPARISONS[op](self.symbols, *args)
@@ -251,9 +251,9 @@ class _Walk:
             case _:
                 raise TypeError(stmt)
 
-    def doubt(self, fail: Fail, otherwise: Side) -> None:
+    def doubt(self, fail: Fail, otherwise: Implied) -> None:
         values = [self.of(value) for value in fail.values]
-        ends = tuple(self.symbols.ends(one) for one in values if isinstance(one, Whole))
+        ends = tuple(self.symbols.ends(one) for one in values if isinstance(one, Ranged))
         needs = tuple(map(self.symbols.need, otherwise.forms)) if otherwise.is_all else None
         self.found.append(Doubt(fail, ends, needs))
 
@@ -288,7 +288,9 @@ class _Walk:
                 if possible:
                     results.append(self.block(block))
                     ends_of = self.symbols.ends
-                    ends.append([ends_of(r) if isinstance(r, Whole) else None for r in results[-1]])
+                    ends.append(
+                        [ends_of(r) if isinstance(r, Ranged) else None for r in results[-1]]
+                    )
         for k, out in enumerate(stmt.outs):
             of = [one[k] for one in results]
             if len(of) == 1:
@@ -297,7 +299,7 @@ class _Walk:
                 self.values[out] = self.symbols.chosen(cond, of[0], of[1])
             elif len(of) == 2 and of[0] == of[1]:
                 self.values[out] = of[0]
-            elif len(of) == 2 and all(isinstance(one, Whole) for one in of):
+            elif len(of) == 2 and all(isinstance(one, Ranged) for one in of):
                 both = [one[k] for one in ends]
                 low, high = min(b[0] for b in both if b), max(b[1] for b in both if b)
                 self.values[out] = self.symbols.whole(low, high)
@@ -313,7 +315,7 @@ class _Walk:
         conditions: list[Affine[int]] = []
         for index, start, stop in zip(indices, starts, stops, strict=True):
             a, b = self.of(start), self.of(stop)
-            assert isinstance(a, Whole) and isinstance(b, Whole)
+            assert isinstance(a, Ranged) and isinstance(b, Ranged)
             low, high = self.symbols.ends(a)[0], self.symbols.ends(b)[1] - 1
             runs = runs and low <= high
             length = b.form - a.form
@@ -321,17 +323,17 @@ class _Walk:
             self.values[index] = self.symbols.whole(low, high, (a.form,), (b.form - 1,))
             conditions.append(length - 1)
         self.work += self.turns
-        with self.symbols.under(Side(tuple(conditions))) as possible:
+        with self.symbols.under(Implied(tuple(conditions))) as possible:
             yield runs and possible
         self.turns = before
 
     def serial(self, stmt: For) -> None:
         start, stop = self.of(stmt.start), self.of(stmt.stop)
-        assert isinstance(start, Whole) and isinstance(stop, Whole)
+        assert isinstance(start, Ranged) and isinstance(stop, Ranged)
         steps = _steps(stmt)
         with self.ranges((stmt.index,), (stmt.start,), (stmt.stop,)) as runs:
             index = self.of(stmt.index)
-            assert isinstance(index, Whole)
+            assert isinstance(index, Ranged)
             if runs:
                 self.carry(stmt.carries, stmt.inits, steps, index.form - start.form)
                 self.block(stmt.body)
@@ -371,7 +373,7 @@ class _Walk:
     def goes_on(self, carry: Var, step: int | None) -> bool:
         """Tell whether a carry that fits its type does so after another turn."""
         value = self.of(carry)
-        if not step or not isinstance(value, Whole):
+        if not step or not isinstance(value, Ranged):
             return True
         after = value.form + step
         return fits(
@@ -392,11 +394,11 @@ class _Walk:
             first = self.of(init)
             if step == 0:
                 self.values[variable] = first
-            elif step is None or not isinstance(first, Whole):
+            elif step is None or not isinstance(first, Ranged):
                 self.values[variable] = self.unknown(variable.type)
             else:
                 after = first.form.plus(turns, step)
-                made = Whole(self.symbols.least(after), self.symbols.greatest(after), after)
+                made = Ranged(self.symbols.least(after), self.symbols.greatest(after), after)
                 scalar = scalar_of(variable.type)
                 self.values[variable] = made if endless else self.fitted(made, scalar)
 

@@ -20,25 +20,25 @@ _STEPS = 400  # alternatives and halves that a search looks at
 
 
 @dataclass(frozen=True, slots=True)
-class Constraint:
+class FormConstraint:
     """A form that is zero, or else at least zero."""
 
     form: Affine[int]
     is_zero: bool = False
 
 
-Case: TypeAlias = tuple[Constraint, ...]
+Case: TypeAlias = tuple[FormConstraint, ...]
 """Constraints that hold together."""
 
 
-def zero(form: Affine[int]) -> Constraint:
+def zero(form: Affine[int]) -> FormConstraint:
     """Return the constraint that a form is zero."""
-    return Constraint(form, is_zero=True)
+    return FormConstraint(form, is_zero=True)
 
 
-def at_least(form: Affine[int], other: Affine[int] | int) -> Constraint:
+def at_least(form: Affine[int], other: Affine[int] | int) -> FormConstraint:
     """Return the constraint that a form is another one or more."""
-    return Constraint(form - other)
+    return FormConstraint(form - other)
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class System:
     """
 
     bounds: list[Ends] = field(default_factory=list[Ends])
-    constraints: list[Constraint] = field(default_factory=list[Constraint])
+    constraints: list[FormConstraint] = field(default_factory=list[FormConstraint])
     choices: list[Sequence[Case]] = field(default_factory=list[Sequence[Case]])
 
     def unknown(self, low: int | None = None, high: int | None = None) -> Affine[int]:
@@ -62,7 +62,7 @@ class System:
 
 
 @dataclass(frozen=True, slots=True)
-class Solution:
+class SystemAnswer:
     """The answer for a system that was not proved to have no solution.
 
     Args:
@@ -77,14 +77,14 @@ class Solution:
         return form.value(self.values.__getitem__)
 
 
-def solve(system: System, *, steps: int = _STEPS) -> Solution | None:
+def solve(system: System, *, steps: int = _STEPS) -> SystemAnswer | None:
     """Return a solution of a system; None if it is proved that there is none."""
     state = _State(dict(enumerate(system.bounds)), {}, [])
     budget = [steps]
     found = _search(state, system.constraints, list(system.choices), budget)
     if found is None or found.values is None:
         return found
-    return Solution(found.values[: len(system.bounds)])
+    return SystemAnswer(found.values[: len(system.bounds)])
 
 
 @dataclass(slots=True)
@@ -232,26 +232,26 @@ class _State:
             cases.append((at_least(Affine({}, start - 1), x),))
         return cases
 
-    def solution(self) -> Solution:
+    def solution(self) -> SystemAnswer:
         """Return a solution, where unknowns that are left may take any value within bounds."""
         known = {
             v: low if low is not None else high if high is not None else 0
             for v, (low, high) in self.bounds.items()
         }
         count = max((*known, *self.solved), default=-1) + 1
-        whole = Solution(tuple(known.get(v, 0) for v in range(count)))
+        whole = SystemAnswer(tuple(known.get(v, 0) for v in range(count)))
         values: list[int] = []
         for v in range(count):
             values.append(known[v] if v in known else whole.value(self.current(Affine({v: 1}))))
-        return Solution(tuple(values))
+        return SystemAnswer(tuple(values))
 
 
 def _search(
     state: _State,
-    constraints: Iterable[Constraint],
+    constraints: Iterable[FormConstraint],
     choices: list[Sequence[Case]],
     budget: list[int],
-) -> Solution | None:
+) -> SystemAnswer | None:
     for one in constraints:
         if one.is_zero:
             if not state.equate(one.form):
@@ -269,7 +269,7 @@ def _search(
         return None
     budget[0] -= 1
     if budget[0] < 0:
-        return Solution(None)
+        return SystemAnswer(None)
     if choices:
         first, rest = choices[0], choices[1:]
         return _first_of(((state.copy(), case, rest) for case in first), budget)
@@ -280,7 +280,7 @@ def _search(
 
 def _first_of(
     branches: Iterable[tuple[_State, Case, list[Sequence[Case]]]], budget: list[int]
-) -> Solution | None:
+) -> SystemAnswer | None:
     """Return the first solution of several branches; None if none of them has one."""
     unsure = False
     for state, case, rest in branches:
@@ -289,4 +289,4 @@ def _first_of(
             if found.values is not None:
                 return found
             unsure = True
-    return Solution(None) if unsure else None
+    return SystemAnswer(None) if unsure else None

@@ -13,7 +13,7 @@ from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Tie:
+class VariableTie:
     """Two vectors that had better be one variable: else one is copied to the other.
 
     Args:
@@ -29,13 +29,13 @@ class Tie:
     depth: int
 
 
-def ties(block: Block, depth: int = 0) -> Iterator[Tie]:
+def ties(block: Block, depth: int = 0) -> Iterator[VariableTie]:
     """Yield the ties between the vectors of a block."""
     for stmt in block.stmts:
         pairs: list[tuple[Var, Value]] = []
         match stmt:
             case Let(out, "insert", args):
-                yield Tie(out, args[0], True, depth)
+                yield VariableTie(out, args[0], True, depth)
             case If(then=then, orelse=orelse, outs=outs):
                 pairs += zip(outs, then.results, strict=True)
                 pairs += zip(outs, orelse.results, strict=True)
@@ -46,7 +46,7 @@ def ties(block: Block, depth: int = 0) -> Iterator[Tie]:
                 pass
         for one, other in pairs:
             if not isinstance(one.type, Scalar):
-                yield Tie(one, other, False, depth)
+                yield VariableTie(one, other, False, depth)
         for region in regions(stmt):
             yield from ties(region, depth + (not isinstance(stmt, If)))
 

@@ -48,16 +48,16 @@ from difftile.records import dataclass
 
 def merge_loops(program: Program) -> Program:
     """Return the program with such loops merged."""
-    placed: list[_Part] = []
+    placed: list[_TopStatement] = []
     for stmt in program.body.stmts:
-        part = _Part(stmt)
+        part = _TopStatement(stmt)
         merged = _merged(placed, part) if isinstance(stmt, ParallelFor) else None
         placed = [*placed, part] if merged is None else merged
     return with_stmts(program, (part.stmt for part in placed))
 
 
 @dataclass(frozen=True)
-class _Part:
+class _TopStatement:
     """A statement of the top level, with the accesses that others must not overtake."""
 
     stmt: Stmt
@@ -86,7 +86,7 @@ class _Part:
     def used(self) -> Set[Var]:
         return uses(Block((self.stmt,)))
 
-    def commutes(self, other: _Part) -> bool:
+    def commutes(self, other: _TopStatement) -> bool:
         """Tell whether the two may come in either order."""
         if (self.speaks and other.speaks) or self.used & set(definitions(other.stmt)):
             return False
@@ -99,7 +99,7 @@ class _Part:
         )
 
 
-def _merged(before: Sequence[_Part], part: _Part) -> list[_Part] | None:
+def _merged(before: Sequence[_TopStatement], part: _TopStatement) -> list[_TopStatement] | None:
     """Return the statements with a loop merged into one of them; None if that is not possible."""
     box = _Box(before)
     assert isinstance(part.stmt, ParallelFor)
@@ -113,14 +113,16 @@ def _merged(before: Sequence[_Part], part: _Part) -> list[_Part] | None:
         outside = [*(one.stmt for one in before[:k]), *(one.stmt for one in earlier)]
         loop = _joined(first, part.stmt, outside)
         if loop is not None:
-            return [*before[:k], *earlier, _Part(loop), *later]
+            return [*before[:k], *earlier, _TopStatement(loop), *later]
     return None
 
 
-def _sides(loop: _Part, between: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
+def _sides(
+    loop: _TopStatement, between: Sequence[_TopStatement]
+) -> tuple[list[_TopStatement], list[_TopStatement]]:
     """Return the statements that may go before a loop that they follow, and those that stay."""
-    earlier: list[_Part] = []
-    later: list[_Part] = []
+    earlier: list[_TopStatement] = []
+    later: list[_TopStatement] = []
     for part in between:
         moves = all(part.commutes(stays) for stays in (loop, *later))
         (earlier if moves else later).append(part)
@@ -130,7 +132,7 @@ def _sides(loop: _Part, between: Sequence[_Part]) -> tuple[list[_Part], list[_Pa
 class _Box:
     """Compares the bounds of loops: equal are computations of equal numbers."""
 
-    def __init__(self, parts: Sequence[_Part]) -> None:
+    def __init__(self, parts: Sequence[_TopStatement]) -> None:
         self._origin = {
             part.stmt.out: part.stmt for part in parts if isinstance(part.stmt, (Let, Size))
         }
@@ -157,7 +159,7 @@ def _joined(first: ParallelFor, second: ParallelFor, outside: Sequence[Stmt]) ->
     """Return one loop for two over one box, the statements before which are given, if it may be."""
     renamed = Substitution(zip(second.indices, first.indices, strict=True))
     half = Block(tuple(substitute(stmt, renamed) for stmt in second.body.stmts))
-    parts = _Part(first), _Part(second)
+    parts = _TopStatement(first), _TopStatement(second)
     if all(part.speaks for part in parts):
         return None
     body = Block((*first.body.stmts, *half.stmts))

@@ -72,7 +72,7 @@ class Scatter:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ScatterPlan:
     """The loops of a program that scatter without atomics; the others keep theirs.
 
     Args:
@@ -92,28 +92,28 @@ class Plan:
         """The numbers of the loops."""
         return self.alone | {scatter.loop for scatter in self.copied}
 
-    def of(self, number: int) -> Plan:
+    def of(self, number: int) -> ScatterPlan:
         """Return the plan of a loop by itself, as the only one of a program."""
         rows, copied = (
             tuple(replace(s, loop=0) for s in some if s.loop == number)
             for some in (self.rows, self.copied)
         )
         small = frozenset(replace(s, loop=0) for s in self.small if s.loop == number)
-        return Plan(frozenset((0,) if number in self.alone else ()), copied, small, rows)
+        return ScatterPlan(frozenset((0,) if number in self.alone else ()), copied, small, rows)
 
     @property
-    def in_order(self) -> Plan:
+    def in_order(self) -> ScatterPlan:
         """The part of the plan that the loops keep on a single thread, too."""
         loops = {scatter.loop for scatter in self.copied if scatter.ordered}
         copied = tuple(scatter for scatter in self.copied if scatter.loop in loops)
-        return Plan(copied=copied, small=self.small & frozenset(copied))
+        return ScatterPlan(copied=copied, small=self.small & frozenset(copied))
 
 
-ATOMICS = Plan()
+ATOMICS = ScatterPlan()
 
 
 @dataclass(frozen=True, slots=True)
-class Copies:
+class TargetCopies:
     """The copies of a target, one after the other with space in between.
 
     Args:
@@ -169,7 +169,9 @@ def _op_of(stmt: Stmt) -> str | None:
             return None
 
 
-def privatise(program: Program, plan: Plan, parts: int) -> tuple[Program, tuple[Copies, ...]]:
+def privatise(
+    program: Program, plan: ScatterPlan, parts: int
+) -> tuple[Program, tuple[TargetCopies, ...]]:
     """Return the program with the loops of a plan cut into parts, and the copies among its temps.
 
     Args:
@@ -179,7 +181,7 @@ def privatise(program: Program, plan: Plan, parts: int) -> tuple[Program, tuple[
     """
     b = OpBuilder()
     number = 0
-    made: list[Copies] = []
+    made: list[TargetCopies] = []
     for stmt in program.body.stmts:
         b.span = stmt.span
         if not isinstance(stmt, ParallelFor):
@@ -187,7 +189,7 @@ def privatise(program: Program, plan: Plan, parts: int) -> tuple[Program, tuple[
             continue
         here = [_copied(b, scatter) for scatter in plan.copied if scatter.loop == number]
         count = ORDERED_PARTS if any(one.scatter.ordered for one in here) else parts
-        made += [Copies(one.copies, one.target, count) for one in here]
+        made += [TargetCopies(one.copies, one.target, count) for one in here]
         if number in plan.alone:
             _append_part_loop(b, stmt, 1, Var("part", I32), {}, [])
         elif here:

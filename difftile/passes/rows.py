@@ -35,7 +35,7 @@ _ZERO, _ONE = Const(0, I32), Const(1, I32)
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RowMemory:
     """The memory for the rows of a target.
 
     Args:
@@ -49,7 +49,9 @@ class Rows:
     scatter: Scatter
 
 
-def in_rows(program: Program, scatters: Collection[Scatter]) -> tuple[Program, tuple[Rows, ...]]:
+def in_rows(
+    program: Program, scatters: Collection[Scatter]
+) -> tuple[Program, tuple[RowMemory, ...]]:
     """Return the program with rows for some sums of ordered loops, and the memory they need.
 
     Args:
@@ -57,7 +59,7 @@ def in_rows(program: Program, scatters: Collection[Scatter]) -> tuple[Program, t
         scatters: The sums, all "add", by targets of ordered loops.
     """
     b = OpBuilder()
-    made: list[Rows] = []
+    made: list[RowMemory] = []
     wanted = {(scatter.loop, scatter.target): scatter for scatter in scatters}
     number = 0
     for stmt in program.body.stmts:
@@ -89,7 +91,7 @@ class _Summed:
         count: The number of its elements.
     """
 
-    rows: Rows
+    rows: RowMemory
     sizes: tuple[Value, ...]
     count: Value
 
@@ -98,7 +100,9 @@ class _Summed:
         """Append the number of elements of a target."""
         target = scatter.target
         flat = replace(target.type, ndim=1)
-        rows = Rows(Array(f"{target.name}_rows", flat), Array(f"{target.name}_sums", flat), scatter)
+        rows = RowMemory(
+            Array(f"{target.name}_rows", flat), Array(f"{target.name}_sums", flat), scatter
+        )
         sizes = tuple(b.size(target, axis) for axis in range(target.type.ndim))
         count: Value = _ONE
         for size in sizes:

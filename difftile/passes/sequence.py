@@ -24,7 +24,7 @@ from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SequenceRow:
     """A row of an array, which stands for an array with an axis less.
 
     Args:
@@ -37,7 +37,7 @@ class Row:
 
 
 def placed(
-    block: Block, arrays: Mapping[Array, Array | Row], numbers: Mapping[Var, Value]
+    block: Block, arrays: Mapping[Array, Array | SequenceRow], numbers: Mapping[Var, Value]
 ) -> tuple[Stmt, ...]:
     """Return a copy of statements on other arrays.
 
@@ -50,7 +50,9 @@ def placed(
 
 
 class _Placer(Cloner):
-    def __init__(self, arrays: Mapping[Array, Array | Row], numbers: Mapping[Var, Value]) -> None:
+    def __init__(
+        self, arrays: Mapping[Array, Array | SequenceRow], numbers: Mapping[Var, Value]
+    ) -> None:
         super().__init__(dict(numbers))
         self.places = arrays
 
@@ -61,19 +63,19 @@ class _Placer(Cloner):
         if isinstance(copy, Accumulate):  # another program may touch the element, too
             copy = replace(copy, single_write=False)
         place = self.places.get(copy.array)
-        if isinstance(place, Row):
+        if isinstance(place, SequenceRow):
             if isinstance(copy, Size):
                 return replace(copy, array=place.array, axis=copy.axis + 1)
             return replace(copy, array=place.array, index=(place.at, *copy.index))
         return copy if place is None else replace(copy, array=place)
 
 
-def copy_into_row(source: Array, row: Row) -> tuple[Stmt, ...]:
+def copy_into_row(source: Array, row: SequenceRow) -> tuple[Stmt, ...]:
     """Return the loop that copies an array into a row."""
     return _copy(source, None, row.array, row.at)
 
 
-def copy_from_row(row: Row, target: Array) -> tuple[Stmt, ...]:
+def copy_from_row(row: SequenceRow, target: Array) -> tuple[Stmt, ...]:
     """Return the loop that copies a row into an array."""
     return _copy(row.array, row.at, target, None)
 

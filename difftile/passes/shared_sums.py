@@ -60,7 +60,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Solved:
+class SharedAxis:
     """An axis of a parallel loop whose index is `element - factor * turn`.
 
     Args:
@@ -100,7 +100,7 @@ class SharedSum:
     column: Axis | None
     summed: tuple[Axis, ...]
     turns: tuple[Axis, ...]
-    solved: tuple[Solved, ...]
+    solved: tuple[SharedAxis, ...]
     row: Block
     inner: Block
     in_loop: bool
@@ -297,7 +297,7 @@ class _Found:
 
     def solved(
         self, axes: list[Axis], turns: list[Axis]
-    ) -> tuple[Place, tuple[Solved, ...], tuple[Axis, ...]]:
+    ) -> tuple[Place, tuple[SharedAxis, ...], tuple[Axis, ...]]:
         """Return the index with new axes in place of sums of two loops' indices.
 
         `x[i + u] += ..`, the adjoint of a convolution, becomes `x[p] += ..` where i is p - u.
@@ -306,7 +306,7 @@ class _Found:
             The index, the axes that follow from it, and the new axes.
         """
         forms: list[Affine[Var]] = []
-        found: list[Solved] = []
+        found: list[SharedAxis] = []
         elements: list[Axis] = []
         of_task, of_turn = ({a.index: a for a in group} for group in (axes, turns))
         used = Counter(v for form in self.forms for v in form.factors)
@@ -320,7 +320,7 @@ class _Found:
             i, u = of_task[parallel[0]], of_turn[serial[0]]
             factor = factors[u.index]
             element = Var(i.index.name, I32)
-            found.append(Solved(i, element, u.index, factor))
+            found.append(SharedAxis(i, element, u.index, factor))
             elements.append(self.reached(i, u, factor, element))
             forms.append(form.without(factors) + Affine({element: 1}))
         return tuple(forms), tuple(found), tuple(elements)

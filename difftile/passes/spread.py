@@ -59,7 +59,7 @@ def spread(
         if not isinstance(stmt, ParallelFor) or number not in loops:
             b.append(stmt)
         elif has_long_sums(stmt):
-            split = _Split(b, stmt, parts)
+            split = _SumSplitter(b, stmt, parts)
             b.append(replace(stmt, body=Block(tuple(split.stmts()))))
             made += split.made
         elif len(stmt.indices) > 1 and is_innermost(stmt):
@@ -118,7 +118,7 @@ def _only_adds(loop: For) -> bool:
     return set(reductions(loop) or ("",)) == {"add"}
 
 
-class _Split:
+class _SumSplitter:
     """Splits the sums of one loop, first to last: the later ones may need the earlier.
 
     Args:

@@ -41,7 +41,7 @@ class Need(NamedTuple):
         return " - ".join([" + ".join(parts), *less])
 
 
-class Whole(NamedTuple):
+class Ranged(NamedTuple):
     """An integer: its interval, and the form that it is."""
 
     low: int
@@ -49,7 +49,7 @@ class Whole(NamedTuple):
     form: Affine[int]
 
 
-class Side(NamedTuple):
+class Implied(NamedTuple):
     """What follows from a condition, or from its opposite.
 
     Args:
@@ -72,17 +72,17 @@ class Truth(NamedTuple):
     """
 
     holds: bool | None
-    yes: Side = Side()
-    no: Side = Side()
+    yes: Implied = Implied()
+    no: Implied = Implied()
 
 
-Known: TypeAlias = "Whole | Truth"
+Known: TypeAlias = "Ranged | Truth"
 UNDECIDED = Truth(None)
 
 
-def exactly(value: int) -> Whole:
+def exactly(value: int) -> Ranged:
     """Return a literal."""
-    return Whole(value, value, Affine({}, value))
+    return Ranged(value, value, Affine({}, value))
 
 
 def negated(cond: Truth) -> Truth:
@@ -100,7 +100,7 @@ def both(a: Truth, b: Truth) -> Truth:
     if a.holds or b.holds:
         return b if a.holds else a
     (forms, unequal, is_all), (more, others, also) = a.yes, b.yes
-    return Truth(None, Side((*forms, *more), (*unequal, *others), is_all and also))
+    return Truth(None, Implied((*forms, *more), (*unequal, *others), is_all and also))
 
 
 @dataclass
@@ -117,7 +117,7 @@ class Symbols:
     given: dict[int, tuple[str, int]] = field(default_factory=dict[int, "tuple[str, int]"])
     lower: list[list[Affine[int]]] = field(default_factory=list[list[Affine[int]]])
     upper: list[list[Affine[int]]] = field(default_factory=list[list[Affine[int]]])
-    same: dict[object, Whole] = field(default_factory=dict[object, Whole])
+    same: dict[object, Ranged] = field(default_factory=dict[object, Ranged])
 
     def whole(
         self,
@@ -125,11 +125,11 @@ class Symbols:
         high: int,
         lower: Sequence[Affine[int]] = (),
         upper: Sequence[Affine[int]] = (),
-    ) -> Whole:
+    ) -> Ranged:
         """Return an integer with a symbol of its own."""
         self.lower.append([Affine({}, low), *lower])
         self.upper.append([Affine({}, high), *upper])
-        return Whole(low, high, Affine({len(self.lower) - 1: 1}))
+        return Ranged(low, high, Affine({len(self.lower) - 1: 1}))
 
     def greatest(self, of: Affine[int], depth: int = 0) -> int:
         """Return a bound of a form from above."""
@@ -154,14 +154,14 @@ class Symbols:
         """Return a bound of a form from below."""
         return -self.greatest(-of)
 
-    def ends(self, value: Whole) -> Interval:
+    def ends(self, value: Ranged) -> Interval:
         """Return the interval of a value under the present conditions."""
         if not value.form.factors:
             return value.low, value.high
         return max(value.low, self.least(value.form)), min(value.high, self.greatest(value.form))
 
     @contextmanager
-    def under(self, side: Side) -> Generator[bool]:
+    def under(self, side: Implied) -> Generator[bool]:
         """Hold a condition inside the block; yields whether it can hold at all."""
         undo: list[list[Affine[int]]] = []
         known = [*side.forms]
@@ -216,7 +216,7 @@ class Symbols:
         tried = self._bounds(symbol, factor < 0, depth)
         return max((self._given(rest.plus(one, factor), depth + 1) for one in tried), key=self._now)
 
-    def define(self, value: Whole, text: str, now: int) -> None:
+    def define(self, value: Ranged, text: str, now: int) -> None:
         """Let the one symbol of a value be given."""
         (symbol,) = value.form.factors
         self.given[symbol] = text, now
@@ -230,7 +230,7 @@ class Symbols:
 
     # Conditions
 
-    def less(self, a: Whole, b: Whole) -> Truth:
+    def less(self, a: Ranged, b: Ranged) -> Truth:
         """Return whether one integer is below another."""
         if a.high < b.low or a.low >= b.high:
             return Truth(a.high < b.low)
@@ -240,16 +240,16 @@ class Symbols:
         opposite = -gap - 1
         if self.greatest(gap) < 0:
             return Truth(False)
-        return Truth(None, Side((gap,), is_all=True), Side((opposite,), is_all=True))
+        return Truth(None, Implied((gap,), is_all=True), Implied((opposite,), is_all=True))
 
-    def unequal(self, a: Whole, b: Whole) -> Truth:
+    def unequal(self, a: Ranged, b: Ranged) -> Truth:
         """Return whether two integers differ."""
         gap = a.form - b.form
         if a.high < b.low or b.high < a.low or self.least(gap) > 0 or self.greatest(gap) < 0:
             return Truth(True)
         if not gap.factors:
             return Truth(gap.constant != 0)
-        return Truth(None, Side((), (gap,)), Side((gap, -gap), is_all=True))
+        return Truth(None, Implied((), (gap,)), Implied((gap, -gap), is_all=True))
 
     def chosen(self, cond: Truth, then: Known, orelse: Known) -> Known:
         """Return the one of two values that a condition picks."""

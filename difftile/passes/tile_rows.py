@@ -126,7 +126,7 @@ def copy_of(loop: For, tiles: Collection[Array]) -> Copy | None:
 
 
 @dataclass(slots=True)
-class _Row:
+class _WalkedRow:
     """An array that a serial loop walks along.
 
     Args:
@@ -224,10 +224,10 @@ class _Tiling:
             return If(self.alive, Block((stmt,)), Block(()), (), stmt.span)
         return with_blocks(stmt, self.guarded_block)
 
-    def rows(self, loop: For) -> dict[Array, _Row]:
+    def rows(self, loop: For) -> dict[Array, _WalkedRow]:
         """Return the arrays that a loop without loops walks along."""
         inside = defined_in(loop.body) | {loop.index}
-        found: dict[Array, _Row] = {}
+        found: dict[Array, _WalkedRow] = {}
         accesses: dict[Array, list[int]] = {}
         for k, stmt in enumerate(loop.body.stmts):
             array = array_of(stmt)
@@ -251,7 +251,11 @@ class _Tiling:
         return found
 
     def give_tile(
-        self, array: Array, row: _Row, found: dict[Array, _Row], accesses: dict[Array, list[int]]
+        self,
+        array: Array,
+        row: _WalkedRow,
+        found: dict[Array, _WalkedRow],
+        accesses: dict[Array, list[int]],
     ) -> None:
         """Give a row the tile of its array, or one that the loop does not need any more."""
         for other, known in found.items():
@@ -265,7 +269,9 @@ class _Tiling:
         if any(one.tile is row.tile for one in found.values()):
             row.tile = _tile_for(array)
 
-    def row(self, array: Array, stmts: list[Stmt], loop: For, inside: Set[Var]) -> _Row | None:
+    def row(
+        self, array: Array, stmts: list[Stmt], loop: For, inside: Set[Var]
+    ) -> _WalkedRow | None:
         """Return how a loop walks along an array, if all its accesses do so together."""
         indices: list[tuple[Value, ...]] = []
         comes = goes = False
@@ -296,7 +302,7 @@ class _Tiling:
             return None
         tile = self.tile_of.get(array) or _tile_for(array)
         forwards = along.factor(loop.index) > 0
-        return _Row(tuple(lead), along, forwards, tile, comes, goes)
+        return _WalkedRow(tuple(lead), along, forwards, tile, comes, goes)
 
     def is_stored(self, stmt: Accumulate) -> bool:
         """Tell whether an addition is the only one to an element that holds zero."""
@@ -308,7 +314,7 @@ class _Tiling:
         sizes = [numpy_dtype(scalar_of(tile.type.element)).itemsize for tile in tiles]
         return sum(sizes) * BLOCK * PITCH
 
-    def loop_in_tiles(self, loop: For, rows: dict[Array, _Row]) -> None:
+    def loop_in_tiles(self, loop: For, rows: dict[Array, _WalkedRow]) -> None:
         """Append a loop cut into tiles, with its rows copied."""
         b = self.b
         turns = (b.expr(loop.stop) - loop.start).max(0).named("turns")
@@ -350,7 +356,7 @@ class _Tiling:
         body_of_tiles = Block(tuple(stmts), outs)
         b.append(For(tile, _ZERO, tiles, carries, loop.inits, body_of_tiles, loop.outs, loop.span))
 
-    def begin(self, row: _Row, index: Var, first: Value, count: Value) -> Value:
+    def begin(self, row: _WalkedRow, index: Var, first: Value, count: Value) -> Value:
         """Return where the piece of a row begins that some turns need."""
         b = self.b
         at = b.expr(first) if row.forwards else b.expr(first) + count - 1
@@ -360,7 +366,9 @@ class _Tiling:
                 total = total + (b.expr(variable) * times if times != 1 else variable)
         return (total + row.along.constant).named("begin").value
 
-    def copy(self, array: Array, row: _Row, begin: Value, count: Value, *, into: bool) -> None:
+    def copy(
+        self, array: Array, row: _WalkedRow, begin: Value, count: Value, *, into: bool
+    ) -> None:
         """Append a loop that copies a piece of a row."""
         b = self.b
         slot = Var("slot", I32)

@@ -16,7 +16,7 @@ from difftile.ir.types import BOOL, I32
 from difftile.ir.walk import Cloner, walk
 from difftile.ops.build import Expr, OpBuilder, zero
 from difftile.passes.affine import affine, definitions_of
-from difftile.passes.shared_sums import Axis, SharedSum, Solved, with_loops_of_their_own
+from difftile.passes.shared_sums import Axis, SharedAxis, SharedSum, with_loops_of_their_own
 
 _THREADS = 1 << 19  # enough to hide the time that memory takes
 _ZERO, _ONE = Const(0, I32), Const(1, I32)
@@ -198,7 +198,7 @@ class _Transposed:
             inner = self._turns(turns[1:], carry)
         return self._loop(index, start, stop, carry, total, stmts, inner)
 
-    def _turns_that_reach(self, one: Solved) -> tuple[Expr, Expr]:
+    def _turns_that_reach(self, one: SharedAxis) -> tuple[Expr, Expr]:
         """Return the first turn that reaches an element from inside an axis, and the last one."""
         element, axis, factor = self.b.expr(self.cloner.value(one.element)), one.axis, one.factor
         if factor == 1:

@@ -7,7 +7,7 @@ import os
 import sys
 
 from difftile.diagnostics import RankError, counted
-from difftile.ranks.launchers import VARIABLE, Place, place
+from difftile.ranks.launchers import VARIABLE, RankPlace, place
 
 _DEVICES = "CUDA_VISIBLE_DEVICES"
 _NOT_STARTED = 3  # CUDA_ERROR_NOT_INITIALIZED
@@ -69,7 +69,7 @@ def threads() -> int | None:
     return max(1, _usable() // here.local_size)
 
 
-def _shared_place() -> Place | None:
+def _shared_place() -> RankPlace | None:
     """Return the place of this process, if a launcher has started several on this host."""
     here = None if os.environ.get(VARIABLE) == "alone" else place()
     return None if here is None or here.size == 1 or here.local_size == 1 else here

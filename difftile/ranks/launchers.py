@@ -14,7 +14,7 @@ VARIABLE = "DIFFTILE_RANKS"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RankPlace:
     """The place that a launcher has given this process.
 
     Args:
@@ -70,7 +70,7 @@ _LAUNCHERS = (
 )
 
 
-def place(environment: Mapping[str, str] | None = None) -> Place | None:
+def place(environment: Mapping[str, str] | None = None) -> RankPlace | None:
     """Return the place of this process, or None if no launcher has started it.
 
     Args:
@@ -92,13 +92,13 @@ def has_address(environment: Mapping[str, str] | None = None) -> bool:
     return bool(given.get("MASTER_ADDR")) and bool(given.get("MASTER_PORT"))
 
 
-def _place(one: _Launcher, given: Mapping[str, str]) -> Place:
+def _place(one: _Launcher, given: Mapping[str, str]) -> RankPlace:
     rank, size = _number(one.rank, given), _number(one.size, given)
     assert rank is not None and size is not None
     if not 0 <= rank < size:
         raise RankError(f"{one.rank}={rank} is no rank: {one.size}={size} processes count from 0.")
     under_slurm = one.name == "srun"
-    return Place(
+    return RankPlace(
         launcher=one.name,
         engine="torch" if under_slurm and has_address(given) else one.engine,
         rank=rank,

@@ -19,7 +19,7 @@ from difftile.diagnostics import RankError
 from difftile.ranks.alone import Done, copy_own
 from difftile.ranks.engine import Array, Message, Pending
 from difftile.ranks.failures import guard
-from difftile.ranks.launchers import Place, has_address, place
+from difftile.ranks.launchers import RankPlace, has_address, place
 from difftile.ranks.letters import is_short, read, written
 from difftile.ranks.numbers import CARRIERS, HostArray, as_bytes, carried, check_op
 from difftile.ranks.streams import session_stream
@@ -436,7 +436,7 @@ def _all_reduce_options(dist: Any, op: Any) -> Any:
     return made
 
 
-def _agree_on_address(here: Place) -> None:
+def _agree_on_address(here: RankPlace) -> None:
     raise RankError(
         f"{here.launcher} does not say where torch's processes meet. Before it, export "
         "MASTER_ADDR, the host of rank 0, and MASTER_PORT, such as 29500; or use MPI: "

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from difftile.fields.field import Field
-from difftile.fields.marked import Marked
+from difftile.fields.marked import ContentNotes
 from difftile.fields.storage import Storage
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ class FinalGradients:
         return found
 
 
-COMBINED: Marked[bool] = Marked()
+COMBINED: ContentNotes[bool] = ContentNotes()
 """Gradients that are those of all ranks, and have been combined."""
 
-MIXED: Marked[bool] = Marked()
+MIXED: ContentNotes[bool] = ContentNotes()
 """Such gradients to which a tape has added: to combine them again would count them once a rank."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from difftile.diagnostics import FieldError, GradientCut, TapeError
-from difftile.fields.elements import Elements
+from difftile.fields.elements import FieldElements
 from difftile.fields.field import Field
 from difftile.fields.storage import Storage
 from difftile.ir.types import is_float
@@ -69,7 +69,7 @@ class ReplayedField(Field):
         return super().grad
 
     @grad.setter
-    def grad(self, gradient: Elements) -> None:
+    def grad(self, gradient: FieldElements) -> None:
         Field.grad.__set__(self, gradient)
 
 

@@ -10,7 +10,7 @@ from difftile.compile.definition import Definition
 from difftile.compile.methods import BoundKernel
 from difftile.diagnostics import LaunchError, brief, did_you_mean
 from difftile.fields.exchange import as_integer
-from difftile.frontend.worlds import Worlds
+from difftile.frontend.worlds import WorldFields
 from difftile.ir.types import Scalar
 from difftile.runtime.kernel import Kernel
 from difftile.tracebacks import boundary
@@ -85,7 +85,7 @@ def batch(
         for name, kind in body.kinds.items()
         if isinstance(kind, Scalar) or kind == "float"
     }
-    made = BatchedBody(body, count, Worlds(*names, threads == "slots", numbers))
+    made = BatchedBody(body, count, WorldFields(*names, threads == "slots", numbers))
     # The number of worlds is not compiled in.
     compiled, steps = kernel.batches.setdefault((*names, threads), ({}, {}))
     return Kernel(kernel.function, made, compiled, steps)

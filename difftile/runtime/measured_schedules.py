@@ -29,7 +29,7 @@ _WORTH = 0.95  # a smaller gain may be noise
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredSteps:
     """The time of a launch, or of its adjoint, with certain steps of one loop.
 
     Args:
@@ -47,7 +47,7 @@ class Measured:
     present: bool
 
 
-def measured_schedules(launch: PreparedLaunch) -> Iterator[Measured]:
+def measured_schedules(launch: PreparedLaunch) -> Iterator[MeasuredSteps]:
     """Yield the times of a launch with all steps that each of its loops can have.
 
     The alternatives of a loop take turns, so that other work of the machine slows down all of them.
@@ -64,12 +64,12 @@ def measured_schedules(launch: PreparedLaunch) -> Iterator[Measured]:
             every = [before, *(_with(before, stage, line, text) for text in others)]
             times = trial.medians(stage, every)
             for text, seconds in zip((present, *others), times, strict=False):
-                yield Measured(stage, line, text, seconds, text == present)
+                yield MeasuredSteps(stage, line, text, seconds, text == present)
     finally:
         code.wish(before)
 
 
-def measurements_report(kernel: str, found: Sequence[Measured]) -> str:
+def measurements_report(kernel: str, found: Sequence[MeasuredSteps]) -> str:
     """Return a table of measurements, and the lines of Python that set what is fastest.
 
     Args:

@@ -18,7 +18,7 @@ from difftile.compile.arguments import Arguments, CallArgs, CallKwargs, field_at
 from difftile.compile.definition import Body
 from difftile.fields.field import Field
 from difftile.fields.number_field import NumberField, number_field
-from difftile.fields.numbers import Constant, HostRead, Number, Origin, carrying
+from difftile.fields.numbers import HostRead, Number, Origin, TakenConstant, carrying
 from difftile.fields.recording import RECORDING, Recorder
 from difftile.frontend.lower import as_written
 from difftile.ir.types import I32, Type
@@ -32,7 +32,7 @@ Places: TypeAlias = dict[Hashable, Field]
 """The fields in which a kernel reads numbers, by parameter, type and thread."""
 
 
-class Operations:
+class NumberOperations:
     """The implementation of the operations on numbers, which `number_operations` puts here.
 
     Attributes:
@@ -159,7 +159,7 @@ def field_of(number: Number) -> Field | None:
     return first.cell
 
 
-_WRITTEN_SINCE = Constant(
+_WRITTEN_SINCE = TakenConstant(
     "an element that was written after Python had read it",
     "read it when it is needed, or keep it: 'a = dt.value(x[0])'",
 )
@@ -204,8 +204,8 @@ def _computed(origin: Origin, recorder: Recorder | None) -> Field | None:
             operands.append(one.value if followed is None else followed)
         else:
             operands.append(one)
-    assert Operations.apply is not None
-    return Operations.apply(origin.op, operands, origin.dtype)
+    assert NumberOperations.apply is not None
+    return NumberOperations.apply(origin.op, operands, origin.dtype)
 
 
 # Numbers that come out

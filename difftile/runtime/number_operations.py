@@ -26,7 +26,7 @@ from difftile.fields.recording import RECORDING
 from difftile.ir.types import F64, Matrix, Scalar, Vector, is_float, numpy_dtype, shape_of
 from difftile.runtime.funcs import func
 from difftile.runtime.kernel import Kernel
-from difftile.runtime.number_flow import Operations, Places, field_of, place_of, put
+from difftile.runtime.number_flow import NumberOperations, Places, field_of, place_of, put
 
 
 def _unary(op: KernelValue, a: KernelValue, out: KernelValue) -> None:
@@ -223,7 +223,7 @@ def store(target: ArrayLike, values: Any, *, fresh: bool = False) -> bool:
     return True
 
 
-Operations.apply = apply
+NumberOperations.apply = apply
 Operators.store = store
 
 

@@ -24,7 +24,7 @@ from difftile.compile.arguments import Arguments, CallArgs
 from difftile.compile.specialisation import Specialisation
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
-from difftile.fields.pending import PENDING, WholeWrites, run_pending
+from difftile.fields.pending import PENDING, WholeFieldWrites, run_pending
 from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.types import FLOATS, Scalar, numpy_dtype
 from difftile.launch.prepared_launch import Matches, PreparedLaunch
@@ -67,7 +67,7 @@ class Repetition:
 
 
 @dataclass(slots=True, eq=False)
-class Loop:
+class WaitingLoop:
     """A loop whose launches wait from the first one on.
 
     Args:
@@ -88,8 +88,8 @@ class Loop:
 
     recording: Recording
     thread: int
-    writes: WholeWrites
-    outer: Loop | None
+    writes: WholeFieldWrites
+    outer: WaitingLoop | None
     ended: bool = False
     interrupted: bool = False
     lone: int = 0
@@ -136,8 +136,8 @@ class Queue:
         self._cycle: tuple[tuple[object, PreparedLaunch, Matches | None], ...] = ()
         self._at = -1  # the next one of these; -1 if none is expected
         self._is_running = False
-        self._loop: Loop | None = None
-        self._of_loop: Loop | None = None  # the loop of the launches that wait
+        self._loop: WaitingLoop | None = None
+        self._of_loop: WaitingLoop | None = None  # the loop of the launches that wait
 
     # Loops
 
@@ -145,7 +145,7 @@ class Queue:
         """Tell whether a loop of so many steps is part of the body of the one around it."""
         return self._loop is not None and count <= _FEW and self._loop.is_here()
 
-    def begin(self, count: int, writes: WholeWrites) -> Loop | None:
+    def begin(self, count: int, writes: WholeFieldWrites) -> WaitingLoop | None:
         """Begin a loop of so many steps; return None where launches do not wait for its sake."""
         recording, outer = RECORDING.get(), self._loop
         recorder = recording.recorder
@@ -158,17 +158,17 @@ class Queue:
         with LOCK:
             run_pending()
             self._follow(recording)
-            loop = Loop(recording, get_ident(), writes, outer)
+            loop = WaitingLoop(recording, get_ident(), writes, outer)
             self._enter(loop)
             PENDING.run = self.run  # hears of what happens before the first launch as well
         return loop
 
-    def _enter(self, loop: Loop | None) -> None:
+    def _enter(self, loop: WaitingLoop | None) -> None:
         while loop is not None and loop.ended:
             loop = loop.outer
         self._loop = PENDING.loop = None if loop is not None and loop.idle else loop
 
-    def next_body(self, loop: Loop) -> None:
+    def next_body(self, loop: WaitingLoop) -> None:
         """Hear that the next body of a loop begins."""
         if loop.idle:
             loop.idle -= 1
@@ -181,7 +181,7 @@ class Queue:
         elif self.waiting and self.waiting[-1] is not None:
             self.waiting.append(None)
 
-    def _look(self, loop: Loop) -> None:
+    def _look(self, loop: WaitingLoop) -> None:
         """Let launches of a loop wait no more, for some steps, if its bodies do not repeat."""
         with LOCK:
             loop.misses = 0
@@ -191,12 +191,12 @@ class Queue:
                 loop.repeats_none = False
                 self._rest(loop)
 
-    def _rest(self, loop: Loop) -> None:
+    def _rest(self, loop: WaitingLoop) -> None:
         """Let launches of a loop wait no more, for some steps."""
         loop.lone, loop.idle, loop.pause = 0, loop.pause, 2 * loop.pause
         self._enter(loop)
 
-    def end(self, loop: Loop) -> None:
+    def end(self, loop: WaitingLoop) -> None:
         """End a loop."""
         with LOCK:
             loop.ended = True
@@ -332,7 +332,7 @@ class Queue:
             del trail[: 2 * _LONGEST]
         return continues
 
-    def _waits_in(self, loop: Loop, launch: PreparedLaunch, recording: Recording) -> bool:
+    def _waits_in(self, loop: WaitingLoop, launch: PreparedLaunch, recording: Recording) -> bool:
         """Tell whether a launch of the body of a loop waits."""
         if not self._extend(launch):
             self._expected.clear()
@@ -395,7 +395,7 @@ class Queue:
                 if self._recording is None:  # not before: until then other threads wait
                     PENDING.run = None
 
-    def _run_bodies(self, loop: Loop, waiting: Sequence[Noted | None]) -> None:
+    def _run_bodies(self, loop: WaitingLoop, waiting: Sequence[Noted | None]) -> None:
         """Run the launches of bodies, those that repeat as programs."""
         alone = [one for one in waiting if one is not None], 0
         for launches, length in [alone] if loop.repeats_none else _patterns(waiting):

@@ -30,7 +30,7 @@ from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
 from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording
-from difftile.fields.step_expression import STEP, Expression
+from difftile.fields.step_expression import STEP, StepExpression
 from difftile.fields.step_number import Moment, StepNumber, expression_of, plain_number
 from difftile.launch.open_arguments import Form, Members, Numbers
 from difftile.launch.prepared_launch import NumberSlot, PreparedLaunch
@@ -38,7 +38,7 @@ from difftile.launch.run import Run
 from difftile.records import dataclass
 from difftile.runtime.body_check import check_stores
 from difftile.runtime.perform_run import launch_one, perform_run
-from difftile.runtime.queue import FEWEST, MOST_BODIES, QUEUE, Loop, Noted, values_of
+from difftile.runtime.queue import FEWEST, MOST_BODIES, QUEUE, Noted, WaitingLoop, values_of
 from difftile.runtime.steps import steps
 from difftile.runtime.whole_writes import LAUNCHES
 from difftile.tracebacks import boundary
@@ -160,8 +160,8 @@ class _Body:
     """
 
     moment: Moment = field(default_factory=Moment)
-    numbers_of: dict[int, Mapping[int, Expression]] = field(
-        default_factory=dict[int, Mapping[int, Expression]]
+    numbers_of: dict[int, Mapping[int, StepExpression]] = field(
+        default_factory=dict[int, Mapping[int, StepExpression]]
     )
     _given: dict[_Place, StepNumber] = field(default_factory=dict["_Place", StepNumber])
     _count: int = 0
@@ -197,7 +197,7 @@ class _Body:
             run_pending()  # as random numbers are drawn by the call
         if not given:
             return
-        numbers: dict[int, Expression] = {}
+        numbers: dict[int, StepExpression] = {}
         places = _places(launch, self._count)
         for place, number in given.items():
             if place not in places:
@@ -265,7 +265,7 @@ class _Noted:
 
     launch: PreparedLaunch
     values: Arguments
-    numbers: Mapping[int, Expression]
+    numbers: Mapping[int, StepExpression]
 
     def difference(self, other: _Noted) -> str:
         """Return in what another launch differs; empty if it is the same in another step."""
@@ -304,7 +304,7 @@ def _repeated(call: Call, count: int, fields: Fields) -> tuple[int, Fields]:
 
 
 def _run_steps(
-    call: Call, count: int, fields: Fields, body: _Body, loop: Loop
+    call: Call, count: int, fields: Fields, body: _Body, loop: WaitingLoop
 ) -> tuple[int, Fields]:
     states, ends = [fields], [0]
     order, period = tuple[int, ...](), 1

@@ -26,7 +26,7 @@ from difftile.recording.replayed_fields import ReverseContext
 from difftile.runtime.rule_in_place import RuleInPlace, rule_in_place
 
 
-class _Plan:
+class _RulePlan:
     """The common data of all launches on the same fields as steps with a rule.
 
     Args:
@@ -140,9 +140,9 @@ class RuledLaunch(OpaqueStep):
         self._rules = rules
         self._rule, self._rule_values = rules[word]
         self._forward = word == "forward"
-        plan: _Plan | None = launch.ruled.get(word)
+        plan: _RulePlan | None = launch.ruled.get(word)
         if plan is None or not plan.fits(self._rule, self._rule_values):
-            plan = _Plan(launch, values, self._rule, self._rule_values)
+            plan = _RulePlan(launch, values, self._rule, self._rule_values)
             self._check_gradients(plan)
             if not self._forward:
                 written = {use.field.storage for use in plan.uses if use.writes}
@@ -159,7 +159,7 @@ class RuledLaunch(OpaqueStep):
         given = (self.name, self._launch, self._values, self._rules, "forward")
         return RuledLaunch(*given, approximate=self.approximate)
 
-    def _check_gradients(self, plan: _Plan) -> None:
+    def _check_gradients(self, plan: _RulePlan) -> None:
         """Check that the rule reads gradients of fields that the kernel writes.
 
         Raises:

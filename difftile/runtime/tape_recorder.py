@@ -15,7 +15,7 @@ from difftile.diagnostics import OutOfMemory, TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
-from difftile.fields.numbers import Constant, HostRead, Reads
+from difftile.fields.numbers import HostRead, Reads, TakenConstant
 from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording, Where
 from difftile.fields.storage import Storage
@@ -228,7 +228,7 @@ class TapeRecorder(StepRecorder):
         """Return the reads of fields with gradients."""
         return self.reads.varying(reads)
 
-    def takes_constant(self, number: Constant, reads: Reads) -> None:
+    def takes_constant(self, number: TakenConstant, reads: Reads) -> None:
         """Warn that a number which varies is taken for a constant."""
         if varying := self.reads.varying(reads):
             number.warn(varying)

@@ -10,10 +10,8 @@ from difftile.ir.walk import parallel_loops, with_stmts
 from difftile.passes.by_warps import by_warps
 from difftile.passes.flatten import flatten
 from difftile.passes.in_squares import in_squares
-from difftile.passes.privatise import Copies as MadeCopies
-from difftile.passes.privatise import Plan, privatise, scatters_of
-from difftile.passes.rows import Rows as MadeRows
-from difftile.passes.rows import in_rows
+from difftile.passes.privatise import ScatterPlan, TargetCopies, privatise, scatters_of
+from difftile.passes.rows import RowMemory, in_rows
 from difftile.passes.spread import spread
 from difftile.records import dataclass
 from difftile.schedule.clears import without_clears
@@ -50,9 +48,9 @@ class Memory:
         rows: Rows of sums, and their stripes.
     """
 
-    copies: tuple[MadeCopies, ...] = ()
+    copies: tuple[TargetCopies, ...] = ()
     sums: tuple[Array, ...] = ()
-    rows: tuple[MadeRows, ...] = ()
+    rows: tuple[RowMemory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +203,7 @@ class _Tasks:
 
 
 def _with_memory(
-    program: Program, numbers: Iterable[int], schedule: Schedule, plan: Plan, target: Target
+    program: Program, numbers: Iterable[int], schedule: Schedule, plan: ScatterPlan, target: Target
 ) -> _Tasks:
     """Return the program with the copies, rows and pieces of each of its loops.
 
@@ -224,7 +222,7 @@ def _with_memory(
         if isinstance(step, Squares)
     }
     stmts, made_of = list[Stmt](), list[int]()
-    copies, rows, sums = list[MadeCopies](), list[MadeRows](), list[Array]()
+    copies, rows, sums = list[TargetCopies](), list[RowMemory](), list[Array]()
     for stmt in program.body.stmts:
         if not isinstance(stmt, ParallelFor):
             stmts.append(stmt)
@@ -271,7 +269,7 @@ def _ends(program: Program, numbers: Sequence[int]) -> Ends:
     return frozenset(ends_of(loops[k]) for k in numbers)
 
 
-def _plan(program: Program, schedule: Schedule) -> Plan:
+def _plan(program: Program, schedule: Schedule) -> ScatterPlan:
     """Return the loops that scatter without atomics."""
     alone = frozenset[int]() if schedule.serial else schedule.numbers_of(Serial)
     steps = [
@@ -281,11 +279,11 @@ def _plan(program: Program, schedule: Schedule) -> Plan:
         if isinstance(step, (Copies, SmallCopies, Rows))
     ]
     if not steps:
-        return Plan(alone)
+        return ScatterPlan(alone)
     arrays = arrays_by_name(program)
     known = {(s.loop, s.target): s for s in scatters_of(program)}
     found = [(step, known[number, arrays[step.target]]) for number, step in steps]
-    return Plan(
+    return ScatterPlan(
         alone,
         copied=tuple(s for step, s in found if not isinstance(step, Rows)),
         small=frozenset(s for step, s in found if isinstance(step, SmallCopies)),

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from difftile.ir.nodes import Array, ParallelFor
 from difftile.ir.walk import parallel_loops
 from difftile.passes.in_squares import loops_over_columns
-from difftile.passes.privatise import ATOMICS, Plan, Scatter
+from difftile.passes.privatise import ATOMICS, Scatter, ScatterPlan
 from difftile.passes.split_index_sets import BLOCK
 from difftile.passes.spread import has_long_sums
 from difftile.records import dataclass
@@ -197,7 +197,7 @@ def _why_serial(threads: int, works: Sequence[LoopWork]) -> str:
     return f"{steps:,.0f} steps take less than waking threads"
 
 
-def _shared(of: Analysis, plan: Plan, number: int, work: LoopWork) -> list[tuple[Step, str]]:
+def _shared(of: Analysis, plan: ScatterPlan, number: int, work: LoopWork) -> list[tuple[Step, str]]:
     """Return the steps of a loop of a program that threads share."""
     if number in plan.alone:
         targets = ", ".join(s.target.name for s in of.scatters if s.loop == number)
@@ -206,7 +206,7 @@ def _shared(of: Analysis, plan: Plan, number: int, work: LoopWork) -> list[tuple
     return [(Threads(of.target.parts), why)]
 
 
-def _copies(of: Analysis, plan: Plan, scatter: Scatter) -> tuple[Step, str]:
+def _copies(of: Analysis, plan: ScatterPlan, scatter: Scatter) -> tuple[Step, str]:
     """Return the step of a scatter that has copies."""
     if scatter.ordered:
         why = "its sums are ordered: the same for any number of threads"

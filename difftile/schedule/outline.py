@@ -64,14 +64,14 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Branches:
     """Blocks of which the longest counts, or all."""
 
     blocks: tuple[Outline, ...]
     all_run: bool
 
 
-Part: TypeAlias = Loop | Choice | Size | Let
+Part: TypeAlias = Loop | Branches | Size | Let
 """What depends on the launch in a block; sizes and lets are values that bounds follow from."""
 
 
@@ -110,7 +110,7 @@ def outline(block: Block, needed: Collection[Var], speed: Speed) -> Outline:
                 alike, steps, in_vectors = alike + 1, steps + 1, in_vectors + 1
         blocks = tuple(outline(region, needed, speed) for region in regions(stmt))
         if blocks:
-            parts.append(Choice(blocks, not isinstance(stmt, If)))
+            parts.append(Branches(blocks, not isinstance(stmt, If)))
     return Outline(alike, steps, in_vectors, tuple(added), tuple(parts))
 
 

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 from difftile.diagnostics import FieldError
 from difftile.ir.nodes import Array
 from difftile.ir.types import MAX_ELEMENTS, nbytes_of, numpy_dtype, scalar_of
-from difftile.passes.privatise import ATOMICS, ORDERED_PARTS, Plan, Scatter
+from difftile.passes.privatise import ATOMICS, ORDERED_PARTS, Scatter, ScatterPlan
 from difftile.passes.rows import STRIPES
 from difftile.records import dataclass
 from difftile.schedule.costs import DEFAULT, Costs
@@ -36,7 +36,7 @@ _MOST_IN_ROWS = 1 << 28  # bytes that rows of a launch take at most
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ScatterChoice:
     """How the loops of a launch scatter.
 
     Args:
@@ -46,7 +46,7 @@ class Choice:
         shared: The same for the plan, with all threads.
     """
 
-    plan: Plan
+    plan: ScatterPlan
     alone: float
     shared: float
 
@@ -75,7 +75,7 @@ def choose(
     strategy: str,
     threads: int,
     costs: Callable[[], Costs],
-) -> Choice:
+) -> ScatterChoice:
     """Return how loops scatter.
 
     Args:
@@ -87,7 +87,7 @@ def choose(
         costs: Measures.
     """
     if strategy != "auto":
-        return Choice(_forced(scatters, shapes, strategy, threads), 0.0, 0.0)
+        return ScatterChoice(_forced(scatters, shapes, strategy, threads), 0.0, 0.0)
     in_order = {scatter.loop for scatter in scatters if scatter.ordered}
     if in_order:
         others = tuple(s for s in scatters if s.loop not in in_order)
@@ -95,16 +95,16 @@ def choose(
         return replace(choice, plan=_with_ordered(choice.plan, scatters, in_order, shapes))
     little = _Cheapest(scatters, loops, shapes, threads, DEFAULT)
     if little.alone() < DEFAULT.waking / 4:  # too little to wake threads for, at any cost
-        return Choice(ATOMICS, 0.0, 0.0)
+        return ScatterChoice(ATOMICS, 0.0, 0.0)
     return _Cheapest(scatters, loops, shapes, threads, costs()).choice()
 
 
 def _with_ordered(
-    plan: Plan,
+    plan: ScatterPlan,
     scatters: tuple[Scatter, ...],
     in_order: set[int],
     shapes: Mapping[Array, tuple[int, ...]],
-) -> Plan:
+) -> ScatterPlan:
     """Return the plan with copies for the scatters of ordered loops, on any number of threads."""
     here = [s for s in scatters if s.loop in in_order]
     added = copies_of(here, shapes, ORDERED_PARTS)
@@ -115,7 +115,7 @@ def rows_of(
     scatters: tuple[Scatter, ...],
     loops: list[LoopWork],
     shapes: Mapping[Array, tuple[int, ...]],
-) -> Plan:
+) -> ScatterPlan:
     """Return the plan of a device: rows for the sums of ordered loops, where they are not too many.
 
     Args:
@@ -132,7 +132,7 @@ def rows_of(
         if scatter.ordered and scatter.op == "add" and fits and nbytes <= left:
             left -= nbytes
             kept.append(scatter)
-    return Plan(rows=tuple(kept))
+    return ScatterPlan(rows=tuple(kept))
 
 
 def _forced(
@@ -140,17 +140,17 @@ def _forced(
     shapes: Mapping[Array, tuple[int, ...]],
     strategy: str,
     threads: int,
-) -> Plan:
+) -> ScatterPlan:
     if strategy == "serial":
-        return Plan(alone=frozenset(s.loop for s in scatters))
+        return ScatterPlan(alone=frozenset(s.loop for s in scatters))
     if strategy == "atomics":
-        return Plan()
+        return ScatterPlan()
     return copies_of(scatters, shapes, threads)
 
 
 def copies_of(
     scatters: Sequence[Scatter], shapes: Mapping[Array, tuple[int, ...]], threads: int
-) -> Plan:
+) -> ScatterPlan:
     """Return the plan with copies for all scatters that can have them together.
 
     Args:
@@ -161,7 +161,9 @@ def copies_of(
     return _plan_of([s for s in scatters if _fits(s, shapes, threads)], shapes, threads)
 
 
-def _plan_of(copied: list[Scatter], shapes: Mapping[Array, tuple[int, ...]], threads: int) -> Plan:
+def _plan_of(
+    copied: list[Scatter], shapes: Mapping[Array, tuple[int, ...]], threads: int
+) -> ScatterPlan:
     parts = parts_of(threads)
     kept: list[Scatter] = []
     left = _memory() / _SHARE_OF_MEMORY
@@ -170,7 +172,7 @@ def _plan_of(copied: list[Scatter], shapes: Mapping[Array, tuple[int, ...]], thr
         if left > 0:
             kept.append(scatter)
     small = frozenset(s for s in kept if parts * _numbers(s, shapes) <= _SMALL)
-    return Plan(copied=tuple(kept), small=small)
+    return ScatterPlan(copied=tuple(kept), small=small)
 
 
 def _fits(scatter: Scatter, shapes: Mapping[Array, tuple[int, ...]], threads: int) -> bool:
@@ -216,7 +218,7 @@ class _Cheapest:
         self.threads = threads
         self.costs = costs
 
-    def choice(self) -> Choice:
+    def choice(self) -> ScatterChoice:
         alone: set[int] = set()
         copied: list[Scatter] = []
         all_alone = all_shared = 0.0
@@ -236,8 +238,10 @@ class _Cheapest:
                 copied += [s for by_atomics, by_copies, s in ways if by_copies < by_atomics]
             all_shared += many
         plan = _plan_of(copied, self.shapes, self.threads)
-        return Choice(
-            Plan(frozenset(alone), plan.copied, plan.small), all_alone / STEP, all_shared / STEP
+        return ScatterChoice(
+            ScatterPlan(frozenset(alone), plan.copied, plan.small),
+            all_alone / STEP,
+            all_shared / STEP,
         )
 
     def alone(self) -> float:

@@ -33,7 +33,7 @@ from difftile.ir.types import BOOL, FLOATS, I32, Scalar, integer_limits, scalar_
 from difftile.ir.walk import walk
 from difftile.ops.table import OPS
 from difftile.records import dataclass
-from difftile.schedule.outline import Choice, Loop, Outline, always_run, outline
+from difftile.schedule.outline import Branches, Loop, Outline, always_run, outline
 from difftile.schedule.speed import SCALAR, STEP, Speed, in_vectors
 
 WAKING = 60_000.0  # ns, by default: a parallel loop wakes threads and waits for them
@@ -307,7 +307,7 @@ class _Estimate:
                     total += self.serial(part, stmt)
                 case Loop(ParallelFor() as stmt):
                     total += self.parallel(part, stmt)
-                case Choice(blocks, all_run):
+                case Branches(blocks, all_run):
                     found = [self.block(one) for one in blocks]
                     total += sum(found) if all_run else max(found)
         return total

@@ -13,8 +13,8 @@ from difftile.substrate.compiler import backend as _backend
 from difftile.substrate.compiler import chosen
 from difftile.substrate.debug_report import failed, raise_first, silence
 from difftile.substrate.desktop import Desktop, RawEvent, open_desktop
-from difftile.substrate.dlpack import Block, block_of, capsule_of
-from difftile.substrate.kept_code import Kept, kept_for, kept_together
+from difftile.substrate.dlpack import ForeignBlock, block_of, capsule_of
+from difftile.substrate.kept_code import KeptResults, kept_for, kept_together
 from difftile.substrate.launchers import NativeLaunch
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Box, Buffer, Terms
@@ -38,12 +38,12 @@ __all__ = [
     "LOCK",
     "NULL_STREAM",
     "Backend",
-    "Block",
     "Box",
     "Buffer",
     "CompiledProgram",
     "Desktop",
-    "Kept",
+    "ForeignBlock",
+    "KeptResults",
     "Launcher",
     "Native",
     "NativeKernel",

@@ -23,7 +23,7 @@ import numpy as np
 
 from difftile.ir.nodes import Array, Program
 from difftile.ir.parse import parse
-from difftile.passes.privatise import Plan, privatise, scatters_of
+from difftile.passes.privatise import ScatterPlan, privatise, scatters_of
 from difftile.schedule.apply import Applied, Memory
 from difftile.schedule.costs import DEFAULT, Costs
 from difftile.schedule.schedule import Schedule
@@ -123,7 +123,7 @@ def _measured(backend: Backend, threads: int) -> Costs:
     """Measure."""
     program = parse(_SCATTER)
     (scatter,) = scatters_of(program)
-    copied, (copies,) = privatise(program, Plan(copied=(scatter,)), threads)
+    copied, (copies,) = privatise(program, ScatterPlan(copied=(scatter,)), threads)
     pool = Pool(None)
 
     def field(values: Any) -> Buffer:

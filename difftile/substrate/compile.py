@@ -25,10 +25,10 @@ from difftile.schedule.wishes import granted
 from difftile.substrate.backend import Launcher
 from difftile.substrate.calibration import costs_on
 from difftile.substrate.debug_report import report_of
-from difftile.substrate.kept_code import Kept
+from difftile.substrate.kept_code import KeptResults
 from difftile.substrate.launchers import (
     IntoZeros,
-    Late,
+    LateLauncher,
     NativeLaunch,
     OfOthers,
     Reporting,
@@ -87,7 +87,7 @@ class CompiledProgram:
         *,
         from_zero: bool = False,
         speculation: Speculation | None = None,
-        kept: Kept | None = None,
+        kept: KeptResults | None = None,
         key: tuple[object, ...] = (),
     ) -> None:
         session = current_session()
@@ -95,7 +95,7 @@ class CompiledProgram:
             program = for_shaders(program, session.device)
         taken = () if speculation is None else speculation.usual.params
         scatters = session.compiles and not marks
-        kept = kept or Kept()
+        kept = kept or KeptResults()
         self._of = analyse(
             program,
             session.target,
@@ -203,9 +203,9 @@ class CompiledProgram:
         elif self._zeros:
             launcher = IntoZeros(self._zeros, lambda zeros: self._reporting(key, zeros))
         else:
-            launcher = Late(lambda: self._reporting(key, NO_ZEROS))
+            launcher = LateLauncher(lambda: self._reporting(key, NO_ZEROS))
         if fits and speaks(self.program.body):  # the general form sees to that itself
-            launcher = UnlessSilenced(launcher, Late(lambda: self._silent))
+            launcher = UnlessSilenced(launcher, LateLauncher(lambda: self._silent))
         if self._native is None or self._wishes:
             return launcher
         return UnlessNative(launcher, self._native)

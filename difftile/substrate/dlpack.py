@@ -83,7 +83,7 @@ _rename.argtypes, _rename.restype = (ctypes.py_object, ctypes.c_char_p), ctypes.
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ForeignBlock:
     """An array of others, as its owner describes it.
 
     Args:
@@ -135,7 +135,7 @@ class _Keeper:
     __slots__ = ("__weakref__",)
 
 
-def block_of(x: Any) -> Block:
+def block_of(x: Any) -> ForeignBlock:
     """Return the memory of an array of others, which the block keeps alive.
 
     Args:
@@ -164,7 +164,7 @@ def block_of(x: Any) -> Block:
     return _of_capsule(_asked(x))
 
 
-def _of_numpy(x: npt.NDArray[Any]) -> Block:
+def _of_numpy(x: npt.NDArray[Any]) -> ForeignBlock:
     if x.dtype.kind not in "biuf" or x.dtype.itemsize > 8:
         raise FieldError(f"Fields cannot hold {x.dtype}; cast the array first.")
     if not x.dtype.isnative:
@@ -180,7 +180,7 @@ def _of_numpy(x: npt.NDArray[Any]) -> Block:
             "dt.from_numpy(x)."
         )
     strides = tuple(stride // itemsize for stride in x.strides)
-    return Block(address, x.shape, strides, x.dtype, None, not x.flags.writeable, x)
+    return ForeignBlock(address, x.shape, strides, x.dtype, None, not x.flags.writeable, x)
 
 
 def _asked(x: Any) -> Any:
@@ -197,7 +197,7 @@ def _asked(x: Any) -> Any:
         raise FieldError(f"A {type(x).__name__} does not share its memory: {error}") from None
 
 
-def _of_capsule(capsule: Any) -> Block:
+def _of_capsule(capsule: Any) -> ForeignBlock:
     for kind, name in _UNUSED.items():
         if _is_valid(capsule, name):
             managed = kind.from_address(_pointer(capsule, name))
@@ -222,7 +222,7 @@ def _of_capsule(capsule: Any) -> Block:
         code: Any = ctypes.cast(managed.deleter, ctypes.c_void_p).value
         deleter, address = _Deleter(code), ctypes.addressof(managed)
         weakref.finalize(keeper, deleter, address).atexit = False
-    return Block(
+    return ForeignBlock(
         (tensor.data or 0) + tensor.offset,
         shape,
         strides,

@@ -58,7 +58,7 @@ from difftile.substrate.expressions import Expressions, in_parts, places_from
 from difftile.substrate.functions import functions_of
 from difftile.substrate.kernel_facts import KernelFacts, KernelParameters, hint_of
 from difftile.substrate.parallel import (
-    Part,
+    LoopPart,
     Range,
     open_flat,
     open_grid,
@@ -798,7 +798,7 @@ class _Emitter:
                 self.iterations(loop, opened, stmts, stepped=stepped)
             return
         depth = self.depth
-        part = Part(self.names.new("part"), self.of.threads, self.of.schedule.short)
+        part = LoopPart(self.names.new("part"), self.of.threads, self.of.schedule.short)
         self.open(*part.opened())
         if self.of.schedule.outlined:
             self.hints[part.counter] = "ti.i32"
@@ -819,7 +819,7 @@ class _Emitter:
         values.consumed((*loop.starts, *loop.stops))
         return axes
 
-    def part(self, loop: ParallelFor, axes: list[Range], part: Part) -> None:
+    def part(self, loop: ParallelFor, axes: list[Range], part: LoopPart) -> None:
         """Write a thread's part of a loop."""
         line = self.line_number
         ahead, stmts = ahead_of(loop, self.for_each_part)

@@ -43,7 +43,7 @@ _IMPORTED = time.time()
 _IMPORTING = 5.0  # that it takes at most [s]
 
 
-class Kept:
+class KeptResults:
     """Results that follow from one lowered program, or from several as one, by what they are.
 
     Args:
@@ -68,7 +68,7 @@ class Kept:
         return found[key]
 
 
-def kept_for(folder: Path | None, own: Sequence[object], values: Iterable[object]) -> Kept:
+def kept_for(folder: Path | None, own: Sequence[object], values: Iterable[object]) -> KeptResults:
     """Return what is kept for a program.
 
     Args:
@@ -77,15 +77,15 @@ def kept_for(folder: Path | None, own: Sequence[object], values: Iterable[object
         values: The program, and all else that results follow from.
     """
     if folder is None or os.environ.get(OFF) == "0" or _library() is None:
-        return Kept()
+        return KeptResults()
     try:
         name = digest((_library(), *values))
     except NoDigest:
-        return Kept()
-    return Kept(folder / f"{name}{SUFFIX}", own)
+        return KeptResults()
+    return KeptResults(folder / f"{name}{SUFFIX}", own)
 
 
-def kept_together(programs: Sequence[Kept], values: Iterable[object]) -> Kept:
+def kept_together(programs: Sequence[KeptResults], values: Iterable[object]) -> KeptResults:
     """Return what is kept for several programs as one; it refers to no objects of theirs.
 
     Args:

@@ -29,7 +29,7 @@ class Nothing:
         """Do nothing."""
 
 
-class Late:
+class LateLauncher:
     """A launcher that is made for its first launch.
 
     Args:

@@ -42,7 +42,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LoopPart:
     """One of the parts that a parallel loop is cut into.
 
     Args:
@@ -92,7 +92,7 @@ def open_part(
     names: Names,
     indices: Sequence[str],
     axes: Sequence[Range],
-    part: Part,
+    part: LoopPart,
     stepped: Collection[str] = (),
 ) -> list[str]:
     """Open a loop for each axis over its iterations in one part.

@@ -38,7 +38,7 @@ class Prefix:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallSpelling:
     """A call of a function.
 
     Args:
@@ -62,7 +62,7 @@ class Method:
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class TextSpelling:
     """A text with a place `{0}`, `{1}` ... for each operand, none of which needs parentheses."""
 
     text: str
@@ -77,7 +77,7 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class TypedSpelling:
     """Syntax that depends on types or indices; the emitter has a rule for each of these ops."""
 
     precedence: int = ATOM
@@ -90,7 +90,9 @@ class Formula:
     precedence: int = ATOM
 
 
-Spelling: TypeAlias = Infix | Prefix | Call | Method | Template | Operand | Form | Formula
+Spelling: TypeAlias = (
+    Infix | Prefix | CallSpelling | Method | TextSpelling | Operand | TypedSpelling | Formula
+)
 
 
 def places(spelling: Spelling, count: int) -> list[int]:
@@ -121,15 +123,15 @@ def written(spelling: Spelling, texts: Sequence[str], scalar: object = "") -> st
             return f"{texts[0]} {sign} {texts[1]}"
         case Prefix(sign):
             return f"{sign}{texts[0]}"
-        case Call(function, typed):
+        case CallSpelling(function, typed):
             return f"{function}({', '.join([*texts, f'ti.{scalar}'] if typed else texts)})"
         case Method(name):
             return f"{texts[0]}.{name}({', '.join(texts[1:])})"
-        case Template(text):
+        case TextSpelling(text):
             return text.format(*texts)
         case Operand():
             return texts[0]
-        case Form() | Formula():
+        case TypedSpelling() | Formula():
             raise AssertionError("their text depends on types")
 
 
@@ -137,7 +139,7 @@ def op_text(op: str, texts: Sequence[str]) -> str:
     """Return the text of an op of numbers as messages show it: without the names of modules."""
     spelling = SPELLINGS[op]
     match spelling:
-        case Form() | Formula() | Call(typed=True):
+        case TypedSpelling() | Formula() | CallSpelling(typed=True):
             return f"{op}({', '.join(texts)})"
         case Infix() | Prefix():
             return written(spelling, [f"({t})" if t.startswith("-") else t for t in texts])
@@ -185,43 +187,43 @@ SPELLINGS: dict[str, Spelling] = {
     "ge": Infix(">=", COMPARE),
     "eq": Infix("==", COMPARE),
     "ne": Infix("!=", COMPARE),
-    "isnan": Call("predicates.isnan", typed=True),
-    "isinf": Call("predicates.isinf", typed=True),
-    "isfinite": Call("predicates.isfinite", typed=True),
+    "isnan": CallSpelling("predicates.isnan", typed=True),
+    "isinf": CallSpelling("predicates.isinf", typed=True),
+    "isfinite": CallSpelling("predicates.isfinite", typed=True),
     # Logic and bits; `and` and `or` of vectors are spelled like the bitwise ops
     "and": Infix("and", AND),
     "or": Infix("or", OR),
     "not": Prefix("not ", NOT, NOT),
-    "select": Call("ti.select"),
+    "select": CallSpelling("ti.select"),
     "bit_and": Infix("&", BIT_AND),
     "bit_or": Infix("|", BIT_OR),
     "bit_xor": Infix("^", BIT_XOR),
     "invert": Prefix("~", UNARY, POWER),
     "shl": Infix("<<", SHIFT),
     "shr": Infix(">>", SHIFT),
-    "shr_logical": Call("ti.bit_shr"),
-    "raw_div": Call("ti.raw_div"),
-    "raw_mod": Call("ti.raw_mod"),
-    "ipow": Call("ti.pow"),
-    "popcnt": Call("ti.math.popcnt"),
-    "clz": Call("ti.math.clz"),
+    "shr_logical": CallSpelling("ti.bit_shr"),
+    "raw_div": CallSpelling("ti.raw_div"),
+    "raw_mod": CallSpelling("ti.raw_mod"),
+    "ipow": CallSpelling("ti.pow"),
+    "popcnt": CallSpelling("ti.math.popcnt"),
+    "clz": CallSpelling("ti.math.clz"),
     # Functions of floats
     **{
-        name: Call(f"ti.{name}")
+        name: CallSpelling(f"ti.{name}")
         for name in (
             *("pow", "max", "min", "abs", "sin", "cos", "tan", "asin", "acos", "atan2", "tanh"),
             *("exp", "log", "sqrt", "rsqrt", "floor", "ceil", "round"),
         )
     },
     **{
-        name: Call(f"accurate.{name}", typed=True)
+        name: CallSpelling(f"accurate.{name}", typed=True)
         for name in (
             *("atan", "log2", "log10", "expm1", "log1p", "log1pexp", "logit", "logsumexp"),
             *("sign", "normalized"),
         )
     },
-    "clamp": Template("ti.min(ti.max({0}, {1}), {2})"),
-    "sigmoid": Call("sigmoid", source=_SIGMOID),
+    "clamp": TextSpelling("ti.min(ti.max({0}, {1}), {2})"),
+    "sigmoid": CallSpelling("sigmoid", source=_SIGMOID),
     # Vectors and matrices
     "dot": Method("dot"),
     "cross": Method("cross"),
@@ -232,24 +234,27 @@ SPELLINGS: dict[str, Spelling] = {
     "trace": Method("trace"),
     "determinant": Method("determinant"),
     "matmul": Infix("@", PRODUCT),
-    "cofactors": Call("dense.cofactors", typed=True),
-    "inverse": Call("dense.inverse", typed=True),
-    "solve": Call("dense.solve"),
-    "solve_lower": Call("dense.solve_lower"),
-    "solve_upper": Call("dense.solve_upper"),
-    "cholesky": Call("dense.cholesky", typed=True),
-    "svd": Call("linalg.svd", typed=True),
-    "sym_eig": Call("linalg.sym_eig", typed=True),
-    "polar": Call("linalg.polar", typed=True),
+    "cofactors": CallSpelling("dense.cofactors", typed=True),
+    "inverse": CallSpelling("dense.inverse", typed=True),
+    "solve": CallSpelling("dense.solve"),
+    "solve_lower": CallSpelling("dense.solve_lower"),
+    "solve_upper": CallSpelling("dense.solve_upper"),
+    "cholesky": CallSpelling("dense.cholesky", typed=True),
+    "svd": CallSpelling("linalg.svd", typed=True),
+    "sym_eig": CallSpelling("linalg.sym_eig", typed=True),
+    "polar": CallSpelling("linalg.polar", typed=True),
     # Building, indexing and casts
-    **{name: Form() for name in ("vec", "mat", "extract", "insert", "cast", "bit_cast")},
+    **{name: TypedSpelling() for name in ("vec", "mat", "extract", "insert", "cast", "bit_cast")},
     # Marks
     "exact": Operand(),
     "stop_grad": Operand(),
     "unique": Operand(),
-    "random_bits": Call("random_bits", source=_RANDOM_BITS),
+    "random_bits": CallSpelling("random_bits", source=_RANDOM_BITS),
     **{op.name: Formula() for op in OPS.values() if op.value},
 }
 
-SHADER_SPELLINGS: dict[str, Spelling] = {**SPELLINGS, "pow": Call("accurate.power", typed=True)}
+SHADER_SPELLINGS: dict[str, Spelling] = {
+    **SPELLINGS,
+    "pow": CallSpelling("accurate.power", typed=True),
+}
 """For SPIR-V, whose power has no value for a negative base, nor for 0 to the power 0."""

@@ -21,7 +21,7 @@ from difftile.ir.types import (
 )
 from difftile.ir.walk import walk
 from difftile.schedule.long_values import LONG
-from difftile.substrate.spellings import SPELLINGS, Call, Spelling
+from difftile.substrate.spellings import SPELLINGS, CallSpelling, Spelling
 
 _LONGEST_SIGNATURE = 100
 
@@ -31,7 +31,11 @@ RESERVED = frozenset(
         *keyword.kwlist,
         *("ti", "accurate", "dense", "linalg", "predicates", "vector_math", "warps"),
         *("range", "int", "float", "bool", "min", "max", "abs"),
-        *(how.function for how in SPELLINGS.values() if isinstance(how, Call) and how.source),
+        *(
+            how.function
+            for how in SPELLINGS.values()
+            if isinstance(how, CallSpelling) and how.source
+        ),
     )
 )
 
@@ -95,5 +99,5 @@ def signature(name: str, params: list[str]) -> list[str]:
 def helpers(program: Program, spellings: Mapping[str, Spelling]) -> list[str]:
     """Return the lines of the functions that the spellings of ops call."""
     used = {stmt.op for stmt in walk(program.body) if isinstance(stmt, Let)}
-    calls = [how for op, how in spellings.items() if op in used and isinstance(how, Call)]
+    calls = [how for op, how in spellings.items() if op in used and isinstance(how, CallSpelling)]
     return [line for call in calls if call.source for line in (*call.source.splitlines(), "", "")]

@@ -12,8 +12,8 @@ from difftile.ir.facts import arrays_written, has_effects
 from difftile.ir.nodes import Array, Program
 from difftile.meaning import print_python
 from difftile.ops.scalar import is_exact
-from difftile.passes.privatise import Copies
-from difftile.passes.rows import STRIPES, Rows
+from difftile.passes.privatise import TargetCopies
+from difftile.passes.rows import STRIPES, RowMemory
 from difftile.schedule.analysis import Analysis
 from difftile.schedule.apply import Applied, Memory, apply
 from difftile.schedule.clears import without_clears
@@ -22,7 +22,7 @@ from difftile.schedule.target import Target
 from difftile.substrate.backend import Backend, Launcher
 from difftile.substrate.debug_report import FailureReport
 from difftile.substrate.emit import Emitted, emit
-from difftile.substrate.kept_code import Kept
+from difftile.substrate.kept_code import KeptResults
 from difftile.substrate.launchers import Count, Nothing, WithMemory
 from difftile.substrate.lock import LOCK
 from difftile.substrate.session import Session
@@ -53,7 +53,7 @@ class Variants:
         of: Analysis,
         session: Session,
         report: FailureReport | None,
-        kept: Kept,
+        kept: KeptResults,
         key: tuple[object, ...],
     ) -> None:
         self.of = of
@@ -154,11 +154,11 @@ class Variants:
         counts += [(array, lambda _: parts) for array in memory.sums]
         return counts + [pair for one in memory.rows for pair in self._of_rows(one)]
 
-    def _of_copies(self, copies: Copies) -> Count:
+    def _of_copies(self, copies: TargetCopies) -> Count:
         position = self.of.params.index(copies.target)
         return lambda args: copies.count(args[position].shape)
 
-    def _of_rows(self, rows: Rows) -> list[tuple[Array, Count]]:
+    def _of_rows(self, rows: RowMemory) -> list[tuple[Array, Count]]:
         """Return the memory for rows, and for their stripes, with the numbers of elements."""
         position, work = self.of.params.index(rows.scatter.target), self.of.work
 

@@ -20,7 +20,7 @@ from difftile.recording.steps import HostCopy, Launch, TapeStep
 from difftile.testing.shadow_fields import ShadowField, ShadowFields
 
 
-class Watch(StepRecorder, AccessObserver):
+class ShadowRecorder(StepRecorder, AccessObserver):
     """A recorder that runs launches and steps on copies, made when a field is first used.
 
     Attributes:
@@ -121,8 +121,8 @@ class Watch(StepRecorder, AccessObserver):
 
 
 @contextmanager
-def watching(shadows: ShadowFields) -> Generator[Watch]:
+def watching(shadows: ShadowFields) -> Generator[ShadowRecorder]:
     """Replace all fields that are used inside the block by copies."""
-    watch = Watch(shadows)
+    watch = ShadowRecorder(shadows)
     with Recording(watch, observer=watch):
         yield watch

@@ -6,9 +6,9 @@ import importlib
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
 
-from difftile.interop.linear import Kept, KeptNumbers
-from difftile.interop.operation import Layout
-from difftile.interop.plan import Plan
+from difftile.interop.linear import KeptNumbers, KeptValues
+from difftile.interop.operation import ArrayLayout
+from difftile.interop.plan import OperationPlan
 from difftile.launch.streams import STREAMS
 from difftile.torch.layouts import TORCH_DTYPES, on_current_stream, plain
 from difftile.torch.library import Tensor, torch
@@ -23,12 +23,12 @@ forward_ad: Any = importlib.import_module("torch.autograd.forward_ad")
 class Planner(Protocol):
     """An operation on tensors."""
 
-    def plan(self, tensors: Tensors) -> Plan:
+    def plan(self, tensors: Tensors) -> OperationPlan:
         """Return the plan for tensors of these shapes and types."""
         ...
 
 
-class Call:
+class OperationCall:
     """One call of an operation; the tensors are passed each time, as torch keeps them.
 
     Args:
@@ -46,22 +46,22 @@ class Call:
         self.op = op
         self.constants = constants
         self.position = 0
-        self.parts: list[Call] = []
-        self._plan: Plan | None = None
+        self.parts: list[OperationCall] = []
+        self._plan: OperationPlan | None = None
 
-    def plan(self, tensors: Tensors) -> Plan:
+    def plan(self, tensors: Tensors) -> OperationPlan:
         """Return the plan."""
         if self._plan is None:
             self._plan = self.op.plan(tensors)
             self.position = STREAMS.position(self._plan.session)
         return self._plan
 
-    def adopt(self, plan: Plan, position: int) -> None:
+    def adopt(self, plan: OperationPlan, position: int) -> None:
         """Stand for a call that has run already."""
         self._plan = plan
         self.position = position
 
-    def part(self, k: int, *, begins: bool) -> Call:
+    def part(self, k: int, *, begins: bool) -> OperationCall:
         """Return the call for one entry of a batch.
 
         Args:
@@ -72,7 +72,7 @@ class Call:
         if not begins and not self.parts:
             return self
         while len(self.parts) <= k:
-            self.parts.append(Call(self.op, self.constants))
+            self.parts.append(OperationCall(self.op, self.constants))
         return self.parts[k]
 
     def run(self, tensors: Tensors) -> Tensors:
@@ -85,7 +85,7 @@ class Call:
 
     def record(
         self, wanted: tuple[bool, ...], tensors: Tensors
-    ) -> tuple[Tensors, Kept | KeptNumbers]:
+    ) -> tuple[Tensors, KeptValues | KeptNumbers]:
         """Run the function; return the results, and the values kept for `pull`."""
         plan, given = self.plan(tensors), _Given(tensors)
         linear = plan.linear(wanted)
@@ -97,7 +97,7 @@ class Call:
     def pull(
         self,
         wanted: tuple[bool, ...],
-        kept: Kept | KeptNumbers | None,
+        kept: KeptValues | KeptNumbers | None,
         tensors: Tensors,
         cotangents: Some,
         outputs: Tensors = (),
@@ -207,7 +207,7 @@ class _Results:
         self._device = given.tensors[0].device
         self.tensors: Tensors = ()
 
-    def place(self, layouts: Sequence[Layout]) -> list[int]:
+    def place(self, layouts: Sequence[ArrayLayout]) -> list[int]:
         """Return the addresses of new tensors of some layouts."""
         self.tensors = [
             torch.empty(one.shape, dtype=TORCH_DTYPES[one.dtype], device=self._device)

@@ -11,7 +11,7 @@ from typing import Any
 
 from difftile.diagnostics import LaunchError
 from difftile.interop.linear import KeptNumbers
-from difftile.torch.call import Call, Some, Tensors
+from difftile.torch.call import OperationCall, Some, Tensors
 from difftile.torch.library import Tensor, torch
 
 
@@ -34,7 +34,7 @@ class Recorded(torch.autograd.Function):
     """An eager call, which keeps values for its backward pass."""
 
     @staticmethod
-    def forward(ctx: Any, call: Call, *tensors: Tensor) -> Any:
+    def forward(ctx: Any, call: OperationCall, *tensors: Tensor) -> Any:
         """Run the function."""
         ctx.call = call
         ctx.set_materialize_grads(False)
@@ -58,7 +58,7 @@ class Recorded(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
         """Pull cotangents back; on request so that torch can differentiate it."""
-        call: Call = ctx.call
+        call: OperationCall = ctx.call
         saved, count = ctx.saved_tensors, len(ctx.wanted)
         tensors, more = saved[:count], saved[count:]
         if torch.is_grad_enabled():
@@ -70,7 +70,7 @@ class Recorded(torch.autograd.Function):
         return None, *spread(ctx.wanted, found)
 
 
-def _for_each(cls: Any, info: Any, in_dims: Any, call: Call, *args: Any) -> Any:
+def _for_each(cls: Any, info: Any, in_dims: Any, call: OperationCall, *args: Any) -> Any:
     """Run a function of this file for each entry of a batch; return the results and their axes."""
     found: list[Any] = []
     for k in range(info.batch_size):
@@ -88,7 +88,7 @@ class Transformed(torch.autograd.Function):
     """A call below `torch.func`, or in forward mode."""
 
     @staticmethod
-    def forward(call: Call, *tensors: Tensor) -> Any:
+    def forward(call: OperationCall, *tensors: Tensor) -> Any:
         """Run the function."""
         return tuple(call.run(tensors))
 
@@ -115,7 +115,7 @@ class Transformed(torch.autograd.Function):
         return Pushed.apply(ctx.call, len(tensors), *tensors, *tangents)
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, call: Call, *tensors: Any) -> Any:
+    def vmap(info: Any, in_dims: Any, call: OperationCall, *tensors: Any) -> Any:
         """Run the function for each entry of a batch."""
         return _for_each(Transformed, info, in_dims, call, *tensors)
 
@@ -124,7 +124,7 @@ class Pulled(torch.autograd.Function):
     """Cotangents of the tensors, as a function of the tensors and the results' cotangents."""
 
     @staticmethod
-    def forward(call: Call, wanted: tuple[bool, ...], count: int, *given: Any) -> Any:
+    def forward(call: OperationCall, wanted: tuple[bool, ...], count: int, *given: Any) -> Any:
         """Pull cotangents back."""
         return tuple(call.pull(wanted, None, given[:count], given[count:]))
 
@@ -151,7 +151,7 @@ class Pulled(torch.autograd.Function):
         return PushedPull.apply(ctx.call, ctx.wanted, ctx.count, len(given), *given, *tangents[3:])
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, call: Call, *args: Any) -> Any:
+    def vmap(info: Any, in_dims: Any, call: OperationCall, *args: Any) -> Any:
         """Pull back for each entry of a batch."""
         return _for_each(Pulled, info, in_dims, call, *args)
 
@@ -165,7 +165,7 @@ class _Last(torch.autograd.Function):
         def refuse(ctx: Any, *_: Any) -> Any:
             raise LaunchError(f"{ctx.name}: {cls.text}")
 
-        def vmap(info: Any, in_dims: Any, call: Call, *args: Any) -> Any:
+        def vmap(info: Any, in_dims: Any, call: OperationCall, *args: Any) -> Any:
             return _for_each(cls, info, in_dims, call, *args)
 
         cls.backward = cls.jvp = staticmethod(refuse)
@@ -185,7 +185,7 @@ class PulledTwice(_Last):
     )
 
     @staticmethod
-    def forward(call: Call, wanted: Any, count: int, middle: int, *given: Any) -> Any:
+    def forward(call: OperationCall, wanted: Any, count: int, middle: int, *given: Any) -> Any:
         """Pull cotangents of cotangents back."""
         first, second = given[:count], given[count:middle]
         return tuple(call.second(wanted, first, second, given[middle:]))
@@ -197,7 +197,7 @@ class Pushed(_Last):
     text = "derivatives of forward mode are not known; take reverse mode below forward mode."
 
     @staticmethod
-    def forward(call: Call, count: int, *given: Any) -> Any:
+    def forward(call: OperationCall, count: int, *given: Any) -> Any:
         """Push tangents."""
         return tuple(call.push(given[:count], given[count:]))
 
@@ -208,7 +208,7 @@ class PushedPull(_Last):
     text = PulledTwice.text
 
     @staticmethod
-    def forward(call: Call, wanted: Any, count: int, middle: int, *given: Any) -> Any:
+    def forward(call: OperationCall, wanted: Any, count: int, middle: int, *given: Any) -> Any:
         """Push tangents through the pullback."""
         dots = given[middle : middle + count], given[middle + count :]
         return tuple(call.push_pull(wanted, given[:count], given[count:middle], *dots))

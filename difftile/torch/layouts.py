@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from difftile.diagnostics import LaunchError
-from difftile.interop.operation import Layout
+from difftile.interop.operation import ArrayLayout
 from difftile.substrate import current_session, let_wait
 from difftile.torch.library import Tensor, torch
 
@@ -30,7 +30,7 @@ NUMPY_DTYPES: dict[Any, np.dtype[Any]] = {
 TORCH_DTYPES = {numpy: torch_ for torch_, numpy in NUMPY_DTYPES.items()}
 
 
-def layout_of(tensor: Tensor, title: str) -> Layout:
+def layout_of(tensor: Tensor, title: str) -> ArrayLayout:
     """Return the layout of a tensor.
 
     Raises:
@@ -49,7 +49,7 @@ def layout_of(tensor: Tensor, title: str) -> Layout:
     if device.type not in ("cpu", "cuda"):
         raise LaunchError(f"{title} is on the device '{device}'; move it to the CPU, or to CUDA.")
     ordinal = None if device.type == "cpu" else device.index
-    return Layout(tuple(map(int, tensor.shape)), dtype, ordinal)
+    return ArrayLayout(tuple(map(int, tensor.shape)), dtype, ordinal)
 
 
 @contextmanager

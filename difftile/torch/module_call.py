@@ -31,13 +31,13 @@ from difftile.torch.tensors import add_tensor, as_scalar, tensor_of, tensor_over
 from difftile.transforms.trees import mapped
 
 if TYPE_CHECKING:
-    from difftile.torch.wrap import Wrapped
+    from difftile.torch.wrap import WrappedModule
 
 _OVERWRITTEN = "modified by an inplace operation"  # in torch's error about saved tensors
 
 
 @dataclass(frozen=True, slots=True)
-class Derivatives:
+class WantedDerivatives:
     """The derivatives that a call has to support.
 
     Args:
@@ -55,21 +55,21 @@ class Derivatives:
     nested: bool = False
 
     @staticmethod
-    def wanted() -> Derivatives:
+    def wanted() -> WantedDerivatives:
         """Return the derivatives that the open recorder asks for."""
         recording = RECORDING.get()
         recorder = recording.recorder
         if recorder is None or recording.constant:
-            return Derivatives(False, again=recorder is not None)
+            return WantedDerivatives(False, again=recorder is not None)
         parameters = torch.is_grad_enabled()
         if isinstance(recorder, TapeRecorder):
-            return Derivatives(True, of_parameters=parameters, again=recorder.runs_again)
+            return WantedDerivatives(True, of_parameters=parameters, again=recorder.runs_again)
         nested = parameters and any(isinstance(one, TapeRecorder) for one in recording.hidden)
-        return Derivatives(True, of_all=True, again=True, nested=nested)
+        return WantedDerivatives(True, of_all=True, again=True, nested=nested)
 
 
 @dataclass(slots=True)
-class Evaluation:
+class ModuleRun:
     """A run of the module.
 
     Args:
@@ -93,7 +93,7 @@ class Evaluation:
         return [k for k, one in enumerate(self.inputs) if one.requires_grad]
 
 
-class ModuleCall(ForeignCall[Evaluation]):
+class ModuleCall(ForeignCall[ModuleRun]):
     """A call of a wrapped module.
 
     Args:
@@ -108,11 +108,11 @@ class ModuleCall(ForeignCall[Evaluation]):
 
     def __init__(
         self,
-        wrapped: Wrapped,
+        wrapped: WrappedModule,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         out: Any,
-        derivatives: Derivatives,
+        derivatives: WantedDerivatives,
     ) -> None:
         arguments = wrapped.signature.named(args, kwargs)
         self._wrapped = wrapped
@@ -126,7 +126,7 @@ class ModuleCall(ForeignCall[Evaluation]):
 
     # Running
 
-    def ends_gradients(self, first: Evaluation) -> bool:
+    def ends_gradients(self, first: ModuleRun) -> bool:
         """Tell whether gradients pass to parameters."""
         if self._derivatives.nested and other_leaves(first.outputs, first.inputs):
             raise TapeError(
@@ -139,7 +139,7 @@ class ModuleCall(ForeignCall[Evaluation]):
             self._refuse_fields(first)
         return self.has_parameters
 
-    def _refuse_fields(self, first: Evaluation) -> None:
+    def _refuse_fields(self, first: ModuleRun) -> None:
         """Refuse parameters that are fields; asked once for inputs of the same shapes.
 
         Raises:
@@ -165,7 +165,7 @@ class ModuleCall(ForeignCall[Evaluation]):
         """Set the contents of a field."""
         write_tensor(target, array)
 
-    def again(self) -> Evaluation:
+    def again(self) -> ModuleRun:
         """Call the module again, in the state of torch in which it was called first."""
         assert self._state is not None
         if fingerprint(self.arguments) != self._prints:
@@ -173,7 +173,7 @@ class ModuleCall(ForeignCall[Evaluation]):
         with self._state.restored(self.title):
             return self.evaluated()[0]
 
-    def evaluated(self) -> tuple[Evaluation, Any]:
+    def evaluated(self) -> tuple[ModuleRun, Any]:
         """Call the module on tensors over the fields.
 
         Raises:
@@ -211,12 +211,12 @@ class ModuleCall(ForeignCall[Evaluation]):
                         "now holds other numbers. Give the module a copy: wrap a function that "
                         "calls it on x.clone(), or make it without 'inplace=True'."
                     )
-            found = Evaluation(inputs, self.converted(result, as_scalar))
+            found = ModuleRun(inputs, self.converted(result, as_scalar))
         if derivatives.any and derivatives.again:
             found.nbytes = self._graph_nbytes(found)
         return found, result
 
-    def _graph_nbytes(self, found: Evaluation) -> int:
+    def _graph_nbytes(self, found: ModuleRun) -> int:
         """Return the bytes that a graph keeps, estimated once for inputs of the same shapes."""
         key = self._key(found)
         known = self._wrapped.graph_nbytes.get(key)
@@ -225,12 +225,12 @@ class ModuleCall(ForeignCall[Evaluation]):
             self._wrapped.graph_nbytes[key] = known
         return known
 
-    def _key(self, found: Evaluation) -> object:
+    def _key(self, found: ModuleRun) -> object:
         return tuple((one.dtype, one.shape, one.requires_grad) for one in found.inputs)
 
     # Derivatives
 
-    def reverse(self, then: ReverseContext, saved: Evaluation) -> None:
+    def reverse(self, then: ReverseContext, saved: ModuleRun) -> None:
         """Pull cotangents back to the fields, and to the parameters."""
         if not saved.varying:
             return
@@ -247,7 +247,7 @@ class ModuleCall(ForeignCall[Evaluation]):
                 found = _pulled(outputs, leaves, bars)
         self._add(then, places, found)
 
-    def derivative(self, at: Sequence[ReverseContext], saved: Evaluation) -> bool:
+    def derivative(self, at: Sequence[ReverseContext], saved: ModuleRun) -> bool:
         """Push tangents through the reverse.
 
         The reverse is g = J(x)^T y_bar. The tangent of g is J^T y_bar_dot + H x_dot, and H, the
@@ -279,7 +279,7 @@ class ModuleCall(ForeignCall[Evaluation]):
         """Return the call as a step whose reverse pushes tangents."""
         return _ModuleTangent(self)
 
-    def push(self, then: ReverseContext, saved: Evaluation) -> None:
+    def push(self, then: ReverseContext, saved: ModuleRun) -> None:
         """Push tangents from the fields to the result."""
         places = saved.leaves
         outputs = [saved.outputs[k] for k in saved.varying]
@@ -304,7 +304,7 @@ class ModuleCall(ForeignCall[Evaluation]):
         assert dot is not None
         return tensor_of(dot)
 
-    def _after(self, then: ReverseContext, saved: Evaluation) -> list[Tensor]:
+    def _after(self, then: ReverseContext, saved: ModuleRun) -> list[Tensor]:
         """Return copies of the gradients of the results, which torch may keep as its own.
 
         Torch makes a gradient that it is given the `.grad` of a parameter where it can.
@@ -349,11 +349,11 @@ class _ModuleTangent(OpaqueStep):
         self.title = call.title
         self._call = call
 
-    def run(self) -> Evaluation:
+    def run(self) -> ModuleRun:
         """Write the result into its fields."""
         return self._call.run()
 
-    def reverse(self, then: ReverseContext, saved: Evaluation) -> None:
+    def reverse(self, then: ReverseContext, saved: ModuleRun) -> None:
         """Push tangents."""
         self._call.push(then, saved)
 

@@ -12,9 +12,9 @@ from typing import Any, cast
 from difftile.diagnostics import LaunchError, brief
 from difftile.fields.recording import RECORDING, check_no_tape
 from difftile.interop.operation import Names, Operation
-from difftile.interop.plan import Plan, Plans
+from difftile.interop.plan import OperationPlan, Plans
 from difftile.substrate import current_session
-from difftile.torch.call import Call, Tensors, Values, forward_ad
+from difftile.torch.call import OperationCall, Tensors, Values, forward_ad
 from difftile.torch.functions import Recorded, Transformed
 from difftile.torch.layouts import layout_of, on_current_stream, plain
 from difftile.torch.library import Tensor, torch
@@ -180,7 +180,7 @@ class TorchOp:
                 )
             self.overwrite(tensors, constants)
             return ()
-        call = Call(self, constants)
+        call = OperationCall(self, constants)
         if transformed or forward_ad._current_level >= 0:
             return Transformed.apply(call, *tensors)  # pyrefly: ignore[no-any-return-implicit, unknown-attribute-access]
         if torch.is_grad_enabled() and any([one.requires_grad for one in tensors]):
@@ -226,7 +226,7 @@ class TorchOp:
             "torch.as_tensor(x)."
         )
 
-    def plan(self, tensors: Tensors) -> Plan:
+    def plan(self, tensors: Tensors) -> OperationPlan:
         """Return the plan for tensors of these shapes and types."""
         title = self.operation.title
         return self._plans.of(tuple([layout_of(x, title(k)) for k, x in enumerate(tensors)]))

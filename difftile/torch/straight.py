@@ -11,8 +11,8 @@ from typing import Any
 
 from difftile.compile.arguments import Arguments, number_at
 from difftile.interop.direct import Direct, DirectAdjoint
-from difftile.interop.plan import Plan
-from difftile.torch.call import Call, Planner, Tensors, Values
+from difftile.interop.plan import OperationPlan
+from difftile.torch.call import OperationCall, Planner, Tensors, Values
 from difftile.torch.functions import Pulled, spread
 from difftile.torch.layouts import TORCH_DTYPES, on_current_stream, plain
 from difftile.torch.library import Tensor, torch
@@ -35,7 +35,7 @@ class Straight:
     def __init__(
         self,
         op: Planner,
-        plan: Plan,
+        plan: OperationPlan,
         direct: Direct,
         wanted: tuple[bool, ...] | None,
         tensors: Tensors,
@@ -137,7 +137,7 @@ class Launched(torch.autograd.Function):  # pyrefly: ignore[unknown-base-class]
         if torch.is_grad_enabled():
             wanted = straight.wanted
             tensors = saved[: len(wanted)]
-            call = Call(straight.op, ctx.constants)
+            call = OperationCall(straight.op, ctx.constants)
             call.adopt(straight.plan, straight.position(ctx.values))
             found: Any = Pulled.apply(  # pyrefly: ignore[unknown-attribute-access]
                 call, wanted, len(wanted), *tensors, *cotangents

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from difftile.diagnostics import LaunchError
-from difftile.interop.operation import Layout, Operation
-from difftile.torch.call import Call, Planner, Tensors, Values
+from difftile.interop.operation import ArrayLayout, Operation
+from difftile.torch.call import OperationCall, Planner, Tensors, Values
 from difftile.torch.layouts import NUMPY_DTYPES, TORCH_DTYPES
 from difftile.torch.library import Tensor, torch
 
@@ -117,7 +117,7 @@ class Traced:
         torch.library.define(pull, f"({', '.join(given)}) -> Tensor[]")
 
         def run(*args: Any) -> tuple[Tensor, ...]:
-            call = Call(self._op, self._constants(key, args[count:]))
+            call = OperationCall(self._op, self._constants(key, args[count:]))
             found = call.run(args[:count])
             return (*found, torch.tensor(call.position, dtype=torch.int64))
 
@@ -127,7 +127,7 @@ class Traced:
 
         def pull_back(*args: Any) -> list[Tensor]:
             rest = args[count + len(results) :]
-            call = Call(self._op, self._constants(key, rest[2:]))
+            call = OperationCall(self._op, self._constants(key, rest[2:]))
             call.plan(args[:count])
             call.position = int(rest[0])
             cotangents = args[count : count + len(results)]
@@ -176,7 +176,7 @@ class Traced:
                 found.append(torch.empty(of.shape, dtype=of.dtype, device=of.device))
                 continue
             layouts = [
-                Layout(s, NUMPY_DTYPES[x.dtype]) for s, x in zip(shapes, tensors, strict=True)
+                ArrayLayout(s, NUMPY_DTYPES[x.dtype]) for s, x in zip(shapes, tensors, strict=True)
             ]
             layout = operation.layout_of(one, layouts)
             dtype = TORCH_DTYPES[layout.dtype]

@@ -8,11 +8,11 @@ from typing import Any
 
 from difftile.diagnostics import LaunchError, brief
 from difftile.interop.signature import WrappedFunction
-from difftile.torch.module_call import Derivatives, ModuleCall
+from difftile.torch.module_call import ModuleCall, WantedDerivatives
 from difftile.torch.module_state import ChangingBuffers, modules_of
 
 
-class Wrapped(WrappedFunction):
+class WrappedModule(WrappedFunction):
     """A torch module, or a function of tensors, that takes and returns fields.
 
     Fields among the arguments, also in tuples, lists, dicts and fields of structs, arrive as
@@ -45,7 +45,7 @@ class Wrapped(WrappedFunction):
             LaunchError: The result does not fit, or the module has written into a field.
         """
         self.signature.announce(args, kwargs)
-        return ModuleCall(self, args, kwargs, out, Derivatives.wanted()).perform()
+        return ModuleCall(self, args, kwargs, out, WantedDerivatives.wanted()).perform()
 
 
 def wrap(function: Callable[..., Any] | None = None, *, dtype: Any = None) -> Any:
@@ -70,8 +70,8 @@ def wrap(function: Callable[..., Any] | None = None, *, dtype: Any = None) -> An
     """
     if function is None:
         return functools.partial(wrap, dtype=dtype)
-    if isinstance(function, Wrapped) or not callable(function) or isinstance(function, type):
+    if isinstance(function, WrappedModule) or not callable(function) or isinstance(function, type):
         raise LaunchError(
             f"dt.torch.wrap takes a module or a function of tensors, not {brief(function)}."
         )
-    return Wrapped(function, dtype)
+    return WrappedModule(function, dtype)

@@ -32,7 +32,7 @@ from difftile.ranks import current
 from difftile.ranks.waiting import PeerFailed
 from difftile.training.options import Options
 from difftile.training.plots import save_curve, save_strip
-from difftile.training.run_checkpoint import Checkpoint, fault_of, latest, read, save, step_of
+from difftile.training.run_checkpoint import RunCheckpoint, fault_of, latest, read, save, step_of
 from difftile.training.signals import Signals
 from difftile.training.together import (
     Mistake,
@@ -140,7 +140,7 @@ def _plain(error: BaseException) -> str:
     return " ".join(str(error).split()).rstrip(".")
 
 
-def _before(out: Path, resume: bool, chosen: Mapping[str, Any]) -> Checkpoint | None:
+def _before(out: Path, resume: bool, chosen: Mapping[str, Any]) -> RunCheckpoint | None:
     """Return the run to resume, if requested; it must fit the arguments."""
     last = latest(out)
     if not resume:
@@ -170,7 +170,7 @@ class _Session:
     """
 
     def __init__(
-        self, data: Dataset, options: Options, out: Path, before: Checkpoint | None
+        self, data: Dataset, options: Options, out: Path, before: RunCheckpoint | None
     ) -> None:
         self._data, self._options, self._out = data, options, out
         self._trainer = Trainer(data, options, search=before is None)
@@ -179,7 +179,7 @@ class _Session:
         self._seconds = 0.0
         self._code = 0  # of the signal that ends the run
         self._failed = False  # whether the present state is of no use
-        self._kept: Checkpoint | None = None  # the last good state
+        self._kept: RunCheckpoint | None = None  # the last good state
         self._keep_from = 0.0  # the time of the next one [s]
         if before is not None:
             if [*before.views] != self._names:
@@ -304,10 +304,10 @@ class _Session:
         if is_first():
             save(self._out, checkpoint)
 
-    def _checkpoint(self) -> Checkpoint:
+    def _checkpoint(self) -> RunCheckpoint:
         state = self._trainer.state_dict()
         history = np.array(self._history, np.float64).reshape(-1, 4)
-        return Checkpoint(self._options, self._names, self._seconds, history, state)
+        return RunCheckpoint(self._options, self._names, self._seconds, history, state)
 
     def _rescue(self) -> str:
         """Save the last good state of a run that has failed; return a note for its error.

@@ -27,7 +27,7 @@ _HINT = "remove it, to go on from the one before."
 
 
 @dataclass(frozen=True, slots=True)
-class Checkpoint:
+class RunCheckpoint:
     """The state of a run between two steps.
 
     Args:
@@ -80,7 +80,7 @@ def _all(folder: Path) -> list[Path]:
     return sorted((folder / _FOLDER).glob("step_*.npz"), key=lambda path: path.name)
 
 
-def save(folder: Path, checkpoint: Checkpoint) -> Path:
+def save(folder: Path, checkpoint: RunCheckpoint) -> Path:
     """Write a checkpoint into the folder of a run; return its file.
 
     The file appears under its name when it is whole, so an interruption leaves no partial one. Only
@@ -105,7 +105,7 @@ def save(folder: Path, checkpoint: Checkpoint) -> Path:
     return path
 
 
-def read(path: Path) -> Checkpoint:
+def read(path: Path) -> RunCheckpoint:
     """Return a checkpoint whose numbers are finite; the caller checks that it fits the run.
 
     Raises:
@@ -136,7 +136,7 @@ def read(path: Path) -> Checkpoint:
         seconds = about.member("seconds", "the time it has taken")
         if seconds.number() < 0:
             raise seconds.wrong("a number from 0")
-        return Checkpoint(
+        return RunCheckpoint(
             options, views, seconds.number(), history.astype(np.float64), arrays, path
         )
     except DatasetError as error:

@@ -29,7 +29,7 @@ from difftile.viewer.conversions import Data, as_backdrop, as_positions
 from difftile.viewer.events import Event, Resize
 from difftile.viewer.frame import Frame
 from difftile.viewer.keys import Shortcut
-from difftile.viewer.layout import Layout, checked_size
+from difftile.viewer.layout import ScreenLayout, checked_size
 from difftile.viewer.loop import Course, run
 from difftile.viewer.orbit import Orbit, View
 from difftile.viewer.primitives import Backdrop, Box, Primitive
@@ -94,7 +94,7 @@ class App(ControlsApi):
         self._frame: Frame | None = None
         self._recorder: VideoWriter | None = None
         self._running = False
-        self._layout = Layout(size, view, None, self._keys, self._time)
+        self._layout = ScreenLayout(size, view, None, self._keys, self._time)
         self._attach()
         self._layout.scene.handles = self._handles
         self._add_keys()

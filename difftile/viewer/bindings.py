@@ -14,7 +14,7 @@ Bind: TypeAlias = ArrayLike | tuple[Any, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
+class BoundValue:
     """Access to a bound value.
 
     Args:
@@ -28,7 +28,7 @@ class Binding:
     is_element: bool = False
 
 
-def bind_to(bind: Bind, initial: Any, label: str) -> Binding:
+def bind_to(bind: Bind, initial: Any, label: str) -> BoundValue:
     """Return a binding.
 
     Args:
@@ -41,7 +41,7 @@ def bind_to(bind: Bind, initial: Any, label: str) -> Binding:
     """
     if bind is None:
         held = [initial]
-        return Binding(lambda: held[0], lambda v: held.__setitem__(0, v))
+        return BoundValue(lambda: held[0], lambda v: held.__setitem__(0, v))
     if isinstance(bind, ArrayLike):
         if bind.size != 1:
             raise ViewerError(
@@ -56,7 +56,7 @@ def bind_to(bind: Bind, initial: Any, label: str) -> Binding:
             found.get()  # an index out of range is an error now, not when the mouse arrives
             return found
         if isinstance(which, str) and hasattr(owner, which):
-            return Binding(lambda: getattr(owner, which), lambda v: setattr(owner, which, v))
+            return BoundValue(lambda: getattr(owner, which), lambda v: setattr(owner, which, v))
         if isinstance(which, str):
             raise ViewerError(
                 f"{label!r} is bound to {which!r}, but {type(owner).__name__} has no such attribute"
@@ -66,10 +66,10 @@ def bind_to(bind: Bind, initial: Any, label: str) -> Binding:
     )
 
 
-def _element(field: Any, index: Any) -> Binding:
+def _element(field: Any, index: Any) -> BoundValue:
     where = None if field.shape == () else index
 
     def write(value: Any) -> None:
         field[where] = value
 
-    return Binding(lambda: field[where], write, is_element=True)
+    return BoundValue(lambda: field[where], write, is_element=True)

@@ -66,10 +66,10 @@ class Frame:
 
     @cached_property
     def _image(self) -> Bytes:
-        return Easel().image(self)
+        return FramePainter().image(self)
 
 
-class Easel:
+class FramePainter:
     """Draws successive frames; draws the panel only when it has changed."""
 
     def __init__(self) -> None:

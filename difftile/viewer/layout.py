@@ -30,7 +30,7 @@ _ROOM = 440.0  # notices of a narrower scene cover the panel as well [px]
 _SAID = 2.0  # duration of a message [s]
 
 
-class Layout:
+class ScreenLayout:
     """The parts of the screen and their areas.
 
     Args:

@@ -29,7 +29,7 @@ from difftile.viewer.primitives import (
     Primitive,
     Text,
 )
-from difftile.viewer.screen import Area, Flat, Pixels, Projection
+from difftile.viewer.screen import Area, Pixels, PlaneBox, Projection
 from difftile.viewer.surface import text_width
 from difftile.viewer.theme import INK
 
@@ -174,7 +174,7 @@ class Scene:
         return []
 
     def _move_flat(self, event: Event) -> None:
-        flat = Flat(self.area, self._view)
+        flat = PlaneBox(self.area, self._view)
         match event:
             case MouseDown("left", x, y) if self.area.holds(x, y):
                 self.mouse.down = True
@@ -225,7 +225,7 @@ class Scene:
     def _projection(self, spatial: bool, *, over: bool = False) -> Projection:
         if spatial:
             return Perspective(self.area, self.orbit, over)
-        return Flat(self.area, self._view)
+        return PlaneBox(self.area, self._view)
 
 
 def is_spatial(one: Primitive) -> bool:

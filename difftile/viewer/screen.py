@@ -81,7 +81,7 @@ class Pixels:
 
 
 @dataclass(frozen=True)
-class Flat:
+class PlaneBox:
     """A box of the plane, y up, scaled to fit into the area without distortion."""
 
     area: Area

@@ -14,7 +14,7 @@ Arrays: TypeAlias = "dict[str, Array]"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ArrayShape:
     """The shape of an array.
 
     Args:
@@ -36,18 +36,20 @@ SIZES = (
 )
 
 
-def _rows(count: str, integers: str = "", numbers: str = "", **others: Any) -> dict[str, Row]:
+def _rows(
+    count: str, integers: str = "", numbers: str = "", **others: Any
+) -> dict[str, ArrayShape]:
     """Return rows of integers, of numbers, and of elements with shapes."""
     return {
-        **{name: Row(count, integer=True) for name in integers.split()},
-        **{name: Row(count) for name in numbers.split()},
-        **{name: Row(count, *given) for name, given in others.items()},
+        **{name: ArrayShape(count, integer=True) for name in integers.split()},
+        **{name: ArrayShape(count) for name in numbers.split()},
+        **{name: ArrayShape(count, *given) for name, given in others.items()},
     }
 
 
 _3, _4 = ((3,),), ((4,),)
 _REF, _IMP, _RANGE, _PAIR = ((2,),), ((5,),), ((2,),), ((2,), True)
-ARRAYS: dict[str, Row] = {
+ARRAYS: dict[str, ArrayShape] = {
     **_rows("", "integrator cone disableflags", "timestep impratio", gravity=_3),
     **_rows("", "iterations", "tolerance"),
     **_rows(
@@ -173,7 +175,7 @@ _ABSENT: dict[str, Any] = {
 }
 
 
-class Misfit(Exception):
+class ArrayMisfit(Exception):
     """A set of arrays that is not a model: the fault and what was expected, in words."""
 
     def __init__(self, found: str, expected: str) -> None:
@@ -197,11 +199,11 @@ def completed(given: Mapping[str, Any]) -> tuple[Arrays, dict[str, int]]:
         found[name] = _array(given, name, shape, False)
     for name in ("timestep", "impratio"):
         if found[name] <= 0.0:
-            raise Misfit(f"has the {name} {found[name]:g}", "a number above 0")
+            raise ArrayMisfit(f"has the {name} {found[name]:g}", "a number above 0")
     for kind, count in COUNTS.items():
         names = np.asarray(given.get(f"{kind}_name", [""] * sizes[count]), dtype=np.str_)
         if names.shape != (sizes[count],):
-            raise Misfit(f"has {names.shape} names in '{kind}_name'", f"{sizes[count]}")
+            raise ArrayMisfit(f"has {names.shape} names in '{kind}_name'", f"{sizes[count]}")
         found[f"{kind}_name"] = names
     return found, sizes
 
@@ -214,10 +216,10 @@ def _size(given: Mapping[str, Any], name: str) -> int:
             return len(given.get("sensor_type", ()))
         if name == "nsensordata":
             return int(np.sum(given.get("sensor_dim", 0)))
-        raise Misfit(f"has no '{name}'", "an archive that Model.save wrote")
+        raise ArrayMisfit(f"has no '{name}'", "an archive that Model.save wrote")
     value = np.asarray(given[name])
     if value.shape != () or value.dtype.kind not in "iu" or value < (name == "nbody"):
-        raise Misfit(f"has {value!r} for '{name}'", "a whole number")
+        raise ArrayMisfit(f"has {value!r} for '{name}'", "a whole number")
     return int(value)
 
 
@@ -225,15 +227,15 @@ def _array(given: Mapping[str, Any], name: str, shape: tuple[int, ...], integer:
     dtype = np.int32 if integer else np.float64
     if name not in given:
         if name not in _ABSENT and 0 not in shape:
-            raise Misfit(f"has no '{name}'", "an archive that Model.save wrote")
+            raise ArrayMisfit(f"has no '{name}'", "an archive that Model.save wrote")
         return np.full(shape, _ABSENT.get(name, 0), dtype)
     value = np.asarray(given[name])
     if value.size == 0 and 0 in shape:
         value = value.reshape(shape)
     if value.shape != shape:
-        raise Misfit(f"has '{name}' of the shape {value.shape}", f"{shape}")
+        raise ArrayMisfit(f"has '{name}' of the shape {value.shape}", f"{shape}")
     if value.dtype.kind not in ("biu" if integer else "biuf") or not np.isfinite(value).all():
-        raise Misfit(
+        raise ArrayMisfit(
             f"has '{name}' of {value.dtype}", "finite numbers" if not integer else "integers"
         )
     return value.astype(dtype)

@@ -16,7 +16,7 @@ from difftile.worlds.collide import ZERO
 from difftile.worlds.impedance import bounded, impedance, regularisation, spring
 from difftile.worlds.kinds import FOLLOWER, WELD
 from difftile.worlds.quaternions import product, turned, vec3
-from difftile.worlds.rows import Rows
+from difftile.worlds.rows import ConstraintRows
 from difftile.worlds.topology import Sizes
 
 
@@ -49,7 +49,7 @@ class Equalities:
     def __init__(self, sizes: Sizes) -> None:
         self.nequality, self.nv, self.nbody = sizes.nequality, sizes.nv, sizes.nbody
         self.nnode = sizes.nnode
-        self.rows, self.bias = Rows(sizes), Bias(sizes)
+        self.rows, self.bias = ConstraintRows(sizes), Bias(sizes)
 
     @dt.func
     def tie(self, m, e, qpos, xpos, xquat):
@@ -312,7 +312,7 @@ class Equalities:
             e: The row among `eq_`.
             tied: From `tie`.
             com: Centres of trees.
-            motions: Of bodies, from `Rows.motions` of x.
+            motions: Of bodies, from `ConstraintRows.motions` of x.
             x: A vector of degrees of freedom.
         """
         one, other = m.eq_obj1id[e], m.eq_obj2id[e]

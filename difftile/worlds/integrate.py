@@ -16,7 +16,7 @@ from difftile.worlds.transmission import Transmission
 
 
 @dt.data_oriented(frozen=True)
-class Integrator:
+class WorldIntegrator:
     """The integrator of models of some sizes.
 
     Args:

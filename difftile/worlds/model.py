@@ -16,9 +16,9 @@ import difftile as dt
 from difftile import ti
 from difftile.files.arrays import read_arrays, write_arrays
 from difftile.worlds import kinds
-from difftile.worlds.arrays import ARRAYS, COUNTS, Array, Arrays, Misfit, Row, completed
+from difftile.worlds.arrays import ARRAYS, COUNTS, Array, ArrayMisfit, Arrays, ArrayShape, completed
 from difftile.worlds.mujoco_models import arrays_of, compiled, source_of
-from difftile.worlds.refusals import Source, refuse
+from difftile.worlds.refusals import InspectedModel, refuse
 from difftile.worlds.topology import Sizes, derived
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
@@ -55,7 +55,7 @@ class Model:
         try:
             self.arrays, counts = completed(arrays)
             self.tables, self.sizes = derived(self.arrays, counts)
-        except Misfit as fault:
+        except ArrayMisfit as fault:
             raise ValueError(f"The model {fault.found}; expected {fault.expected}.") from None
         refuse(_source({**arrays, **self.arrays}))
 
@@ -143,7 +143,7 @@ class Model:
             for name, row in _PASSED.items()
         }
         found |= {name: _field(table, _INDEX, dtype) for name, table in self.tables.items()}
-        found["rounding"] = _field(np.array(rounding(dtype)), Row(""), dtype)
+        found["rounding"] = _field(np.array(rounding(dtype)), ArrayShape(""), dtype)
         return _parameters(tuple(found))(**found)
 
     @property
@@ -221,13 +221,13 @@ _WITHOUT = {
     kinds.NO_GRAVITY: ("gravity",),
     kinds.NO_CLAMPCTRL: ("actuator_ctrllimited",),
 }
-_INDEX = Row("", (), True)
+_INDEX = ArrayShape("", (), True)
 _UNREAD = {"geom_rgba", "integrator", "cone", "tolerance", "iterations"}
 _PASSED = {name: row for name, row in ARRAYS.items() if name not in _UNREAD}
 
 
 def _field(
-    values: Array, row: Row, dtype: Any, grad: bool = False, worlds: int | None = None
+    values: Array, row: ArrayShape, dtype: Any, grad: bool = False, worlds: int | None = None
 ) -> Any:
     """Return a field of an array; with a number of worlds, one that has them as first axis."""
     width = row.used or (row.element[0] if row.element else 0)
@@ -255,11 +255,11 @@ def _parameters(names: tuple[str, ...]) -> Any:
     return make_dataclass("Parameters", names, namespace=members, **options)
 
 
-def _source(arrays: Mapping[str, Any]) -> Source:
+def _source(arrays: Mapping[str, Any]) -> InspectedModel:
     """Return a set of arrays as refusals see it."""
 
     def label(kind: str, index: int) -> str:
         names = arrays.get(f"{kind}_name", ())
         return str(names[index]) if index < len(names) else ""
 
-    return Source(arrays.get, label)
+    return InspectedModel(arrays.get, label)

@@ -11,7 +11,7 @@ import numpy as np
 
 from difftile.worlds.arrays import ARRAYS, COUNTS, KEYS, SIZES
 from difftile.worlds.mjcf import check_mjcf
-from difftile.worlds.refusals import Source
+from difftile.worlds.refusals import InspectedModel
 
 # The kind of object by which `mj_id2name` knows an element.
 _OBJECTS = {"jnt": "JOINT", "eq": "EQUALITY"}
@@ -65,7 +65,7 @@ def compiled(given: Any, outside: bool = False) -> Any:
     return mujoco.MjModel.from_xml_path(str(path))
 
 
-def source_of(model: Any) -> Source:
+def source_of(model: Any) -> InspectedModel:
     """Return an `mjModel` as refusals see it."""
     mujoco = mujoco_module()
 
@@ -77,7 +77,7 @@ def source_of(model: Any) -> Source:
         known = getattr(mujoco.mjtObj, f"mjOBJ_{_OBJECTS.get(kind, kind.upper())}", None)
         return (mujoco.mj_id2name(model, known, index) or "") if known is not None else ""
 
-    return Source(get, label)
+    return InspectedModel(get, label)
 
 
 def arrays_of(model: Any) -> dict[str, Any]:

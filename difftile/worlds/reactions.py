@@ -14,7 +14,7 @@ from difftile.worlds.equalities import Equalities
 from difftile.worlds.inertia import momentum
 from difftile.worlds.kinds import ACCELEROMETER, FORCE, TORQUE, TOUCH
 from difftile.worlds.quaternions import product, three_at, turned, vec3
-from difftile.worlds.rows import Rows
+from difftile.worlds.rows import ConstraintRows
 from difftile.worlds.sensors import Sensors
 from difftile.worlds.topology import Sizes
 from difftile.worlds.zones import meets
@@ -33,13 +33,13 @@ class Reactions:
     Args:
         sizes: The sizes.
         pushed: Whether there are forces on bodies.
-        smooth, width: As for `Cones` and `Rows`.
+        smooth, width: As for `Cones` and `ConstraintRows`.
     """
 
     def __init__(
         self, sizes: Sizes, pushed: bool = True, smooth: bool = False, width: float = WIDTH
     ) -> None:
-        self.rows, self.cones = Rows(sizes, smooth), Cones(sizes, smooth, width)
+        self.rows, self.cones = ConstraintRows(sizes, smooth), Cones(sizes, smooth, width)
         self.sensors, self.bias = Sensors(sizes), Bias(sizes)
         self.tied, self.equalities = sizes.nequality > 0, Equalities(sizes)
         self.nbody, self.nnode, self.nv = sizes.nbody, sizes.nnode, sizes.nv

@@ -37,7 +37,7 @@ class Unsupported(dt.DifftileError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class InspectedModel:
     """A model as refusals see it: arrays by name, those of `opt` included.
 
     Args:
@@ -77,50 +77,50 @@ class Refusal:
 
     feature: str
     kind: str
-    used: Callable[[Source], Any]
+    used: Callable[[InspectedModel], Any]
     hint: str
 
 
-def _nonzero(name: str) -> Callable[[Source], Any]:
+def _nonzero(name: str) -> Callable[[InspectedModel], Any]:
     """Return the test for any nonzero number of an element."""
 
-    def used(source: Source) -> Any:
+    def used(source: InspectedModel) -> Any:
         values = source[name]
         return values.any(axis=tuple(range(1, values.ndim))) if values.ndim else [bool(values)]
 
     return used
 
 
-def _at_least(name: str, least: float) -> Callable[[Source], Any]:
+def _at_least(name: str, least: float) -> Callable[[InspectedModel], Any]:
     return lambda source: np.atleast_1d(source[name]) >= least
 
 
-def _other(name: str, *known: int) -> Callable[[Source], Any]:
+def _other(name: str, *known: int) -> Callable[[InspectedModel], Any]:
     """Return the test for a kind that is not among the known ones."""
     return lambda source: ~np.isin(np.atleast_1d(source[name]), known)
 
 
-def _among(name: str, *found: int) -> Callable[[Source], Any]:
+def _among(name: str, *found: int) -> Callable[[InspectedModel], Any]:
     return lambda source: np.isin(np.atleast_1d(source[name]), found)
 
 
-def _bit(name: str, bit: int) -> Callable[[Source], Any]:
+def _bit(name: str, bit: int) -> Callable[[InspectedModel], Any]:
     return lambda source: (np.atleast_1d(source[name]).astype(np.int64) & bit) != 0
 
 
-def _mixed(name: str) -> Callable[[Source], Any]:
+def _mixed(name: str) -> Callable[[InspectedModel], Any]:
     """Return the test for a pair of numbers of which only one is above 0."""
     return lambda source: (source[name] > 0.0).sum(axis=1) == 1
 
 
-def _all_of(count: str) -> Callable[[Source], Any]:
+def _all_of(count: str) -> Callable[[InspectedModel], Any]:
     return lambda source: np.ones(int(source[count] if source[count].ndim == 0 else 0), bool)
 
 
-def _on_joints(*types: int) -> Callable[[Source], Any]:
+def _on_joints(*types: int) -> Callable[[InspectedModel], Any]:
     """Return the test for an actuator with transmission "jointinparent" on some joints."""
 
-    def used(source: Source) -> Any:
+    def used(source: InspectedModel) -> Any:
         transmission, joint = source["actuator_trntype"], source["actuator_trnid"]
         if not len(transmission):
             return []
@@ -131,7 +131,7 @@ def _on_joints(*types: int) -> Callable[[Source], Any]:
     return used
 
 
-def _pairs(source: Source) -> Iterable[tuple[int, int, int]]:
+def _pairs(source: InspectedModel) -> Iterable[tuple[int, int, int]]:
     names = ("geom_type", "geom_bodyid", "geom_contype", "geom_conaffinity", "body_weldid")
     given = {name: source[name] for name in (*names, "body_parentid", "exclude_signature")}
     given |= {name: source[name].astype(int) for name in ("pair_geom1", "pair_geom2")}
@@ -304,7 +304,7 @@ REFUSALS: tuple[Refusal, ...] = (
 )
 
 
-def refuse(source: Source) -> None:
+def refuse(source: InspectedModel) -> None:
     """Check that a model uses only what worlds support.
 
     Raises:

@@ -44,7 +44,7 @@ def rotation_of(q):
 
 
 @dt.data_oriented(frozen=True)
-class Rows:
+class ConstraintRows:
     """The rows of a model in a state.
 
     Args:

@@ -114,7 +114,7 @@ def combine(step, m, qpos, qvel, act, ctrl, v1, v2, v3, v4, a1, a2, a3, a4, w1, 
         qpos[i] = q[i]
 
 
-class RungeKutta:
+class StageStates:
     """The states within steps of worlds.
 
     Args:

@@ -20,10 +20,10 @@ from difftile.worlds.distance import accelerate_afar, take_step_afar
 from difftile.worlds.kinds import RK4
 from difftile.worlds.model import Model
 from difftile.worlds.observe import Observation, observe, respond
-from difftile.worlds.runge_kutta import RungeKutta
+from difftile.worlds.runge_kutta import StageStates
 from difftile.worlds.solution import Solution
-from difftile.worlds.step import Step
-from difftile.worlds.summary import Diagnosis, Summary
+from difftile.worlds.step import WorldStep
+from difftile.worlds.summary import Summary, WorldDiagnosis
 from difftile.worlds.topology import Sizes
 
 STATE = ("qpos", "qvel", "act")  # the fields that a step replaces
@@ -53,16 +53,16 @@ class Start:
 @cache
 def _funcs(
     sizes: Sizes, pushed: bool, iterations: int, tolerance: float, smooth: bool, distance: float
-) -> tuple[Step | Solution, ...]:
+) -> tuple[WorldStep | Solution, ...]:
     """Return the funcs that models of the same sizes share, and with them compiled kernels.
 
     A step and its solution, with a step from a distance between them if there is one.
     """
     searched = {"iterations": iterations, "tolerance": tolerance}
-    step = Step(sizes, pushed=pushed, smooth=smooth, **searched)
+    step = WorldStep(sizes, pushed=pushed, smooth=smooth, **searched)
     afar = {"pushed": pushed, "smooth": smooth, "distance": distance}
     solution = Solution(sizes, **afar)
-    return (step, Step(sizes, **afar, **searched), solution) if distance else (step, solution)
+    return (step, WorldStep(sizes, **afar, **searched), solution) if distance else (step, solution)
 
 
 @cache
@@ -194,13 +194,13 @@ class Worlds:
         self._runge_kutta = None
         if sizes.integrator == RK4:
             counts = sizes.nq, sizes.nv, sizes.na
-            self._runge_kutta = RungeKutta(worlds, self._field, counts, own)
+            self._runge_kutta = StageStates(worlds, self._field, counts, own)
         self._hold = dt.batch(resets.hold, worlds)
         self._observe = dt.batch(observe, worlds, shared="m", batched=(*_OBSERVE, *own))
         self._respond = dt.batch(respond, worlds, shared="m", batched=(*_RESPOND, *own))
         self._acceleration = self._field(sizes.nv if self._observation.accelerated else 0)
         self._modes = contact, contact_gradient if afar else "exact"
-        self._diagnosis = Diagnosis(self, self._funcs[0]) if diagnose else None
+        self._diagnosis = WorldDiagnosis(self, self._funcs[0]) if diagnose else None
         self._advice = abrupt_contact(model) if contact == "model" else ""
         self.sensordata = self._field(sizes.nsensordata)
         self.xpos, self.xquat = (self._field(sizes.nbody, of=dt.vec(n, dtype)) for n in (3, 4))

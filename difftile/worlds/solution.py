@@ -19,11 +19,11 @@ from difftile.worlds.cones import WIDTH, Cones
 from difftile.worlds.equalities import Equalities
 from difftile.worlds.forces import Forces
 from difftile.worlds.inertia import Inertia
-from difftile.worlds.integrate import Integrator
+from difftile.worlds.integrate import WorldIntegrator
 from difftile.worlds.kinds import FREE
 from difftile.worlds.kinematics import Kinematics
 from difftile.worlds.quaternions import mat3, matrix, product, turned, vec3, vec4
-from difftile.worlds.rows import Rows
+from difftile.worlds.rows import ConstraintRows
 from difftile.worlds.topology import Sizes
 
 
@@ -34,7 +34,7 @@ class Solution:
     Args:
         sizes: The sizes.
         pushed: Whether there are forces on bodies.
-        smooth, width, distance: As for `Cones` and `Rows`.
+        smooth, width, distance: As for `Cones` and `ConstraintRows`.
     """
 
     def __init__(
@@ -45,10 +45,10 @@ class Solution:
         width: float = WIDTH,
         distance: float = 0.0,
     ) -> None:
-        self.rows, self.cones = Rows(sizes, smooth, distance), Cones(sizes, smooth, width)
+        self.rows, self.cones = ConstraintRows(sizes, smooth, distance), Cones(sizes, smooth, width)
         self.kinematics, self.inertia = Kinematics(sizes), Inertia(sizes)
         self.tied, self.equalities = sizes.nequality > 0, Equalities(sizes)
-        self.forces, self.integrator = Forces(sizes), Integrator(sizes)
+        self.forces, self.integrator = Forces(sizes), WorldIntegrator(sizes)
         self.nv, self.nbody, self.nnode = sizes.nv, sizes.nbody, sizes.nnode
         self.njnt, self.ngeom = max(1, sizes.njnt), max(1, sizes.ngeom)
         self.nu, self.na = max(1, sizes.nu), max(1, sizes.na)

@@ -17,7 +17,7 @@ from difftile.worlds.cones import WIDTH, Cones
 from difftile.worlds.kinds import BALL
 from difftile.worlds.packed import factor, multiply, solve
 from difftile.worlds.quaternions import vec3
-from difftile.worlds.rows import Rows
+from difftile.worlds.rows import ConstraintRows
 
 SEARCHES = 50
 CLOSE = 0.01  # the part of the slope at which a search along a direction ends
@@ -43,7 +43,7 @@ class Solver:
         width: float = WIDTH,
         distance: float = 0.0,
     ) -> None:
-        self.rows, self.cones = Rows(sizes, smooth, distance), Cones(sizes, smooth, width)
+        self.rows, self.cones = ConstraintRows(sizes, smooth, distance), Cones(sizes, smooth, width)
         self.nv, self.nbody, self.nslot = sizes.nv, sizes.nbody, sizes.nslot
         self.nlimit, self.nfriction = sizes.nlimit, sizes.nfriction
         self.npacked = sizes.nv * (sizes.nv + 1) // 2

@@ -10,7 +10,7 @@ from difftile.worlds.bias import Bias
 from difftile.worlds.equalities import Equalities
 from difftile.worlds.forces import Forces
 from difftile.worlds.inertia import Inertia
-from difftile.worlds.integrate import Integrator
+from difftile.worlds.integrate import WorldIntegrator
 from difftile.worlds.kinematics import Kinematics
 from difftile.worlds.packed import factor, multiply, solve
 from difftile.worlds.quaternions import mat3, vec3, vec4
@@ -19,7 +19,7 @@ from difftile.worlds.topology import Sizes
 
 
 @dt.data_oriented(frozen=True)
-class Step:
+class WorldStep:
     """The step of models of some sizes.
 
     Args:
@@ -38,7 +38,7 @@ class Step:
         self.npacked = sizes.nv * (sizes.nv + 1) // 2
         self.alone, self.nalone = sizes.nalone > 0, sizes.nalone
         self.kinematics, self.inertia, self.bias = Kinematics(sizes), Inertia(sizes), Bias(sizes)
-        self.forces, self.integrator = Forces(sizes), Integrator(sizes)
+        self.forces, self.integrator = Forces(sizes), WorldIntegrator(sizes)
         self.tied, self.equalities = sizes.nequality > 0, Equalities(sizes)
         self.solver = Solver(sizes, **options)
         self.slots, self.limits = self.solver.slots, self.solver.limits

@@ -13,9 +13,9 @@ from difftile import ti
 from difftile.fields.recording import Recording
 from difftile.worlds.arrays import Array
 from difftile.worlds.model import Model
-from difftile.worlds.step import Step
+from difftile.worlds.step import WorldStep
 from difftile.worlds.topology import Sizes
-from difftile.worlds.watch import BROKEN, INDEFINITE, STOPPED, WHERE, WHY, Watch, forget, watch
+from difftile.worlds.watch import BROKEN, INDEFINITE, STOPPED, WHERE, WHY, StepWatch, forget, watch
 
 _WORDS = {
     STOPPED: "the solver ran out of steps",
@@ -82,7 +82,7 @@ class Summary:
 _WATCHED = ("qpos", "qvel", "ctrl", "act", "acc", "info", "zones", "counts", "failure", "residual")
 
 
-class Diagnosis:
+class WorldDiagnosis:
     """What `Worlds(diagnose=True)` counts. Tapes do not see it.
 
     Args:
@@ -133,8 +133,8 @@ class Diagnosis:
 
 
 @cache
-def _watch(sizes: Sizes, step: Step) -> Watch:
-    return Watch(sizes, step)
+def _watch(sizes: Sizes, step: WorldStep) -> StepWatch:
+    return StepWatch(sizes, step)
 
 
 def _sentence(model: Model, world: int, failure: list[int]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from difftile.worlds.arrays import Array, Arrays, Misfit
+from difftile.worlds.arrays import Array, ArrayMisfit, Arrays
 from difftile.worlds.kinds import (
     ACCELEROMETER,
     BOX,
@@ -220,38 +220,38 @@ def _check(arrays: Arrays, sizes: Mapping[str, int]) -> None:
     """Check the indices that kernels follow."""
     bodies, parents = np.arange(sizes["nbody"]), arrays["body_parentid"]
     if parents[0] != 0 or (parents[1:] < 0).any() or (parents[1:] >= bodies[1:]).any():
-        raise Misfit("has 'body_parentid' out of order", "each body after its parent")
+        raise ArrayMisfit("has 'body_parentid' out of order", "each body after its parent")
     types = arrays["jnt_type"]
     if ((types < 0) | (types > len(_FREEDOMS) - 1)).any():
-        raise Misfit("has a 'jnt_type' that is none", "0 to 3")
+        raise ArrayMisfit("has a 'jnt_type' that is none", "0 to 3")
     for name, each in (("jnt_qposadr", _COORDINATES), ("jnt_dofadr", _FREEDOMS)):
         lengths = np.array(each)[types]
         total = sizes["nq" if name == "jnt_qposadr" else "nv"]
         if lengths.sum() != total or (arrays[name] != np.cumsum(lengths) - lengths).any():
-            raise Misfit(f"has other addresses in '{name}'", "those of the types of joints")
+            raise ArrayMisfit(f"has other addresses in '{name}'", "those of the types of joints")
     lengths = np.array(_FREEDOMS)[types]
     own = np.repeat(np.arange(len(types)), lengths)
     owners = arrays["jnt_bodyid"][own] if len(own) else own
     if (arrays["dof_jntid"] != own).any() or (arrays["dof_bodyid"] != owners).any():
-        raise Misfit("has other joints in 'dof_jntid'", "those of the types of joints")
+        raise ArrayMisfit("has other joints in 'dof_jntid'", "those of the types of joints")
     above = arrays["dof_parentid"]
     if (above < -1).any() or (above >= np.arange(sizes["nv"])).any():
-        raise Misfit("has 'dof_parentid' out of order", "each after its parent")
+        raise ArrayMisfit("has 'dof_parentid' out of order", "each after its parent")
     adr, num = arrays["body_jntadr"], arrays["body_jntnum"]
     joints = [j for b in bodies for j in range(adr[b], adr[b] + num[b])]
     hosts = np.repeat(bodies, np.maximum(num, 0))
     if joints != list(range(len(types))) or (arrays["jnt_bodyid"] != hosts).any():
-        raise Misfit("has other joints in 'body_jntadr'", "those of 'jnt_bodyid'")
+        raise ArrayMisfit("has other joints in 'body_jntadr'", "those of 'jnt_bodyid'")
     free = arrays["jnt_bodyid"][types == FREE]
     if (parents[free] != 0).any() or (num[free] != 1).any():
-        raise Misfit("has a free joint within a tree", "one at its root, without others")
+        raise ArrayMisfit("has a free joint within a tree", "one at its root, without others")
     for kind, one, other in zip(*(arrays[f"eq_{name}"] for name in _TIED), strict=True):
         count, least = sizes["njnt" if kind == FOLLOWER else "nbody"], -1 if kind == FOLLOWER else 0
         if not (0 <= one < count and least <= other < count):
-            raise Misfit("has an equality of things out of range", f"0 to {count - 1}")
+            raise ArrayMisfit("has an equality of things out of range", f"0 to {count - 1}")
     for name, count in _INDICES.items():
         if ((arrays[name] < 0) | (arrays[name] >= sizes[count])).any():
-            raise Misfit(f"has an index in '{name}' out of range", f"0 to {sizes[count] - 1}")
+            raise ArrayMisfit(f"has an index in '{name}' out of range", f"0 to {sizes[count] - 1}")
 
 
 _TIED = ("type", "obj1id", "obj2id")

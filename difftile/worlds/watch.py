@@ -6,7 +6,7 @@ import difftile as dt
 from difftile import ti
 from difftile.worlds.kinds import ELLIPTIC
 from difftile.worlds.packed import factor
-from difftile.worlds.step import Step
+from difftile.worlds.step import WorldStep
 from difftile.worlds.topology import Sizes
 
 STEPS, MADE, LOST, CHANGED, STOPPED, INDEFINITE, BROKEN = range(7)  # counts of a world
@@ -14,7 +14,7 @@ WHEN, WHY, WHERE = range(3)  # of its first failure: the step, one of the last t
 
 
 @dt.data_oriented(frozen=True)
-class Watch:
+class StepWatch:
     """Counts of what happens in steps, for models of some sizes.
 
     Args:
@@ -22,7 +22,7 @@ class Watch:
         step: The funcs of a step.
     """
 
-    def __init__(self, sizes: Sizes, step: Step) -> None:
+    def __init__(self, sizes: Sizes, step: WorldStep) -> None:
         self.step = step
         self.iterations, self.tolerance = step.solver.iterations, step.solver.tolerance
         self.nslot, self.nlimit, self.nfriction = sizes.nslot, sizes.nlimit, sizes.nfriction
@@ -138,7 +138,7 @@ def watch(watched, m, qpos, qvel, ctrl, act, acc, info, zones, counts, failure, 
     """Count what happens in a step of a world.
 
     Args:
-        watched: The funcs of `Watch`.
+        watched: The funcs of `StepWatch`.
         m: The parameters of the model.
         qpos, qvel, ctrl, act: The state before the step, and controls.
         acc, info: What `dynamics.accelerate` found.

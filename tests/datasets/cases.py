@@ -261,7 +261,7 @@ def _write_checkpoint(folder: Path) -> None:
     state = {f"gaussians.{k}": draw.random((4, 3), np.float32) for k in ("means", "scales")}
     state |= {f"optimiser.{key}": array for key, array in _adam(2).items()}
     history = draw.random((3, 4))
-    saved = run_checkpoint.Checkpoint(
+    saved = run_checkpoint.RunCheckpoint(
         Options(), ["a.png", "b.png"], 1.5, history, {**state, "step": np.array(9)}
     )
     path = run_checkpoint.save(folder, saved)

@@ -12,7 +12,7 @@ import pytest
 
 from difftile.diagnostics import RankError
 from difftile.ranks import Message, choice, devices, launchers, mpi_engine
-from difftile.ranks.launchers import Place, place
+from difftile.ranks.launchers import RankPlace, place
 
 TORCHRUN = {"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "4"}
 MPICH = {"PMI_RANK": "3", "PMI_SIZE": "4", "MPI_LOCALRANKID": "3", "MPI_LOCALNRANKS": "4"}
@@ -61,17 +61,17 @@ def given(monkeypatch: pytest.MonkeyPatch, *variables: dict[str, str], **others:
         ({}, None),
         ({"RANK": "3"}, None),
         (SBATCH, None),
-        (TORCHRUN, Place("torchrun", "torch", 5, 8, 1, 4)),
-        (MPICH, Place("mpiexec", "mpi", 3, 4, 3, 4)),
-        (OPEN_MPI, Place("mpiexec of Open MPI", "mpi", 2, 6, 0, 2)),
-        (SRUN, Place("srun", "mpi", 9, 11, 1, 3)),
-        (SRUN | ADDRESS, Place("srun", "torch", 9, 11, 1, 3)),
-        (SRUN | TORCHRUN, Place("torchrun", "torch", 5, 8, 1, 4)),
-        (SRUN | MPICH, Place("mpiexec", "mpi", 3, 4, 3, 4)),
-        ({"PMI_RANK": "0", "PMI_SIZE": "2"}, Place("mpiexec", "mpi", 0, 2, None, None)),
+        (TORCHRUN, RankPlace("torchrun", "torch", 5, 8, 1, 4)),
+        (MPICH, RankPlace("mpiexec", "mpi", 3, 4, 3, 4)),
+        (OPEN_MPI, RankPlace("mpiexec of Open MPI", "mpi", 2, 6, 0, 2)),
+        (SRUN, RankPlace("srun", "mpi", 9, 11, 1, 3)),
+        (SRUN | ADDRESS, RankPlace("srun", "torch", 9, 11, 1, 3)),
+        (SRUN | TORCHRUN, RankPlace("torchrun", "torch", 5, 8, 1, 4)),
+        (SRUN | MPICH, RankPlace("mpiexec", "mpi", 3, 4, 3, 4)),
+        ({"PMI_RANK": "0", "PMI_SIZE": "2"}, RankPlace("mpiexec", "mpi", 0, 2, None, None)),
     ],
 )
-def test_a_launcher_says_the_place(variables: dict[str, str], expected: Place | None) -> None:
+def test_a_launcher_says_the_place(variables: dict[str, str], expected: RankPlace | None) -> None:
     assert place(variables) == expected
 
 

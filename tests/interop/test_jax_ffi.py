@@ -20,20 +20,20 @@ import pytest
 jax: Any = pytest.importorskip("jax")
 
 from difftile.jax import ffi  # noqa: E402 - after it is known that JAX is there
-from difftile.jax.ffi import Signature, Target, target_number  # noqa: E402
+from difftile.jax.ffi import ArraySignature, CallTarget, target_number  # noqa: E402
 
 jnp = jax.numpy
-ROW = Signature(np.dtype(np.float32), (4,))
+ROW = ArraySignature(np.dtype(np.float32), (4,))
 
 
-def array_at(address: int, one: Signature = ROW) -> np.ndarray:
+def array_at(address: int, one: ArraySignature = ROW) -> np.ndarray:
     size = one.dtype.itemsize * int(np.prod(one.shape))
     return np.frombuffer((ctypes.c_char * size).from_address(address), one.dtype).reshape(one.shape)
 
 
-def program(run: Callable[..., None], arguments: int = 1, given: Signature = ROW) -> Any:
+def program(run: Callable[..., None], arguments: int = 1, given: ArraySignature = ROW) -> Any:
     """Return a compiled program that calls a function on rows."""
-    number = target_number(Target(run, (ROW,) * arguments, (ROW,)))
+    number = target_number(CallTarget(run, (ROW,) * arguments, (ROW,)))
 
     @jax.jit
     def call(*rows: Any) -> Any:
@@ -78,7 +78,7 @@ def test_what_a_function_raises_is_an_error_of_the_program(raised: BaseException
 
 
 def test_the_wrong_arrays_are_refused():
-    wide = Signature(np.dtype(np.float32), (5,))
+    wide = ArraySignature(np.dtype(np.float32), (5,))
     with pytest.raises(Exception, match="expected 2 arguments, got 1"):
         jax.block_until_ready(program(double, arguments=2)(jnp.ones(4)))
     with pytest.raises(
@@ -93,7 +93,7 @@ def test_the_wrong_arrays_are_refused():
 
 def test_a_number_of_another_process_is_refused():
     call = jax.jit(lambda x: jax.ffi.ffi_call(ffi.NAME, x)(x, **{ffi.ATTRIBUTE: np.int64(7)}))
-    target_number(Target(double, (ROW,), (ROW,)))
+    target_number(CallTarget(double, (ROW,), (ROW,)))
     with pytest.raises(Exception, match="was compiled in another process"):
         jax.block_until_ready(call(jnp.ones(4)))
 

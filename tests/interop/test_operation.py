@@ -12,8 +12,8 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.interop.operation import Layout, Operation
-from difftile.interop.plan import Plan, Plans
+from difftile.interop.operation import ArrayLayout, Operation
+from difftile.interop.plan import OperationPlan, Plans
 from difftile.launch.streams import STREAMS
 from difftile.linearization.sweep import Sweep
 
@@ -107,7 +107,7 @@ class Numbers:
     def __init__(self, operation: Operation, arrays: Arrays, constants: tuple[Any, ...] = ()):
         self.arrays = [np.array(a) for a in arrays]
         self.constants = constants
-        self.plan = Plans(operation).of(tuple(Layout(a.shape, a.dtype) for a in self.arrays))
+        self.plan = Plans(operation).of(tuple(ArrayLayout(a.shape, a.dtype) for a in self.arrays))
         self.layouts = self.plan.discover(addresses(self.arrays), constants)
         self.wanted = tuple(a.dtype.kind == "f" for a in self.arrays)
 
@@ -433,14 +433,14 @@ def test_wrong_arrays_are_refused_in_words() -> None:
 def test_plans_end_with_their_session() -> None:
     x = np.ones(3)
     plans = Plans(Operation(square, "x", outputs={"y": "x"}))
-    layouts = (Layout(x.shape, x.dtype),)
+    layouts = (ArrayLayout(x.shape, x.dtype),)
     plan, y = plans.of(layouts), np.empty(3)
     assert plans.of(layouts) is plan
     dt.init(arch="cpu")
     with pytest.raises(dt.LaunchError, match=r"dt\.init"):
         plan.run(addresses([x]), addresses([y]), ())
     other = plans.of(layouts)
-    assert isinstance(other, Plan)
+    assert isinstance(other, OperationPlan)
     other.run(addresses([x]), addresses([y]), ())
     np.testing.assert_array_equal(y, [2, 2, 2])
 

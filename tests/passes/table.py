@@ -75,7 +75,7 @@ from difftile.passes.blocked_sum import blocked_sum
 from difftile.passes.bounds import confine, guard, unchecked
 from difftile.passes.by_warps import Sharing, by_warps, lanes_of
 from difftile.passes.componentwise import componentwise
-from difftile.passes.conflicts import Doubt, clashes, races
+from difftile.passes.conflicts import PossibleConflict, clashes, races
 from difftile.passes.cse import cse
 from difftile.passes.dce import dce
 from difftile.passes.dead_stores import dead_stores
@@ -102,7 +102,7 @@ from difftile.passes.merge_loops import merge_loops
 from difftile.passes.optimise import normalise, pruned, simplify
 from difftile.passes.over_worlds import over_worlds
 from difftile.passes.precedence import final_loads, stale_loads
-from difftile.passes.privatise import Plan, privatise, scatters_of
+from difftile.passes.privatise import ScatterPlan, privatise, scatters_of
 from difftile.passes.promises import verify
 from difftile.passes.rebase import rebase
 from difftile.passes.reciprocals import reciprocals
@@ -112,7 +112,7 @@ from difftile.passes.safe_divisions import safe_divisions
 from difftile.passes.safe_shifts import safe_shifts
 from difftile.passes.scalar_replacement import scalar_replacement
 from difftile.passes.scatter_to_gather import scatter_to_gather
-from difftile.passes.sequence import Row, placed
+from difftile.passes.sequence import SequenceRow, placed
 from difftile.passes.signs_of_roots import signs_of_roots
 from difftile.passes.sink_values import sink_values
 from difftile.passes.slices import slice_of
@@ -220,11 +220,11 @@ def _privatise(program: Program, options: Options) -> Result:
     """Give each part a copy of all targets that can have copies, or run the loops on one thread."""
     scatters = scatters_of(program)
     copied = tuple(s for s in scatters if s.op is not None)
-    plan = Plan(
+    plan = ScatterPlan(
         copied=copied, small=frozenset(copied if options.flag("small", default=False) else ())
     )
     if options.flag("alone", default=False):
-        plan = Plan(alone=frozenset(s.loop for s in scatters))
+        plan = ScatterPlan(alone=frozenset(s.loop for s in scatters))
     after, _ = privatise(program, plan, int(options.text("parts", "3")))
     return _checked(program, (after,), options)
 
@@ -435,7 +435,7 @@ def _sequence(program: Program, options: Options) -> Result:
         array: Array(f"{array.name}_rows", FieldType(array.type.element, array.type.ndim + 1))
         for array in (_array(program, name) for name in options.names("rows"))
     }
-    places = {array: Row(new, at) for array, new in rows.items()}
+    places = {array: SequenceRow(new, at) for array, new in rows.items()}
     params = tuple(rows.get(p, p) if isinstance(p, Array) else p for p in program.params)
     body = Block(placed(program.body, places, {}))
     return Result((replace(program, params=params, body=body),))
@@ -691,7 +691,7 @@ def _lane_conflicts(program: Program, options: Options) -> Result:
     return Result(notes=("no conflicts",))
 
 
-def _doubt_text(doubt: Doubt, options: Options) -> str:
+def _doubt_text(doubt: PossibleConflict, options: Options) -> str:
     both = f"{_shown(doubt.write.stmt)} and {_shown(doubt.other.stmt)}"
     if doubt.write is doubt.other:
         both = f"{_shown(doubt.write.stmt)} and itself"

@@ -14,7 +14,7 @@ from demos.support.fits import psnr
 from demos.support.photographs import read_photograph
 from difftile.viewer import KeyDown, MouseDown, MouseMove, MouseUp
 from difftile.viewer.controls import Checkbox, Choice, Slider
-from difftile.viewer.screen import Flat
+from difftile.viewer.screen import PlaneBox
 from scenes.painting import Painting
 
 
@@ -107,7 +107,7 @@ def test_one_looks_on_and_paints_where_the_picture_counts() -> None:
     controls = {one.label: one for one in app._panel.controls if hasattr(one, "label")}
     show, erase, pace = controls["show"], controls["brush: erase"], controls["learning rate"]
     assert isinstance(show, Choice) and isinstance(erase, Checkbox) and isinstance(pace, Slider)
-    flat = Flat(app._layout.scene.area, VIEW)
+    flat = PlaneBox(app._layout.scene.area, VIEW)
 
     def drag(*places: tuple[float, float]) -> list[MouseMove | MouseDown | MouseUp]:
         pixels, _, _ = flat.project(np.array(places, np.float32))

@@ -20,7 +20,7 @@ from difftile.viewer.overlay import (
 )
 from difftile.viewer.picking import pick
 from difftile.viewer.primitives import Arrows, Circles, Image, Lines, Markers, Mesh
-from difftile.viewer.screen import Area, Flat
+from difftile.viewer.screen import Area, PlaneBox
 
 RED = np.array([200, 0, 0], np.uint8)
 GREY = np.full((1, 4, 3), 100, np.uint8)
@@ -152,7 +152,7 @@ def test_a_gradient_of_overwritten_values_is_marked_and_retain_is_offered() -> N
     lines = legend()
     assert lines == ["gradients", "2 x 3 pixels*: 0 everywhere", hint]
     area = Area(0.0, 0.0, 300.0, 200.0)
-    flat = Flat(area, (0.0, 0.0, 3.0, 2.0))
+    flat = PlaneBox(area, (0.0, 0.0, 3.0, 2.0))
     (under,) = [pick([replace(shape, box=(0.0, 0.0, 3.0, 2.0))], flat, 150.0, 150.0)]
     assert str(under) == "[1, 1] = 1\ngrad = 0 (of the value before the tape)"
     lines = legend(image)

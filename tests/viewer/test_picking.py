@@ -21,10 +21,10 @@ from difftile.viewer.primitives import (
     Primitive,
     Text,
 )
-from difftile.viewer.screen import Area, Flat
+from difftile.viewer.screen import Area, PlaneBox
 
 RED = np.array([200, 0, 0], np.uint8)
-FLAT = Flat(Area(0, 0, 100, 100))  # a unit is 100 pixels
+FLAT = PlaneBox(Area(0, 0, 100, 100))  # a unit is 100 pixels
 
 
 def f32(values: object) -> np.ndarray:

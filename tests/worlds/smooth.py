@@ -11,7 +11,7 @@ from difftile.worlds.bias import Bias
 from difftile.worlds.energy import Energy
 from difftile.worlds.forces import Forces
 from difftile.worlds.inertia import Inertia
-from difftile.worlds.integrate import Integrator
+from difftile.worlds.integrate import WorldIntegrator
 from difftile.worlds.kinematics import Kinematics
 from difftile.worlds.quaternions import mat3, vec3, vec4
 from difftile.worlds.reactions import Reactions
@@ -29,7 +29,7 @@ class Smooth:
         self.nu, self.na = max(1, sizes.nu), max(1, sizes.na)
         self.nM = sizes.nv * (sizes.nv + 1) // 2
         self.kinematics, self.inertia, self.bias = Kinematics(sizes), Inertia(sizes), Bias(sizes)
-        self.forces, self.integrator = Forces(sizes), Integrator(sizes)
+        self.forces, self.integrator = Forces(sizes), WorldIntegrator(sizes)
         self.sensors, self.energy = Sensors(sizes), Energy(sizes)
         self.reactions, self.ngeom = Reactions(sizes), max(1, sizes.ngeom)
         self.accelerated = sizes.touching or sizes.reacting
@@ -132,7 +132,7 @@ class Forms:
         self.nu, self.na = max(1, sizes.nu), max(1, sizes.na)
         self.nM = sizes.nv * (sizes.nv + 1) // 2
         self.kinematics, self.inertia = Kinematics(sizes), Inertia(sizes)
-        self.forces, self.integrator = Forces(sizes), Integrator(sizes)
+        self.forces, self.integrator = Forces(sizes), WorldIntegrator(sizes)
 
     @dt.func
     def forms(self, m, s, along, b, out):

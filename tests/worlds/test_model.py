@@ -13,7 +13,7 @@ import pytest
 import difftile as dt
 from difftile import ti, worlds
 from difftile.worlds import mujoco_models
-from difftile.worlds.refusals import REFUSALS, Refusal, Source, refuse
+from difftile.worlds.refusals import REFUSALS, InspectedModel, Refusal, refuse
 from tests.worlds.conformance import DATA, NAMES, model, numbers
 
 BASE = """<mujoco>
@@ -293,7 +293,7 @@ def test_features_are_refused_with_their_element(row: Refusal, mujoco: Any) -> N
     else:
         array.reshape(len(array) if array.ndim else 1, -1)[index] = value
         given = {name: array}
-    changed = Source(lambda key: given.get(key, source.get(key)), source.label)
+    changed = InspectedModel(lambda key: given.get(key, source.get(key)), source.label)
     with pytest.raises(worlds.Unsupported) as caught:
         refuse(changed)
     said = f"Unsupported in worlds: {row.feature}, of {place}.\n  Hint: {row.hint}"

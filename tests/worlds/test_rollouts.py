@@ -10,7 +10,7 @@ import pytest
 
 import difftile as dt
 from difftile import ti, worlds
-from difftile.worlds.integrate import Integrator
+from difftile.worlds.integrate import WorldIntegrator
 from tests.worlds.conformance import model
 from tests.worlds.test_gradients import control, judge
 
@@ -129,7 +129,7 @@ class Advance:
     """The end of a step of models of some sizes, as a kernel."""
 
     def __init__(self, sizes: worlds.Sizes) -> None:
-        self.integrator = Integrator(sizes)
+        self.integrator = WorldIntegrator(sizes)
 
     @dt.kernel
     def run(self, m, qpos, qvel, b, qpos_next, qvel_next):

@@ -15,7 +15,7 @@ from difftile.substrate.family.launcher import CompiledKernel
 from difftile.substrate.family.lent import LentArray, shareable
 from difftile.substrate.family.native.kernels import KERNELS
 from difftile.substrate.family.ndarrays import Ndarray
-from difftile.substrate.spellings import SPELLINGS, Call
+from difftile.substrate.spellings import SPELLINGS, CallSpelling
 from difftile.substrate.vector_functions import FUNCTIONS, LIMITS
 
 
@@ -29,7 +29,11 @@ def backend_of(graphs: Callable[[], Graphs | None], *, unrolls: bool) -> Backend
     return Backend(
         spellings=SPELLINGS,
         vector_math=VectorMath(
-            {name: Call(f"vector_math.{name}", typed=True) for name in FUNCTIONS if name in OPS},
+            {
+                name: CallSpelling(f"vector_math.{name}", typed=True)
+                for name in FUNCTIONS
+                if name in OPS
+            },
             {name: {F32: single, F64: double} for name, (single, double) in LIMITS.items()},
         ),
         devices=device,

@@ -66,7 +66,7 @@ def _address_of(values: npt.NDArray[Any]) -> int:
     return values.__array_interface__["data"][0]
 
 
-class Memory:
+class CudaMemory:
     """Memory of an ndarray, by its address; each call belongs after all earlier work.
 
     Args:
@@ -117,7 +117,7 @@ class Memory:
         return True
 
     def copy_box(
-        self, box: Box, shape: tuple[int, ...], itemsize: int, packed: Memory, *, back: bool
+        self, box: Box, shape: tuple[int, ...], itemsize: int, packed: CudaMemory, *, back: bool
     ) -> bool:
         """Copy a box of the memory to memory that holds nothing else, or back.
 
@@ -145,7 +145,7 @@ class Memory:
             here = self.address + offset + at, pitch, plane // pitch
             there = packed.address + k * width * height * depth, width, height
             source, target = (there, here) if back else (here, there)
-            made = _Copy(_Side.of(*source), _Side.of(*target), width, height, depth)
+            made = _Copy(_CopySide.of(*source), _CopySide.of(*target), width, height, depth)
             self._driver.call("cuMemcpy3DAsync_v2", ctypes.byref(made), stream)
         return True
 
@@ -171,11 +171,11 @@ class Memory:
         if not staged:
             self._driver.call("cuStreamSynchronize", stream)
 
-    def copy(self, other: Memory) -> None:
+    def copy(self, other: CudaMemory) -> None:
         """Set all of the memory from memory of the same size."""
         self.copy_part(0, other, 0, self._nbytes)
 
-    def copy_part(self, offset: int, other: Memory, start: int, nbytes: int) -> None:
+    def copy_part(self, offset: int, other: CudaMemory, start: int, nbytes: int) -> None:
         """Set a part of the memory from bytes of other memory, from one on."""
         start_launches()
         self._driver.enter()
@@ -183,7 +183,7 @@ class Memory:
         self._driver.call("cuMemcpyDtoDAsync_v2", *given)
 
 
-class _Side(ctypes.Structure):
+class _CopySide(ctypes.Structure):
     """One side of a copy in three dimensions, as in CUDA_MEMCPY3D of the driver's interface."""
 
     _fields_: ClassVar[Any] = [
@@ -198,7 +198,7 @@ class _Side(ctypes.Structure):
     ]
 
     @classmethod
-    def of(cls, address: int, pitch: int, height: int) -> _Side:
+    def of(cls, address: int, pitch: int, height: int) -> _CopySide:
         """Return memory of the device: rows at a distance of some bytes, in planes of some rows."""
         return cls(kind=_ON_DEVICE, address=address, pitch=pitch, height=height)
 
@@ -207,8 +207,8 @@ class _Copy(ctypes.Structure):
     """CUDA_MEMCPY3D: a copy of some bytes of a row, of some rows, of some planes."""
 
     _fields_: ClassVar[Any] = [
-        ("source", _Side),
-        ("target", _Side),
+        ("source", _CopySide),
+        ("target", _CopySide),
         *((name, _SIZE) for name in ("width", "height", "depth")),
     ]
 
@@ -293,10 +293,10 @@ class Driver:
             raise RuntimeError(f"CUDA error {code}, {reason}, in {name}")
 
 
-def memory_at(address: int, nbytes: int) -> Memory | None:
+def memory_at(address: int, nbytes: int) -> CudaMemory | None:
     """Return memory that begins at an address of the session's device; None elsewhere."""
     found = driver()
-    return None if found is None else Memory(found, address, nbytes)
+    return None if found is None else CudaMemory(found, address, nbytes)
 
 
 class Allocation:
@@ -491,7 +491,7 @@ def multiprocessors() -> tuple[int, int] | None:
     return (found[0], found[1]) if found[0] else None
 
 
-def memory_of(ndarray: Any) -> Memory | None:
+def memory_of(ndarray: Any) -> CudaMemory | None:
     """Return the memory of an ndarray; None where only Taichi can copy it."""
     found = driver()
     if found is None:
@@ -499,4 +499,4 @@ def memory_of(ndarray: Any) -> Memory | None:
     arr = ndarray.arr
     program: Any = impl.get_runtime().prog
     address: int = program.get_ndarray_data_ptr_as_int(arr)
-    return Memory(found, address, arr.nelement() * arr.element_size())
+    return CudaMemory(found, address, arr.nelement() * arr.element_size())

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
-from difftile.substrate.family.cuda import Memory, allocate, memory_at
+from difftile.substrate.family.cuda import CudaMemory, allocate, memory_at
 from difftile.substrate.family.ndarrays import Ndarray
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Box
@@ -37,7 +37,7 @@ class LentArray(Ndarray):
         memory = memory_at(address, prod(self._shape) * self._dtype.itemsize)
         if memory is None:
             raise FieldError("Memory of devices is shared on CUDA alone; elsewhere copy it.")
-        self._memory: Memory = memory  # pyrefly: ignore[bad-override-mutable-attribute]
+        self._memory: CudaMemory = memory  # pyrefly: ignore[bad-override-mutable-attribute]
         self._ndarray = self._handle = self._waiting = None
 
     @property

@@ -105,7 +105,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
 }
 
 
-class _Task(NamedTuple):
+class _GraphNode(NamedTuple):
     """A kernel of CUDA, as a launch starts it.
 
     Args:
@@ -131,7 +131,7 @@ class _Code(NamedTuple):
         nbytes: The size of the packed arguments.
     """
 
-    tasks: tuple[_Task, ...]
+    tasks: tuple[_GraphNode, ...]
     nbytes: int
 
 
@@ -203,7 +203,7 @@ class TaskGraphs:
         Raises:
             _NotCaptured: It has other parts than tasks, or takes its arguments otherwise.
         """
-        tasks: list[_Task] = []
+        tasks: list[_GraphNode] = []
         given = b""
         for node in self._in_order(graph):
             kind = ctypes.c_int()
@@ -245,7 +245,7 @@ class TaskGraphs:
             raise _NotCaptured
         return ordered
 
-    def _task(self, node: int) -> _Task:
+    def _task(self, node: int) -> _GraphNode:
         params = _KernelNode()
         self._driver.call("cuGraphKernelNodeGetParams_v2", node, ctypes.byref(params))
         offset, size = ctypes.c_size_t(), ctypes.c_size_t()
@@ -257,7 +257,7 @@ class TaskGraphs:
             self._driver.call("cuFuncGetParamInfo", function, 1, *parts)
         except RuntimeError:  # there is no second parameter
             grid, block = tuple(params.grid), tuple(params.block)
-            return _Task(function, grid, block, params.shared, context)
+            return _GraphNode(function, grid, block, params.shared, context)
         raise _NotCaptured
 
     def _source(self, node: int) -> bytes:

@@ -16,7 +16,7 @@ VARIABLE = "DIFFTILE_VIEWER"
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _BackendRow:
     """The class of a backend, and what it needs.
 
     Args:
@@ -36,10 +36,14 @@ class _Row:
 
 
 _BACKENDS = {
-    "window": _Row("difftile.viewer.backends.native_window", "WindowBackend", addressed=True),
-    "web": _Row("difftile.viewer.backends.web", "WebBackend", "viser", "viewer", addressed=True),
-    "notebook": _Row("difftile.viewer.backends.notebook", "NotebookBackend"),
-    "null": _Row("difftile.viewer.backends.null", "NullBackend"),
+    "window": _BackendRow(
+        "difftile.viewer.backends.native_window", "WindowBackend", addressed=True
+    ),
+    "web": _BackendRow(
+        "difftile.viewer.backends.web", "WebBackend", "viser", "viewer", addressed=True
+    ),
+    "notebook": _BackendRow("difftile.viewer.backends.notebook", "NotebookBackend"),
+    "null": _BackendRow("difftile.viewer.backends.null", "NullBackend"),
 }
 
 

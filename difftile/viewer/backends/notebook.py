@@ -31,7 +31,7 @@ def in_notebook() -> bool:
     return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
-class Output:
+class CellOutput:
     """What is shown below the running cell, and can be replaced."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class NotebookBackend:
     """
 
     def __init__(self) -> None:
-        self._output: Output | None = None
+        self._output: CellOutput | None = None
         self._interrupt = Interrupt()
         self._waiting: Frame | None = None
         self._shown_at = -math.inf
@@ -89,7 +89,7 @@ class NotebookBackend:
 
     def open(self, title: str, width: int, height: int) -> None:
         """Begin below the running cell."""
-        self._output = Output()
+        self._output = CellOutput()
         self._waiting, self._shown_at = None, -math.inf
         self._interrupt.begin()
 

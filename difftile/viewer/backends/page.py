@@ -20,12 +20,12 @@ from difftile.viewer.backends.child_process import Connection, join_app
 from difftile.viewer.backends.messages import DisplayReport, Inbox, PageUpdate
 from difftile.viewer.backends.page_controls import Controls
 from difftile.viewer.backends.page_document import Document
-from difftile.viewer.backends.page_gate import Log, gated
+from difftile.viewer.backends.page_gate import RefusalLog, gated
 from difftile.viewer.backends.page_guests import Guests
 from difftile.viewer.backends.page_mouse import Wheel, catch_mouse
 from difftile.viewer.backends.page_pictures import Pictures, sheet
 from difftile.viewer.events import Resize
-from difftile.viewer.frame import Easel, Frame
+from difftile.viewer.frame import Frame, FramePainter
 from difftile.viewer.layout import SMALLEST
 from difftile.viewer.primitives import Bytes
 from difftile.viewer.theme import ACCENT
@@ -55,7 +55,7 @@ class Page:
         server: viser.ViserServer,
         title: str,
         size: tuple[int, int],
-        log: Log,
+        log: RefusalLog,
     ) -> None:
         self._connection = connection
         self._log = log
@@ -63,7 +63,7 @@ class Page:
         # By client number of viser: the finest canvas [px] since it has this aspect ratio.
         self._canvases: dict[int, tuple[int, int]] = {}
         self._inbox = Inbox()
-        self._easel = Easel()
+        self._easel = FramePainter()
         self._frame: Frame | None = None  # the last one
         self._pictures = Pictures()
         self._controls = Controls(server.gui, self._inbox)
@@ -105,7 +105,7 @@ class Page:
 
     def picture(self) -> Bytes | None:
         """Return the last picture, which nobody may have asked for so far."""
-        return None if self._frame is None else Easel().attempt(self._frame)[0]
+        return None if self._frame is None else FramePainter().attempt(self._frame)[0]
 
     async def _connected(self, client: viser.ClientHandle) -> None:
         if not self._pictures.wanted and (image := self.picture()) is not None:
@@ -177,7 +177,7 @@ def main(
         origins: Other sites that may show the page, separated by blanks.
     """
     app = join_app(connection)
-    log = Log()
+    log = RefusalLog()
     guests = Guests(host, tuple(origins.split()))
     document = Document(title, guests)
     with _silence(), gated(guests, log, document):

@@ -16,7 +16,7 @@ from difftile.viewer.backends.page_messages import MOST_BYTES, fault_of
 _MOST_LINES = 20
 
 
-class Log:
+class RefusalLog:
     """Writes a line to stderr for each refusal, up to a limit."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Log:
 class _Filtered:
     """A connection that drops messages which are not permitted."""
 
-    def __init__(self, connection: Any, log: Log) -> None:
+    def __init__(self, connection: Any, log: RefusalLog) -> None:
         self._connection, self._log = connection, log
 
     def __getattr__(self, name: str) -> Any:
@@ -51,7 +51,7 @@ class _Filtered:
 
 
 @contextmanager
-def gated(guests: Guests, log: Log, document: Document) -> Generator[None]:
+def gated(guests: Guests, log: RefusalLog, document: Document) -> Generator[None]:
     """Put a gate in front of each server that viser starts inside the block.
 
     Args:

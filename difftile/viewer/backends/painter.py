@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from difftile.viewer.backends.child_process import Connection, join_app
 from difftile.viewer.backends.messages import DisplayReport, WindowUpdate
-from difftile.viewer.backends.toolkits import TOOLKITS, Window
+from difftile.viewer.backends.toolkits import TOOLKITS, DesktopWindow
 from difftile.viewer.events import Close, Event
-from difftile.viewer.frame import Easel, Frame
+from difftile.viewer.frame import Frame, FramePainter
 
 _LOOK = 1 / 25  # interval of polls for events while no frame arrives [s]
 
@@ -21,9 +21,9 @@ _LOOK = 1 / 25  # interval of polls for events while no frame arrives [s]
 class Painter:
     """Draws the frames that arrive over a connection to the app in a window."""
 
-    def __init__(self, connection: Connection, window: Window) -> None:
+    def __init__(self, connection: Connection, window: DesktopWindow) -> None:
         self._connection, self._window = connection, window
-        self._easel = Easel()
+        self._easel = FramePainter()
         self._frame: Frame | None = None
 
     def run(self) -> None:

@@ -21,7 +21,7 @@ _INSTALL = {
 }
 
 
-class Window(Protocol):
+class DesktopWindow(Protocol):
     """A window of the desktop, in the process that has it."""
 
     def draw(self, image: Bytes) -> None:
@@ -57,9 +57,9 @@ class Toolkit:
     name: str
     missing: Callable[[], str | None]
 
-    def open(self, title: str, width: int, height: int) -> Window:
+    def open(self, title: str, width: int, height: int) -> DesktopWindow:
         """Open a window; the exceptions are those of the library."""
-        window: Window = getattr(importlib.import_module(self.module), self.name)(
+        window: DesktopWindow = getattr(importlib.import_module(self.module), self.name)(
             title, width, height
         )
         return window

@@ -16,7 +16,7 @@ from difftile.viewer.backends.control_diff import ControlDiff
 from difftile.viewer.backends.flow_control import FlowControl
 from difftile.viewer.backends.interrupt import Interrupt
 from difftile.viewer.backends.messages import ControlChange, PageEvent, PageUpdate
-from difftile.viewer.backends.notebook import Output, in_notebook
+from difftile.viewer.backends.notebook import CellOutput, in_notebook
 from difftile.viewer.backends.page_guests import allowed_origins
 from difftile.viewer.events import Close, Event
 from difftile.viewer.frame import Frame
@@ -57,7 +57,7 @@ class WebBackend(FlowControl[PageEvent]):
         self._broken: Exception | None = None  # raised by a binding when its control moved
         self._refreshed = self._replotted = -math.inf
         self._interrupt = Interrupt()
-        self._output: Output | None = None  # below the cell of a notebook
+        self._output: CellOutput | None = None  # below the cell of a notebook
         self._last: Frame | None = None
 
     def attach(self, panel: Panel, keys: Mapping[str, Shortcut]) -> bool:
@@ -97,7 +97,7 @@ class WebBackend(FlowControl[PageEvent]):
         how = "interrupt the kernel to end it" if notebook else "Ctrl+C ends it"
         print(f"{title}: {address} ({how})", flush=True)
         if notebook:
-            self._output = Output()
+            self._output = CellOutput()
             self._output.page(address)
 
     def poll(self) -> list[Event]:
@@ -155,7 +155,7 @@ class WebBackend(FlowControl[PageEvent]):
             output, self._output = self._output, None
             self._leave(output)
 
-    def _leave(self, output: Output) -> None:
+    def _leave(self, output: CellOutput) -> None:
         """Put the last picture in the place of the page, which no process serves any more."""
         last, self._last = self._last, None
         try:
