@@ -35,7 +35,7 @@ FEW = Grids(
 
 
 class HostDriver:
-    """The functions of the driver that `cuda.Memory` calls, for memory of the host."""
+    """The functions of the driver that `cuda.CudaMemory` calls, for memory of the host."""
 
     def enter(self) -> None:
         """Do nothing: the host has no contexts."""

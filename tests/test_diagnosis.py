@@ -18,7 +18,7 @@ from difftile.diagnosis.influence import InfluenceAnalysis
 from difftile.diagnosis.report import Finding, Report
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
 from difftile.recording.perform import perform
-from difftile.runtime import tape as tapes
+from difftile.runtime import backward_pass
 from tests import tape_programs
 
 
@@ -542,7 +542,7 @@ def test_gradients_are_those_without_diagnosis(monkeypatch: pytest.MonkeyPatch) 
         return report
 
     monkeypatch.setattr(dt.Tape, "__init__", diagnosed)
-    monkeypatch.setattr(tapes, "report_of", concluded)
+    monkeypatch.setattr(backward_pass, "report_of", concluded)
     said: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dt.GradientWarning)

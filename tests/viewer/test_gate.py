@@ -119,7 +119,7 @@ pytestmark = pytest.mark.filterwarnings(f"ignore:{page_pictures._TOO_LATE}:UserW
 @pytest.fixture(scope="module")
 def page() -> Iterator[Any]:
     """A page with controls, served to any connection; `connection` receives the messages."""
-    log = page_gate.Log()
+    log = page_gate.RefusalLog()
     said: list[str] = []
     log.write = said.append
     guests = page_guests.Guests("localhost", ("https://hub.example.org",))
@@ -335,7 +335,7 @@ def test_sites_that_may_show_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_server_without_a_gate_is_not_served() -> None:
     with pytest.raises(RuntimeError, match="serves pages in an unknown way"):
         guests = page_guests.Guests("localhost")
-        with page_gate.gated(guests, page_gate.Log(), page_document.Document("", guests)):
+        with page_gate.gated(guests, page_gate.RefusalLog(), page_document.Document("", guests)):
             pass
 
 
