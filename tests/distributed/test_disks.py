@@ -26,7 +26,7 @@ KILLED = """
 import os, shutil, signal, sys
 from pathlib import Path
 import numpy as np
-from difftile.distributed.blocks import Block, Checkpoint, SavedArray, begin, crc32, finish
+from difftile.distributed.blocks import FileBlock, Checkpoint, SavedArray, begin, crc32, finish
 from difftile.distributed.blocks import read_box, read_checkpoint, write_block
 
 def save(path, value):
@@ -35,7 +35,7 @@ def save(path, value):
     for name in "ab":
         array, file = np.full(9, value), f"{number}/{name}.npy"
         write_block(folder / file, array)
-        block = Block(file, (0,), (9,), crc32(array))
+        block = FileBlock(file, (0,), (9,), crc32(array))
         arrays[name] = SavedArray(array.dtype, (9,), (block,))
     finish(path, folder, Checkpoint(path, {"value": value}, arrays))
 

@@ -24,7 +24,7 @@ def filled(values: list[float]) -> Local:
 @pytest.mark.parametrize("name", NAMES)
 def test_states_after_steps_are_those_of_mujoco(name: str) -> None:
     sizes, given = model(name).sizes, numbers()[name]["states"][1]
-    step, m = module("difftile.worlds.step").Step(sizes), parameters(model(name))
+    step, m = module("difftile.worlds.step").WorldStep(sizes), parameters(model(name))
     qpos, qvel, act = (filled(given[key]) for key in ("qpos", "qvel", "act"))
     a, forces = Local(sizes.nv), (Local(sizes.nv), Local(6 * sizes.nbody))
     for t in range(10):

@@ -24,7 +24,7 @@ class Watched:
     def __init__(self, model: worlds.Model, iterations: int = 100) -> None:
         sizes = self.sizes = model.sizes
         self.model, self.m = model, parameters(model)
-        self.step = module("difftile.worlds.step").Step(sizes, iterations=iterations)
+        self.step = module("difftile.worlds.step").WorldStep(sizes, iterations=iterations)
         self.funcs = PLAIN.Watch(sizes, self.step)
         self.qpos, self.qvel = Local(sizes.nq), Local(sizes.nv)
         self.qpos.values[:] = model.qpos0

@@ -31,7 +31,7 @@ def ours(model: worlds.Model, state: State) -> list[np.ndarray]:
     a, qpos_next, qvel_next = Local(sizes.nv), Local(sizes.nq), Local(sizes.nv)
     made = module("difftile.worlds.step")
     given = m, qpos, qvel, ctrl, act, qfrc, xfrc
-    made.Step(sizes).step(*given, a, qpos_next, qvel_next, Local(act.shape))
+    made.WorldStep(sizes).step(*given, a, qpos_next, qvel_next, Local(act.shape))
     frames = Local(sizes.nbody, VEC3), Local(sizes.nbody, made.vec4)
     sensordata = Local(sizes.nsensordata)
     observation = module("difftile.worlds.observe").Observation(sizes)
