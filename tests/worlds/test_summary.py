@@ -25,7 +25,7 @@ class Watched:
         sizes = self.sizes = model.sizes
         self.model, self.m = model, parameters(model)
         self.step = module("difftile.worlds.step").WorldStep(sizes, iterations=iterations)
-        self.funcs = PLAIN.Watch(sizes, self.step)
+        self.funcs = PLAIN.StepWatch(sizes, self.step)
         self.qpos, self.qvel = Local(sizes.nq), Local(sizes.nv)
         self.qpos.values[:] = model.qpos0
         self.act, self.acc, self.info = Local(max(1, sizes.na)), Local(sizes.nv), Local(2)
