@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,8 @@ class Driver:
         self.calls.append((name, args[0] if name == "cuStreamWaitEvent" else args[-1]))
         if name == self.fails:
             raise RuntimeError(name)
+        if name == "cuEventCreate":
+            args[0]._obj.value = len(self.calls)
 
 
 @pytest.fixture
@@ -43,9 +47,22 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
 
 def test_one_stream_waits_for_an_event_on_the_other(driver: Driver):
     let_wait(NULL_STREAM, 77)
-    names = ["enter", "cuEventCreate", "cuEventRecord", "cuStreamWaitEvent", "cuEventDestroy_v2"]
+    names = ["enter", "cuEventCreate", "cuEventRecord", "cuStreamWaitEvent"]
     assert [name for name, _ in driver.calls] == names
     assert (driver.calls[2][1], driver.calls[3][1]) == (77, NULL_STREAM)
+
+
+def test_each_thread_has_one_event(driver: Driver):
+    let_wait(NULL_STREAM, 77)
+    let_wait(77, NULL_STREAM)
+    thread = threading.Thread(target=let_wait, args=(NULL_STREAM, 77))
+    thread.start()
+    thread.join()
+    gc.collect()
+    made = [(name, given) for name, given in driver.calls if name != "enter"]
+    assert [name for name, _ in made].count("cuEventCreate") == 2
+    assert [name for name, _ in made].count("cuEventDestroy_v2") == 1  # with its thread
+    assert [given for name, given in made if name == "cuStreamWaitEvent"] == [1, 77, 1]
 
 
 def test_a_stream_does_not_wait_for_itself(driver: Driver):
@@ -55,11 +72,11 @@ def test_a_stream_does_not_wait_for_itself(driver: Driver):
     assert driver.calls == []
 
 
-def test_an_event_is_given_back_after_an_error(driver: Driver):
+def test_an_event_is_not_waited_for_after_an_error(driver: Driver):
     driver.fails = "cuEventRecord"
     with pytest.raises(RuntimeError):
         let_wait(NULL_STREAM, 77)
-    assert driver.calls[-1][0] == "cuEventDestroy_v2"
+    assert driver.calls[-1][0] == "cuEventRecord"
 
 
 class Stream:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from difftile.diagnostics import LaunchError
+from difftile.interop.foreign_stream import Among
 from difftile.jax import ffi
 from difftile.jax.calls import Call, Shape, runner
 from difftile.jax.ffi import ArraySignature, CallTarget
 from difftile.jax.library import jax
-from difftile.substrate import current_session, let_wait
 
 mlir: Any = importlib.import_module("jax.interpreters.mlir")
 
@@ -51,12 +51,8 @@ def _target(call: Call, batches: tuple[Shape, ...], device: int | None) -> int:
     run = runner(call, batches, device)
 
     def on_stream(operands: Sequence[int], results: Sequence[int], stream: int) -> None:
-        launches = current_session().stream
-        let_wait(launches, stream)
-        try:
+        with Among(stream):
             run(operands, results)
-        finally:
-            let_wait(stream, launches)
 
     def on_host(operands: Sequence[int], results: Sequence[int], _: int) -> None:
         run(operands, results)

@@ -293,6 +293,7 @@ class Buffer:
         """Return a buffer on memory that another library has lent for one launch.
 
         The buffer has only the attributes that a launch reads; it is not owned, pinned or freed.
+        Memory of a device becomes an array of the backend once it is filled or copied.
 
         Args:
             kind: A buffer of the same kind and session.
@@ -302,11 +303,8 @@ class Buffer:
         made.element = kind.element
         made.shape, made.nbytes, made.address = kind.shape, kind.nbytes, address
         made.contents = Contents()
-        made.packed = made.device = None
-        over_device = kind.pool.device_array_over
-        if over_device is not None:
-            made._array = None
-            made.device = over_device(kind.element, kind.shape, address)
+        made.packed = None
+        made.pool = kind.pool
         return made
 
     def __getattr__(self, name: str) -> Any:
@@ -314,8 +312,15 @@ class Buffer:
         if name == "_reshaped":
             self._reshaped = {}
             return self._reshaped
+        over_device = self.pool.device_array_over
+        if name == "device":
+            self.device = over_device and over_device(self.element, self.shape, self.address)
+            return self.device
         if name != "_array":
             raise AttributeError(f"a buffer has no '{name}' now")
+        if over_device is not None:
+            self._array = None
+            return None
         memory: Any = (ctypes.c_char * self.nbytes).from_address(self.address)
         full = (*self.shape, *shape_of(self.element))
         self._array = np.ndarray(full, numpy_dtype(scalar_of(self.element)), memory)

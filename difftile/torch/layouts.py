@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
 from difftile.diagnostics import LaunchError
+from difftile.interop.foreign_stream import Among
 from difftile.interop.operation import ArrayLayout
-from difftile.substrate import current_session, let_wait
 from difftile.torch.library import Tensor, torch
 
 NUMPY_DTYPES: dict[Any, np.dtype[Any]] = {
@@ -52,23 +51,15 @@ def layout_of(tensor: Tensor, title: str) -> ArrayLayout:
     return ArrayLayout(tuple(map(int, tensor.shape)), dtype, ordinal)
 
 
-@contextmanager
-def on_current_stream(tensor: Tensor) -> Generator[None]:
-    """Make launches in the block wait for torch's current stream, and torch for the launches.
+_ON_HOST = nullcontext()
 
-    Launches are on the legacy null stream, which is torch's default stream, unless `dt.init` was
-    given another one.
-    """
+
+def on_current_stream(tensor: Tensor) -> AbstractContextManager[None]:
+    """Return a block whose launches wait for torch's current stream, and torch for the launches."""
     if not tensor.is_cuda:
-        yield
-        return
-    stream = torch._C._cuda_getCurrentRawStream(tensor.device.index)  # current_stream takes 20 us
-    launches = current_session().stream
-    let_wait(launches, stream)
-    try:
-        yield
-    finally:
-        let_wait(stream, launches)
+        return _ON_HOST
+    # torch.cuda.current_stream() takes 20 us.
+    return Among(torch._C._cuda_getCurrentRawStream(tensor.device.index))
 
 
 def plain(tensor: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from functools import cache
 from math import prod
@@ -378,22 +379,47 @@ def let_wait(waiting: int, stream: int) -> None:
         stream: The stream that it waits for.
     """
     start_launches()
+    if max(waiting, NULL_STREAM) == max(stream, NULL_STREAM):
+        return
     driver = _driver()
-    if driver is None or max(waiting, NULL_STREAM) == max(stream, NULL_STREAM):
+    if driver is None:
         return
     driver.enter()
-    event = ctypes.c_void_p()
-    driver.call("cuEventCreate", ctypes.byref(event), _WITHOUT_TIMES)
-    try:
-        driver.call("cuEventRecord", event, stream)
-        driver.call("cuStreamWaitEvent", waiting, event, 0)
-    finally:
-        driver.call("cuEventDestroy_v2", event)  # the driver keeps it for as long as one waits
+    if _EVENTS.of is None or _EVENTS.of.driver is not driver:
+        _EVENTS.of = _Event(driver)
+    event = _EVENTS.of.handle
+    driver.call("cuEventRecord", event, stream)
+    driver.call("cuStreamWaitEvent", waiting, event, 0)  # for what is recorded now, not later
+
+
+class _Event:
+    """An event of the driver, whose context is current."""
+
+    __slots__ = ("driver", "handle")
+
+    def __init__(self, driver: Driver) -> None:
+        self.driver = driver
+        self.handle = ctypes.c_void_p()
+        driver.call("cuEventCreate", ctypes.byref(self.handle), _WITHOUT_TIMES)
+
+    def __del__(self) -> None:
+        if self.handle:
+            self.driver.enter()
+            self.driver.call("cuEventDestroy_v2", self.handle)
+
+
+class _Events(threading.local):
+    """The event of each thread: between its two calls another thread may run."""
+
+    of: _Event | None = None
+
+
+_EVENTS = _Events()
 
 
 def driver() -> Driver | None:
     """Return the driver, if the session's device is one of CUDA."""
-    return _driver() if impl.current_cfg().arch == ti.cuda else None
+    return _driver() if _LAUNCHES.on_cuda else None
 
 
 @cache
@@ -413,14 +439,16 @@ def enter() -> None:
 
 
 class _Launches:
-    """The stream that launches and copies are on.
+    """The device of the session, and the stream that launches and copies are on.
 
     Attributes:
+        on_cuda: Whether the device is one of CUDA; the compiler takes microseconds to tell.
         stream: Its handle; None is the legacy null stream.
         changed: Whether a session of this process has had another stream. The compiler keeps the
             stream for each thread, so from then on it is set before each use.
     """
 
+    on_cuda = False
     stream: int | None = None
     changed = False
 
@@ -429,7 +457,8 @@ _LAUNCHES = _Launches()
 
 
 def use_stream(stream: int) -> None:
-    """Have later work of the session on a stream, once all earlier work is done."""
+    """Have later work of the session that begins on a stream, once all earlier work is done."""
+    _LAUNCHES.on_cuda = impl.current_cfg().arch == ti.cuda
     _LAUNCHES.stream = None if stream <= NULL_STREAM else stream
     _LAUNCHES.changed |= _LAUNCHES.stream is not None
     found = driver()

@@ -194,7 +194,6 @@ class LaunchedKernel:
         set_array = context.set_arg_ndarray
         for place, is_float, arg in zip(self._places, self._is_float, args, strict=True):
             if isinstance(arg, Buffer):
-                device: Any = arg.device  # which memory of this session has here
                 # Taichi asks the driver where memory is that is not its own, unless there is none:
                 # what is empty has one element in an ndarray, which a kernel would visit.
                 if arg.address or not arg.nbytes:
@@ -203,7 +202,7 @@ class LaunchedKernel:
                         place, arg.address, arg.nbytes, shape, 0
                     )
                 else:
-                    set_array(place, device.unfilled)
+                    set_array(place, cast(Any, arg.device).unfilled)
             elif is_float:
                 context.set_arg_float(place, arg)
             else:
