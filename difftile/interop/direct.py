@@ -223,12 +223,13 @@ class DirectAdjoint:
         chosen = {k: i for i, (k, one) in enumerate(zip(inputs, wanted, strict=True)) if one}
         seeds = {k: j for j, k in enumerate(outputs)}
         order = [*chosen, *[k for k in plan.bars if k not in chosen]]
-        self._bars = [(direct.kind(k), chosen.get(k), seeds.get(k)) for k in order]
+        total = count + len(outputs)
+        bars = {k: total + place for place, k in enumerate(order)}
+        self._bars = [(p, direct.kind(k), chosen.get(k), seeds.get(k)) for k, p in bars.items()]
         self._binding: Binding | None = None
         self._used: list[int] = []
+        self._reduced: tuple[frozenset[int], frozenset[int]] | None = None
         if plan.adjoint is not None:
-            total = count + len(outputs)
-            bars = {k: total + place for place, k in enumerate(order)}
             env = _BroughtMemory(direct.launch, direct.places, direct.before, bars)
             self._binding = Binding(plan.adjoint, env)
             self._used = [place for place in self._binding.brought if place < total]
@@ -279,23 +280,38 @@ class DirectAdjoint:
 
     def _run(self, values: Arguments, memory: list[Any], cotangents: Some, bars: Some) -> None:
         taken: list[Buffer] = []
-        for kind, i, j in self._bars:
+        sets, writes = self._reduced or self._reduce(values)
+        for place, kind, i, j in self._bars:
             address = None if i is None else bars[i]
+            seed = None if j is None else cotangents[j]
+            if address is None and seed is not None and place not in writes:
+                memory.append(Buffer.passing(kind, seed))
+                continue
             if address is None:
                 bar = kind.empty_like()
                 taken.append(bar)
             else:
                 bar = Buffer.passing(kind, address)
-            seed = None if j is None else cotangents[j]
-            if seed is None:
-                clear(bar)
-            else:
+            if seed is not None:
                 copy(bar, Buffer.passing(kind, seed))
+            elif place not in sets:
+                clear(bar)
             memory.append(bar)
         if self._binding is not None:
             self._binding.launch(values, memory)
         for bar in taken:
             bar.free()
+
+    def _reduce(self, values: Arguments) -> tuple[frozenset[int], frozenset[int]]:
+        """Return the gradients that the adjoint sets all of, and those that it writes at all."""
+        found = frozenset[int](), frozenset[int]()
+        if self._binding is not None:
+            kinds = [*self.direct.kinds, *[kind for _, kind, _, _ in self._bars]]
+            fresh = [place for place, _, _, j in self._bars if j is None]
+            spent = [place for place, _, i, _ in self._bars if i is None]
+            found = self._binding.reduce(values, kinds, fresh, spent)
+        self._reduced = found
+        return found
 
 
 def _lent(kinds: Sequence[Buffer], addresses: Addresses, used: Iterable[int]) -> list[Any]:

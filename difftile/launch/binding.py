@@ -6,7 +6,7 @@ which slot, and fills them in at each launch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from difftile.compile.arguments import Argument, field_at
@@ -306,6 +306,36 @@ class Binding:
         if self._launcher is None:
             self._launcher = self._code.settled(args)
         self._launcher.launch(args)
+
+    def reduce(
+        self,
+        values: Sequence[Argument],
+        kept: Sequence[Buffer],
+        fresh: Collection[int],
+        spent: Collection[int],
+    ) -> tuple[frozenset[int], frozenset[int]]:
+        """Launch code that writes less from now on, if there is some for all launches.
+
+        Args:
+            values: The arguments of the kernel in some launch.
+            kept: Buffers of the shapes that launches bring along, no two in the same memory.
+            fresh: The positions of those that would be filled with zeros before each launch.
+            spent: Those of buffers that nobody reads after a launch.
+
+        Returns:
+            The positions of the fresh ones that may hold anything before a launch, and of those
+            that a launch writes.
+        """
+        at = dict(self._kept)
+        found = None
+        if self._is_simple and len({*at.values()}) == len(at):
+            chosen = [[p for p, k in at.items() if k in some] for some in (fresh, spent)]
+            found = self._code.reduced(self.arguments(values, kept), *chosen)
+        if found is None:
+            return frozenset(), frozenset(at.values())
+        self._launcher = found.launcher
+        writes = frozenset(at[place] for place in found.writes & at.keys())
+        return frozenset(at[place] for place in found.sets), writes
 
     @property
     def brought(self) -> frozenset[int]:

@@ -32,7 +32,8 @@ from difftile.substrate import LOCK, Buffer, Session
 _LARGE = 1000
 _NEVER = 2**62
 
-Matches: TypeAlias = Callable[[CallArgs], bool]
+Repeated: TypeAlias = Callable[[CallArgs], Arguments | None]
+"""Returns the values of a launch for a call that differs from it in numbers only, else None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,7 @@ class PreparedLaunch:
         fusion: Why it is not fused with others; None if it is, or if that was not tried.
         fused: How it was fused the last time; empty if it was not.
         repetitions: The periods that end with the launch, as `runtime/queue` knows them.
+        quick: The shortcut, once a call has repeated the launch.
         met: The mark of the tape that has met the fields, and may record the launch at once.
         adjoints: The adjoint of each recorded stage, bound to the gradients of the last pass.
         seen: The fields that it reads and writes, for observers; None until the first one asks.
@@ -139,11 +141,13 @@ class PreparedLaunch:
     fusion: str | None = None
     fused: str = ""
     repetitions: dict[Any, Any] = field(default_factory=dict[Any, Any])
+    quick: Repeated | None = None
     met: object = None
     adjoints: dict[AdjointPlan, tuple[list[Buffer], Binding]] = field(init=False)
     seen: tuple[Sequence[Field], Sequence[Field]] | None = None
     ruled: dict[object, Any] = field(default_factory=dict[object, Any])
     suspect: Callable[[Arguments], bool] | None = None
+    _has_shortcut: bool = True
     _epoch: int = -1
     _plans: dict[bool, LaunchPlan] = field(default_factory=dict[bool, LaunchPlan])
 
@@ -210,10 +214,11 @@ class PreparedLaunch:
             for number in self.numbers
             for ends in (conditions.box.get(number.value, (0, 0)),)
         )
+        self.quick = None  # which has the limits of before
         self.suspect = None  # last: other threads look at it first
 
-    def shortcut(self) -> Matches | None:
-        """Return a quick test whether a call differs in numbers only; None for other arguments."""
+    def shortcut(self) -> Repeated | None:
+        """Return a quick `repeated` for calls in the session; None for other arguments."""
         captured = self.captured
         if self.several or (captured is not None and captured.single):
             return None
@@ -233,14 +238,8 @@ class PreparedLaunch:
         forms = tuple(tests[k][0] for k in range(len(tests)))
         given = [one for k in range(len(tests)) for one in tests[k][1]]
         groups = [] if captured is None else [group.is_same for group in captured.groups]
-        return _shortcut(forms, len(groups))(*given, *groups)
-
-    def called_with(self, args: CallArgs) -> Arguments:
-        """Return the arguments of a launch for a call that fits the shortcut."""
-        values = self.values.copy()
-        for number in self.numbers:
-            values[number.value] = cast("float", args[number.argument])
-        return values
+        places = tuple([(number.argument, number.value) for number in self.numbers])
+        return _shortcut(forms, places, len(groups))(self.values.copy, *given, *groups)
 
     def repeated(self, args: CallArgs, session: Session) -> Arguments | None:
         """Return the arguments of a launch that differs in numbers only, or None."""
@@ -274,6 +273,9 @@ class PreparedLaunch:
                 return None
         if self.captured is not None and not self.captured.put(args, values):
             return None
+        if self.quick is None and self._has_shortcut:
+            self.quick = self.shortcut()
+            self._has_shortcut = self.quick is not None
         return values
 
     def draw_anew(self, values: Arguments) -> None:
@@ -344,13 +346,16 @@ _TESTS = {  # of an argument, by its kind
 
 
 @lru_cache(256)
-def _shortcut(forms: tuple[str, ...], groups: int) -> Callable[..., Matches]:
-    """Return a function that makes tests of calls, from what their arguments are compared with.
+def _shortcut(
+    forms: tuple[str, ...], places: tuple[tuple[int, int], ...], groups: int
+) -> Callable[..., Repeated]:
+    """Return a function that makes shortcuts, from a function that copies the values of a launch.
 
-    A test is Python text, as a loop over the arguments would take longer than the launch.
+    A shortcut is Python text, as a loop over the arguments would take longer than the launch.
 
     Args:
         forms: The kind of test of each argument.
+        places: The positions of numbers, among the arguments and among the values.
         groups: The number of groups of names from outside, which are compared by functions.
     """
     tests = [_TESTS[form].format(k) for k, form in enumerate(forms)]
@@ -358,14 +363,18 @@ def _shortcut(forms: tuple[str, ...], groups: int) -> Callable[..., Matches]:
     tests += [f"{one}(args)" for one in compare]
     given = [f"{x}{k}" for k, form in enumerate(forms) for x in "xy" if f"{x}{{0}}" in _TESTS[form]]
     names = "".join(f"a{k}, " for k in range(len(forms)))
-    text = f"""def make({", ".join(given + compare)}):
-    def matches(args):
+    text = f"""def make({", ".join(["copy", *given, *compare])}):
+    def repeated(args):
         try:
             {names or "()"} = args
         except ValueError:
-            return False
-        return {" and ".join(tests) or "True"}
-    return matches
+            return None
+        if not ({" and ".join(tests) or "True"}):
+            return None
+        values = copy()
+        {"; ".join(f"values[{place}] = a{k}" for k, place in places)}
+        return values
+    return repeated
 """
     scope: dict[str, Any] = {}
     exec(text, scope)
@@ -399,6 +408,13 @@ class RecentLaunches:
     def find(self, args: CallArgs, session: Session) -> tuple[PreparedLaunch, Arguments] | None:
         """Return the launch that some arguments repeat, and the values of its parameters now."""
         launches = self._launches
+        if launches:
+            latest = launches[0]
+            quick = latest.quick
+            if quick is not None and latest.session is session:
+                values = quick(args)
+                if values is not None:
+                    return latest, values
         for k, launch in enumerate(launches):
             values = launch.repeated(args, session)
             if values is not None:

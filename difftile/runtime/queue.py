@@ -27,7 +27,7 @@ from difftile.fields.field import Field
 from difftile.fields.pending import PENDING, WholeFieldWrites, run_pending
 from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.types import FLOATS, Scalar, numpy_dtype
-from difftile.launch.prepared_launch import Matches, PreparedLaunch
+from difftile.launch.prepared_launch import PreparedLaunch, Repeated
 from difftile.launch.run import Run
 from difftile.records import dataclass
 from difftile.runtime.perform_run import launch_one, perform_fused
@@ -47,8 +47,8 @@ _SECONDS = {(True, False): 3e-6, (True, True): 1.2e-5, (False, False): 3e-5, (Fa
 _COMPILING = 0.3  # [s], at least
 _SOON, _LATER = 1 << 10, 1 << 20  # launches, until one that was refused is looked at again
 
-Noted: TypeAlias = tuple[PreparedLaunch, Arguments | CallArgs]
-"""A launch with its arguments, or those of a call that differs from others in numbers only."""
+Noted: TypeAlias = tuple[PreparedLaunch, Arguments]
+"""A launch with its arguments."""
 
 
 @dataclass(slots=True, eq=False)
@@ -133,7 +133,7 @@ class Queue:
         # The kernels of the last period that waits, and their launches, in the order expected;
         # and with a test of calls.
         self._expected: deque[tuple[object, PreparedLaunch]] = deque()
-        self._cycle: tuple[tuple[object, PreparedLaunch, Matches | None], ...] = ()
+        self._cycle: tuple[tuple[object, PreparedLaunch, Repeated | None], ...] = ()
         self._at = -1  # the next one of these; -1 if none is expected
         self._is_running = False
         self._loop: WaitingLoop | None = None
@@ -237,21 +237,20 @@ class Queue:
         at, cycle = self._at, self._cycle
         if at < 0:
             return False
-        expected, launch, matches = cycle[at]
+        expected, launch, repeated = cycle[at]
         if (
             expected is not kernel
             or RECORDING.get() is not self._recording
             or get_ident() != self._thread
         ):
             return False
-        noted: Noted = launch, args
-        if matches is None:
+        if repeated is None:
             values = launch.repeated(args, launch.session)
-            if values is None:
-                return False
-            noted = launch, values
-        elif not matches(args):
+        else:
+            values = repeated(args)
+        if values is None:
             return False
+        noted = launch, values
         waiting = self.waiting
         after = at + 1 if at + 1 < len(cycle) else 0
         if self._at != at or self._cycle is not cycle:
@@ -402,8 +401,8 @@ class Queue:
             if length and perform_fused(_as_run(launches, length)) is None:
                 loop.lone = 0
                 continue
-            for launch, given in launches:
-                launch_one(launch, values_of(launch, given))
+            for launch, values in launches:
+                launch_one(launch, values)
             loop.lone += 1
             if loop.lone >= LONE and not loop.idle:
                 self._rest(loop)
@@ -425,8 +424,8 @@ def _run(waiting: Sequence[Noted], repetition: Repetition) -> None:
         repetition.short += 1
         if repetition.short >= _PATIENCE:
             repetition.refused = "Python looks at memory after every few launches"
-    for launch, given in rest:
-        launch_one(launch, values_of(launch, given))
+    for launch, values in rest:
+        launch_one(launch, values)
 
 
 def _patterns(waiting: Sequence[Noted | None]) -> Iterator[tuple[list[Noted], int]]:
@@ -474,19 +473,14 @@ def _patterns(waiting: Sequence[Noted | None]) -> Iterator[tuple[list[Noted], in
         at = end
 
 
-def values_of(launch: PreparedLaunch, given: Arguments | CallArgs) -> Arguments:
-    """Return the arguments of a launch that was noted."""
-    return given if isinstance(given, list) else launch.called_with(given)
-
-
 def _as_run(waiting: Sequence[Noted], period: int) -> Run:
     """Return launches of whole periods as a run."""
     launches = tuple(launch for launch, _ in waiting[:period])
-    values = tuple(values_of(launch, given) for launch, given in waiting[:period])
+    values = tuple(given for _, given in waiting[:period])
     count = len(waiting) // period
     varying: dict[tuple[int, int], Any] = {}
     for k, first in enumerate(values):
-        each = [values_of(launch, given) for launch, given in waiting[k::period]]
+        each = [given for _, given in waiting[k::period]]
         for position, number in enumerate(first):
             if isinstance(number, Field):
                 continue

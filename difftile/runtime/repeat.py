@@ -38,7 +38,7 @@ from difftile.launch.run import Run
 from difftile.records import dataclass
 from difftile.runtime.body_check import check_stores
 from difftile.runtime.perform_run import launch_one, perform_run
-from difftile.runtime.queue import FEWEST, MOST_BODIES, QUEUE, Noted, WaitingLoop, values_of
+from difftile.runtime.queue import FEWEST, MOST_BODIES, QUEUE, Noted, WaitingLoop
 from difftile.runtime.steps import steps
 from difftile.runtime.whole_writes import LAUNCHES
 from difftile.tracebacks import boundary
@@ -326,7 +326,7 @@ def _run_steps(
         if step == period:
             break
     noted = [
-        _Noted(launch, values_of(launch, given), body.numbers_of.get(k, {}))
+        _Noted(launch, given, body.numbers_of.get(k, {}))
         for k, (launch, given) in enumerate(cast("list[Noted]", QUEUE.waiting))
     ]
     bodies = [noted[first:end] for first, end in pairwise(ends)]

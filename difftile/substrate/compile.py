@@ -7,7 +7,7 @@ variant, chosen with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
@@ -61,6 +61,20 @@ class Speculation(NamedTuple):
 
     usual: Usual
     otherwise: Callable[[], CompiledProgram]
+
+
+class Reduced(NamedTuple):
+    """Code of a program that leaves out zeros.
+
+    Args:
+        launcher: The code.
+        sets: The positions of arguments that it sets all of, which would be zeros before.
+        writes: Those of arguments that it writes.
+    """
+
+    launcher: Launcher
+    sets: frozenset[int]
+    writes: frozenset[int]
 
 
 class CompiledProgram:
@@ -163,12 +177,32 @@ class CompiledProgram:
 
         One variant of the code, where the shapes decide about it; else the program itself.
         """
-        numbers_matter = any(isinstance(self.params[k], Var) for k in self._of.work.positions)
-        if numbers_matter or self._native is not None or speaks(self.program.body):
-            return self
-        if self._zeros.matter(args):
+        if not self._is_settled or self._zeros.matter(args):
             return self
         return self._variant(self._of.work.key(args))
+
+    @cached_property
+    def _is_settled(self) -> bool:
+        """Whether one variant of the code serves all launches on the same shapes."""
+        numbers_matter = any(isinstance(self.params[k], Var) for k in self._of.work.positions)
+        return not numbers_matter and self._native is None and not speaks(self.program.body)
+
+    def reduced(
+        self, args: Sequence[Any], fresh: Collection[int], spent: Collection[int]
+    ) -> Reduced | None:
+        """Return code that writes less; None where that is not known before the launch.
+
+        Args:
+            args: Buffers of the shapes of all later launches, and any numbers.
+            fresh: The positions of arguments that would be filled with zeros before each launch.
+            spent: Those of arguments that nobody reads after a launch.
+        """
+        key = self._of.work.key(args)
+        if not (self._is_settled and self._is_countable(key)):
+            return None
+        zeros = self._zeros.known(args, fresh, spent)
+        written = self._zeros.written_without(zeros.after)
+        return Reduced(self._variant(key, zeros), frozenset(zeros.before), written)
 
     def chosen(self, args: Sequence[Any]) -> tuple[Analysis, Chosen]:
         """Return the schedule of a launch whose arguments hold no zeros, with its program.
@@ -226,7 +260,7 @@ class CompiledProgram:
     def _fitting(self, key: Key, zeros: Zeros) -> Launcher:
         """Return the variant for a key of which holds what the program takes for granted."""
         try:
-            self._of.work.check(key, flat=not self._of.target.on_host, from_zero=self._from_zero)
+            self._check_counts(key)
         except KernelError:  # too many iterations, or beyond what can be counted to
             if self._rebased is None:
                 raise
@@ -237,6 +271,17 @@ class CompiledProgram:
             for positions in zeros
         )
         return self.variants.get(self._chosen(key, before, after).schedule)
+
+    def _check_counts(self, key: Key) -> None:
+        self._of.work.check(key, flat=not self._of.target.on_host, from_zero=self._from_zero)
+
+    def _is_countable(self, key: Key) -> bool:
+        """Tell whether launches with a key run in this form of the program."""
+        try:
+            self._check_counts(key)
+        except KernelError:
+            return False
+        return self._fits(key)
 
     def _chosen(
         self, key: Key, before: Sequence[Array] = (), after: Sequence[Array] = ()

@@ -7,7 +7,7 @@ written by the program.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from math import prod
@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from difftile.ir.facts import arrays_written
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -35,7 +36,7 @@ from difftile.ops.table import OPS
 from difftile.passes.affine import Affine, affine
 from difftile.passes.intervals import Interval
 from difftile.records import dataclass
-from difftile.schedule.clears import last_clears
+from difftile.schedule.clears import last_clears, without_clears
 from difftile.substrate.memory import Box
 
 _OPS = frozenset(
@@ -97,6 +98,22 @@ class WholeWrites:
                 self._known.clear()
             found = self._known[key] = self._found(args)
         return found
+
+    @property
+    def follows_from_shapes(self) -> bool:
+        """Whether the parts are the same for all numbers."""
+        return all(isinstance(self.params[k], Array) for k in self._deciding)
+
+    def written_without(self, cleared: Collection[int]) -> frozenset[int]:
+        """Return the positions of the parameters that the program writes but for last clears.
+
+        Args:
+            cleared: The parameters whose last clears are left out.
+        """
+        arrays = [param for k in cleared if isinstance(param := self.params[k], Array)]
+        left, _ = without_clears(self.program, arrays)
+        written = arrays_written(left.body)
+        return frozenset(k for k, param in enumerate(self.params) if param in written)
 
     def _note(self, stmt: Stmt) -> None:
         """Note the additions of a statement of the top level."""

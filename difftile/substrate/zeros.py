@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -46,6 +46,7 @@ class ZerosOf:
         every = [s for s in walk(program.body) if isinstance(s, Accumulate)] if adds else []
         stored = {s.array for s in every if s.single_write}
         self.on_host = on_host
+        self._adds = adds
         self._stored = [k for k, param in enumerate(params) if param in stored]
         self._whole = WholeWrites(program, params)
         # Memory of the host is filled at once, which takes as long as to write it here.
@@ -76,6 +77,26 @@ class ZerosOf:
             tuple([k for k in before if k in alone]), tuple([k for k in after if k in alone])
         )
         return zeros, parts
+
+    def known(self, args: Sequence[Any], fresh: Collection[int], spent: Collection[int]) -> Zeros:
+        """Return the zeros of all launches on some shapes, in memory that no two arguments share.
+
+        Args:
+            args: Buffers of these shapes, and any numbers.
+            fresh: The positions of arguments that hold zeros before, or that may hold anything if
+                they are in the result.
+            spent: Those of arguments that may hold anything afterwards.
+        """
+        if not self._adds:
+            return NO_ZEROS
+        whole = self._whole
+        added = whole.of(args).added if whole.follows_from_shapes else frozenset[int]()
+        before = sorted(added.intersection(fresh, self._stored))
+        return Zeros(tuple(before), tuple(sorted(whole.cleared.keys() & spent)))
+
+    def written_without(self, cleared: Collection[int]) -> frozenset[int]:
+        """Return the positions of the arguments that the program writes but for last clears."""
+        return self._whole.written_without(cleared)
 
     def _large(self, positions: Iterable[int], args: Sequence[Any]) -> list[int]:
         """Return which arguments are so large that it matters that they hold zeros.
