@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import itemgetter
 from typing import Any, ClassVar, TypeAlias, cast
 
@@ -113,6 +113,8 @@ class PreparedLaunch:
         fusion: Why it is not fused with others; None if it is, or if that was not tried.
         fused: How it was fused the last time; empty if it was not.
         repetitions: The periods that end with the launch, as `runtime/queue` knows them.
+        perform: Performs the calls of the launch, with all that the kernel does besides.
+        run: Launches without a tape.
         quick: The shortcut, once a call has repeated the launch.
         met: The mark of the tape that has met the fields, and may record the launch at once.
         adjoints: The adjoint of each recorded stage, bound to the gradients of the last pass.
@@ -135,6 +137,8 @@ class PreparedLaunch:
     stages: list[PreparedStage] = field(init=False)
     derived: tuple[DerivedField, ...] = field(init=False)
     exclusive: bool = field(init=False)
+    perform: Callable[..., Any] = field(init=False)
+    run: Callable[[Arguments], None] = field(init=False)
     unbounded: bool = False
     again: int = 0
     refusals: int = 0
@@ -166,6 +170,8 @@ class PreparedLaunch:
         """Bind the stages to the fields anew: from now on other variants of their code may run."""
         self.adjoints, self.repetitions, self.fusion = {}, {}, None
         self.stages = [PreparedStage(self.code, one, self.values) for one in self.code.stages]
+        one = len(self.stages) == 1
+        self.run = self.stages[0].run if one else partial(_run_in_turn, self.stages)
 
     def _check_writes(self) -> None:
         """Check that the launch writes no memory of others that is read-only.
@@ -185,6 +191,11 @@ class PreparedLaunch:
     def bare(code: Specialisation, values: Arguments) -> PreparedLaunch:
         """Return a launch that no call repeats."""
         return PreparedLaunch(code, values, (), (), invariant_key([]), None, None, {}, len(values))
+
+    def check_if_suspect(self, values: Arguments) -> None:
+        """Check the accesses of a launch if its arguments are suspect, as `check` does."""
+        if self.suspect is not None and self.suspect(values):
+            self.check(values)
 
     def check(self, values: Arguments) -> None:
         """Check the accesses of a launch, and note which numbers need no check another time.
@@ -288,11 +299,6 @@ class PreparedLaunch:
         at = self.code.drawn_at
         values[at : at + 2] = self.code.drawn
 
-    def run(self, values: Arguments) -> None:
-        """Launch without a tape."""
-        for stage in self.stages:
-            stage.run(values)
-
     def plans(self, *, constant: bool = False) -> LaunchPlan:
         """Return how the launch is recorded, worked out again when some gradient was attached.
 
@@ -379,6 +385,11 @@ def _shortcut(
     scope: dict[str, Any] = {}
     exec(text, scope)
     return scope["make"]
+
+
+def _run_in_turn(stages: Sequence[PreparedStage], values: Arguments) -> None:
+    for stage in stages:
+        stage.run(values)
 
 
 def _unchecked(values: Arguments) -> bool:

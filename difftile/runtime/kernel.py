@@ -31,7 +31,7 @@ from difftile.diagnostics import (
 )
 from difftile.fields.field import Field
 from difftile.fields.pending import PENDING, run_pending
-from difftile.fields.recording import RECORDING, Recording
+from difftile.fields.recording import RECORDING
 from difftile.frontend.annotations import resolve
 from difftile.habits import taught
 from difftile.ir.nodes import Array
@@ -42,12 +42,10 @@ from difftile.launch.open_arguments import opened_again
 from difftile.launch.overlaps import check_apart
 from difftile.launch.parse_arguments import ParsedArguments, current_captures, parse_arguments
 from difftile.launch.prepared_launch import PreparedLaunch, RecentLaunches, invariant_key
-from difftile.launch.stale_halos import follow_halos
 from difftile.linearization.sweep import forward_of
 from difftile.markup import html_block, html_lines, html_table, prompt_text
 from difftile.ops.vocabulary import RuleMeaning, is_lambda
-from difftile.recording.perform import perform
-from difftile.recording.steps import Launch
+from difftile.runtime.calls import performer
 from difftile.runtime.explanation import explain, parameter_rows
 from difftile.runtime.explicit import (
     run_adjoint,
@@ -55,8 +53,7 @@ from difftile.runtime.explicit import (
     run_tangents,
     run_tangents_of_step,
 )
-from difftile.runtime.number_flow import Places, numbers_in_fields, returned
-from difftile.runtime.perform_run import check_not_missed
+from difftile.runtime.number_flow import Places, numbers_in_fields
 from difftile.runtime.queue import QUEUE
 from difftile.runtime.ruled_launch import RuledLaunch, rule_arguments
 from difftile.runtime.set_schedule import check_launch, check_lines, with_steps
@@ -174,55 +171,18 @@ class Kernel(ByName):
             if PENDING.run is not None and not kwargs and QUEUE.takes(self, args):
                 return None
             recording = RECORDING.get()
-            recorder, body = recording.recorder, recording.body
+            body = recording.body
             if body is not None:
                 args, kwargs = body.numbers(self._bind(args, kwargs)), {}
             try:
-                if recorder is not None and not recording.constant:
+                if recording.recorder is not None and not recording.constant:
                     args, kwargs = numbers_in_fields(self, args, kwargs, self._places)
                 launch, values = self._ready(args, kwargs)
             except HostArrays:
                 return self._call_with_copies(args, kwargs)
             if body is not None:
                 body.launched(launch)
-            if launch.suspect is not None and launch.suspect(values):
-                launch.check(values)
-            if launch.exclusive:
-                LOCK.acquire()
-            try:
-                for one in launch.derived:
-                    one.refresh()
-                if launch.code.streams:
-                    launch.draw_anew(values)
-                if recorder is not None and "backward" in self._rules:
-                    run_pending()
-                    perform(self._step("backward", launch, values, args, kwargs))
-                else:
-                    calls = launch.code.calls = launch.code.calls + 1
-                    if (
-                        ((calls > PENDING.hot and calls > launch.again) or PENDING.loop is not None)
-                        and not self._rules
-                        and QUEUE.offer(self, launch, values, recording)
-                    ):
-                        return None
-                    run = PENDING.run  # once: another thread may be done with them at any moment
-                    if run is not None:
-                        run()
-                    if recorder is None:
-                        if Recording.open or recording.observer is not None:
-                            self._announce(recording, launch, values)
-                        launch.run(values)
-                    else:
-                        if len(Recording.open) > 1:
-                            self._announce(recording, launch, values)
-                        recorder.launch(launch, values)
-                if launch.session.debug:
-                    raise_first()
-                    follow_halos(launch, values)
-                return None if launch.code.result is None else returned(launch, values)
-            finally:
-                if launch.exclusive:
-                    LOCK.release()
+            return launch.perform(self, launch, values, recording, args, kwargs)
         except Exception as error:
             shorten(error)
             raise
@@ -256,7 +216,7 @@ class Kernel(ByName):
             if launch.code.streams:
                 launch.draw_again(values)
             if "backward" in self._rules:
-                step = self._step("backward", launch, values, args, kwargs)
+                step = self.ruled("backward", launch, values, args, kwargs)
                 run_adjoint_of_step(repr(self), step)
             else:
                 run_adjoint(repr(self), launch, values)
@@ -280,7 +240,7 @@ class Kernel(ByName):
                 launch.draw_anew(values)
             if self._rules:
                 word = "backward" if "backward" in self._rules else "forward"
-                step = self._step(word, launch, values, args, kwargs)
+                step = self.ruled(word, launch, values, args, kwargs)
                 run_tangents_of_step(repr(self), forward_of(step))
             else:
                 run_tangents(repr(self), launch, values)
@@ -345,7 +305,7 @@ class Kernel(ByName):
         self.forget()
         return rule
 
-    def _step(
+    def ruled(
         self,
         word: str,
         launch: PreparedLaunch,
@@ -369,16 +329,6 @@ class Kernel(ByName):
         name = self.function.__name__
         return RuledLaunch(name, launch, values, rules, word, approximate=approximate)
 
-    def _announce(self, recording: Recording, launch: PreparedLaunch, values: Arguments) -> None:
-        """Tell an observer of a launch, and check that no tape of another thread misses it.
-
-        Raises:
-            LaunchError: A tape of another thread would miss the launch.
-        """
-        if recording.observer is not None and recording.recorder is None:
-            Launch(launch, values, []).observe(recording.observer)
-        check_not_missed(self, recording, launch, values)
-
     # Launches
 
     def _ready_without_tape(
@@ -392,8 +342,7 @@ class Kernel(ByName):
             )
         run_pending()
         launch, values = self._ready(args, kwargs)
-        if launch.suspect is not None and launch.suspect(values):
-            launch.check(values)
+        launch.check_if_suspect(values)
         for one in launch.derived:
             one.refresh()
             if one.has_grads:
@@ -433,8 +382,7 @@ class Kernel(ByName):
             IndexOutOfRange: An index would leave a shape.
         """
         launch, values = self._ready(args, {})
-        if launch.suspect is not None and launch.suspect(values):
-            launch.check(values)
+        launch.check_if_suspect(values)
         return launch, values
 
     def _prepare(self, args: CallArgs, session: Session) -> PreparedLaunch:
@@ -469,6 +417,7 @@ class Kernel(ByName):
                 IndexOutOfRange, IntegerTooLarge, DivisionByZero
             ):  # which the launch raises
                 launch.check(launch.values)
+        launch.perform = performer(launch, frozenset(self._rules))
         self._launches.add(launch)
         return launch
 

@@ -244,10 +244,7 @@ class Queue:
             or get_ident() != self._thread
         ):
             return False
-        if repeated is None:
-            values = launch.repeated(args, launch.session)
-        else:
-            values = repeated(args)
+        values = launch.repeated(args, launch.session) if repeated is None else repeated(args)
         if values is None:
             return False
         noted = launch, values

@@ -59,8 +59,7 @@ class Straight:
         values = launch.repeated(self.plan.arguments(constants), self.session)
         if values is None:
             return None
-        if launch.suspect is not None and launch.suspect(values):
-            launch.check(values)
+        launch.check_if_suspect(values)
         if self.adjoint is not None:
             self.adjoint.check(values)
         if launch.code.streams:

@@ -177,6 +177,8 @@ class LaunchedKernel:
                 sizes = ()
                 if before is None or before.shape != arg.shape:
                     sizes = arg.shape or self._least_shape
+                elif before.address == arg.address:  # as memory of others often is again
+                    continue
                 context.set_arg_external_array_with_shape(
                     places[position], arg.address, arg.nbytes, sizes, 0
                 )
@@ -195,14 +197,16 @@ class LaunchedKernel:
         for place, is_float, arg in zip(self._places, self._is_float, args, strict=True):
             if isinstance(arg, Buffer):
                 # Taichi asks the driver where memory is that is not its own, unless there is none:
-                # what is empty has one element in an ndarray, which a kernel would visit.
-                if arg.address or not arg.nbytes:
+                # what is empty has one element in an ndarray, which a kernel would visit, and of
+                # memory that was given back only the shape is read.
+                own = arg.nbytes and not arg.address
+                handle = cast(Any, arg.device).unfilled if own else None
+                if handle is None:
+                    nbytes = arg.nbytes if arg.address else 0
                     shape = arg.shape or self._least_shape
-                    context.set_arg_external_array_with_shape(
-                        place, arg.address, arg.nbytes, shape, 0
-                    )
+                    context.set_arg_external_array_with_shape(place, arg.address, nbytes, shape, 0)
                 else:
-                    set_array(place, cast(Any, arg.device).unfilled)
+                    set_array(place, handle)
             elif is_float:
                 context.set_arg_float(place, arg)
             else:
