@@ -19,11 +19,13 @@ from typing import Any, TypeAlias
 from difftile.compile.arguments import Argument, Arguments
 from difftile.compile.meanings import meaning_of
 from difftile.compile.methods import is_frozen
+from difftile.fields.field import Field
 from difftile.frontend.captures import MISSING, Capture, Path, SameObject, key_of, look_up, plain
-from difftile.ir.nodes import Var
+from difftile.ir.nodes import Array, Var
 from difftile.ir.types import I32
 from difftile.ops.vocabulary import FuncMeaning
 from difftile.records import dataclass
+from difftile.substrate import current_session
 
 _Objects: TypeAlias = tuple[Any, ...]
 _Getter: TypeAlias = Callable[[object], _Objects]
@@ -262,3 +264,47 @@ def _builtins_getter(names: Sequence[str]) -> _Getter:
         return tuple([scope.get(name, getattr(builtins, name, MISSING)) for name in names])
 
     return get
+
+
+def current_captures(
+    captures: tuple[Capture, ...], arrays: Mapping[str, Field], known: Mapping[str, object]
+) -> Arguments | None:
+    """Return the values of captured parameters now, or None if the specialisation does not fit.
+
+    Args:
+        captures: The captures of the specialisation.
+        arrays: The field passed for each array. A captured field shares memory with one of them,
+            or with another captured field, exactly if it did when the kernel was compiled.
+        known: The arguments in which a capture may be found, by parameter.
+    """
+    values: Arguments = []
+    met = {field.storage for field in arrays.values()}
+    at = dict(arrays)
+    for capture in captures:
+        value = look_up(capture.path, known)
+        param = capture.param
+        if capture.same_as is not None:
+            one = at[capture.same_as.name]
+            if not isinstance(value, Field):
+                return None
+            if value.storage is not one.storage or value.shape != one.shape:
+                return None
+        elif param is None:
+            if key_of(value) != capture.key:
+                return None
+        elif isinstance(param, Array):
+            if not isinstance(value, Field) or value.type is not param.type:
+                return None
+            if value.storage.memory.pool is not current_session().pool:
+                _ = value.buffer  # raises an error that tells why
+            if value.storage in met:
+                return None
+            met.add(value.storage)
+            at[param.name] = value
+            values.append(value)
+        else:
+            number = plain(value, capture.path)
+            if not isinstance(number, int if param.type == I32 else float):
+                return None
+            values.append(number)
+    return values

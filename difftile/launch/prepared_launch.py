@@ -25,7 +25,7 @@ from difftile.launch.open_arguments import OpenedArgument, opened_again
 from difftile.launch.prepared_stage import PreparedStage
 from difftile.launch.streams import STREAMS
 from difftile.records import dataclass
-from difftile.substrate import LOCK, Buffer, Session
+from difftile.substrate import LOCK, Buffer, Session, current_session
 
 # Statements of a kernel that is not fused with other launches by itself: it takes seconds to
 # compile, and launching it is a small part of the time that it runs.
@@ -254,6 +254,10 @@ class PreparedLaunch:
 
     def repeated(self, args: CallArgs, session: Session) -> Arguments | None:
         """Return the arguments of a launch that differs in numbers only, or None."""
+        if self.quick is not None and session is self.session:
+            values = self.quick(args)
+            if values is not None:
+                return values
         if self.several:
             opened = opened_again(self.several, args)
             if opened is None:
@@ -416,16 +420,24 @@ class RecentLaunches:
         """The last launch."""
         return self._launches[0] if self._launches else None
 
-    def find(self, args: CallArgs, session: Session) -> tuple[PreparedLaunch, Arguments] | None:
-        """Return the launch that some arguments repeat, and the values of its parameters now."""
+    def repeated(self, args: CallArgs) -> tuple[PreparedLaunch, Arguments] | None:
+        """Return the last launch and its values now, if its shortcut says that a call repeats it.
+
+        That is what most calls do; those that do not may still repeat some launch.
+        """
         launches = self._launches
         if launches:
             latest = launches[0]
             quick = latest.quick
-            if quick is not None and latest.session is session:
+            if quick is not None and latest.session is current_session():
                 values = quick(args)
                 if values is not None:
                     return latest, values
+        return None
+
+    def find(self, args: CallArgs, session: Session) -> tuple[PreparedLaunch, Arguments] | None:
+        """Return the launch that some arguments repeat, and the values of its parameters now."""
+        launches = self._launches
         for k, launch in enumerate(launches):
             values = launch.repeated(args, session)
             if values is not None:

@@ -64,18 +64,28 @@ def _wrapped(first: Perform, wrappers: tuple[Wrapper, ...]) -> Perform:
 
 
 def _run_or_wait(
-    kernel: Ruled, launch: PreparedLaunch, values: Arguments, recording: Recording, *_: object
+    kernel: Ruled,
+    launch: PreparedLaunch,
+    values: Arguments,
+    recording: Recording,
+    args: CallArgs,
+    kwargs: CallKwargs,
 ) -> None:
     """Run the launch, unless it waits to run together with others."""
     code = launch.code
     calls = code.calls = code.calls + 1
     may_wait = (calls > PENDING.hot and calls > launch.again) or PENDING.loop is not None
     if not (may_wait and QUEUE.offer(kernel, launch, values, recording)):
-        _run(kernel, launch, values, recording)
+        _run(kernel, launch, values, recording, args, kwargs)
 
 
 def _run(
-    kernel: Ruled, launch: PreparedLaunch, values: Arguments, recording: Recording, *_: object
+    kernel: Ruled,
+    launch: PreparedLaunch,
+    values: Arguments,
+    recording: Recording,
+    args: CallArgs,
+    kwargs: CallKwargs,
 ) -> None:
     """Run the launch, and let the recorder or an observer hear of it."""
     run = PENDING.run  # once: another thread may be done with them at any moment
@@ -104,7 +114,7 @@ def _run_by_rule(
 ) -> None:
     """Run the launch, whose derivative on a tape is that of a rule."""
     if recording.recorder is None:
-        _run(kernel, launch, values, recording)
+        _run(kernel, launch, values, recording, args, kwargs)
     else:
         run_pending()
         perform(kernel.ruled("backward", launch, values, args, kwargs))

@@ -36,11 +36,12 @@ from difftile.frontend.annotations import resolve
 from difftile.habits import taught
 from difftile.ir.nodes import Array
 from difftile.ir.types import Type, is_float
-from difftile.launch.captured import captured
+from difftile.launch.captured import captured, current_captures
 from difftile.launch.foreign_arguments import CopiedArguments, HostArrays, with_fields
+from difftile.launch.kinds import ParsedArguments
 from difftile.launch.open_arguments import opened_again
 from difftile.launch.overlaps import check_apart
-from difftile.launch.parse_arguments import ParsedArguments, current_captures, parse_arguments
+from difftile.launch.parse_arguments import parse_arguments
 from difftile.launch.prepared_launch import PreparedLaunch, RecentLaunches, invariant_key
 from difftile.linearization.sweep import forward_of
 from difftile.markup import html_block, html_lines, html_table, prompt_text
@@ -177,7 +178,9 @@ class Kernel(ByName):
             try:
                 if recording.recorder is not None and not recording.constant:
                     args, kwargs = numbers_in_fields(self, args, kwargs, self._places)
-                launch, values = self._ready(args, kwargs)
+                slow = kwargs or self._takes_arrays
+                found = None if slow else self._launches.repeated(args)
+                launch, values = found or self._ready(args, kwargs)
             except HostArrays:
                 return self._call_with_copies(args, kwargs)
             if body is not None:

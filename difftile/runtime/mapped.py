@@ -18,7 +18,8 @@ from difftile.frontend.lower import Lowered, Signature, lower_mapping
 from difftile.frontend.mapping import Form, Mapped
 from difftile.frontend.source import Source, source_of
 from difftile.ir.types import Scalar
-from difftile.launch.parse_arguments import current_captures, parse_arguments
+from difftile.launch.captured import current_captures
+from difftile.launch.parse_arguments import parse_arguments
 from difftile.ops.vocabulary import FieldMeaning
 from difftile.records import dataclass
 from difftile.substrate import current_session

@@ -17,8 +17,7 @@ from difftile.ir.derived import After, Bar, Before, Role, Same
 from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
 from difftile.launch.binding import Binding, Environment, Live, Slot
-from difftile.launch.captured import Captured, captured
-from difftile.launch.parse_arguments import current_captures
+from difftile.launch.captured import Captured, captured, current_captures
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.tangents import make_writable
 from difftile.recording.opaque import Keeps, OpaqueRecord, OpaqueStep, Use

@@ -314,7 +314,9 @@ class Buffer:
             return self._reshaped
         over_device = self.pool.device_array_over
         if name == "device":
-            self.device = over_device and over_device(self.element, self.shape, self.address)
+            self.device = None
+            if over_device is not None:
+                self.device = over_device(self.element, self.shape, self.address)
             return self.device
         if name != "_array":
             raise AttributeError(f"a buffer has no '{name}' now")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import difftile as dt
-from difftile.interop.operation import Layout, Operation
+from difftile.interop.operation import ArrayLayout, Operation
 from difftile.interop.plan import Plan, Plans
 from difftile.substrate.family import cuda, lent
 from tests.device_arrays import HostDriver, counted, device_arrays
@@ -112,7 +112,7 @@ def device(request: pytest.FixtureRequest) -> Generator[int | None]:
 
 def plan_of(kernel: Any, device: int | None, size: int = 6) -> Plan:
     operation = Operation(kernel, ("x",), outputs={"y": "x"})
-    return Plans(operation).of((Layout((size,), np.dtype(np.float32), device),))
+    return Plans(operation).of((ArrayLayout((size,), np.dtype(np.float32), device),))
 
 
 def pulled(plan: Plan, constants: tuple[Any, ...], x: Any, seed: Any) -> Any:
