@@ -136,7 +136,7 @@ SAME_NAMES = {
     *("Grid", "Rows", "VectorMath"),
     # Public in several packages.
     *("Backend", "Optimiser", "Part", "View"),
-    *("NativeKernel", "Run", "Schedule", "_Part"),
+    *("NativeKernel", "Run", "Schedule"),
 }
 # The folders next to the library. `difftile` stands for its public API.
 ALLOWED_OUTSIDE: dict[str, set[str]] = {

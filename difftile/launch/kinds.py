@@ -95,7 +95,7 @@ class ParsedArguments:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ArgumentPart:
     """A single value among the arguments, by its position.
 
     Args:
@@ -148,7 +148,7 @@ class Taking:
     parsed: ParsedArguments
     fields: ArrayArguments
 
-    def take(self, part: Part) -> Given:
+    def take(self, part: ArgumentPart) -> Given:
         """Add a value; return it in the words of the frontend.
 
         Raises:
@@ -158,7 +158,7 @@ class Taking:
         value = arg if isinstance(arg, (ArrayLike, StructField)) else plain(arg)
         return next(row for row in KINDS if row.accepts(value, part)).take(self, part, value)
 
-    def refusal(self, part: Part, what: str) -> LaunchError:
+    def refusal(self, part: ArgumentPart, what: str) -> LaunchError:
         """Return the error for a value that does not fit."""
         return LaunchError(f"{self.kernel!r}: '{part.shown}' {what}")
 
@@ -172,14 +172,14 @@ class Row:
         take: Adds the value to the arguments.
     """
 
-    accepts: Callable[[Any, Part], bool]
-    take: Callable[[Taking, Part, Any], Given]
+    accepts: Callable[[Any, ArgumentPart], bool]
+    take: Callable[[Taking, ArgumentPart, Any], Given]
 
 
 # Fields
 
 
-def _take_field(taking: Taking, part: Part, arg: ArrayLike) -> Given:
+def _take_field(taking: Taking, part: ArgumentPart, arg: ArrayLike) -> Given:
     """Add a field, or the number that it holds where the parameter is a number."""
     parsed = taking.parsed
     parsed.others.append(part.position)
@@ -191,7 +191,7 @@ def _take_field(taking: Taking, part: Part, arg: ArrayLike) -> Given:
     return NumberIn(given, part.kind if isinstance(part.kind, Scalar) else None)
 
 
-def _is_number(taking: Taking, part: Part, arg: ArrayLike) -> bool:
+def _is_number(taking: Taking, part: ArgumentPart, arg: ArrayLike) -> bool:
     """Tell whether a field is read where the kernel expects a number.
 
     Raises:
@@ -224,19 +224,19 @@ def _given_field(taking: Taking, name: str, arg: ArrayLike | StructField) -> Giv
     return given
 
 
-def _take_struct(taking: Taking, part: Part, arg: StructField) -> Given:
+def _take_struct(taking: Taking, part: ArgumentPart, arg: StructField) -> Given:
     taking.parsed.others.append(part.position)
     return _given_field(taking, part.name, arg)
 
 
-def _refuse_for_field(taking: Taking, part: Part, arg: object) -> NoReturn:
+def _refuse_for_field(taking: Taking, part: ArgumentPart, arg: object) -> NoReturn:
     raise taking.refusal(part, f"is a field, not {brief(arg)}.")
 
 
 # Indices of threads, and numbers
 
 
-def _take_grid(taking: Taking, part: Part, grid: Grid) -> Given:
+def _take_grid(taking: Taking, part: ArgumentPart, grid: Grid) -> Given:
     parsed = taking.parsed
     parsed.statics.append((part.position, grid))
     for other, given in parsed.signature.items():
@@ -250,7 +250,7 @@ def _take_grid(taking: Taking, part: Part, grid: Grid) -> Given:
     return ThreadIndex(len(grid.shape))
 
 
-def _take_float(taking: Taking, part: Part, number: float) -> Given:
+def _take_float(taking: Taking, part: ArgumentPart, number: float) -> Given:
     if isinstance(part.kind, Scalar):
         raise taking.refusal(part, f"is an integer, not {brief(number)}.")
     try:
@@ -261,7 +261,7 @@ def _take_float(taking: Taking, part: Part, number: float) -> Given:
     return FLOAT
 
 
-def _take_integer(taking: Taking, part: Part, number: int) -> Given:
+def _take_integer(taking: Taking, part: ArgumentPart, number: int) -> Given:
     if not _holds(part.integer, number):
         raise taking.refusal(part, f"= {abbreviated(number)} {_misfit(part, number)}.")
     low, high = integer_limits(part.integer)
@@ -270,7 +270,7 @@ def _take_integer(taking: Taking, part: Part, number: int) -> Given:
 
 
 def _add_number(
-    parsed: ParsedArguments, part: Part, number: float, low: int = 0, high: int = 0
+    parsed: ParsedArguments, part: ArgumentPart, number: float, low: int = 0, high: int = 0
 ) -> None:
     given = type(parsed.args[part.position])
     place = part.position, len(parsed.values)
@@ -279,7 +279,7 @@ def _add_number(
     parsed.key.append(type(number).__name__)
 
 
-def _misfit(part: Part, number: int) -> str:
+def _misfit(part: ArgumentPart, number: int) -> str:
     """Return why an integer is none of the type that its parameter has, and what would be."""
     type_ = part.integer
     low, high = integer_limits(type_)
@@ -304,14 +304,14 @@ def _holds(type_: Scalar, number: int) -> bool:
 # What a kernel is specialised on
 
 
-def _take_static(taking: Taking, part: Part, value: object) -> Given:
+def _take_static(taking: Taking, part: ArgumentPart, value: object) -> Given:
     parsed = taking.parsed
     parsed.statics.append((part.position, parsed.args[part.position]))
     parsed.key.append(("known", key_of(value)))
     return StaticArgument(value)
 
 
-def _take_followed(taking: Taking, part: Part, value: object) -> Given:
+def _take_followed(taking: Taking, part: ArgumentPart, value: object) -> Given:
     """Add an object in which a launch looks names up."""
     parsed, arg = taking.parsed, taking.parsed.args[part.position]
     parsed.objects.append((part.name, part.position, type(arg)))
@@ -320,12 +320,12 @@ def _take_followed(taking: Taking, part: Part, value: object) -> Given:
     return StaticArgument(value, followed=True)
 
 
-def _refuse_text(taking: Taking, part: Part, text: str) -> NoReturn:
+def _refuse_text(taking: Taking, part: ArgumentPart, text: str) -> NoReturn:
     what = "a number" if part.kind == "float" else "an integer"
     raise taking.refusal(part, f"is {what}, not {brief(text)}.")
 
 
-def _refuse(taking: Taking, part: Part, arg: object) -> NoReturn:
+def _refuse(taking: Taking, part: ArgumentPart, arg: object) -> NoReturn:
     meaning = meaning_of(arg)
     if isinstance(meaning, Refused):
         what = meaning.what[:1].lower() + meaning.what[1:]

@@ -19,7 +19,7 @@ from difftile.launch.array_arguments import (
     first_given,
     meanings_of,
 )
-from difftile.launch.kinds import ArrayArguments, ParsedArguments, Part, Taking
+from difftile.launch.kinds import ArgumentPart, ArrayArguments, ParsedArguments, Taking
 from difftile.launch.open_arguments import (
     Form,
     Members,
@@ -49,14 +49,14 @@ def parse_arguments(
     """
     parsed = ParsedArguments([*args])
     forms: dict[str, Form] = {}
-    parts: list[Part] = []
+    parts: list[ArgumentPart] = []
     for position, ((name, kind), arg) in enumerate(zip(body.kinds.items(), args, strict=True)):
         try:
             forms[name], values = opened(arg, kind)
         except Misfit as misfit:
             raise LaunchError(f"{kernel!r}: '{name}{misfit.path}' {misfit.reason}") from None
         if isinstance(forms[name], Single):
-            parts.append(Part(name, kind, position, nested=False))
+            parts.append(ArgumentPart(name, kind, position, nested=False))
         else:
             first = len(parsed.args)
             parsed.args += values
@@ -71,7 +71,7 @@ def parse_arguments(
     return parsed
 
 
-def _given(taking: Taking, form: Form, parts: Iterator[Part]) -> Given:
+def _given(taking: Taking, form: Form, parts: Iterator[ArgumentPart]) -> Given:
     """Add the next argument, given the parts that are left; return it as the frontend sees it."""
     if isinstance(form, Single):
         return taking.take(next(parts))
@@ -84,21 +84,21 @@ def _given(taking: Taking, form: Form, parts: Iterator[Part]) -> Given:
             return StructOf(tuple(given), methods)
 
 
-def _parts(name: str, form: Form, positions: Iterator[int]) -> Iterator[Part]:
+def _parts(name: str, form: Form, positions: Iterator[int]) -> Iterator[ArgumentPart]:
     """Yield the parts of an argument."""
     match form:
         case Single(kind):
-            yield Part(name, kind, next(positions))
+            yield ArgumentPart(name, kind, next(positions))
         case Numbers(_, shape, component):
             for key in component_names(name, shape):
-                yield Part(key, component, next(positions))
+                yield ArgumentPart(key, component, next(positions))
         case Members(_, members):
             for key, member in members:
                 yield from _parts(f"{name}.{key}", member, positions)
 
 
 def _array_arguments(
-    parsed: ParsedArguments, parts: Sequence[Part], session: Session
+    parsed: ParsedArguments, parts: Sequence[ArgumentPart], session: Session
 ) -> ArrayArguments:
     """Return the fields among the arguments by name, and note which are separate arrays.
 

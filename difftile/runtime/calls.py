@@ -20,7 +20,7 @@ from difftile.runtime.ruled_launch import RuledLaunch
 from difftile.substrate import LOCK, raise_first
 
 
-class Ruled(Protocol):
+class RuledKernel(Protocol):
     """A kernel that may have rules."""
 
     def ruled(
@@ -36,7 +36,7 @@ class Ruled(Protocol):
 
 
 Perform: TypeAlias = Callable[
-    [Ruled, PreparedLaunch, Arguments, Recording, CallArgs, CallKwargs], Any
+    [RuledKernel, PreparedLaunch, Arguments, Recording, CallArgs, CallKwargs], Any
 ]
 """Performs a call, with its launch, the values of its parameters, and its own arguments."""
 
@@ -64,7 +64,7 @@ def _wrapped(first: Perform, wrappers: tuple[Wrapper, ...]) -> Perform:
 
 
 def _run_or_wait(
-    kernel: Ruled,
+    kernel: RuledKernel,
     launch: PreparedLaunch,
     values: Arguments,
     recording: Recording,
@@ -80,7 +80,7 @@ def _run_or_wait(
 
 
 def _run(
-    kernel: Ruled,
+    kernel: RuledKernel,
     launch: PreparedLaunch,
     values: Arguments,
     recording: Recording,
@@ -105,7 +105,7 @@ def _run(
 
 
 def _run_by_rule(
-    kernel: Ruled,
+    kernel: RuledKernel,
     launch: PreparedLaunch,
     values: Arguments,
     recording: Recording,
@@ -124,7 +124,7 @@ def _run_by_rule(
 
 
 def _returning(inner: Perform) -> Perform:
-    def call(kernel: Ruled, launch: PreparedLaunch, values: Arguments, *more: Any) -> Any:
+    def call(kernel: RuledKernel, launch: PreparedLaunch, values: Arguments, *more: Any) -> Any:
         inner(kernel, launch, values, *more)
         return returned(launch, values)
 
@@ -132,7 +132,7 @@ def _returning(inner: Perform) -> Perform:
 
 
 def _reporting(inner: Perform) -> Perform:
-    def call(kernel: Ruled, launch: PreparedLaunch, values: Arguments, *more: Any) -> None:
+    def call(kernel: RuledKernel, launch: PreparedLaunch, values: Arguments, *more: Any) -> None:
         inner(kernel, launch, values, *more)
         raise_first()
         follow_halos(launch, values)
@@ -141,7 +141,7 @@ def _reporting(inner: Perform) -> Perform:
 
 
 def _drawing(inner: Perform) -> Perform:
-    def call(kernel: Ruled, launch: PreparedLaunch, values: Arguments, *more: Any) -> Any:
+    def call(kernel: RuledKernel, launch: PreparedLaunch, values: Arguments, *more: Any) -> Any:
         launch.draw_anew(values)
         return inner(kernel, launch, values, *more)
 
@@ -149,7 +149,7 @@ def _drawing(inner: Perform) -> Perform:
 
 
 def _refreshing(inner: Perform) -> Perform:
-    def call(kernel: Ruled, launch: PreparedLaunch, values: Arguments, *more: Any) -> Any:
+    def call(kernel: RuledKernel, launch: PreparedLaunch, values: Arguments, *more: Any) -> Any:
         for one in launch.derived:
             one.refresh()
         return inner(kernel, launch, values, *more)
@@ -158,7 +158,7 @@ def _refreshing(inner: Perform) -> Perform:
 
 
 def _locking(inner: Perform) -> Perform:
-    def call(kernel: Ruled, launch: PreparedLaunch, values: Arguments, *more: Any) -> Any:
+    def call(kernel: RuledKernel, launch: PreparedLaunch, values: Arguments, *more: Any) -> Any:
         with LOCK:
             return inner(kernel, launch, values, *more)
 
@@ -166,7 +166,7 @@ def _locking(inner: Perform) -> Perform:
 
 
 def _checking(inner: Perform) -> Perform:
-    def call(kernel: Ruled, launch: PreparedLaunch, values: Arguments, *more: Any) -> Any:
+    def call(kernel: RuledKernel, launch: PreparedLaunch, values: Arguments, *more: Any) -> Any:
         launch.check_if_suspect(values)
         return inner(kernel, launch, values, *more)
 

@@ -13,7 +13,7 @@ import pytest
 
 import difftile as dt
 from difftile.interop.operation import ArrayLayout, Operation
-from difftile.interop.plan import Plan, Plans
+from difftile.interop.plan import OperationPlan, Plans
 from difftile.substrate.family import cuda, lent
 from tests.device_arrays import HostDriver, counted, device_arrays
 
@@ -102,20 +102,20 @@ def device(request: pytest.FixtureRequest) -> Generator[int | None]:
         yield None
         return
 
-    def memory_at(address: int, nbytes: int) -> cuda.Memory:
+    def memory_at(address: int, nbytes: int) -> cuda.CudaMemory:
         driver: Any = HostDriver()
-        return cuda.Memory(driver, address, nbytes)
+        return cuda.CudaMemory(driver, address, nbytes)
 
     with device_arrays(), mock.patch.object(lent, "memory_at", memory_at):
         yield 0
 
 
-def plan_of(kernel: Any, device: int | None, size: int = 6) -> Plan:
+def plan_of(kernel: Any, device: int | None, size: int = 6) -> OperationPlan:
     operation = Operation(kernel, ("x",), outputs={"y": "x"})
     return Plans(operation).of((ArrayLayout((size,), np.dtype(np.float32), device),))
 
 
-def pulled(plan: Plan, constants: tuple[Any, ...], x: Any, seed: Any) -> Any:
+def pulled(plan: OperationPlan, constants: tuple[Any, ...], x: Any, seed: Any) -> Any:
     y, bar = np.full_like(x, np.nan), np.full_like(x, np.nan)
     linear = plan.linear((True,))
     kept = linear.forward([x.ctypes.data], [y.ctypes.data], constants, [x])
