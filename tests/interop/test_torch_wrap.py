@@ -728,6 +728,7 @@ def on_cuda() -> Iterator[None]:
 
 @pytest.mark.gpu
 @pytest.mark.usefixtures("on_cuda")
+@pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS")  # in torch's thread for backward
 def test_modules_on_the_gpu() -> None:
     net = network()
     value, grad = torch_rollout(net, 10)
