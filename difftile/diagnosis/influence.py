@@ -10,7 +10,6 @@ from typing import TypeAlias
 from difftile.ad.missing_gradients import NOTHING, Cut, Flow, Passage, follow
 from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.compile.arguments import Arguments, field_at
-from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.storage import Storage
 from difftile.fields.window import Window
@@ -18,7 +17,7 @@ from difftile.ir.nodes import Array, Store
 from difftile.ir.walk import walk
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.opaque import Opaque
-from difftile.recording.steps import HostCopy, HostWrite
+from difftile.recording.write import Write
 from difftile.records import dataclass
 
 
@@ -41,7 +40,7 @@ class ObservedLaunch:
     constant: bool
 
 
-ObservedStep: TypeAlias = ObservedLaunch | HostWrite | HostCopy | Opaque
+ObservedStep: TypeAlias = ObservedLaunch | Write | Opaque
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +123,12 @@ class _Propagation:
                 case ObservedLaunch():
                     number += 1
                     self._launch(step, number)
-                case HostWrite(target, where):
+                case Write(target, where, None):
                     if target.storage in self.flows:
                         self._host_write(target, where, number)
-                case HostCopy(target=target, source=origin):
-                    self._copy(target, origin.base)
+                case Write(target, where, source):
+                    assert source is not None
+                    self._copy(target, source.base, whole=where is None)
                 case Opaque():
                     self._opaque(step)
 
@@ -155,13 +155,13 @@ class _Propagation:
             cut = Cut(None, f"Python overwrites elements of '{name}' {when}")
             self.influence.replaced[cut] = None
 
-    def _copy(self, target: ArrayLike, origin: Field) -> None:
+    def _copy(self, target: Field, origin: Field, *, whole: bool) -> None:
         flow = self.flows.get(origin.storage, NOTHING)
         self.influence.read |= bool(flow) and origin.storage is self._source
         if not target.has_grads:
             flow = flow.cut(Cut(None, "a copy in Python goes into a field without a gradient"))
-        reason = f"a copy in Python overwrites '{self._name(target.base)}'"
-        self._assign(target.base.storage, flow, whole=target.window is None, reason=reason)
+        reason = f"a copy in Python overwrites '{self._name(target)}'"
+        self._assign(target.storage, flow, whole=whole, reason=reason)
 
     def _opaque(self, opaque: Opaque) -> None:
         """Pass an opaque step: everything that it writes depends on everything that it reads."""

@@ -12,7 +12,8 @@ from difftile.fields.storage import Storage
 from difftile.recording.budget import as_text
 from difftile.recording.opaque import Opaque, OpaqueRecord
 from difftile.recording.runs import RunRecord, RunStep
-from difftile.recording.steps import HostCopy, HostWrite, Launch, LaunchRecord, StepRecord, TapeStep
+from difftile.recording.steps import Launch, LaunchRecord, StepRecord, TapeStep
+from difftile.recording.write import Write
 from difftile.records import dataclass
 from difftile.substrate import Buffer
 
@@ -77,13 +78,11 @@ class Trace:
                     self._launch(step, record)
                 case RunStep():
                     self._run(step, record)
-                case HostWrite(target):
-                    row = frozenset((self._row(target),))
-                    self.items.append(Item("write", frozenset(), row))
-                case HostCopy(target=target, source=source):
-                    target_row, source_row = (self._row(f.base) for f in (target, source))
-                    rows = frozenset((source_row,)), frozenset((target_row,))
-                    self.items.append(Item("copy", *rows))
+                case Write(target, source=source):
+                    written = frozenset((self._row(target),))
+                    read = () if source is None else (self._row(source.base),)
+                    kind = "write" if source is None else "copy"
+                    self.items.append(Item(kind, frozenset(read), written))
                 case Opaque():
                     self._opaque(step, record.kept if isinstance(record, OpaqueRecord) else {})
                 case _:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from difftile.diagnosis.diagnosis import Diagnosis
 from difftile.recording.opaque import Opaque, OpaqueRecord
 from difftile.recording.replay import Replay
-from difftile.recording.steps import HostCopy, HostWrite, Launch, LaunchRecord, StepRecord, TapeStep
+from difftile.recording.steps import Launch, LaunchRecord, StepRecord, TapeStep
+from difftile.recording.write import Write
 
 
 class DiagnosisObserver:
@@ -26,10 +27,8 @@ class DiagnosisObserver:
             case Opaque():
                 contents = diagnosis.before_opaque(step)
                 return lambda: diagnosis.after_opaque(step, contents)
-            case HostWrite(field, where):
-                diagnosis.steps.append(HostWrite(field, where))
-            case HostCopy():
-                diagnosis.steps.append(step)
+            case Write(field, where, source):
+                diagnosis.steps.append(Write(field, where, source))
             case _:
                 raise NotImplementedError(step)
         return None

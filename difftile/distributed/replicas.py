@@ -57,7 +57,8 @@ def broadcast(fields: Given, root: int = 0) -> None:
         values = field.buffer.read()
         broadcast_array(values, rank, f"the broadcast of '{name}'")
         if current().rank != rank:
-            field.before_write(None, None).write(values)
+            field.before_write()
+            field.put(None, values)
 
 
 @boundary

@@ -5,7 +5,6 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
@@ -178,23 +177,10 @@ class Field(HostAccess, Values["Field"]):
     def fill_at_once(self, value: npt.ArrayLike) -> None:
         """Set every element to one value, by no launch."""
         wanted = shape_of(self.element) if as_array(value).ndim else ()
-        element = self._constants(value, wanted)
-        buffer = self.before_write(None, element)
-        if element.ndim == 0:
-            buffer.fill(element.item())
-        else:
-            buffer.write(np.broadcast_to(element, (*self.shape, *element.shape)))
+        self.overwrite(None, self._constants(value, wanted))
 
-    def _set(self, values: npt.NDArray[Any], *, constant: bool) -> None:
-        self.before_write(None, values if constant else None).write(values)
-
-    def write_from(self, other: FieldElements) -> None:
-        """Copy a field that fits, without a record on the tape."""
-        if isinstance(other, Field):
-            source = other.buffer
-            self.fresh_if_pinned(keep=False).copy_from(source)
-        else:
-            super().write_from(other)
+    def _set(self, values: npt.NDArray[Any] | FieldElements) -> None:
+        self.overwrite(None, values)
 
     def __getitem__(self, index: Any) -> Any:
         try:
@@ -233,7 +219,7 @@ class Field(HostAccess, Values["Field"]):
             if not where and filled_by_launch(self, value):
                 return
             array = self._constants(value, shape_of(self.element))
-            self.before_write(where, array).write_at(where, array)
+            self.overwrite(where, array)
         except Exception as error:
             shorten(error)
             raise

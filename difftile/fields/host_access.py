@@ -30,8 +30,8 @@ class HostAccess(AsNumbers, FieldArithmetic):
     __slots__ = ()
 
     @abstractmethod
-    def _set(self, values: npt.NDArray[Any], *, constant: bool) -> None:
-        """Set every element; constants are told to an open tape."""
+    def _set(self, values: npt.NDArray[Any] | FieldElements) -> None:
+        """Set every element to constants, or copy a field or part that fits."""
 
     def copy(self) -> AnyField:
         """Return a field with memory of its own: the contents, and a gradient of zeros."""
@@ -87,7 +87,7 @@ class HostAccess(AsNumbers, FieldArithmetic):
             self.copy_from(field)
             return
         array = self._constants(values, (*self.shape, *shape_of(self.element)))
-        self._set(array, constant=True)
+        self._set(array)
 
     def add_numpy(self, values: npt.ArrayLike) -> None:
         """Add an array to the contents; an element that a view repeats takes all that is its own.
@@ -120,7 +120,7 @@ class HostAccess(AsNumbers, FieldArithmetic):
         inner = shape_of(self.element)
         given = self._constants(value, inner if as_array(value).ndim else ())
         spread = given if given.ndim else np.broadcast_to(given, inner)
-        self._set(np.broadcast_to(spread, (*self.shape, *inner)), constant=True)
+        self._set(np.broadcast_to(spread, (*self.shape, *inner)))
 
     def clear(self) -> None:
         """Set everything to zero."""
@@ -148,16 +148,7 @@ class HostAccess(AsNumbers, FieldArithmetic):
         if PENDING.loop is not None and PENDING.loop.copy(self, other):
             return
         note_read(other.base)
-        tape = note_write(self.base).recorder
-        if tape is not None:
-            tape.host_copy(self, other)
-        self.write_from(other)
-
-    def write_from(self, other: FieldElements) -> None:
-        """Copy a field that fits, without a record on the tape."""
-        base, window = other.base, other.window
-        values = base.buffer.read() if window is None else window.of(base.buffer.array()).copy()
-        self._set(values, constant=False)
+        self._set(other)
 
     def _constants(self, values: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
         if isinstance(values, FieldElements):

@@ -41,18 +41,16 @@ class Recorder:
         """Hear that Python reads a field; return the read if what it gives may vary."""
         return None
 
-    def host_write(self, field: AnyField, where: Where, values: HostArray) -> bool:
-        """Record that Python is about to write constants.
+    def write(self, field: AnyField, where: Where, given: HostArray | AnyField) -> None:
+        """Write what Python gives to a field, and record it.
 
-        For a whole field, one element of `values` stands for all.
-
-        Returns:
-            Whether the write may happen in the field's memory, although records need its contents.
+        Args:
+            field: The field.
+            where: The element or the part; None stands for all.
+            given: Constants, of which one element stands for all of a whole field; or the field or
+                part that is copied.
         """
-        return False
-
-    def host_copy(self, target: AnyField, source: AnyField) -> None:
-        """Record that Python is about to copy one field, or part of one, into another."""
+        field.put(where, given)
 
     def host_add(self, target: AnyField, values: HostArray) -> None:
         """Hear that Python is about to add constants to a field, or part of one.

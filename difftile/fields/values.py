@@ -7,14 +7,17 @@ import weakref
 from abc import abstractmethod
 from typing import Any, Generic, TypeVar, cast
 
+import numpy as np
+
 from difftile.diagnostics import FieldError, brief
 from difftile.fields.elements import FieldElements, WholeElements, check_is_field
 from difftile.fields.exchange import HostArray, as_view_shape
 from difftile.fields.gradient_changes import GRADIENTS
 from difftile.fields.pending import run_pending
-from difftile.fields.recording import Where, note_write
+from difftile.fields.recording import Recorder, Where, note_write
 from difftile.fields.storage import Storage, allocate
-from difftile.ir.types import Type, field_type, is_float
+from difftile.fields.window import Window
+from difftile.ir.types import Type, field_type, is_float, shape_of
 from difftile.substrate import LOCK, Buffer, current_session
 from difftile.tracebacks import boundaries
 
@@ -124,12 +127,25 @@ class Values(WholeElements, Generic[_F]):
 
     # Writing
 
-    def before_write(self, where: Where, constants: HostArray | None) -> Buffer:
-        """Tell an open tape and make the memory writable.
+    def overwrite(self, where: Where, given: HostArray | FieldElements) -> None:
+        """Write what Python gives, by way of the open tape if there is one.
 
         Args:
-            where: The element or the part that is to be written; None stands for all.
-            constants: What is written; None where it is no constant, and the tape knows of it.
+            where: The element or the part; None stands for all.
+            given: Constants, of which one element stands for all of a whole field; or the field or
+                part that is copied.
+
+        Raises:
+            FieldError: The memory belongs to others, and is read-only.
+        """
+        recorder = self.before_write()
+        if recorder is None:
+            self.put(where, given)
+        else:
+            recorder.write(self, where, given)
+
+    def before_write(self) -> Recorder | None:
+        """Check that Python may write the field now, and return who has to record it.
 
         Raises:
             FieldError: The memory belongs to others, and is read-only.
@@ -139,10 +155,35 @@ class Values(WholeElements, Generic[_F]):
                 f"{self!r} is over memory of others that is read-only, and is not written. "
                 "Copy it first: x = dt.from_dlpack(array, copy=True)."
             )
-        tape = note_write(self).recorder
-        if tape is not None and constants is not None and tape.host_write(self, where, constants):
-            return self.buffer
-        return self.fresh_if_pinned(keep=where is not None)
+        return note_write(self).recorder
+
+    def put(
+        self, where: Where, given: HostArray | FieldElements, *, in_place: bool = False
+    ) -> None:
+        """Write as `overwrite` does, without a record.
+
+        Args:
+            where: The element or the part; None stands for all.
+            given: What is written.
+            in_place: Whether to write into memory whose contents a tape needs, and has saved.
+        """
+        if not isinstance(given, np.ndarray):
+            source, window = given.base.buffer, given.window
+            if where is None and window is None:
+                self.fresh_if_pinned(keep=False).copy_from(source)
+                return
+            given = source.read() if window is None else window.of(source.array()).copy()
+        buffer = self.buffer if in_place else self.fresh_if_pinned(keep=where is not None)
+        if isinstance(where, Window):
+            where.assign(buffer, given)
+        elif where is not None:
+            buffer.write_at(where, given)
+        elif given.ndim == 0:
+            buffer.fill(given.item())
+        else:
+            inner = shape_of(self.element)
+            one = given.ndim == len(inner) and bool(self.shape)
+            buffer.write(np.broadcast_to(given, (*self.shape, *inner)) if one else given)
 
     # Gradients
 

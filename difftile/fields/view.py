@@ -91,13 +91,12 @@ class View(HostAccess):
         note_read(self.field)
         return as_read(self.field, self.window, self.window.of(self.field.buffer.array()).copy())
 
-    def _set(self, values: npt.NDArray[Any], *, constant: bool) -> None:
+    def _set(self, values: npt.NDArray[Any] | FieldElements) -> None:
         if self.window.repeats:
             raise FieldError(
                 f"{self!r} repeats elements of the field, and is not written. Write to the field."
             )
-        buffer = self.field.before_write(self.window, values if constant else None)
-        self.window.assign(buffer, values)
+        self.field.overwrite(self.window, values)
 
     def __getitem__(self, index: Any) -> Any:
         if picks_component(self, index):

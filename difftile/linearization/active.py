@@ -12,8 +12,9 @@ from difftile.frontend.lower import as_written
 from difftile.ir.types import is_float
 from difftile.recording.gradient_cuts import warn_of_array
 from difftile.recording.opaque import Opaque, Use
-from difftile.recording.steps import HostCopy, HostStep, HostWrite, Launch, TapeStep
+from difftile.recording.steps import Launch, TapeStep
 from difftile.recording.work_fields import zeros_of
+from difftile.recording.write import Write
 from difftile.records import dataclass
 from difftile.user_line import UserLine
 
@@ -56,17 +57,17 @@ class Active:
         self.storages |= {field_at(values, k).storage for k in code.writes if grads[k]}
         return grads
 
-    def wrote(self, step: HostStep) -> HostStep | None:
+    def wrote(self, step: Write) -> Write | None:
         """Return how a write from Python changes derivatives; add the memory that varies after it.
 
         Returns:
             A copy of a field that varies, else a write of constants into one that varies.
         """
-        if isinstance(step, HostCopy) and step.source.base in self:
+        if step.source is not None and step.source.base in self:
             self.storages.add(step.field.storage)
-            return step
+            return Write(step.field, step.where, step.source)
         varied = step.field.storage in self.storages
-        return HostWrite(step.field, step.where) if varied else None
+        return Write(step.field, step.where) if varied else None
 
     def follow(self, step: TapeStep) -> None:
         """Add the memory that varies after a step, and remove memory that is now constant."""
@@ -76,9 +77,9 @@ class Active:
             case Opaque(uses=uses):
                 if any(use.reads and use.field in self for use in uses):
                     self.storages |= {use.field.storage for use in uses if use.writes}
-            case HostWrite(field=field, where=None):
+            case Write(field=field, where=None, source=None):
                 self.storages.discard(field.storage)
-            case HostStep():
+            case Write():
                 self.wrote(step)
             case _:
                 raise NotImplementedError(step)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import repeat
 
 import numpy as np
 
 from difftile.compile.stage import Batched
-from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, make
 from difftile.fields.recording import Where
 from difftile.fields.storage import Storage
-from difftile.fields.window import Window
 from difftile.ir.derived import Bar, Logged, Role
 from difftile.ir.nodes import Array
 from difftile.launch.binding import Binding, Environment, Fixed, Slot, Temporary
@@ -22,6 +21,7 @@ from difftile.recording.replay import AdjointEnvironment
 from difftile.recording.replayed_fields import reverse_opaque
 from difftile.recording.runs import RunRecord
 from difftile.recording.steps import LaunchRecord
+from difftile.recording.write import setting
 from difftile.substrate import Buffer
 
 
@@ -100,51 +100,25 @@ class Directions:
 
         lanes.buffer.change(put)
 
-    def passes(self, source: ArrayLike) -> bool:
-        """Tell that all fields have gradients here."""
-        return True
+    def arrays(self, field: Field) -> list[HostArray]:
+        """Return the gradients of a field as arrays, one for each direction, to read them."""
+        return _each(self.gradient(field).buffer.array())
 
-    def read(self, field: Field, window: Window | None) -> HostArray:
-        """Return a copy of the gradients of a field or of a part of one."""
-        lanes = self.gradient(field).buffer.array()
-        return np.array([lane if window is None else window.of(lane) for lane in lanes])
+    def change(self, field: Field, change: Callable[[HostArray], None]) -> None:
+        """Let a function change the gradients of a field, one direction after the other."""
 
-    def take(self, field: Field, where: Where) -> HostArray:
-        """Return the gradients of a field, a part or an element, and leave zero there."""
-        taken: list[HostArray] = []
-
-        def take(lanes: HostArray) -> None:
+        def each(lanes: HostArray) -> None:
             for lane in _each(lanes):
-                if isinstance(where, Window):
-                    part = where.of(lane)
-                    taken.append(np.array(part))
-                    part[...] = 0.0
-                else:
-                    taken.append(np.array(lane[where or ...]))
-                    lane[where or ...] = 0.0
+                change(lane)
 
-        self.gradient(field).buffer.change(take)
-        return np.array(taken)
+        self.gradient(field).buffer.change(each)
 
     def drop(self, field: Field, where: Where) -> None:
         """Set the gradients of a field, a part or an element to zero."""
-        self.take(field, where)
-
-    def add(self, field: Field, window: Window | None, values: HostArray) -> None:
-        """Add to the gradients of a field or of a part of one."""
-
-        def add(lanes: HostArray) -> None:
-            for lane, added in zip(_each(lanes), values, strict=True):
-                if window is None:
-                    np.add(lane, added, out=lane)
-                else:
-                    window.add(lane, added)
-
-        self.gradient(field).buffer.change(add)
-
-    def move(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Move the gradients of a copy to the copied field, to which they are added."""
-        self.add(source.base, source.window, self.take(target.base, target.window))
+        if where:
+            self.change(field, setting(where, repeat(0.0)))
+        else:
+            self.gradient(field).buffer.fill(0.0)
 
 
 def _each(lanes: HostArray) -> list[HostArray]:

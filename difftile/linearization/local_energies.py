@@ -25,8 +25,9 @@ from difftile.ir.types import Type, is_float
 from difftile.launch.binding import Binding, Environment, Fixed, Kept, Slot
 from difftile.linearization.varying_reads import VaryingReads
 from difftile.recording.opaque import Opaque
-from difftile.recording.steps import HostCopy, HostStep, Launch, TapeStep
+from difftile.recording.steps import Launch, TapeStep
 from difftile.recording.work_fields import add_to, zeros_of
+from difftile.recording.write import Write
 from difftile.records import dataclass
 from difftile.substrate import Buffer, keep, unpin
 
@@ -116,15 +117,16 @@ class LocalEnergies(VaryingReads):
         return storage in self.active.storages
 
     def record(self, step: TapeStep) -> object:
-        """Run a step, unless Python itself is about to write, and remember it."""
+        """Run a step and remember it."""
         match step:
             case Launch():
                 self._launch(step)
                 return None
             case Opaque():
                 return self._opaque(step)
-            case HostStep():
+            case Write():
                 self._host(step)
+                step.run(None)
                 return None
             case _:
                 raise NotImplementedError(step)
@@ -197,9 +199,9 @@ class LocalEnergies(VaryingReads):
         self._check_unchanged(use.field.storage for use in step.uses if use.writes)
         return step.run(None)
 
-    def _host(self, step: HostStep) -> None:
+    def _host(self, step: Write) -> None:
         self._check_unchanged((step.field.storage,))
-        if isinstance(step, HostCopy) and step.source.base in self.active:
+        if step.source is not None and step.source.base in self.active:
             source, target = step.source, step.field
             of_field = source.base.storage is self._wrt.storage
             if of_field or not isinstance(source, Field) or step.where is not None:

@@ -79,7 +79,6 @@ class Pullback(StepRecorder):
 
     def record(self, step: TapeStep) -> object:
         """Run a step and remember it."""
-        step = step.lasting()
         if isinstance(step, Launch) and any(one.storage.is_array for one in step.writes):
             self._arrays[len(self.steps)] = user_line()
         result = self._run.first(step, 0)

@@ -46,9 +46,10 @@ from difftile.recording.opaque import Opaque, OpaqueRecord, OpaqueStep
 from difftile.recording.replay import Replay
 from difftile.recording.runs import MOST_OF_A_PART, RunStep, fused_step
 from difftile.recording.seeds import Seed, add_seed
-from difftile.recording.steps import HostStep, Launch, LaunchRecord, StepRecord, TapeStep
+from difftile.recording.steps import Launch, LaunchRecord, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
 from difftile.recording.work_fields import copied
+from difftile.recording.write import Write, adding
 from difftile.records import dataclass
 from difftile.substrate import silence
 
@@ -147,7 +148,7 @@ class Sweep(VaryingReads):
         for memory, each in zip(bars, seeds, strict=False):
             for output, seed in each.items():
                 if isinstance(memory, Directions):
-                    memory.add(output.base, output.window, np.asarray(seed))
+                    memory.change(output.base, adding(output.window, np.asarray(seed)))
                 else:
                     add_seed(memory.gradient(output.base), output, seed)
         for record in reversed(self.records):
@@ -193,14 +194,14 @@ class Sweep(VaryingReads):
                         self._launch(step, constant=constant)
                     case Opaque():
                         self._opaque(step)
-                    case HostStep():
+                    case Write():
                         stretch.again(step)
                         self._wrote(step)
                     case _:
                         raise NotImplementedError(step)
 
     def record(self, step: TapeStep) -> object:
-        """Run a step with derivatives, unless Python itself is about to write."""
+        """Run a step with derivatives."""
         match step:
             case RunStep():
                 for part in step.parts(MOST_OF_A_PART, fused=True):
@@ -212,7 +213,8 @@ class Sweep(VaryingReads):
                     warn_of_arrays(step, self.active)
             case Opaque():
                 return self._opaque(step)
-            case HostStep():
+            case Write():
+                step.run(None)
                 self._wrote(step)
             case _:
                 raise NotImplementedError(step)
@@ -308,7 +310,7 @@ class Sweep(VaryingReads):
         finally:
             record.release()
 
-    def _wrote(self, step: HostStep) -> None:
+    def _wrote(self, step: Write) -> None:
         """Pass derivatives through a write from Python."""
         self.touched |= {one.storage for one in step.fields}
         passed = self.active.wrote(step)

@@ -203,7 +203,8 @@ class Shards:
             parameters,
         )
         for one, values in zip(parameters, arrays, strict=True):
-            one.field.before_write(None, None).write(values)
+            one.field.before_write()
+            one.field.put(None, values)
 
     # State
 

@@ -6,6 +6,8 @@ from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.compile.arguments import Arguments, field_at
 from difftile.diagnostics import GradientCut, Label, Span, render
 from difftile.fields.array_like import ArrayLike
+from difftile.fields.field import Field
+from difftile.fields.recording import Where
 from difftile.fields.storage import Storage
 from difftile.ir.types import is_float
 from difftile.recording.opaque import Opaque
@@ -52,14 +54,14 @@ class Cuts:
             if field_at(values, k).storage in held:
                 self._warn(field_at(values, k).storage, plan.code.params[k].name)
 
-    def copied(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Note that Python copied a field into another."""
+    def copied(self, target: Field, where: Where, source: ArrayLike) -> None:
+        """Note that Python copied a field into another, or into a part of one."""
         if target.has_grads:
             self._warn(source.base.storage, "source")
         elif source.has_grads or source.base.storage in self.held:
-            self._hold(target.base.storage, ("", None))
-        elif target.window is None:
-            self.overwritten(target.base.storage)
+            self._hold(target.storage, ("", None))
+        elif where is None:
+            self.overwritten(target.storage)
 
     def used(self, storage: Storage, name: str) -> None:
         """Note that Python computes with what it has read from a field without gradient."""

@@ -14,7 +14,8 @@ from difftile.recording.budget import LOG_BYTES
 from difftile.recording.limited_history import LimitedHistory
 from difftile.recording.runs import MOST_OF_A_PART, RunStep
 from difftile.recording.snapshots import kept_bytes
-from difftile.recording.steps import HostWrite, Launch, StepRecord, TapeStep, record_stage
+from difftile.recording.steps import Launch, StepRecord, TapeStep, record_stage
+from difftile.recording.write import Write
 from difftile.substrate import Buffer
 
 
@@ -24,10 +25,7 @@ class History(Protocol):
     recomputed: int
 
     def record(self, step: TapeStep) -> object:
-        """Run a step and remember it; return the result of an opaque step.
-
-        A write from Python is going to happen: return whether memory that records need may take it.
-        """
+        """Run a step and remember it; return the result of an opaque step."""
         ...
 
     def backwards(self, *, keep: bool) -> Generator[StepRecord]:
@@ -76,13 +74,9 @@ class FullHistory:
         )
 
     def record(self, step: TapeStep) -> object:
-        """Run a step and record it; of a write, tell whether it may happen in kept memory."""
+        """Run a step and record it."""
         if self._region is not None:
             return self._region.record(step)
-        if isinstance(step, RunStep):
-            for part in step.parts(MOST_OF_A_PART, fused=True):
-                self._add(part) if isinstance(part, RunStep) else self.record(part)
-            return None
         if isinstance(step, Launch):
             for plan in step.plans:
                 record, patches = record_stage(plan, step, may_patch=self._may_patch, packing=True)
@@ -94,14 +88,17 @@ class FullHistory:
                     # In reverse, patches restore the values that the adjoint reads.
                     self.entries += [patch for k, patch in patches.items() if k in plan.reads]
             return None
-        patch = None
-        if isinstance(step, HostWrite):
-            step = HostWrite(step.field, step.where)
-            patch = self._patch(step.field, step.where)
+        if isinstance(step, Write):
+            patch = None if step.source is not None else self._patch(step.field, step.where)
             if patch is not None:
                 self.entries.append(patch)
-        result = self._add(step)
-        return result if patch is None else True
+                step.in_place = True
+            return self._add(step)
+        if isinstance(step, RunStep):
+            for part in step.parts(MOST_OF_A_PART, fused=True):
+                self._add(part) if isinstance(part, RunStep) else self.record(part)
+            return None
+        return self._add(step)
 
     def _add(self, step: TapeStep) -> object:
         """Run a step and add its records."""

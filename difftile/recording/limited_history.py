@@ -89,8 +89,7 @@ class LimitedHistory:
     # Recording
 
     def record(self, step: TapeStep) -> object:
-        """Run a step and remember it; Python may write in other memory only."""
-        step = step.lasting()
+        """Run a step and remember it."""
         if self._pool is None:
             self._pool = current_session().pool
             self._known = 0, self._pool.entered

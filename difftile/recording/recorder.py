@@ -1,10 +1,12 @@
-"""The dispatcher of the four events of a recorder: each becomes a step."""
+"""The dispatcher of the three events of a recorder: launches, writes and opaque steps."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
 
 from difftile.compile.adjoint_plan import AdjointPlan, make_plans
 from difftile.compile.arguments import Arguments
@@ -16,22 +18,18 @@ from difftile.fields.recording import RECORDING, Recorder, Where
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.opaque import Opaque, OpaqueStep
 from difftile.recording.shared_fields import SharedFields
-from difftile.recording.steps import HostCopy, HostWrite, Launch, TapeStep
+from difftile.recording.steps import Launch, TapeStep
+from difftile.recording.write import Write
 
 
 class StepRecorder(Recorder, ABC):
-    """A recorder that turns launches, host writes, host copies and opaque steps into steps."""
+    """A recorder that turns launches, writes from Python and opaque steps into steps."""
 
     _shared: SharedFields | None = None
 
     @abstractmethod
     def record(self, step: TapeStep) -> object:
-        """Record a step, and run it unless Python itself is about to write.
-
-        Returns:
-            The result of an opaque step; of a write, whether it may happen in the field's memory
-            although records need the contents.
-        """
+        """Run a step and record it; return the result of an opaque step."""
 
     def plans(self, launch: PreparedLaunch) -> list[AdjointPlan]:
         """Return how the stages of a launch are recorded: by default without derivatives."""
@@ -41,29 +39,22 @@ class StepRecorder(Recorder, ABC):
         """Run a kernel and record it."""
         self._record(Launch(launch, values, self.plans(launch)))
 
-    def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
-        """Record a write from Python that is about to happen."""
-        if where is not None:
-            self.look_at((field,))
-        stays = bool(self.record(HostWrite(field, where, values)))
-        if self._shared:
-            self._shared.about_to_write(field, where, values)
-        return stays
-
-    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Record a copy from Python that is about to happen; a constant one as a write."""
-        if RECORDING.get().constant:
-            self.host_write(target.base, target.window, source.to_numpy())
+    def write(self, field: Field, where: Where, given: HostArray | ArrayLike) -> None:
+        """Write what Python gives, and record it."""
+        if isinstance(given, np.ndarray):
+            step = Write(field, where, None, given)
+        elif RECORDING.get().constant:
+            step = Write(field, where, None, given.to_numpy())
         else:
-            self.copied(target, source)
-
-    def copied(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Record a copy that is not constant and is about to happen."""
-        whole = () if target.window is None else (target.base,)
-        self.look_at((*whole, source.base))
-        self.record(HostCopy(target, source))
+            step = Write(field, where, given)
+            self.look_at(step.reads)
+        if where is not None:  # it leaves contents
+            self.look_at((field,))
         if self._shared:
-            self._shared.about_to_copy(target, source)
+            self._shared.writes((field,))
+        self.record(step)
+        if self._shared:
+            self._shared.used((field,))
 
     def opaque(self, step: OpaqueStep) -> Any:
         """Run and record an opaque step; return its result."""

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from difftile.compile.adjoint_plan import AdjointPlan
-from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, make_like
 from difftile.fields.gradient_changes import GradientGuard
 from difftile.fields.recording import Where
 from difftile.fields.storage import Storage
-from difftile.fields.window import Window
 from difftile.ir.derived import After, Before
 from difftile.ir.nodes import Array
 from difftile.ir.types import shape_of
@@ -28,7 +26,7 @@ from difftile.recording.replayed_fields import reverse_opaque
 from difftile.recording.runs import RunRecord
 from difftile.recording.steps import LaunchRecord, StepRecord
 from difftile.recording.windows import reverse_in_windows
-from difftile.recording.work_fields import add_to, copied
+from difftile.recording.work_fields import copied
 from difftile.substrate import apart
 
 
@@ -170,23 +168,13 @@ class Replay:
             if not opaque.flows or not opaque.step.reverse_in_place(record, self.gradient):
                 reverse_opaque(record, self.gradient)
 
-    def passes(self, source: ArrayLike) -> bool:
-        """Tell whether the gradient of a copy passes to the copied field."""
-        return self.private or source.has_grads
+    def arrays(self, field: Field) -> tuple[HostArray]:
+        """Return the gradient of a field as an array, to read it."""
+        return (self.gradient(field).buffer.array(),)
 
-    def read(self, field: Field, window: Window | None) -> HostArray:
-        """Return a copy of the gradient of a field or of a part of one."""
-        buffer = self.gradient(field).buffer
-        return buffer.read() if window is None else window.of(buffer.array()).copy()
-
-    def take(self, field: Field, where: Where) -> HostArray:
-        """Return the gradient of a field, a part or an element, and set it to zero."""
-        if isinstance(where, tuple):
-            taken = np.array(self.gradient(field).buffer.read_at(where))
-        else:
-            taken = self.read(field, where)
-        self.drop(field, where)
-        return taken
+    def change(self, field: Field, change: Callable[[HostArray], None]) -> None:
+        """Let a function change the gradient of a field, given as an array."""
+        self.gradient(field).buffer.change(change)
 
     def drop(self, field: Field, where: Where) -> None:
         """Set the gradient of a field, a part or an element to zero."""
@@ -197,21 +185,6 @@ class Replay:
             buffer.write_at(where, np.zeros(shape_of(field.element)))
         else:
             where.assign(buffer, 0.0)
-
-    def add(self, field: Field, window: Window | None, values: HostArray) -> None:
-        """Add to the gradient of a field or of a part of one."""
-        add_to(self.gradient(field), values, window)
-
-    def move(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Move the gradient of a copy to the copied field, to which it is added."""
-        one, other = target.base, source.base
-        whole = target.window is None and source.window is None and one.shape == other.shape
-        if whole and one.element == other.element:
-            gradient = self.gradient(one).buffer
-            self.gradient(other).buffer.add(gradient)
-            gradient.fill(0.0)
-        else:
-            self.add(other, source.window, self.take(one, target.window))
 
     def arguments(self, record: LaunchRecord) -> list[Any]:
         """Return the arguments of an adjoint, with None for its scratch memory."""

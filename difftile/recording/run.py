@@ -36,17 +36,15 @@ class Run:
         self.records = None
 
     def first(self, step: TapeStep, position: int) -> object:
-        """Run a step of the user's program, or prepare for its write; return the step's result."""
-        return self._run(step, position, lambda records: step.run(records, repeats=True))
+        """Run a step of the user's program; return its result."""
+        return self._run(step, position)
 
     def again(self, step: TapeStep, position: int) -> None:
         """Run a step once more."""
         with silence():
-            self._run(step, position, step.run_again)
+            self._run(step, position)
 
-    def _run(
-        self, step: TapeStep, position: int, run: Callable[[list[StepRecord] | None], object]
-    ) -> object:
+    def _run(self, step: TapeStep, position: int) -> object:
         self.make_room(
             lambda: (
                 step.growth(self._leaving, recording=self.records is not None) + self._copies(step)
@@ -58,7 +56,7 @@ class Run:
         known = step.saved_nbytes
         records = self.started = list[StepRecord]()
         try:
-            return run(None if self.records is None else records)
+            return step.run(None if self.records is None else records, repeats=True)
         finally:
             if records and step.saved_nbytes > known:  # only now is the size known
                 self.make_room(lambda: step.saved_nbytes)

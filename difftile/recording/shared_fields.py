@@ -9,12 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from difftile.diagnostics import TapeError
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
-from difftile.fields.recording import Where
 from difftile.fields.storage import Storage
-from difftile.recording.steps import HostWrite
 from difftile.substrate import Buffer, keep, unpin
 
 
@@ -89,29 +85,6 @@ class SharedFields:
             if held is not None:
                 self._held[storage] = keep(storage)
                 unpin(held)
-
-    def about_to_write(self, field: Field, where: Where, values: HostArray) -> None:
-        """Keep the contents that a field will have after a write that Python is about to do."""
-        self.writes((field,))
-        held = self._held.get(field.storage)
-        if held is None:
-            return
-        fresh = held.empty_like()
-        fresh.copy_from(held)
-        stand = Field(field.element, held.shape, Storage(fresh))
-        HostWrite(stand.under(field.shape), where, values).run_again(None)
-        fresh.pins += 1
-        self._held[field.storage] = field.storage.memory.contents.copy = fresh
-        unpin(held)
-
-    def about_to_copy(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Keep the contents that a field will have after a copy that is about to happen."""
-        if target.base.storage in self._held:
-            base, window = source.base, source.window
-            values = base.buffer.array()
-            self.about_to_write(
-                target.base, target.window, values if window is None else window.of(values)
-            )
 
 
 def _taken_for_two(one: Storage, other: Storage) -> TapeError:

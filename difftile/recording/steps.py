@@ -1,4 +1,4 @@
-"""Steps of a run (launches, writes and copies from Python), and the records that reverse them."""
+"""Steps of a run, the records that reverse them, and launches as steps."""
 
 from __future__ import annotations
 
@@ -6,18 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
 from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.compile.arguments import Arguments, field_at
-from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
-from difftile.fields.number_field import NumberField
 from difftile.fields.recording import AccessObserver, Where
 from difftile.fields.storage import Storage
-from difftile.fields.window import Window
-from difftile.ir.types import shape_of
 from difftile.launch.patch import Patch
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.varying_writes import varying_writes
@@ -32,28 +26,20 @@ if TYPE_CHECKING:
 class Derivatives(Protocol):
     """The gradients or tangents of fields, of each field one or several at once."""
 
-    def passes(self, source: ArrayLike) -> bool:
-        """Tell whether a copied field has gradients here."""
+    def gradient(self, field: Field) -> Field:
+        """Return the derivatives of a field; an axis in front stands for several."""
         ...
 
-    def read(self, field: Field, window: Window | None) -> HostArray:
-        """Return a copy of the derivatives of a field or of a part of one."""
+    def arrays(self, field: Field) -> Iterable[HostArray]:
+        """Return the derivatives of a field as arrays, to read them."""
         ...
 
-    def take(self, field: Field, where: Where) -> HostArray:
-        """Return the derivatives of a field, a part or an element, and set them to zero."""
+    def change(self, field: Field, change: Callable[[HostArray], None]) -> None:
+        """Let a function change the derivatives of a field, given as arrays."""
         ...
 
     def drop(self, field: Field, where: Where) -> None:
         """Set the derivatives of a field, a part or an element to zero."""
-        ...
-
-    def add(self, field: Field, window: Window | None, values: HostArray) -> None:
-        """Add to the derivatives of a field or of a part of one."""
-        ...
-
-    def move(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Move the derivatives of a copy to the copied field, to which they are added."""
         ...
 
     def launch(self, record: LaunchRecord) -> None:
@@ -70,7 +56,7 @@ class Derivatives(Protocol):
 
 
 class TapeStep(ABC):
-    """A launch, a write or copy from Python, or an opaque step, which can run again."""
+    """A launch, a write from Python, or an opaque step, which can run again."""
 
     __slots__ = ()
 
@@ -131,8 +117,6 @@ class TapeStep(ABC):
     def run(self, records: list[StepRecord] | None, *, repeats: bool = False) -> object:
         """Run the step and add its records, if there is a list for them.
 
-        Python writes after the step has run, which only adds a record then.
-
         Args:
             records: The records.
             repeats: Whether the step may run again, and has to lead to the same results.
@@ -141,20 +125,12 @@ class TapeStep(ABC):
             The result of an opaque step.
         """
 
-    def run_again(self, records: list[StepRecord] | None) -> None:
-        """Run the step as before."""
-        self.run(records, repeats=True)
-
     def passes_to(self, outputs: Collection[Storage]) -> bool:
         """Tell whether values are written to an output that vary smoothly with graded fields.
 
         The output may still be constant, as these fields may hold constants.
         """
         return False
-
-    def lasting(self) -> TapeStep:
-        """Return the step as it can be kept after the event."""
-        return self
 
     def observe(self, observer: AccessObserver) -> None:
         """Tell an observer of the fields that the step reads and writes."""
@@ -394,123 +370,3 @@ def record_stage(
     for k in plan.reads_after:
         kept.append(keep(fields[k].storage, packing=packing))
     return LaunchRecord(plan, launch, kept, packing), patches
-
-
-@dataclass(slots=True, eq=False)
-class HostStep(TapeStep, StepRecord):
-    """A write or a copy from Python, which is its own record: its reverse needs no old values.
-
-    Args:
-        field: The written field.
-        where: The written element or part.
-    """
-
-    field: Field
-    where: Where
-
-    @property
-    def step(self) -> HostStep:
-        """The step itself."""
-        return self
-
-    @property
-    def writes(self) -> list[Field]:
-        """The written field."""
-        return [self.field]
-
-    @property
-    def hidden(self) -> Collection[Field]:
-        """The fields that hold numbers of Python."""
-        return [one for one in self.fields if isinstance(one, NumberField)]
-
-    def accesses(self) -> Iterator[tuple[Field, bool]]:
-        """Yield the read fields and the written one."""
-        for field in self.reads:
-            yield field, False
-        yield self.field, self.where is None
-
-    def growth(self, leaving: Callable[[Storage], int], *, recording: bool) -> int:
-        """Return the bytes of the buffer that the field leaves."""
-        return leaving(self.field.storage)
-
-    def run(self, records: list[StepRecord] | None, *, repeats: bool = False) -> None:
-        """Add the step as its own record: Python is about to write."""
-        if records is not None and self.field.has_grads:
-            records.append(self)
-
-    def push(self, tangents: Derivatives) -> None:
-        """Change tangents as the write changes values: of constants as in reverse."""
-        self.reverse(tangents)
-
-
-@dataclass(slots=True, eq=False)
-class HostWrite(HostStep):
-    """Python set one element of a field, a part of it, or with None all of it, to constants.
-
-    `values` are the constants, for a tape that runs its launches again, else None; one element
-    stands for a whole field that was filled.
-    """
-
-    values: HostArray | None = None
-
-    def run_again(self, records: list[StepRecord] | None) -> None:
-        """Write the same values."""
-        self.run(records)
-        field, where, values = self.field, self.where, self.values
-        assert values is not None
-        buffer = field.fresh_if_pinned(keep=where is not None)
-        if isinstance(where, Window):
-            where.assign(buffer, values)
-        elif where is not None:
-            buffer.write_at(where, values)
-        elif values.ndim == 0:
-            buffer.fill(values.item())
-        else:
-            buffer.write(np.broadcast_to(values, (*field.shape, *shape_of(field.element))))
-
-    def lasting(self) -> HostWrite:
-        """Return the write with a copy of its values."""
-        values = None if self.values is None else self.values.copy()
-        return HostWrite(self.field, self.where, values)
-
-    def reverse(self, gradients: Derivatives) -> None:
-        """Set the derivatives to zero: constants replaced the earlier values."""
-        gradients.drop(self.field, self.where)
-
-
-class HostCopy(HostStep):  # pyrefly: ignore[bad-class-definition]
-    """Python copied one field, or a part of one, into another."""
-
-    __slots__ = ("source", "target")
-
-    def __init__(self, target: ArrayLike, source: ArrayLike) -> None:
-        super().__init__(target.base, target.window)
-        self.target = target
-        self.source = source
-
-    @property
-    def reads(self) -> list[Field]:
-        """The copied field."""
-        return [self.source.base]
-
-    def run_again(self, records: list[StepRecord] | None) -> None:
-        """Copy again."""
-        self.run(records)
-        self.target.write_from(self.source)
-
-    def passes_to(self, outputs: Collection[Storage]) -> bool:
-        """Tell whether an output varies with the copied field."""
-        return self.source.has_grads and self.field.storage in outputs
-
-    def reverse(self, gradients: Derivatives) -> None:
-        """Move the gradient from the copy to the copied field."""
-        if gradients.passes(self.source):
-            gradients.move(self.target, self.source)
-        else:
-            gradients.drop(self.field, self.where)
-
-    def push(self, tangents: Derivatives) -> None:
-        """Copy the tangent."""
-        copied = tangents.read(self.source.base, self.source.window)
-        tangents.drop(self.field, self.where)
-        tangents.add(self.field, self.target.window, copied)

@@ -7,6 +7,8 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from difftile.compile.arguments import Arguments, field_at
 from difftile.diagnosis.diagnosis import Diagnosis
 from difftile.diagnosis.trace import Times
@@ -29,6 +31,7 @@ from difftile.recording.opaque import Opaque, OpaqueStep
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.runs import fused_step, names_of
 from difftile.recording.steps import Launch, TapeStep
+from difftile.recording.write import Write
 from difftile.runtime.met_fields import MetFields, check_owns_gradient
 from difftile.runtime.tape_summary import StepCounts
 from difftile.substrate import failed
@@ -93,16 +96,22 @@ class TapeRecorder(StepRecorder):
             self.look_at((field,))
         return self.reads.read(field, where, self.cuts.held)
 
-    def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
-        """Record a write from Python that is about to happen."""
+    def write(self, field: Field, where: Where, given: HostArray | ArrayLike) -> None:
+        """Write what Python gives, and record it."""
         check_owns_gradient(field)
-        stays = super().host_write(field, where, values)
-        if where is None:
-            self.cuts.overwritten(field.storage)
-        self.reads.set_constant(field, where)
+        super().write(field, where, given)
         if field.has_grads:
             self.written[field.storage] = field
-        return stays
+        if isinstance(given, np.ndarray) or RECORDING.get().constant:
+            if where is None:
+                self.cuts.overwritten(field.storage)
+            self.reads.set_constant(field, where)
+            return
+        if given.has_grads or given.base.storage in self.cuts.held:
+            self.reads.written((field.storage,))
+        else:
+            self.reads.set_constant(field, where)
+        self.cuts.copied(field, where, given)
 
     def record(self, step: TapeStep) -> object:
         """Record a step in the history, observed by the diagnosis and timed."""
@@ -236,21 +245,6 @@ class TapeRecorder(StepRecorder):
             if read in self.reads.ungraded:
                 self.cuts.used(self.reads.ungraded[read], read.source)
 
-    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Record a copy from Python that is about to happen."""
-        if RECORDING.get().constant:
-            super().host_copy(target, source)
-            return
-        check_owns_gradient(target.base)
-        self.copied(target, source)
-        if target.has_grads:
-            self.written[target.base.storage] = target.base
-            if source.has_grads or source.base.storage in self.cuts.held:
-                self.reads.written((target.base.storage,))
-            else:
-                self.reads.set_constant(target.base, target.window)
-        self.cuts.copied(target, source)
-
     def changed(self, field: Field) -> None:
         """Record a write by others as constants, where no gradient passes.
 
@@ -260,7 +254,8 @@ class TapeRecorder(StepRecorder):
         twin = field.storage.graded_field
         if field.has_grads or (twin is not None and twin.has_grads):
             super().changed(field)
-        StepRecorder.host_write(self, field, None, field.buffer.read())
+        self.record(Write(field, None, values=field.buffer.read(), happened=True))
+        self.shared_fields().used((field,))
 
     def _meet_all(self, launch: PreparedLaunch, values: Arguments) -> None:
         """Check the fields of a launch that is new to the tape, and clear their gradients."""

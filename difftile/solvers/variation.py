@@ -17,7 +17,8 @@ from difftile.ir.types import is_float
 from difftile.linearization.sweep import TANGENT, Sweep
 from difftile.recording.opaque import OpaqueStep, Use
 from difftile.recording.replayed_fields import ReverseContext
-from difftile.recording.steps import HostWrite, TapeStep
+from difftile.recording.steps import TapeStep
+from difftile.recording.write import Write
 from difftile.solvers.implicit import grad_after, tangent_of
 from difftile.solvers.problem import Integrated, Problem, fields_among, holding, not_known
 
@@ -132,7 +133,7 @@ class _Watching(Sweep):
         """Check the fields of a step and push tangents through it."""
         if self._own is not None:
             match step:
-                case HostWrite(field, where=None) if not field.has_grads:
+                case Write(field, where=None, source=None) if not field.has_grads:
                     self._own.add(field.storage)  # overwritten whole: the field may be new
                 case _:
                     pass

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 
 from difftile.diagnostics import Label, render
 from difftile.fields.array_like import ArrayLike
+from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
-from difftile.fields.recording import AccessObserver, Recording
+from difftile.fields.recording import AccessObserver, Recording, Where
 from difftile.fields.storage import Storage
 from difftile.ir.facts import arrays_loaded
 from difftile.ir.nodes import Let, Ruled
@@ -16,7 +17,8 @@ from difftile.ir.walk import walk
 from difftile.passes.inline_primals import inline_primals
 from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
-from difftile.recording.steps import HostCopy, Launch, TapeStep
+from difftile.recording.steps import Launch, TapeStep
+from difftile.recording.write import Write
 from difftile.testing.shadow_fields import ShadowField, ShadowFields
 
 
@@ -36,7 +38,7 @@ class ShadowRecorder(StepRecorder, AccessObserver):
         self._shadows = shadows
 
     def record(self, step: TapeStep) -> object:
-        """Note the accesses of a step, and run it on copies, unless Python is about to write."""
+        """Note the accesses of a step, and run it on copies."""
         if isinstance(step, Launch):
             self._launch(step)
         elif isinstance(step, Opaque):
@@ -47,11 +49,13 @@ class ShadowRecorder(StepRecorder, AccessObserver):
                 self.used.add(field.storage)
             for field in step.writes:
                 self._met(field).written = True
+            step.run(None)
         return None
 
-    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Note a copy by Python, even of constants."""
-        self.record(HostCopy(target, source))
+    def write(self, field: Field, where: Where, given: HostArray | ArrayLike) -> None:
+        """Note a write by Python, with the field that it copies even if that is constant."""
+        copies = isinstance(given, ArrayLike)
+        self.record(Write(field, where, given) if copies else Write(field, where, values=given))
 
     def _launch(self, step: Launch) -> None:
         code, hidden = step.prepared.code, step.hidden

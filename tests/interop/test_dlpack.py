@@ -317,3 +317,23 @@ def test_memory_of_a_gpu_is_shared_with_tensors():
         assert u.sum().item() == 0  # lives on
     finally:
         dt.init(arch="cpu")
+
+
+@dt.kernel
+def weighted(x, y, loss):
+    for i in x:
+        loss[None] += x[i] * y[i]
+
+
+@pytest.mark.parametrize("memory", [None, "1KB"])
+def test_a_tape_sees_what_others_write_into_memory_that_is_read_only_to_fields(memory):
+    a = array_of(0, 1, 2, 3)
+    view = a.view()
+    view.flags.writeable = False
+    x, y = dt.from_dlpack(view), dt.from_numpy(np.ones(4, np.float32), grad=True)
+    loss = dt.zeros((), ti.f32, grad=True)
+    with dt.Tape(loss, memory=memory):
+        weighted(x, y, loss)
+        a[0] = 5
+        weighted(x, y, loss)
+    assert y.grad.to_numpy().tolist() == [5, 2, 4, 6]
