@@ -198,24 +198,15 @@ class _Combination(OpaqueStep):
                 f"things with it. {self.remedy}"
             )
 
-    def forward(self) -> OpaqueStep:
-        """Return the same combination, of tangents."""
-        return _Tangent(
-            self.op, self.field, self.name, self.remedy, local=self.local, ties=self.ties
-        )
-
-
-class _Tangent(_Combination):
-    """A combination whose reverse pushes tangents."""
-
-    def reverse(self, then: ReverseContext, saved: _Weights) -> None:
+    def push(self, at: Sequence[ReverseContext], saved: _Weights) -> bool:
         """Combine the tangents of all ranks."""
-        before, after = then[self.field].grad_out, then[self.field].grad_in
-        assert before is not None and after is not None
-        each = _gathered(before, f"the tangent of {self.name}")
-        values = (saved.each * each).sum(axis=0)
-        shape = (*self.field.shape, *shape_of(self.field.element))
-        after.from_numpy(values.reshape(shape))
+        for one in at:
+            before, after = one[self.field].grad_out, one[self.field].grad_in
+            assert before is not None and after is not None
+            each = _gathered(before, f"the tangent of {self.name}")
+            values = (saved.each * each).sum(axis=0)
+            after.from_numpy(values.reshape((*self.field.shape, *shape_of(self.field.element))))
+        return True
 
 
 def _gathered(field: Field, what: str) -> Numbers:

@@ -187,21 +187,11 @@ class TransferRows(OpaqueStep):
         found = [(a.buffer, b.buffer) for a, b in pairs if a is not None and b is not None]
         return [a for a, _ in found], [b for _, b in found]
 
-    def forward(self) -> OpaqueStep:
-        """Return the same transfer, of tangents."""
-        return _TransferTangents(self._sources, self._targets, self._peers)
-
-
-class _TransferTangents(TransferRows):
-    """A transfer whose reverse sends tangents along."""
-
-    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
-        """Leave it to `reverse`: these are no gradients."""
-        return False
-
-    def reverse(self, then: ReverseContext, saved: npt.NDArray[np.int32]) -> None:
+    def push(self, at: Sequence[ReverseContext], saved: npt.NDArray[np.int32]) -> bool:
         """Send tangents."""
-        _send(*self._derivatives(then), saved, "the tangents of the migration of particles")
+        for one in at:
+            _send(*self._derivatives(one), saved, "the tangents of the migration of particles")
+        return True
 
 
 def _send(

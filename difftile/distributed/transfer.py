@@ -154,23 +154,13 @@ class _Transfer(_Joint):
             self.reverse(one, saved)
         return True
 
-    def forward(self) -> OpaqueStep:
-        """Return the same transfer, of tangents."""
-        return _Tangents(self.way)
-
-
-class _Tangents(_Transfer):
-    """A transfer of tangents."""
-
-    def reverse(self, then: ReverseContext, saved: Any) -> None:
+    def push(self, at: Sequence[ReverseContext], saved: Any) -> bool:
         """Send the tangents along."""
-        before, after = then[self.way.source].grad_out, then[self.way.target].grad_in
-        if before is not None and after is not None:
-            self.way.there(before, after)
-
-    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
-        """Leave it to `reverse`: these are no gradients."""
-        return False
+        for one in at:
+            before, after = one[self.way.source].grad_out, one[self.way.target].grad_in
+            if before is not None and after is not None:
+                self.way.there(before, after)
+        return True
 
 
 @dataclass(slots=True)
@@ -229,23 +219,13 @@ class _Start(_Joint):
         if self._flight.back:  # unless no gradient has left
             self._flight.back.popleft().add_to(gradient.buffer, self.way.backwards)
 
-    def forward(self) -> OpaqueStep:
-        """Return a step that passes tangents."""
-        return _Passing(self.way, self._flight)
-
-
-class _Passing(_Start):
-    """The start of a transfer, for tangents."""
-
-    def reverse(self, then: ReverseContext, saved: Any) -> None:
-        """Pass the tangent on."""
-        stand = then[self.way.source]
-        if stand.grad_in is not None and stand.grad_out is not None:
-            stand.grad_in.copy_from(stand.grad_out)
-
-    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
-        """Leave it to `reverse`."""
-        return False
+    def push(self, at: Sequence[ReverseContext], saved: Any) -> bool:
+        """Pass the tangents on."""
+        for one in at:
+            stand = one[self.way.source]
+            if stand.grad_in is not None and stand.grad_out is not None:
+                stand.grad_in.copy_from(stand.grad_out)
+        return True
 
 
 class _Finish(_Transfer):

@@ -21,7 +21,6 @@ from difftile.jax.derivatives import is_floating
 from difftile.jax.form import Kind, form_of
 from difftile.jax.library import jax
 from difftile.jax.trees import aligned, leaves_of, mapped
-from difftile.recording.opaque import OpaqueStep
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.runtime.operands import FieldOperand
 
@@ -51,6 +50,7 @@ class FunctionCall(ForeignCall[Evaluation]):
     """
 
     kind, array = "JAX function", "array"
+    is_seen = False
 
     def __init__(
         self, wrapped: Wrapped, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any
@@ -174,12 +174,11 @@ class FunctionCall(ForeignCall[Evaluation]):
         self._add(dots, bent)
         return True
 
-    def forward(self) -> OpaqueStep:
-        """Return the call as a step whose reverse pushes tangents."""
-        return _FunctionTangent(self)
-
-    def push(self, then: ReverseContext) -> None:
-        """Push tangents from the fields to the result."""
+    def push(self, at: Sequence[ReverseContext], saved: Evaluation) -> bool:
+        """Push tangents from the fields to the result, along one direction."""
+        if len(at) > 1:
+            return False
+        (then,) = at
         floats, others = self._found(then)
         dots: list[Array] = []
         for operand in self._floats:
@@ -193,25 +192,7 @@ class FunctionCall(ForeignCall[Evaluation]):
             target = self.stand(then, operand).grad_in
             if target is not None:
                 write_array(target, array)
-
-
-class _FunctionTangent(OpaqueStep):
-    """A call whose reverse pushes tangents."""
-
-    is_seen = False
-
-    def __init__(self, call: FunctionCall) -> None:
-        super().__init__(call.name, call.uses)
-        self.title = call.title
-        self._call = call
-
-    def run(self) -> Evaluation:
-        """Write the result into its fields."""
-        return self._call.run()
-
-    def reverse(self, then: ReverseContext, saved: Evaluation) -> None:
-        """Push tangents."""
-        self._call.push(then)
+        return True
 
 
 def _unchanged(array: Array, element: Type) -> Array:

@@ -21,7 +21,7 @@ from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, Recording
 from difftile.fields.storage import Storage
-from difftile.ir.types import is_float
+from difftile.ir.types import is_float, shape_of
 from difftile.launch.tangents import make_writable
 from difftile.linearization.active import Active, varying_uses
 from difftile.linearization.transposed import (
@@ -318,7 +318,7 @@ def _push_by_units(record: OpaqueRecord, at: Sequence[ReverseContext], inside: I
     for out in fields:
         if at[0][out].grad_in is None:
             continue
-        found = np.zeros((len(at), *out.to_numpy().shape))
+        found = np.zeros((len(at), *out.shape, *shape_of(out.element)))
         for cell, unit in enumerate(np.eye(found[0].size)):
             inner = [along.emptied() for along in at]
             seed = inner[0][out].grad_in

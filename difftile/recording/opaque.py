@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import field, fields, is_dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -92,13 +92,13 @@ class OpaqueStep(ABC):
         approximate: Whether its reverse is known to be no exact derivative.
     """
 
-    is_contained: ClassVar[bool] = False
+    is_contained: bool = False
     """Whether a run writes only the fields that it declares as written, and opens no tape."""
 
-    is_seen: ClassVar[bool] = True
-    """Whether sweeps see all that `reverse` computes: launches, copies, steps, reads of fields."""
+    is_seen: bool = True
+    """Whether sweeps see all that the rule for tangents computes: launches, copies, steps."""
 
-    communicates: ClassVar[bool] = False
+    communicates: bool = False
     """Whether a run needs all ranks, which run the same such steps in the same order.
 
     Steps that call others find out: a first run that communicates says so too.
@@ -144,13 +144,24 @@ class OpaqueStep(ABC):
         """
         return False
 
-    def forward(self) -> OpaqueStep | None:
-        """Return a step whose `reverse` pushes tangents, or None if there is no forward rule.
+    def push(self, at: Sequence[ReverseContext], saved: Any) -> bool:
+        """Push tangents, if the step implements this; else they go by the transpose of `reverse`.
 
-        Its `reverse` reads the tangents before the step from `grad_out`, and sets the tangents
-        after it in `grad_in`.
+        Args:
+            at: The fields with the tangents before the step in `grad_out`, and those after it to be
+                set in `grad_in`; behind them the tangents of all that, by part
+                (`ir.derived.part_of`).
+            saved: The result of `run`.
+
+        Returns:
+            Whether it was done, which with one part is a must. Tangents along further directions
+            follow from a sweep through the rule otherwise.
         """
-        return None
+        raise NotImplementedError
+
+    def forward(self) -> OpaqueStep | None:
+        """Return a step whose `reverse` pushes tangents, or None if there is no forward rule."""
+        return None if type(self).push is OpaqueStep.push else Pushing(self)
 
     def derivative(self, at: Sequence[ReverseContext], saved: Any) -> bool:
         """Run `reverse` and push tangents through it, if the step implements this.
@@ -184,7 +195,7 @@ class OpaqueStep(ABC):
         raise TapeError(render(title, labels, (), self.advice("third")))
 
     def reads_saved(self, saved: Any) -> bool:
-        """Tell whether `reverse` computes with numbers in the result of `run`."""
+        """Tell whether the rules compute with numbers in the result of `run`."""
         return False
 
     @property
@@ -200,6 +211,10 @@ class OpaqueStep(ABC):
         """
         return "compute it with kernels."
 
+    def around_rule(self) -> AbstractContextManager[object]:
+        """Return the context in which the rules of the step run."""
+        return nullcontext()
+
     def settle(self, uses: Sequence[Use], *, flows: bool) -> None:
         """Called after the first run with the written fields; raise if these cannot be recorded.
 
@@ -208,6 +223,55 @@ class OpaqueStep(ABC):
             flows: Whether a gradient passes through it.
         """
         return
+
+
+class Pushing(OpaqueStep):
+    """A step with its rule for tangents in place of its reverse.
+
+    Args:
+        step: The step, which implements `push`.
+    """
+
+    def __init__(self, step: OpaqueStep) -> None:
+        super().__init__(step.name, step.uses)
+        self.title = step.title
+        self.is_seen = step.is_seen
+        self.is_contained = step.is_contained
+        self.communicates = step.communicates
+        self._step = step
+
+    def run(self) -> Any:
+        """Do the work of the step."""
+        return self._step.run()
+
+    def settle(self, uses: Sequence[Use], *, flows: bool) -> None:
+        """Check the uses as the step itself does."""
+        self._step.settle(uses, flows=flows)
+
+    def reverse(self, then: ReverseContext, saved: Any) -> None:
+        """Push tangents."""
+        self._step.push([then], saved)
+
+    def derivative(self, at: Sequence[ReverseContext], saved: Any) -> bool:
+        """Push tangents along several directions, if the step implements this."""
+        return self._step.push(at, saved)
+
+    def reads_saved(self, saved: Any) -> bool:
+        """Tell whether the rule computes with numbers in the result of `run`."""
+        return self._step.reads_saved(saved)
+
+    def around_rule(self) -> AbstractContextManager[object]:
+        """Return the context in which the rules of the step run."""
+        return self._step.around_rule()
+
+    @property
+    def place(self) -> Span | None:
+        """The place where the user called the step, for errors."""
+        return self._step.place
+
+    def advice(self, word: str) -> str:
+        """Return the hint of the step."""
+        return self._step.advice(word)
 
 
 @dataclass(slots=True, eq=False)

@@ -104,7 +104,10 @@ class ReverseContext:
         return ReverseContext(stands, record.kept, left)
 
     def __getitem__(self, field: Field) -> Field:
-        return self._stands[field.storage].under(field.shape)
+        found = self._stands.get(field.storage)
+        if found is None:
+            raise FieldError(f"{field!r} is not among the fields that the step declares.")
+        return found.under(field.shape)
 
     def after(self, field: Field) -> Field:
         """Return a field with the contents from after the step, where both are kept."""
@@ -278,7 +281,7 @@ def applying(record: OpaqueRecord, stands: Mapping[Storage, Field]) -> Generator
     """
     if record.opaque.communicates:
         meet(f"the derivative of {record.opaque.step.title}", f"{record.opaque.signature}'")
-    with closed(set()):
+    with closed(set()), record.opaque.step.around_rule():
         yield
     for use in record.opaque.uses:
         kept = record.kept.get(use.field.storage)

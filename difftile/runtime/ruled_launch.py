@@ -245,7 +245,6 @@ class _Clearing(OpaqueStep):
         name: The launch.
         env: The gradients.
         adjoints: The programs that clear them, in the order of the stages.
-        forward: Whether the reverse clears tangents.
     """
 
     def __init__(
@@ -253,37 +252,39 @@ class _Clearing(OpaqueStep):
         name: str,
         env: _ClearingEnvironment,
         adjoints: Sequence[DerivedCode],
-        *,
-        forward: bool = False,
     ) -> None:
         super().__init__(name, [Use(one, True, True) for one in env.targets.values()])
         self._env = env
         self._adjoints = adjoints
-        self._forward = forward
 
     def run(self) -> None:
         """Clear the gradients."""
         self._env.clear(self._adjoints)
 
     def reverse(self, then: ReverseContext, saved: None) -> None:
-        """Clear the gradients of the gradients, or their tangents."""
+        """Clear the gradients of the gradients."""
+        self.derivative([then], saved)
+
+    def derivative(self, at: Sequence[ReverseContext], saved: None) -> bool:
+        """Clear the gradients of the gradients, and the tangents of these in the same way."""
+        for one in at:
+            self._clear(one, forward=False)
+        return True
+
+    def push(self, at: Sequence[ReverseContext], saved: None) -> bool:
+        """Clear the tangents of the gradients."""
+        for one in at:
+            self._clear(one, forward=True)
+        return True
+
+    def _clear(self, then: ReverseContext, *, forward: bool) -> None:
         targets: dict[Storage, Field] = {}
         for storage, one in self._env.targets.items():
             before, after = then[one].grad_out, then[one].grad_in
             assert before is not None and after is not None
-            source, targets[storage] = (before, after) if self._forward else (after, before)
+            source, targets[storage] = (before, after) if forward else (after, before)
             targets[storage].copy_from(source)
         self._env.on(targets).clear(self._adjoints)
-
-    def derivative(self, at: Sequence[ReverseContext], saved: None) -> bool:
-        """Clear the tangents of all that in the same way."""
-        for one in at:
-            self.reverse(one, saved)
-        return True
-
-    def forward(self) -> OpaqueStep:
-        """Return the step whose reverse clears tangents."""
-        return _Clearing(self.name, self._env, self._adjoints, forward=True)
 
 
 class _ClearingEnvironment(Environment):

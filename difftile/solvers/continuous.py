@@ -44,6 +44,8 @@ class ContinuousAdjoint(OpaqueStep):
         problem: The initial value problem.
     """
 
+    is_seen = False
+
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._parameters, self._scratch = fields_of(problem)
@@ -95,9 +97,12 @@ class ContinuousAdjoint(OpaqueStep):
             self._go_back(then, dots, saved)
         return True
 
-    def forward(self) -> OpaqueStep:
-        """Return the step whose reverse pushes tangents through the solution."""
-        return Variation(self._problem, self.uses, self._parameters, self._scratch)
+    def push(self, at: Sequence[ReverseContext], saved: Integrated) -> bool:
+        """Integrate once more with tangents, along one direction."""
+        if len(at) > 1:
+            return False
+        Variation(self._problem, self._parameters, self._scratch).push(at[0], saved)
+        return True
 
     def _go_back(
         self, then: ReverseContext, dots: ReverseContext | None, saved: Integrated

@@ -246,11 +246,7 @@ class ImplicitRule(OpaqueStep):
             self._complain("adjoint", "gradient", found)
         return found.x
 
-    def forward(self) -> OpaqueStep:
-        """Return the step whose reverse pushes tangents through the solver."""
-        return _ImplicitTangent(self)
-
-    def push(self, at: Sequence[ReverseContext], saved: Solved) -> None:
+    def push(self, at: Sequence[ReverseContext], saved: Solved) -> bool:
         """Solve for the tangent of the solution, and push it on to the function's other outputs.
 
         Of tangents along further directions each part is one more solution.
@@ -276,6 +272,7 @@ class ImplicitRule(OpaqueStep):
             moved = {leaf: moves[part][leaf] for leaf in x.leaves} | left[part]
             for one, values in moved.items():
                 grad_after(then, one).from_numpy(values)
+        return True
 
     @abstractmethod
     def system(self, saved: Solved, times: Times, b: Vector) -> LinearSolution:
@@ -315,27 +312,6 @@ class ImplicitRule(OpaqueStep):
         if self._strict:
             raise SolverError(text)
         warnings.warn(NotConverged(text), stacklevel=2)
-
-
-class _ImplicitTangent(OpaqueStep):
-    """A solver whose reverse pushes tangents."""
-
-    def __init__(self, rule: ImplicitRule) -> None:
-        super().__init__(rule.name, rule.uses)
-        self._rule = rule
-
-    def run(self) -> Solved:
-        """Solve, and launch the function once more at the solution."""
-        return self._rule.run()
-
-    def reverse(self, then: ReverseContext, saved: Solved) -> None:
-        """Push tangents to the solution."""
-        self._rule.push([then], saved)
-
-    def derivative(self, at: Sequence[ReverseContext], saved: Solved) -> bool:
-        """Push tangents along several directions."""
-        self._rule.push(at, saved)
-        return True
 
 
 def solve_on_tape(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from difftile.diagnostics import SolverError, counted
 from difftile.fields.recording import RECORDING, Recording
-from difftile.solvers.rungekutta import Equation, Outputs, RungeKutta, Step, Terms
+from difftile.solvers.rungekutta import Equation, Outputs, RungeKutta, Terms, TimeStep
 from difftile.solvers.state import State
 from difftile.solvers.step_size import ErrorTolerance
 from difftile.solvers.tableaux import Tableau
@@ -87,7 +87,7 @@ class Integrator:
         rejected = 0
         if self.steps is not None:
             h = (t1 - t0) / self.steps
-            taken = [Step(t0 + n * h, h) for n in range(self.steps)]
+            taken = [TimeStep(t0 + n * h, h) for n in range(self.steps)]
             run.follow(taken)
         elif taped:
             # First find the steps on a copy: rejected ones must not be on the tape.
@@ -117,7 +117,7 @@ class Integrator:
             converged,
         )
 
-    def _adapt(self, run: RungeKutta, t0: float, t1: float) -> list[Step]:
+    def _adapt(self, run: RungeKutta, t0: float, t1: float) -> list[TimeStep]:
         if t0 == t1:
             return []
         return list(run.adapt(t0, t1, self.tolerance, self.first, self.most))

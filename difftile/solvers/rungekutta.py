@@ -20,7 +20,7 @@ _LEAST_STEP = 4e-15  # relative to the time: smaller steps are lost in its round
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TimeStep:
     """A step from `t` by `h`."""
 
     t: float
@@ -65,7 +65,7 @@ class Outputs:
         self._out = out
         self._next = 0
 
-    def take(self, step: Step) -> Iterator[tuple[float, int]]:
+    def take(self, step: TimeStep) -> Iterator[tuple[float, int]]:
         """Yield the times in a step that were not taken yet, as parts of the step, and their rows.
 
         A time within rounding errors of an end of the step counts as that end.
@@ -117,7 +117,7 @@ class RungeKutta:
         self._first_known = False  # the rate at the beginning of the next step
         self._last_known = False  # the rate at the end of this step, and the state there in `_at`
 
-    def follow(self, steps: Iterable[Step]) -> None:
+    def follow(self, steps: Iterable[TimeStep]) -> None:
         """Take steps of given sizes."""
         for step in steps:
             self._evaluate(step)
@@ -125,7 +125,7 @@ class RungeKutta:
 
     def adapt(
         self, t: float, end: float, tolerance: ErrorTolerance, first: float | None, most: int
-    ) -> Iterator[Step]:
+    ) -> Iterator[TimeStep]:
         """Take steps whose sizes follow from their errors, and yield them.
 
         Args:
@@ -144,7 +144,7 @@ class RungeKutta:
         for _ in range(most):
             last = abs(end - t) <= 1.01 * size.h
             h = end - t if last else math.copysign(size.h, end - t)
-            step = Step(t, h)
+            step = TimeStep(t, h)
             self._evaluate(step)
             self._close(step)
             embedded.combine(self._y, self._terms(h, self._tableau.embedded))
@@ -167,7 +167,7 @@ class RungeKutta:
     def _terms(self, h: float, weights: Sequence[float]) -> Terms:
         return [(h * w, rate) for w, rate in zip(weights, self._rates, strict=False)]
 
-    def _evaluate(self, step: Step) -> None:
+    def _evaluate(self, step: TimeStep) -> None:
         """Evaluate the stages that the result needs."""
         tableau = self._tableau
         for s, (node, row) in enumerate(zip(tableau.nodes, tableau.rows, strict=True)):
@@ -178,7 +178,7 @@ class RungeKutta:
             self._equation(step.t + node * step.h, self._at if s else self._y, self._rates[s])
         self._first_known = False
 
-    def _close(self, step: Step) -> None:
+    def _close(self, step: TimeStep) -> None:
         """Compute the end of the step and, if the method has a stage there, its rate."""
         if self._last_known or len(self._rates) == self._tableau.stages:
             return
@@ -186,7 +186,7 @@ class RungeKutta:
         self._equation(step.t + step.h, self._at, self._rates[-1])
         self._last_known = True
 
-    def _finish(self, step: Step) -> None:
+    def _finish(self, step: TimeStep) -> None:
         """Advance the state to the end of the step and store the outputs on the way."""
         at_end: list[int] = []
         for part, row in self._outputs.take(step):

@@ -15,7 +15,6 @@ from difftile.fields.recording import Recording
 from difftile.fields.storage import Storage
 from difftile.ir.types import is_float
 from difftile.linearization.sweep import TANGENT, Sweep
-from difftile.recording.opaque import OpaqueStep, Use
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.recording.steps import TapeStep
 from difftile.recording.write import Write
@@ -23,8 +22,8 @@ from difftile.solvers.implicit import grad_after, tangent_of
 from difftile.solvers.problem import Integrated, Problem, fields_among, holding, not_known
 
 
-class Variation(OpaqueStep):
-    """A solution of a differential equation whose reverse pushes tangents.
+class Variation:
+    """The tangent of a solution of a differential equation.
 
     With the tangents y_dot of the state and p_dot of parameters, it integrates the variational
     equation d(y_dot)/dt = (df/dy) y_dot + (df/dp) p_dot forward, in the steps that led to y: so
@@ -33,30 +32,18 @@ class Variation(OpaqueStep):
 
     Args:
         problem: The initial value problem.
-        uses: The uses of fields by the solution.
         parameters: The fields other than the state that the right-hand side reads.
         scratch: The fields that it writes.
     """
 
-    is_seen = False
-
     def __init__(
-        self,
-        problem: Problem,
-        uses: Sequence[Use],
-        parameters: Sequence[Field],
-        scratch: Sequence[Field],
+        self, problem: Problem, parameters: Sequence[Field], scratch: Sequence[Field]
     ) -> None:
-        super().__init__("dt.odeint", uses)
         self._problem = problem
         self._parameters = parameters
         self._scratch = scratch
 
-    def run(self) -> Integrated:
-        """Integrate from t0 to t1."""
-        return self._problem.integrate()
-
-    def reverse(self, then: ReverseContext, saved: Integrated) -> None:
+    def push(self, then: ReverseContext, saved: Integrated) -> None:
         """Integrate once more, with tangents."""
         with holding(self._scratch):
             self._push(then, saved)

@@ -19,7 +19,6 @@ from difftile.fields.numbers import Number
 from difftile.fields.recording import RECORDING
 from difftile.interop.foreign_call import ForeignCall, leaves_of
 from difftile.ir.types import is_float
-from difftile.recording.opaque import OpaqueStep
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.runtime.operands import fingerprint
 from difftile.runtime.tape_recorder import TapeRecorder
@@ -105,6 +104,7 @@ class ModuleCall(ForeignCall[ModuleRun]):
     """
 
     kind, array = "module", "tensor"
+    is_seen = False
 
     def __init__(
         self,
@@ -275,12 +275,11 @@ class ModuleCall(ForeignCall[ModuleRun]):
         self._add(dots, places, bent)
         return True
 
-    def forward(self) -> OpaqueStep:
-        """Return the call as a step whose reverse pushes tangents."""
-        return _ModuleTangent(self)
-
-    def push(self, then: ReverseContext, saved: ModuleRun) -> None:
-        """Push tangents from the fields to the result."""
+    def push(self, at: Sequence[ReverseContext], saved: ModuleRun) -> bool:
+        """Push tangents from the fields to the result, along one direction."""
+        if len(at) > 1:
+            return False
+        (then,) = at
         places = saved.leaves
         outputs = [saved.outputs[k] for k in saved.varying]
         leaves = [saved.inputs[k] for k in places]
@@ -298,6 +297,7 @@ class ModuleCall(ForeignCall[ModuleRun]):
             target = self.stand(then, self.outputs[k]).grad_in
             if target is not None and dot is not None:
                 write_tensor(target, dot)
+        return True
 
     def _tangent(self, then: ReverseContext, k: int) -> Tensor:
         dot = self.stand(then, self.inputs[k]).grad_out
@@ -337,25 +337,6 @@ class ModuleCall(ForeignCall[ModuleRun]):
                 if _OVERWRITTEN in str(error):
                     raise TapeError(changed_since(self.title)) from error
                 raise
-
-
-class _ModuleTangent(OpaqueStep):
-    """A call whose reverse pushes tangents."""
-
-    is_seen = False
-
-    def __init__(self, call: ModuleCall) -> None:
-        super().__init__(call.name, call.uses)
-        self.title = call.title
-        self._call = call
-
-    def run(self) -> ModuleRun:
-        """Write the result into its fields."""
-        return self._call.run()
-
-    def reverse(self, then: ReverseContext, saved: ModuleRun) -> None:
-        """Push tangents."""
-        self._call.push(then, saved)
 
 
 def _pulled(

@@ -139,11 +139,7 @@ class ValueStep(OpaqueStep):
         linear.release()
         return True
 
-    def forward(self) -> OpaqueStep:
-        """Return the step whose reverse pushes tangents through the function."""
-        return _ValueTangent(self)
-
-    def push(self, at: Sequence[ReverseContext]) -> None:
+    def push(self, at: Sequence[ReverseContext], saved: None) -> bool:
         """Push tangents, and those of further directions."""
         with at[0].restored():
             linear, fresh = self._call.again()
@@ -156,6 +152,7 @@ class ValueStep(OpaqueStep):
                 assert bar is not None
                 bar.from_numpy(moved[source])
         linear.release()
+        return True
 
     def _seeds(self, then: ReverseContext, fresh: list[Field]) -> dict[ArrayLike, Any]:
         """Return the cotangents of the written fields and of the values."""
@@ -169,27 +166,6 @@ class ValueStep(OpaqueStep):
             target = then[one].grad_out
             if target is not None:
                 target.from_numpy(bars[one.origin].to_numpy())
-
-
-class _ValueTangent(OpaqueStep):
-    """A call of a function whose reverse pushes tangents."""
-
-    def __init__(self, step: ValueStep) -> None:
-        super().__init__(step.name, step.uses)
-        self._step = step
-
-    def run(self) -> None:
-        """Run the function."""
-        self._step.run()
-
-    def reverse(self, then: ReverseContext, saved: None) -> None:
-        """Push tangents."""
-        self._step.push([then])
-
-    def derivative(self, at: Sequence[ReverseContext], saved: None) -> bool:
-        """Push tangents along several directions."""
-        self._step.push(at)
-        return True
 
 
 def moves_of(at: Sequence[ReverseContext], fields: Iterable[Field]) -> list[dict[Field, Array]]:

@@ -116,11 +116,7 @@ class DerivativeStep(OpaqueStep):
                     _add(then[one].grad_out, values)
         return True
 
-    def forward(self) -> OpaqueStep:
-        """Return the step whose reverse pushes tangents through the derivative."""
-        return _DerivativeTangent(self)
-
-    def push(self, at: Sequence[ReverseContext]) -> None:
+    def push(self, at: Sequence[ReverseContext], saved: None) -> bool:
         """Push tangents through the derivative, and those of further directions."""
         with self.call.linear(lambda one: at[0][one]) as (linear, fresh):
             given = self._given_at(at, lambda field: field)
@@ -133,6 +129,7 @@ class DerivativeStep(OpaqueStep):
                 bar = then[result].grad_in
                 assert bar is not None
                 bar.from_numpy(values)
+        return True
 
     def _moves(self, at: Sequence[ReverseContext]) -> list[dict[Field, Array]]:
         """Return the tangents of `found`, by part."""
@@ -288,27 +285,6 @@ class JacobianStep(DerivativeStep):
                     for one, values in _by_source(bent, self.found).items():
                         total[one] += values
         return [(total, []) for total in totals]
-
-
-class _DerivativeTangent(OpaqueStep):
-    """A derivative whose reverse pushes tangents."""
-
-    def __init__(self, step: DerivativeStep) -> None:
-        super().__init__(step.name, step.uses)
-        self._step = step
-
-    def run(self) -> None:
-        """Compute the derivative."""
-        self._step.run()
-
-    def reverse(self, then: ReverseContext, saved: None) -> None:
-        """Push tangents through the derivative."""
-        self._step.push([then])
-
-    def derivative(self, at: Sequence[ReverseContext], saved: None) -> bool:
-        """Push tangents along several directions."""
-        self._step.push(at)
-        return True
 
 
 def _arrays(parts: Sequence[Mapping[Field, Field]], fields: Iterable[Field]) -> list[list[Array]]:

@@ -14,7 +14,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.runtime.kernel import Kernel
-from difftile.solvers.rungekutta import Equation, Outputs, RungeKutta, Step
+from difftile.solvers.rungekutta import Equation, Outputs, RungeKutta, TimeStep
 from difftile.solvers.state import State
 from difftile.solvers.tableaux import METHODS, Tableau
 
@@ -62,7 +62,7 @@ def swing(q: Array, v: Array, gravity: complex, drag: float, t: float) -> tuple[
 
 
 def reference(
-    tableau: Tableau, steps: Sequence[Step], rate: Callable[[float, Array], Array], y: Array
+    tableau: Tableau, steps: Sequence[TimeStep], rate: Callable[[float, Array], Array], y: Array
 ) -> Array:
     """Take steps of a method in NumPy, with complex numbers if y is of those."""
     for step in steps:
@@ -113,7 +113,7 @@ def follow(tableau: Tableau, steps: int) -> tuple[float, float]:
         dv.from_numpy(-q.to_numpy())
 
     run = RungeKutta(tableau, Equation(rate, ()), State([q, v]), Outputs([2.0 - 0.4 * h], out))
-    run.follow(Step(n * h, h) for n in range(steps))
+    run.follow(TimeStep(n * h, h) for n in range(steps))
     middle = out.leaves[0][0, 0] - np.sin(2.0 - 0.4 * h)
     return abs(q[0] - np.sin(2.0)) + abs(v[0] - np.cos(2.0)), abs(middle)
 
@@ -250,7 +250,7 @@ def gradient(**options: Any) -> tuple[Array, float]:
 )
 def test_discrete_adjoint_is_the_derivative_of_the_steps(method: str, options: Any) -> None:
     """Against the complex step through a program of the same steps in NumPy."""
-    taken: list[Step] = []
+    taken: list[TimeStep] = []
     follow = RungeKutta.follow
 
     def noted(self: RungeKutta, steps: Any) -> None:
