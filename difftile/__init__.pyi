@@ -161,6 +161,9 @@ from difftile.runtime.number_operations import (
     value as value,
 )
 from difftile.runtime.repeat import repeat as repeat
+from difftile.runtime.step import (
+    Step as Step,
+)
 from difftile.runtime.steps import (
     steps as steps,
 )
