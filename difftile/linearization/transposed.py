@@ -17,7 +17,7 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.types import is_float, shape_of
-from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.opaque import Keeps, OpaqueStep, Pushing, Use
 from difftile.recording.replayed_fields import ReverseContext
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class ReadInPython(Exception):
     """A rule reads varying values in Python, so the derivative of its result is not known."""
 
 
-class TransposedStep(OpaqueStep):
+class TransposedStep(Pushing):
     """A step whose `reverse` pushes tangents by the adjoint of the step's own reverse.
 
     Args:
@@ -41,18 +41,8 @@ class TransposedStep(OpaqueStep):
     """
 
     def __init__(self, step: OpaqueStep, inside: Inside) -> None:
-        super().__init__(step.name, step.uses, approximate=step.approximate)
-        self.title = step.title
-        self._step = step
+        super().__init__(step)
         self._inside = inside
-
-    def run(self) -> Any:
-        """Run the step."""
-        return self._step.run()
-
-    def settle(self, uses: Sequence[Use], *, flows: bool) -> None:
-        """Check the uses as the step itself does."""
-        self._step.settle(uses, flows=flows)
 
     def reverse(self, then: ReverseContext, saved: Any) -> None:
         """Push tangents.

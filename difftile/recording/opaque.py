@@ -229,11 +229,11 @@ class Pushing(OpaqueStep):
     """A step with its rule for tangents in place of its reverse.
 
     Args:
-        step: The step, which implements `push`.
+        step: The step.
     """
 
     def __init__(self, step: OpaqueStep) -> None:
-        super().__init__(step.name, step.uses)
+        super().__init__(step.name, step.uses, approximate=step.approximate)
         self.title = step.title
         self.is_seen = step.is_seen
         self.is_contained = step.is_contained
