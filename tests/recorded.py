@@ -28,7 +28,7 @@ from difftile.ir.walk import walk
 from difftile.meaning import run
 from difftile.schedule.speed import Speed
 from difftile.schedule.work import Work, work_of
-from difftile.substrate import LOCK, chosen, compiler, current_session
+from difftile.substrate import LOCK, CompiledProgram, chosen, compiler, current_session
 from difftile.substrate.backend import Launcher
 from difftile.substrate.emit import Emitted
 from difftile.substrate.memory import Buffer
@@ -133,7 +133,20 @@ def install(known: frozenset[str], sink: Path | None = None) -> Recorded:
     backend: Any = compiler.backend()
     made = Recorded(backend.compile, known, sink)
     compiler._loaded["backend"].BACKEND = replace(backend, compile=made)
+    CompiledProgram.reduced = _reduced
     return made
+
+
+def _reduced(self: CompiledProgram, *given: Any) -> Any:
+    """Return reduced code only where it is compiled: the meaning of a program writes all."""
+    found = _REDUCED(self, *given)
+    if found is None:
+        return None
+    launcher = getattr(found.launcher, "_launcher", found.launcher)  # with memory of its own
+    return None if isinstance(launcher, ByMeaning) else found
+
+
+_REDUCED = CompiledProgram.reduced
 
 
 def hand_on(record: Recorded) -> None:
