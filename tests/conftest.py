@@ -16,6 +16,7 @@ from difftile.fields.recording import RECORDING
 from difftile.ir.types import F32
 from difftile.substrate import calibration, current_session
 from difftile.substrate import compile as compiling
+from tests.poison import poisoned
 from tests.taichi_names import name_taichi
 from tests.tier_plugin import Run
 
@@ -138,6 +139,13 @@ def pytest_runtest_teardown(
     is_last = nextitem is None or nextitem.path != item.path
     if is_last and _Usual.settings and _settings() != _Usual.settings:
         dt.init(arch="cpu")
+
+
+@pytest.fixture
+def poisoned_memory() -> Generator[None]:
+    """Let memory hold NaN when it has been given back."""
+    with poisoned():
+        yield
 
 
 @pytest.fixture(autouse=True)

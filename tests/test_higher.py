@@ -16,6 +16,8 @@ from tests.tape_ops import blend
 from tests.test_nested_transforms import blended, weighed
 from tests.test_second_steps import START, dotted, number
 
+pytestmark = pytest.mark.usefixtures("poisoned_memory")
+
 V, W = np.array([0.5, -1.0, 0.3, 0.8]), np.array([-0.2, 0.7, 1.1, 0.4])
 
 Number = Callable[[Any], Any]
@@ -235,3 +237,88 @@ def test_a_third_derivative_that_is_not_known_is_refused() -> None:
 
     with pytest.raises(dt.TapeError, match=r"A third derivative of dt\.odeint is needed here"):
         dt.grad(lambda z: dotted(dt.hvp(number(step), z, V), dt.from_numpy(W)))(START)
+
+
+# Tangents of what does not vary
+
+
+@dt.kernel
+def quartic(x, out):
+    for i in x:
+        out[None] += x[i] ** 4
+
+
+def fourth_powers(x: Any) -> Any:
+    out = dt.zeros((), ti.f64)
+    quartic(x, out)
+    return out
+
+
+def test_tangents_that_are_made_inside_are_constants() -> None:
+    x, ones = np.array([1.0, 2.0]), np.ones(2)
+    first = lambda q: dt.jvp(fourth_powers, q, dt.ones(2, ti.f64))[1]  # noqa: E731
+    second = lambda q: dt.jvp(first, q, ones)[1]  # noqa: E731
+    assert float(dt.jvp(second, x, ones)[1]) == 72.0
+    np.testing.assert_allclose(dt.jacfwd(second)(x), [24.0, 48.0])
+
+
+class Scaled(dt.Step):
+    """y = k x^2, with all of its rules; the one of the second derivative takes memory."""
+
+    def __init__(self, x: Any, k: Any, y: Any) -> None:
+        super().__init__("scaled", reads={"x": x, "k": k}, writes={"y": y})
+        self.x, self.k, self.y = x, k, y
+
+    def run(self) -> None:
+        self.y.from_numpy(self.k.to_numpy() * self.x.to_numpy() ** 2)
+
+    def reverse(self, then: Any, saved: Any) -> None:
+        x, k, bar = then[self.x], then[self.k], then[self.y].grad_in.to_numpy()
+        x.grad_out.add_numpy(2.0 * k.to_numpy() * x.to_numpy() * bar)
+        if k.grad_out is not None:
+            k.grad_out.add_numpy(x.to_numpy() ** 2 * bar)
+
+    def derivative(self, at: Any, saved: Any) -> bool:
+        if len(at) > 2:
+            return False
+        then, dot = at
+        self.reverse(then, saved)
+        dt.full(2, 9.0, ti.f64)
+        x, k, bar = then[self.x].to_numpy(), then[self.k].to_numpy(), then[self.y].grad_in
+        x_dot, k_dot, bar_dot = dot[self.x], dot[self.k], dot[self.y].grad_in
+        assert not k_dot.to_numpy().any()
+        both = k * x_dot.to_numpy() * bar.to_numpy() + k * x * bar_dot.to_numpy()
+        x_dot.grad_out.add_numpy(2.0 * (k_dot.to_numpy() * x * bar.to_numpy() + both))
+        if dot[self.k].grad_out is not None:
+            product = 2.0 * x * x_dot.to_numpy() * bar.to_numpy() + x**2 * bar_dot.to_numpy()
+            dot[self.k].grad_out.add_numpy(product)
+        return True
+
+    def push(self, at: Any, saved: Any) -> bool:
+        if len(at) > 1:
+            return False
+        x, k = at[0][self.x], at[0][self.k]
+        pushed = 2.0 * k.to_numpy() * x.to_numpy() * x.grad_out.to_numpy()
+        if k.grad_out is not None:
+            pushed += k.grad_out.to_numpy() * x.to_numpy() ** 2
+        at[0][self.y].grad_in.from_numpy(pushed)
+        return True
+
+
+def test_fields_of_a_step_that_do_not_vary_have_tangents_of_zeros() -> None:
+    k = dt.full(2, 1.0, ti.f64)
+
+    def squares(x: Any) -> Any:
+        y, out = dt.zeros_like(x), dt.zeros((), ti.f64)
+        Scaled(x, k, y)()
+        total(y, out)
+        return out
+
+    found = dt.hvp(squares, np.array([1.0, 2.0]), np.ones(2))
+    np.testing.assert_array_equal(found, [2.0, 2.0])
+
+
+@dt.kernel
+def total(y, out):
+    for i in y:
+        out[None] += y[i]

@@ -11,6 +11,8 @@ import taichi as ti
 
 import difftile as dt
 
+pytestmark = pytest.mark.usefixtures("poisoned_memory")
+
 X = np.array([0.6, -0.4, 0.9])
 S = np.array([0.7, 1.1, -0.5])
 

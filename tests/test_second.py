@@ -15,6 +15,8 @@ from difftile.linearization import together
 from difftile.linearization.derivatives import push_pull
 from difftile.linearization.pullback import Pullback
 
+pytestmark = pytest.mark.usefixtures("poisoned_memory")
+
 N = 20
 
 

@@ -11,6 +11,8 @@ import taichi as ti
 
 import difftile as dt
 
+pytestmark = pytest.mark.usefixtures("poisoned_memory")
+
 START = np.array([0.4, -0.3, 0.7, 0.2])
 
 

@@ -7,6 +7,8 @@ import difftile as dt
 import difftile.lang as ti
 from difftile.diagnostics import LaunchError, NotDifferentiable, TapeError
 
+pytestmark = pytest.mark.usefixtures("poisoned_memory")
+
 
 class Solve(dt.Step):
     """x = A^-1 b, with rules of every order."""

@@ -95,10 +95,12 @@ class StepTangents:
     Args:
         before: Those of the fields that the step has read.
         after: Those of the fields that it has written.
+        zeros: Those of the fields that do not vary, which records of `kept` hold the memory of.
     """
 
     before: list[dict[Storage, Field]]
     after: list[dict[Storage, Field]]
+    zeros: dict[Storage, Field]
 
     def kept(self, record: OpaqueRecord, part: int) -> OpaqueRecord:
         """Return a run with a part of the tangents of its contents in their place."""
@@ -111,7 +113,7 @@ class StepTangents:
             storage = use.field.storage
             before = self.before[part].get(storage)
             if before is None and is_float(use.field.element):
-                before = zeros_of(use.field.origin)  # a field that does not vary
+                before = self._zeros_of(use.field)
             after = self.after[part].get(storage, before)
             if use.keeps in (early, Keeps.BOTH) and before is not None:
                 kept[storage] = before
@@ -127,6 +129,14 @@ class StepTangents:
         )
 
 
+    def _zeros_of(self, field: Field) -> Field:
+        """Return the tangent of a field that does not vary; memory is freed with its field."""
+        found = self.zeros.get(field.storage)
+        if found is None:
+            found = self.zeros[field.storage] = zeros_of(field.origin)
+        return found
+
+
 def push_step(
     record: OpaqueRecord, primal: OpaqueStep, dots: Sequence[Gradient], inside: Inside
 ) -> StepTangents:
@@ -140,7 +150,7 @@ def push_step(
         dots: Return the tangents of a field, by part; that of part 0 is not used.
         inside: Returns a sweep through a rule.
     """
-    found = StepTangents([{} for _ in dots], [{} for _ in dots])
+    found = StepTangents([{} for _ in dots], [{} for _ in dots], {})
     uses = record.opaque.uses
     if not record.opaque.flows:  # writing constants leaves zero
         for gradient in dots[1:]:
