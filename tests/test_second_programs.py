@@ -7,6 +7,8 @@ import pytest
 from tests.second_programs import check, suits
 from tests.tape_programs import draw
 
+pytestmark = pytest.mark.usefixtures("poisoned_memory")
+
 
 def compared(first: int, last: int) -> int:
     """Check the programs that suit; return how many were smooth enough to be compared."""

@@ -341,7 +341,7 @@ class TorchEngine:
         """Keep requests on a device, so that `late` can tell which of them take too long."""
         now, running = time.monotonic(), self._running
         running += [(work, what, now) for work in works]
-        # The oldest two, since to ask takes some microseconds: the list stays short even so.
+        # From the oldest on, and no further than one that runs: to ask takes some microseconds.
         while running and len(running) > len(works) and running[0][0].is_completed():
             running.popleft()
 

@@ -140,21 +140,22 @@ def _reporting(inner: Perform) -> Perform:
     return call
 
 
-def _drawing(inner: Perform) -> Perform:
-    def call(kernel: RuledKernel, launch: PreparedLaunch, values: Arguments, *more: Any) -> Any:
-        launch.draw_anew(values)
-        return inner(kernel, launch, values, *more)
+def _after(prepare: Callable[[PreparedLaunch, Arguments], object]) -> Wrapper:
+    """Return the wrapper that prepares a launch, and then goes on."""
 
-    return call
+    def wrap(inner: Perform) -> Perform:
+        def call(kernel: RuledKernel, launch: PreparedLaunch, values: Arguments, *more: Any) -> Any:
+            prepare(launch, values)
+            return inner(kernel, launch, values, *more)
+
+        return call
+
+    return wrap
 
 
-def _refreshing(inner: Perform) -> Perform:
-    def call(kernel: RuledKernel, launch: PreparedLaunch, values: Arguments, *more: Any) -> Any:
-        for one in launch.derived:
-            one.refresh()
-        return inner(kernel, launch, values, *more)
-
-    return call
+def _refresh(launch: PreparedLaunch, values: Arguments) -> None:
+    for one in launch.derived:
+        one.refresh()
 
 
 def _locking(inner: Perform) -> Perform:
@@ -165,20 +166,12 @@ def _locking(inner: Perform) -> Perform:
     return call
 
 
-def _checking(inner: Perform) -> Perform:
-    def call(kernel: RuledKernel, launch: PreparedLaunch, values: Arguments, *more: Any) -> Any:
-        launch.check_if_suspect(values)
-        return inner(kernel, launch, values, *more)
-
-    return call
-
-
 _WRAPPERS: tuple[tuple[Callable[[PreparedLaunch], bool], Wrapper], ...] = (
     (lambda launch: launch.session.debug, _reporting),
     (lambda launch: launch.code.result is not None, _returning),
-    (lambda launch: launch.code.streams > 0, _drawing),
-    (lambda launch: bool(launch.derived), _refreshing),
+    (lambda launch: launch.code.streams > 0, _after(PreparedLaunch.draw_anew)),
+    (lambda launch: bool(launch.derived), _after(_refresh)),
     (lambda launch: launch.exclusive, _locking),
-    (lambda launch: launch.suspect is not None, _checking),
+    (lambda launch: launch.suspect is not None, _after(PreparedLaunch.check_if_suspect)),
 )
 """The concerns that a launch may have, from the innermost to the outermost."""
