@@ -44,7 +44,7 @@ def push_parts(
     Args:
         stretch: The launches of the function.
         moves: The tangents of inputs before it, by part; there is nothing for part 0.
-        outputs: The fields whose tangents are returned; for part 0 there are none.
+        outputs: The fields whose tangents are returned; part 0 has no tangents.
         width: As for `push`.
 
     Raises:
@@ -76,7 +76,7 @@ def push_pull(
         seeds: For each output the cotangent of its contents after.
         seed_tangents: The tangents of the cotangents that vary.
         wrt: The fields whose cotangents are returned.
-        width: The number of tangents, as for `push`; the cotangents are those of all.
+        width: The number of tangents, as for `push`; all of them share the cotangents.
 
     Raises:
         NotDifferentiable: A launch has no adjoint.

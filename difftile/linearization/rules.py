@@ -128,7 +128,6 @@ class StepTangents:
             None,
         )
 
-
     def _zeros_of(self, field: Field) -> Field:
         """Return the tangent of a field that does not vary; memory is freed with its field."""
         found = self.zeros.get(field.storage)
@@ -147,7 +146,7 @@ def push_step(
     Args:
         record: The run.
         primal: The step itself.
-        dots: Return the tangents of a field, by part; that of part 0 is not used.
+        dots: Return the tangents of a field, by part; part 0 is not used.
         inside: Returns a sweep through a rule.
     """
     found = StepTangents([{} for _ in dots], [{} for _ in dots], {})
@@ -179,7 +178,7 @@ def push_step(
 def _push_along(
     record: OpaqueRecord, primal: OpaqueStep, found: StepTangents, bit: int, inside: Inside
 ) -> None:
-    """Push tangents along one direction by the rule of a step, and those of earlier ones with it.
+    """Push tangents along one direction by the rule of a step, and along earlier ones with it.
 
     Args:
         record: The run.

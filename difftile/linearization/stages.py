@@ -30,7 +30,7 @@ def pushed(step: Launch, stage: Stage, grads: tuple[bool, ...], parts: Sequence[
         step: The launch.
         stage: The stage.
         grads: Which parameters have tangents.
-        parts: The memory of each part of hyper-dual numbers; that of part 0 is not used.
+        parts: The memory of each part of hyper-dual numbers; part 0 is not used.
 
     Raises:
         Race: Derivatives would pass through stores of different iterations that meet.

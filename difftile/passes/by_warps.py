@@ -221,7 +221,7 @@ def _shared(block: Block, rows: _Rows) -> list[For]:
 
 
 def _repeats(block: Block, loops: list[For]) -> bool:
-    """Tell whether all lanes run a loop, of more than a few turns, in which they share none."""
+    """Tell whether all lanes repeat a loop of more than a few turns that has no loop to share."""
     for stmt in block.stmts:
         if any(stmt is loop for loop in loops):
             continue
@@ -264,7 +264,7 @@ def _adds_up(loop: For, defs: Mapping[Var, Stmt]) -> bool:
 def _turns_of(loop: For, defs: Mapping[Var, Stmt]) -> dict[Array, tuple[Accumulate, ...] | None]:
     """Return the local arrays that a loop writes, with the additions that its turns share.
 
-    There are none where each element belongs to one turn. None stands for turns in an order.
+    The set is empty where each element belongs to one turn. None stands for turns in an order.
     """
     own = {s.array for s in walk(loop.body) if isinstance(s, Alloc)}
     accesses: dict[Array, list[Memory]] = {}

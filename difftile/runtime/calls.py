@@ -112,7 +112,7 @@ def _run_by_rule(
     args: CallArgs,
     kwargs: CallKwargs,
 ) -> None:
-    """Run the launch, whose derivative on a tape is that of a rule."""
+    """Run the launch; on a tape a rule computes its derivative."""
     if recording.recorder is None:
         _run(kernel, launch, values, recording, args, kwargs)
     else:

@@ -46,7 +46,7 @@ _WIDE = 256  # rows and columns of which a cache does not hold all that collide
 
 # Rows so many bytes apart, or a multiple of it, share four of the 64 sets of the nearest cache, or
 # fewer: it holds 32 of their lines. Columns of such rows take 1.2 to 3 times as long as in squares;
-# those of others as long, or 0.7 to 1 of it (two cores of an AMD EPYC, 256 to 4096 rows).
+# other columns take as long, or 0.7 to 1 of it (two cores of an AMD EPYC, 256 to 4096 rows).
 _COLLIDING = 1024
 
 _IN_SQUARES = "the rows of an array that it walks along columns push each other out of the cache"

@@ -140,7 +140,7 @@ class ValueStep(OpaqueStep):
         return True
 
     def push(self, at: Sequence[ReverseContext], saved: None) -> bool:
-        """Push tangents, and those of further directions."""
+        """Push tangents along one direction, or several."""
         with at[0].restored():
             linear, fresh = self._call.again()
         dots = [{one: array(along[one].grad_out) for one in self._found} for along in at]

@@ -117,7 +117,7 @@ class DerivativeStep(OpaqueStep):
         return True
 
     def push(self, at: Sequence[ReverseContext], saved: None) -> bool:
-        """Push tangents through the derivative, and those of further directions."""
+        """Push tangents through the derivative along one direction, or several."""
         with self.call.linear(lambda one: at[0][one]) as (linear, fresh):
             given = self._given_at(at, lambda field: field)
             given += self._given_at(at, lambda field: field.grad_out, constant=True)
