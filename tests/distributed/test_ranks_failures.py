@@ -142,14 +142,17 @@ class Started:
         self.size = size
 
     def connected(self) -> None:
-        """Wait until all ranks are connected."""
-        self.printed("is connected", self.size)
+        """Wait until all ranks are connected, or have ended: mpiexec may drop lines at an abort."""
+        self.printed("is connected", self.size, unless_ended=True)
 
-    def printed(self, what: str, times: int = 1) -> None:
-        """Wait until a text has been printed."""
+    def printed(self, what: str, times: int = 1, *, unless_ended: bool = False) -> None:
+        """Wait until a text has been printed, or optionally until all processes have ended."""
         until = time.monotonic() + _LONG
         while self.text().count(what) < times:
-            assert time.monotonic() < until, self.text()
+            ended = all(one.poll() is not None for one in self.processes)
+            if ended and unless_ended:
+                return
+            assert not ended and time.monotonic() < until, self.text()
             time.sleep(0.02)
 
     def text(self) -> str:
