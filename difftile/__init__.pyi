@@ -104,7 +104,9 @@ from difftile.fields.numbers import (
     Number as Number,
 )
 from difftile.fields.recording import (
+    is_recording as is_recording,
     no_grad as no_grad,
+    stop_recording as stop_recording,
 )
 from difftile.fields.rows import (
     Rows as Rows,

@@ -135,7 +135,7 @@ _TAPE: dict[str, str] = {
     **dict.fromkeys(("zero", "reset", "clear"), _CLEARED),
     "grad": "write 'tape.backward(loss)', and read 'x.grad' or 'tape.gradient(x)' after.",
     "record_func": "decorate the function with '@dt.custom_op'.",
-    "stop_recording": "write 'with dt.no_grad():'.",
+    "stop_recording": "write 'with dt.stop_recording():'.",
     "watch": "leave it out: a tape follows the fields that have gradients.",
 }
 _KERNEL: dict[str, str] = {

@@ -154,12 +154,17 @@ class Recording:
         observer: Hears of accesses besides.
         body: Looks for step numbers among the arguments of kernels; by default that of the block
             around this one.
+        stops: Whether recorders of enclosing blocks miss what is written inside, as they would miss
+            it in another thread.
 
     Attributes:
         hidden: The recorders of enclosing blocks, which this block sets aside.
     """
 
-    __slots__ = ("_before", "_opens", "body", "constant", "hidden", "observer", "recorder")
+    __slots__ = (
+        *("_opens", "before", "body", "constant"),
+        *("hidden", "observer", "recorder", "stops"),
+    )
 
     open: ClassVar[dict[Recorder, None]] = {}
     """The recorders that are open in any thread or task: each enters and leaves in one step."""
@@ -171,20 +176,23 @@ class Recording:
         constant: bool = False,
         observer: AccessObserver | None = None,
         body: RepeatedBody | None = None,
+        stops: bool = False,
     ) -> None:
         self.recorder = recorder
         self.constant = constant
         self.observer = observer
         self.body = body
+        self.stops = stops
         self.hidden: tuple[Recorder, ...] = ()
         self._opens = False
 
     def __enter__(self) -> Recording:
         run_pending()  # as launches of the block that is left
-        before = self._before = RECORDING.get()
+        before = self.before = RECORDING.get()
         self.body = self.body or before.body
         outer = () if before.recorder is None else (before.recorder,)
-        self.hidden = (*before.hidden, *outer)
+        self.hidden = () if self.stops else (*before.hidden, *outer)
+        self.stops = self.stops or before.stops
         self._opens = self.recorder is not None and self.recorder not in self.hidden
         try:
             if self.recorder is not None and self._opens:
@@ -200,23 +208,31 @@ class Recording:
             try:
                 run_pending()
             finally:
-                RECORDING.set(self._before)
+                RECORDING.set(self.before)
         finally:
             if self.recorder is not None and self._opens:
                 Recording.open.pop(self.recorder, None)
 
     def elsewhere(self) -> list[Recorder]:
-        """Return the recorders that are open in other threads or tasks."""
+        """Return the open recorders that hear nothing of this block: those of other threads."""
         own = (self.recorder, *self.hidden)
         return [one for one in list(Recording.open) if one not in own]
 
     def is_missed(self, written: Iterable[Storage]) -> bool:
-        """Tell whether a tape of another thread or task would miss writes of this one."""
+        """Tell whether an open tape would miss writes of this block."""
         others = self.elsewhere()
         if not others:
             return False
         run_pending()
         return any(one.misses(memory) for memory in written for one in others)
+
+    @property
+    def missed_where(self) -> tuple[str, str]:
+        """Where the tape is open that would miss a write, and where to write instead."""
+        if self.stops:
+            instead = "after that block, or inside 'with dt.no_grad():' instead"
+            return "around 'with dt.stop_recording():'", instead
+        return "in another thread or task", "from one thread, or after the 'with' block"
 
 
 _IDLE = Recording()
@@ -225,8 +241,10 @@ RECORDING: ContextVar[Recording] = ContextVar("difftile_recording", default=_IDL
 
 def _keep_own() -> None:
     """Forget the recorders of threads that a forked child does not have."""
-    now = RECORDING.get()
-    ours = (now.recorder, *now.hidden)
+    now, ours = RECORDING.get(), [RECORDING.get().recorder]
+    while now is not _IDLE:
+        now = now.before
+        ours.append(now.recorder)
     Recording.open = {one: None for one in Recording.open if one in ours}
 
 
@@ -243,6 +261,30 @@ def no_grad() -> Generator[None]:
     """
     now = RECORDING.get()
     with Recording(now.recorder, constant=True, observer=now.observer):
+        yield
+
+
+def is_recording() -> bool:
+    """Return whether the derivatives of launches here are recorded, by a tape or a transformation.
+
+    False inside `dt.no_grad()` and `dt.stop_recording()`.
+    """
+    recording = RECORDING.get()
+    return recording.recorder is not None and not recording.constant
+
+
+@contextmanager
+def stop_recording() -> Generator[None]:
+    """Hide the block from open tapes and transformations, as for counters, logs and pictures.
+
+    Launches inside cost a tape nothing, Python reads plain numbers, and no gradient passes through
+    anything that is computed. Inside `dt.no_grad()` a tape still records and reverses writes.
+    Other threads and tasks are not affected.
+
+    Raises:
+        TapeError: A field is written that an open tape has recorded: its record would be wrong.
+    """
+    with Recording(observer=RECORDING.get().observer, stops=True):
         yield
 
 
@@ -269,7 +311,8 @@ def note_write(field: WholeElements) -> Recording:
         The recording state, whose recorder has to hear of the write as well.
 
     Raises:
-        TapeError: A tape of another thread or task would miss the write.
+        TapeError: A tape of another thread or task, or of a block that is hidden, would miss the
+            write.
     """
     run_pending()
     recording = RECORDING.get()
@@ -278,9 +321,10 @@ def note_write(field: WholeElements) -> Recording:
     if recording.observer is not None:
         recording.observer.wrote(field)
     if Recording.open and recording.is_missed((field.storage,)):
+        where, instead = recording.missed_where
         raise TapeError(
-            f"{field!r} is written while a tape that has recorded it is open in another thread or "
-            "task, and would miss the write. Write it from one thread, or after the 'with' block."
+            f"{field!r} is written while a tape that has recorded it is open {where}, and would "
+            f"miss the write. Write it {instead}."
         )
     return recording
 

@@ -79,14 +79,14 @@ def launch_one(launch: PreparedLaunch, values: Arguments) -> None:
 def check_not_missed(
     kernel: object, recording: Recording, launch: PreparedLaunch, values: Arguments
 ) -> None:
-    """Check that no tape of another thread or task misses a launch.
+    """Check that no open tape misses a launch.
 
     Raises:
         LaunchError: One would; the message begins with the kernel.
     """
     if recording.is_missed(field_at(values, k).storage for k in launch.code.writes):
+        where, instead = recording.missed_where
         raise LaunchError(
             f"{kernel} is launched while a tape that has recorded a field which it writes is open "
-            "in another thread or task, and would miss it. Write the field from one thread, or "
-            "after the 'with' block."
+            f"{where}, and would miss it. Write the field {instead}."
         )
