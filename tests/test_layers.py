@@ -12,7 +12,15 @@ import pytest
 
 from difftile.releases import RELEASES
 from difftile.substrate.spellings import SPELLINGS, CallSpelling, Method, Spelling
-from tests.layers import ALLOWED, ALLOWED_OUTSIDE, FLOORS, SAME_NAMES
+from tests.layers import (
+    ALLOWED,
+    ALLOWED_OUTSIDE,
+    FLOORS,
+    INNER,
+    SAME_NAMES,
+    VILLAGE,
+    VILLAGE_IMPORTS,
+)
 
 pytestmark = pytest.mark.always
 
@@ -99,11 +107,61 @@ def test_imports_go_one_way() -> None:
     wrong = [
         str(one)
         for file in FILES
-        for one in imports_of(file)
+        for one in (*imports_of(file), *_public_uses(file))
         if one.module.split(".")[0] == "difftile"
+        and not (one.module == "difftile" and _own_layer(file) in VILLAGE)
         and layer_of(one.module) not in ALLOWED[_own_layer(file)] | {_own_layer(file)}
     ]
     assert not wrong
+
+
+@cache
+def _homes() -> dict[str, str]:
+    """Return the module of each public name: 'difftile.render' is that of the package `render`."""
+    found = {"ti": "difftile.lang"}
+    for one in imports_of(ROOT / "difftile" / "__init__.pyi"):
+        for name in one.names:
+            found[name] = f"difftile.{name}" if one.module == "difftile" else one.module
+    return found
+
+
+def _public_uses(file: Path) -> list[Import]:
+    """Return the public names that a package of the village uses, as imports from their modules."""
+    if _own_layer(file) not in VILLAGE:
+        return []
+    taken = [
+        (one.line, name)
+        for one in imports_of(file)
+        if one.module == "difftile"
+        for name in one.names
+    ]
+    taken += [
+        (node.lineno, node.attr)
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "dt"
+    ]
+    own = _own_layer(file)
+    return [
+        Import(file, line, _homes()[name], (name,), at_top=True, relative=False)
+        for line, name in taken
+        if name != own
+    ]
+
+
+def test_the_village_imports_the_public_face() -> None:
+    """The names after `dt.` are those that users have; inner modules are none of them."""
+    found: dict[str, set[str]] = {}
+    for file in FILES:
+        own = _own_layer(file)
+        if own in VILLAGE:
+            known = {*VILLAGE_IMPORTS, f"difftile.{own}"}
+            for one in imports_of(file):
+                parts = one.module.split(".")
+                if parts[0] == "difftile" and known.isdisjoint({one.module, ".".join(parts[:2])}):
+                    found.setdefault(one.module, set()).add(own)
+    assert {module: set(reasons) for module, reasons in INNER.items()} == found
 
 
 def test_imports_are_absolute_and_at_the_top() -> None:

@@ -12,7 +12,6 @@ import numpy as np
 
 import difftile as dt
 from difftile import ti
-from difftile.fields.recording import RECORDING
 from difftile.worlds import dynamics, resets
 from difftile.worlds.advice import abrupt_contact
 from difftile.worlds.collide import FAR
@@ -239,7 +238,7 @@ class Worlds:
             raise ValueError(f"step(substeps={substeps}): a simulation goes forward alone.")
         state, inputs = (self.qpos, self.qvel), (self.ctrl, self.act)
         pushed, out = (self.qfrc_applied, self._xfrc), self._smooth
-        if self._advice and RECORDING.get().recorder is not None:
+        if self._advice and dt.is_recording():
             warnings.warn(self._advice, UserWarning, stacklevel=2)
             self._advice = ""
         given = (*self._funcs, self.m, *state, *inputs, *pushed, self.qacc, out, self._outcome)

@@ -10,7 +10,6 @@ import numpy as np
 
 import difftile as dt
 from difftile import ti
-from difftile.fields.recording import Recording
 from difftile.worlds.arrays import Array
 from difftile.worlds.model import Model
 from difftile.worlds.step import WorldStep
@@ -104,14 +103,14 @@ class WorldDiagnosis:
     def watch(self, sim: Any, info: Any) -> None:
         """Count what a step did, before the state is replaced."""
         seen = (sim.qpos, sim.qvel, sim.ctrl, sim.act, sim.qacc, info)
-        with Recording():
+        with dt.stop_recording():
             self._kernel(
                 self.funcs, sim.m, *seen, self.zones, self.counts, self.failure, self.residual
             )
 
     def reset(self, done: Any) -> None:
         """Forget the rows of worlds that are reset; if all are, everything."""
-        with Recording():
+        with dt.stop_recording():
             if done is not None:
                 self._forget(done, self.zones)
                 return
@@ -121,7 +120,7 @@ class WorldDiagnosis:
 
     def summary(self, model: Model, contact: tuple[str, str]) -> Summary:
         """Return what was counted."""
-        with Recording():
+        with dt.stop_recording():
             counts, failure = self.counts.to_numpy(), self.failure.to_numpy()
             residual = self.residual.to_numpy()[:, 0]
         said = {
