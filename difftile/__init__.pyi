@@ -78,6 +78,9 @@ from difftile.diagnostics import (
     TapeError as TapeError,
     ViewerError as ViewerError,
 )
+from difftile.fields.array_like import (
+    ArrayLike as ArrayLike,
+)
 from difftile.fields.as_field import (
     asarray as asarray,
 )

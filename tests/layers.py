@@ -108,10 +108,17 @@ ALLOWED: dict[str, set[str]] = {
 }
 # The packages that a user could have written: they import `difftile`, its files and its errors, and
 # for the table above each public name is an import of the module that it comes from.
-VILLAGE: set[str] = {"worlds"}
-VILLAGE_IMPORTS: set[str] = {"difftile", "difftile.diagnostics", "difftile.files"}
-# What else they import, and why it is not public.
-INNER: dict[str, dict[str, str]] = {}
+VILLAGE: set[str] = {"datasets", "viewer", "worlds"}
+VILLAGE_IMPORTS: set[str] = {
+    *("difftile", "difftile.diagnostics", "difftile.files"),
+    "difftile.progress",  # which demos import as well
+}
+# What else they import: the module, the packages that do, and why it is not public.
+INNER: dict[str, tuple[set[str], str]] = {
+    "difftile.ranks": ({"viewer"}, "which process opens the window, without `dt.distributed`"),
+    "difftile.substrate": ({"viewer"}, "the windows of compilers, which it alone may import"),
+    "difftile.tracebacks": ({"datasets", "viewer"}, "it hides the frames of the library itself"),
+}
 # The floors of packages whose modules know much of each other. A module imports only from those
 # below and from its own, what type checkers alone import included.
 FLOORS: dict[str, dict[str, set[str]]] = {

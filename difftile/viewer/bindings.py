@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
+import difftile as dt
 from difftile.diagnostics import ViewerError
-from difftile.fields.array_like import ArrayLike
 
 # A field of one element, (field, index), (object, "attribute"), or None.
-Bind: TypeAlias = ArrayLike | tuple[Any, Any] | None
+Bind: TypeAlias = "dt.ArrayLike | tuple[Any, Any] | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def bind_to(bind: Bind, initial: Any, label: str) -> BoundValue:
     if bind is None:
         held = [initial]
         return BoundValue(lambda: held[0], lambda v: held.__setitem__(0, v))
-    if isinstance(bind, ArrayLike):
+    if isinstance(bind, dt.ArrayLike):
         if bind.size != 1:
             raise ViewerError(
                 f"{label!r} is bound to {bind!r}, which has {bind.size} elements; "
@@ -51,7 +51,7 @@ def bind_to(bind: Bind, initial: Any, label: str) -> BoundValue:
         return _element(bind, (0,) * bind.ndim)
     if isinstance(cast(object, bind), tuple) and len(bind) == 2:
         owner, which = bind
-        if isinstance(owner, ArrayLike):
+        if isinstance(owner, dt.ArrayLike):
             found = _element(owner, which)
             found.get()  # an index out of range is an error now, not when the mouse arrives
             return found

@@ -14,12 +14,12 @@ import matplotlib.colors
 import numpy as np
 import numpy.typing as npt
 
+import difftile as dt
 from difftile.diagnostics import ViewerError, did_you_mean
-from difftile.fields.array_like import ArrayLike
 from difftile.viewer.checks import as_array
 from difftile.viewer.primitives import Backdrop, Bytes, Floats
 
-Data: TypeAlias = ArrayLike | npt.ArrayLike
+Data: TypeAlias = "dt.ArrayLike | npt.ArrayLike"
 Colour: TypeAlias = Any  # "#4db6ac", "teal", three numbers, or an array or field with one each
 ColourMap: TypeAlias = str | matplotlib.colors.Colormap
 
@@ -198,4 +198,4 @@ def as_bytes(colours: npt.NDArray[Any]) -> Bytes:
 def source_of(values: Any) -> Any:
     """Return the field or array that the mouse reads values from, or None."""
     shown: type[Any] = np.ndarray
-    return values if isinstance(values, (ArrayLike, shown)) else None
+    return values if isinstance(values, (dt.ArrayLike, shown)) else None
