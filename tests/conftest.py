@@ -20,9 +20,9 @@ from tests.poison import poisoned
 from tests.taichi_names import name_taichi
 from tests.tier_plugin import Run
 
-# A failing test shows where the library raised; tests/test_tracebacks.py has tests of the default.
+# A failing test shows where the library raised; tests/runtime/test_tracebacks.py tests the default.
 os.environ.setdefault("DIFFTILE_TRACEBACK", "full")
-# Results of an earlier run would hide what a change breaks; tests/test_kept_code.py keeps some.
+# Results of an earlier run would hide what a change breaks; `test_kept_code.py` keeps some.
 os.environ.setdefault("DIFFTILE_KEEP", "0")
 name_taichi()
 

@@ -130,7 +130,7 @@ def check(one: Program) -> bool:
 
 def main(first: int, last: int) -> None:
     """Check the programs of many seeds in the code of a device."""
-    from tests.test_device_code import in_device_code  # noqa: PLC0415 - it loads all programs
+    from tests.substrate.test_device_code import in_device_code  # noqa: PLC0415 - it loads all programs
 
     folder = Path(tempfile.gettempdir()) / "random_rows"
     folder.mkdir(exist_ok=True)

@@ -32,8 +32,8 @@ def test_every_path_of_the_table_is_there() -> None:
 
 def test_files_belong_to_the_tier_of_the_longest_path() -> None:
     assert tiers.tier_of("tests/passes/test_passes.py") == tiers.MEANING
-    assert tiers.tier_of("tests/test_tape.py") == tiers.RUNTIME
-    assert tiers.tier_of_test("tests/test_ops.py", {"slow"}) == tiers.LAST
+    assert tiers.tier_of("tests/runtime/test_tape.py") == tiers.RUNTIME
+    assert tiers.tier_of_test("tests/ops/test_ops.py", {"slow"}) == tiers.LAST
     assert tiers.tiers_under("tests/viewer") == {tiers.VILLAGE}
     assert tiers.tiers_under("tests") == {0, 1, 2, 3}
 
@@ -45,7 +45,7 @@ def test_files_belong_to_the_tier_of_the_longest_path() -> None:
         ("docs/tape.md", set()),
         ("pyproject.toml", {*tiers.ABOUT}),
         ("tests/harness.py", {*tiers.ABOUT}),
-        ("tests/test_tape.py", set()),
+        ("tests/runtime/test_tape.py", set()),
         ("tests/viewer/screen.py", {"tests/viewer"}),
         ("difftile/ir/nodes.py", {*tiers.ABOUT} - {"tests/files", "tests/datasets"}),
         ("difftile/diagnostics.py", {*tiers.ABOUT}),

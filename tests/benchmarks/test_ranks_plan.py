@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.ranks_plan import STEPS, all_reduce, cost, table
 
-PAGE = (Path(__file__).parents[1] / "docs" / "performance.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "performance.md").read_text(encoding="utf-8")
 
 
 def test_the_page_quotes_the_plan() -> None:

@@ -150,7 +150,7 @@ def test_source_prints_the_physics_of_a_demo(
     capsys: pytest.CaptureFixture[str], argv: list[str]
 ) -> None:
     assert main(["demo", *argv]) == 0
-    scene = Path(__file__).parents[1] / "scenes" / "wave.py"
+    scene = Path(__file__).parents[2] / "scenes" / "wave.py"
     assert capsys.readouterr() == (scene.read_text(encoding="utf-8"), "")
 
 

@@ -11,7 +11,7 @@ from difftile.commands import bench
 from difftile.commands.bench import find_benchmarks
 from tests.complaints import complaint
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FAST = '"""Be fast.\n\nMore."""\nimport sys\n\n\ndef main():\n    print(sys.argv[1:], flush=True)\n'
 END = '\n\nif __name__ == "__main__":\n    main()\n'
 

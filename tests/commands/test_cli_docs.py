@@ -12,7 +12,7 @@ from difftile.cli import main
 from difftile.commands import doctor
 from difftile.commands.doctor import Outcome
 
-PAGE = (Path(__file__).parents[1] / "docs" / "command_line.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text(encoding="utf-8")
 PROGRAM = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[0]
 CONSOLE = "".join(re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
 EXAMPLES = re.findall(r"^\$ difftile (.*)\n((?:(?!\$ ).*\n)*)", CONSOLE, re.MULTILINE)

@@ -25,7 +25,7 @@ from difftile.releases import RELEASES, VARIABLE
 from difftile.substrate import chosen
 from difftile.substrate.compiler import backend
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 ABSENT = Outcome(False, "not available")

@@ -224,7 +224,7 @@ def test_cases_that_cover_a_file_are_about_it_and_two_letters_begin_no_name() ->
     names = (
         "tests/passes/test_passes.py::test_case[dce-a]",
         "tests/passes/test_passes.py::test_case[interchange-b]",
-        "tests/test_ops.py::test_c",
+        "tests/ops/test_ops.py::test_c",
     )
     tests = {name: Known(0.1 * k, True, False, 100) for k, name in enumerate(names)}
     for path, first in (("passes/shared_sums", 1), ("ops/discrete", 0), ("torch/op", 0)):

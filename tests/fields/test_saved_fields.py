@@ -15,7 +15,7 @@ import taichi as ti
 
 import difftile as dt
 from tests.device_arrays import device_arrays
-from tests.test_field_numbers import TYPES, drawn, drawn_shape
+from tests.fields.test_field_numbers import TYPES, drawn, drawn_shape
 
 STRUCT = ti.types.struct(pos=ti.math.vec3, kind=ti.i32, inner=ti.types.struct(a=ti.f64))
 

@@ -10,7 +10,7 @@ import pytest
 import difftile as dt
 from benchmarks.constructs import CASES, Case, run_in_difftile
 
-PAGE = Path(__file__).parents[1] / "docs" / "peers.md"
+PAGE = Path(__file__).parents[2] / "docs" / "peers.md"
 
 
 @pytest.mark.parametrize("one", CASES, ids=[one.construct for one in CASES])

@@ -13,7 +13,7 @@ import difftile as dt
 from difftile.ir.printer import print_program
 from tests.golden.cases import CASES
 
-FOLDER = Path(__file__).parent / "golden"
+FOLDER = Path(__file__).parent
 
 
 def _text(function: Callable[..., None]) -> str:

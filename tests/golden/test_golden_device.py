@@ -15,7 +15,7 @@ import difftile as dt
 from difftile.schedule.grids import Grids
 from tests.device_arrays import device_arrays, threads_alone
 
-FILE = Path(__file__).parent / "golden" / "on_a_device.txt"
+FILE = Path(__file__).parent / "on_a_device.txt"
 ON_AN_H200 = Grids.on(132)
 
 

@@ -14,8 +14,8 @@ import difftile as dt
 from difftile.ir.nodes import ParallelFor
 from difftile.schedule.grids import Grids
 from tests.emitting import emitted
+from tests.launch.test_kernels import compiled
 from tests.programs.structs import Ball
-from tests.test_kernels import compiled
 
 vec2 = ti.math.vec2
 SCALED = ti.types.struct(k=float, at=vec2)

@@ -10,11 +10,11 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from tests import test_second_steps as steps
+from tests.linearization import test_second_steps as steps
+from tests.linearization.test_second_steps import START, dotted, number
 from tests.solvers.test_forward import minimum
 from tests.tape_ops import blend
-from tests.test_nested_transforms import blended, weighed
-from tests.test_second_steps import START, dotted, number
+from tests.transforms.test_nested_transforms import blended, weighed
 
 pytestmark = pytest.mark.usefixtures("poisoned_memory")
 

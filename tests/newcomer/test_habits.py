@@ -20,7 +20,7 @@ import taichi as ti
 import difftile as dt
 from difftile.habits import ATTRIBUTES, FUNCTIONS, MODULES
 from difftile.substrate.family import device
-from tests.test_diagnostics import Wrong, error_of, folder, read, write
+from tests.wrong.test_diagnostics import Wrong, error_of, folder, read, write
 
 __all__ = ["folder"]  # a fixture
 

@@ -27,8 +27,8 @@ from difftile.passes.optimise import normalise
 from difftile.schedule.finish import finish
 from difftile.substrate import CompiledProgram
 from tests.op_programs import DENSE, Case
+from tests.ops.test_ops_in_taichi import spelled
 from tests.targets import host
-from tests.test_ops_in_taichi import spelled
 
 _CHUNK = 16  # rows to a kernel: Taichi's time to compile grows faster than kernels do
 _INNER = ("sin", "tanh", "sqrt", "floor", "sign", "exp", "atan2", "clamp", "abs", "log1p", "round")

@@ -15,7 +15,7 @@ from difftile.ops.kinks import kink_table
 from difftile.ops.table import OPS
 from tests.op_programs import Case, composite_program, evaluate, row_adjoints
 
-PAGE = Path(__file__).parent.parent / "docs" / "kinks.md"
+PAGE = Path(__file__).parents[2] / "docs" / "kinks.md"
 INF, NAN = math.inf, math.nan
 
 

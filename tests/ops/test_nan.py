@@ -28,7 +28,7 @@ from difftile.schedule.target import Target
 from difftile.substrate import CompiledProgram, variants
 from difftile.substrate.emit import Emitted, emit
 from tests.op_programs import Case
-from tests.test_ops_in_taichi import spelled
+from tests.ops.test_ops_in_taichi import spelled
 
 _COMPARED = ("==", "!=", "<", "<=", ">", ">=")
 

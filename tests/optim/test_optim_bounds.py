@@ -12,7 +12,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from tests.test_optim_minimize import Problem, valley
+from tests.optim.test_optim_minimize import Problem, valley
 
 Doubles = npt.NDArray[np.float64]
 

@@ -29,7 +29,7 @@ from difftile.passes import known_indices
 from tests import random_indices
 from tests.random_indices import PLAIN, judge, limits_of, loaded, refused, some_arguments
 
-# For a longer hunt: DIFFTILE_KERNELS=5000 pytest tests/test_known_indices.py -k random
+# For a longer hunt: DIFFTILE_KERNELS=5000 pytest tests/passes/test_known_indices.py -k random
 KERNELS = int(os.environ.get("DIFFTILE_KERNELS", "60"))
 
 

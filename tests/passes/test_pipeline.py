@@ -58,7 +58,7 @@ def _after_each_pass(
     return found
 
 
-# `tests/meaning` has the forms of all programs, and `tests/test_programs.py` runs them.
+# `tests/meaning` has the forms of all programs, and `tests/ad/test_programs.py` runs them.
 SOME = harness.PROGRAMS[::6]
 OTHERS = [
     pytest.param(one, marks=pytest.mark.slow) for k, one in enumerate(harness.PROGRAMS) if k % 6

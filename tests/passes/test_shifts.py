@@ -12,7 +12,7 @@ import taichi as ti
 import difftile as dt
 from difftile.diagnostics import IndexOutOfRange
 from difftile.substrate import current_session
-from tests.test_divisions import TYPES
+from tests.passes.test_divisions import TYPES
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ import pytest
 
 import difftile as dt
 from difftile.recording import windows
-from tests.test_tape_memory import Run, energy, step
-from tests.test_windows import carrying, gradients, rows, sweeps
+from tests.ad.test_windows import carrying, gradients, rows, sweeps
+from tests.recording.test_tape_memory import Run, energy, step
 
 
 @pytest.fixture(autouse=True, scope="module")

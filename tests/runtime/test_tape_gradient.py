@@ -178,7 +178,7 @@ def test_a_gradient_names_the_tape_that_computed_it() -> None:
     x, y, loss = made(1.0), made(2.0), dt.zeros((), ti.f64, grad=True)
     with dt.Tape(loss) as tape:
         squares(x, loss)
-    first = f'of the tape at "tests/test_tape_gradient.py", line {line() - 2}'
+    first = f'of the tape at "tests/runtime/test_tape_gradient.py", line {line() - 2}'
     assert first in repr(x.grad) and first in x.grad._repr_html_().replace("&quot;", '"')
     assert first in repr(x.grad[:1]) and first not in repr(x)
     with dt.Tape(loss):

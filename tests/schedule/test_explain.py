@@ -13,9 +13,9 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from tests.test_diagnosis import line_of
+from tests.diagnosis.test_diagnosis import line_of
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 @dt.func
@@ -275,7 +275,7 @@ def test_sessions_with_and_without_vector_instructions(options: Any, why: str) -
     script = f"""
 import difftile as dt
 dt.init(arch="cpu", cpu_max_num_threads=2, offline_cache=False, **{options})
-from tests.test_explain import square
+from tests.schedule.test_explain import square
 print(square.explain(dt.ones(9000), dt.ones(9000)))
 """
     command = [sys.executable, "-c", script]

@@ -33,8 +33,8 @@ from difftile.schedule.steps import Grid, Rows, written
 from difftile.schedule.target import Target
 from difftile.schedule.wishes import line_of, lines_of
 from difftile.substrate.variants import Variants
+from tests.ad.test_windows import gradients, rows
 from tests.harness import vectors
-from tests.test_windows import gradients, rows
 
 N = 300
 

@@ -45,7 +45,7 @@ def fields(*values: float) -> tuple[Any, Any]:
     return dt.from_numpy(np.array(values, float), grad=True), dt.zeros(len(values), dtype=ti.f64)
 
 
-# One in sixteen: `DIFFTILE_ARCH=python pytest tests/test_programs.py` has them all.
+# One in sixteen: `DIFFTILE_ARCH=python pytest tests/ad/test_programs.py` has them all.
 @pytest.mark.parametrize("one", harness.PROGRAMS[5::16], ids=lambda one: one.name)
 def test_program(one: harness.Program) -> None:
     harness.check(one)
@@ -232,7 +232,7 @@ def test_the_debugger_shows_the_lines_of_the_kernel(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, file],
         input="p speed\np x\nc\n",
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]), "PYTHONBREAKPOINT": ""},
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONBREAKPOINT": ""},
         capture_output=True,
         text=True,
         check=False,

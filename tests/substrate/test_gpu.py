@@ -18,21 +18,12 @@ from difftile.ir.types import SCALARS
 from difftile.render.sorting import Sorter
 from difftile.render.tiles import TileLists
 from difftile.schedule import device_loops
-from tests import (
-    harness,
-    programs,
-    test_device_memory,
-    test_exact,
-    test_field_numbers,
-    test_lanes,
-    test_nan,
-    test_optim,
-    test_rows,
-    test_sparse_hessian,
-    test_special,
-    test_vector_additions,
-)
+from tests import harness, programs
 from tests.distributed import test_loops, test_smoke
+from tests.fields import test_field_numbers, test_rows
+from tests.ops import test_exact, test_nan, test_special
+from tests.optim import test_optim
+from tests.passes import test_lanes
 from tests.programs import shared_sums
 from tests.render import (
     blend_scenes,
@@ -43,8 +34,10 @@ from tests.render import (
     test_tiles,
 )
 from tests.rotations import test_rotations
+from tests.substrate import test_device_memory, test_vector_additions
 from tests.textures import test_sampling, test_texture
 from tests.training import test_corrections, test_train
+from tests.transforms import test_sparse_hessian
 
 programs.load()
 

@@ -14,7 +14,7 @@ import taichi as ti
 import difftile as dt
 import scenes.mpm
 from difftile.substrate import batch, chosen, current_session
-from tests.test_batch import CASES, push, simulated, spread
+from tests.substrate.test_batch import CASES, push, simulated, spread
 
 pytestmark = pytest.mark.gpu
 

@@ -22,7 +22,7 @@ import difftile as dt
 from difftile import releases
 from difftile.releases import RELEASES, VARIABLE, preferred, refusal
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 Installs = Callable[..., None]
 

@@ -29,7 +29,7 @@ from difftile.substrate.shaders import check_element, for_shaders
 from difftile.substrate.spellings import SHADER_SPELLINGS
 from tests.emitting import emitted
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 ONLY_CUDA = ("warps.", "predicates.native", "block.", "simt")
 
 

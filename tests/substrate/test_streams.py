@@ -17,7 +17,7 @@ from difftile.substrate import NULL_STREAM, let_wait
 from difftile.substrate.family import cuda
 from difftile.substrate.streams import handle_of
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 class Driver:
@@ -131,7 +131,7 @@ def test_streams_are_refused_before_a_session_ends() -> None:
 def test_memory_of_devices_goes_silently_with_the_interpreter() -> None:
     program = (
         "from tests.device_arrays import device_arrays\n"
-        "from tests.test_batch import push\n"
+        "from tests.substrate.test_batch import push\n"
         "import difftile as dt, taichi as ti\n"
         "with device_arrays():\n"
         "    x, v, y = (dt.zeros(3, ti.f32) for _ in range(3))\n"

@@ -56,7 +56,7 @@ compiled(tuple(FUNCTIONS), np.{dtype})
 
 @pytest.mark.parametrize("dtype", PRECISIONS)
 def test_loops_have_vector_instructions_and_no_calls(dtype: Any, tmp_path: Path) -> None:
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     program = tmp_path / "loops.py"
     program.write_text(LOOPS.format(dtype=np.dtype(dtype).name))
     environment = {"PYTHONPATH": str(root), "HOME": str(tmp_path), "PATH": ""}
@@ -124,7 +124,7 @@ thread.join()
 def test_subnormal_results_are_rounded_where_the_processor_keeps_them(tmp_path: Path) -> None:
     program = tmp_path / "unflushed.py"
     program.write_text(UNFLUSHED)
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     environment = {"PYTHONPATH": str(root), "HOME": str(tmp_path), "PATH": ""}
     command = [sys.executable, "-W", "ignore", str(program)]
     done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)

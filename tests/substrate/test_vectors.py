@@ -19,7 +19,7 @@ from difftile.substrate.emit import emit
 from tests import harness
 from tests.emitting import emitted
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 # Taichi leaves the optimised code of each task in a file of the folder where it was started.
 KERNELS = """

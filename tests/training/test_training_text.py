@@ -10,7 +10,7 @@ import taichi as ti
 
 import difftile as dt
 from tests.device_text import body, device_texts, without_comments
-from tests.test_device_text import indent, inside, loops
+from tests.substrate.test_device_text import indent, inside, loops
 
 # The tasks of each kernel: one, or one for each plane, or for each field.
 TASKS = {

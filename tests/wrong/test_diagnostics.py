@@ -23,7 +23,7 @@ import difftile as dt
 from difftile.frontend.syntax import LITERALS, REFUSED
 from difftile.substrate import current_session
 
-FOLDER = Path(__file__).parent / "wrong"
+FOLDER = Path(__file__).parent
 FILES = sorted(FOLDER.glob("*.txt"))
 
 
@@ -144,7 +144,7 @@ def test_every_refused_construct_has_a_wrong_program() -> None:
             assert f"Hint: {hint}" in texts, hint
 
 
-ODD = read(Path(__file__).parent / "odd_programs.txt")
+ODD = read(Path(__file__).parents[1] / "odd_programs.txt")
 
 
 @pytest.mark.parametrize("one", ODD, ids=[one.name for one in ODD])

@@ -1,0 +1,1 @@
+"""Tests of the library, in folders named after the package that they test."""
