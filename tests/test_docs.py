@@ -102,6 +102,47 @@ def test_links_of_the_readme_lead_somewhere() -> None:
     assert not [place for place in places if not (ROOT / place).exists()]
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/gallery.md"])
+def test_pages_count_demos_and_recipes(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    demos = [path for path in (ROOT / "demos").glob("*.py") if path.stem != "__init__"]
+    counted = {"demos": len(demos), "recipes": len([*(ROOT / "docs" / "recipes").glob("*.md")])}
+    found = re.findall(r"\b(\d+) (demos|recipes)\b", text)
+    assert found
+    assert [f"{number} {noun}" for number, noun in found] == [
+        f"{counted[noun]} {noun}" for _, noun in found
+    ]
+
+
+_INVENTED = {"passes/descending.py", "tests/passes/descending.txt"}  # of a recipe
+
+
+def _described() -> dict[Path, str]:
+    """Return the description of the library, and of each package, by the file that holds it."""
+    texts = {ROOT / "ARCHITECTURE.md": (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")}
+    for path in sorted((ROOT / "difftile").glob("*/__init__.py")):
+        texts[path] = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return texts
+
+
+def test_the_architecture_names_files_that_exist() -> None:
+    known = [
+        path.relative_to(ROOT) for at in ("difftile", "tests") for path in (ROOT / at).rglob("*")
+    ]
+    lacking = []
+    for page, text in _described().items():
+        for name in re.findall(r"`([\w/*]+(?:\.(?:py|pyi|txt|md)|/))`", text):
+            if name in _INVENTED or (ROOT / name).exists():
+                continue
+            if not any(path.match(name.rstrip("/")) for path in known):
+                lacking.append(f"{page.relative_to(ROOT)}: {name}")
+    assert not lacking
+
+
+def test_the_architecture_is_short() -> None:
+    assert len(_described()[ROOT / "ARCHITECTURE.md"].splitlines()) <= 150
+
+
 def test_every_demo_gets_a_page_that_runs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,15 @@
-"""`dt.distributed`: one program on several ranks, each a process with memory of its own."""
+"""`dt.distributed`: one program on several ranks, each a process with memory of its own.
+
+A field that is split has a `Split`, which states what this rank owns and how halos are filled; code
+that counts or moves elements uses `x.inner`. Everything that crosses ranks on a tape is an opaque
+step that `communicates`. An exchange is a gather, a `Transfer` and a scatter: gather and scatter
+are launches, and a transfer is linear, so derivatives of all orders are exchanges too (decision
+66). A tape with a limit agrees with the other ranks before it runs such steps again (decision 67).
+
+Gradients of parameters that all ranks have are no step. A tape with `reduce=` reports each record
+to the reduction before reversing it; a gradient that no remaining record can change is sent then,
+in buckets on which the ranks agreed when the pass began (decision 68).
+"""
 
 from difftile.distributed.checkpoint import load, save
 from difftile.distributed.gradients import Gradients, all_reduce

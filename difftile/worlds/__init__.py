@@ -1,6 +1,14 @@
 """`difftile.worlds`: batches of articulated rigid bodies with contact, and their gradients.
 
-Models are MJCF, compiled by MuJoCo, or archives of its arrays.
+Models are MJCF, compiled by MuJoCo, or archives of its arrays. `mjcf.py` limits what MuJoCo may
+read; `refusals.py` lists the features that are refused, `arrays.py` the arrays that a model keeps,
+`topology.py` what follows from them. `step.py` has the order of a step and its derivative:
+kinematics and inertia, `transmission.py` and `forces.py`, contacts (`collide.py`, `rows.py`,
+`impedance.py`, `cones.py`), equality constraints (`equalities.py`, added to the matrix of the
+solver's problem), and `solution.py`, whose derived adjoint is the adjoint of the solver.
+`distance.py` passes gradients to contacts before they touch. `sensors.py` reads sensors, with
+accelerations and forces from `reactions.py`. `watch.py` and `summary.py` count what `summary`
+reports, and `advice.py` warns of unsuitable models.
 """
 
 from difftile.worlds.constants import refresh_constants
