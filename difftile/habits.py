@@ -251,7 +251,7 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
     "retain_graph": ("keep",),
     "size": ("shape",),
 }
-# And those that it has no argument for.
+# Keywords without a counterpart, with what to do instead.
 UNKNOWN_KEYWORDS: dict[str, str] = {
     "device": "leave it out: fields are on the device that dt.init(arch=...) names.",
     "enable_backward": "leave it out: only what a tape records is differentiated.",

@@ -37,7 +37,7 @@ def html_block(title: str, *parts: str) -> str:
 
     Args:
         title: Plain text.
-        parts: HTML, such as that of `html_table`; empty ones are left out.
+        parts: HTML, such as the result of `html_table`; empty ones are left out.
     """
     return f"<div><b>{escape(title)}</b>{''.join(parts)}</div>"
 
@@ -47,7 +47,7 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
     Args:
         head: The names of the columns; empty for a table without them.
-        rows: The cells, as plain text; those that read as numbers are aligned to the right.
+        rows: The cells, as plain text; numbers are aligned to the right.
     """
     lines = [f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows]
     if not lines:

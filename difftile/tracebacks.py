@@ -1,7 +1,7 @@
 """Short tracebacks: errors leave the public functions without the frames of the library.
 
-A public function is a boundary. An error that passes it keeps the frames of the user: those of the
-caller, which Python adds afterwards, and those of functions that the user has passed in. Only
+A public function is a boundary. An error that passes it keeps the frames of the user: the frames of
+the caller, which Python adds afterwards, and of functions that the user has passed in. Only
 errors about the user's program are shortened: a `DifftileError`, and whatever a function of the
 user raises. Any other error is a fault of the library, and its frames are the report.
 """
@@ -112,7 +112,7 @@ def shorten(error: Exception) -> None:
 def _strip(error: BaseException, *, is_cause: bool) -> bool:
     """Remove frames from the traceback of one error, and tell whether there were any.
 
-    The frames of callers join those of the error that is on its way; a cause that has no frame of
+    Python adds the frames of callers to the propagating error; a cause that has no frame of
     the user keeps its own, since Python shows it without a traceback otherwise.
     """
     entries: list[TracebackType] = []

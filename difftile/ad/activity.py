@@ -50,7 +50,7 @@ def _active(block: Block, variables: frozenset[Var], sources: frozenset[Array]) 
 
 
 def passing(program: Program, arrays: Sequence[Array]) -> set[Array]:
-    """Return those of some fields with whose contents a value varies that another field is given.
+    """Return the fields among some that a value stored in another field varies with.
 
     Each is taken by itself: activity is not carried on through other fields.
     """

@@ -3,7 +3,7 @@
 The gradient of a maximum goes in equal shares to all that equal it: the values of the iterations,
 and the old value of the element. The slope of a product is the product of the other factors, also
 where some are zero. Both need a pass over the iterations before the reverse of the loop, which
-counts the contenders, or multiplies the factors that are not zero and counts those that are.
+counts the contenders, or multiplies the nonzero factors and counts the zero ones.
 
 A contender equals the maximum bit by bit, and values that the loop computes may be rounded
 differently in an adjoint. Their maximum is then taken again, in one more pass, of the values that
@@ -40,7 +40,7 @@ from difftile.ir.walk import WRITES, definitions, regions, walk, with_blocks
 from difftile.ops.build import Expr, OpBuilder, zero
 from difftile.passes.affine import definitions_of, disjoint, place_of
 
-# Ops that round nothing, and those that round once: computed again, they give the same bits.
+# Ops that round at most once: computed again, they give the same bits.
 _EXACT = frozenset(("neg", "abs", "max", "min", "select", "extract", "vec", "mat", "cast", "sign"))
 _ROUNDED_ONCE = frozenset(("add", "sub", "mul"))
 

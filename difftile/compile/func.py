@@ -113,7 +113,7 @@ class Func(ByName):
     def bwds(self, *args: object, **kwargs: object) -> None:
         """Run the adjoint of one call, without a tape.
 
-        The arguments are those of the call, and `_result`, the field of the results. The adjoint
+        It takes the arguments of the call, and `_result`, the field of the results. The adjoint
         reads the gradient of the results, and adds to the gradients of the arguments.
 
         Raises:

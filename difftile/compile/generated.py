@@ -160,7 +160,7 @@ def rand(dtype: Any = float) -> Drawn:
     depends only on the seed and on the index of the call.
 
     Args:
-        dtype: A float type, that of the kernel's fields by default; in Python the seed.
+        dtype: A float type, by default the float type of the kernel's fields; in Python the seed.
 
     Raises:
         LaunchError: The function is called from Python without a seed.
@@ -177,7 +177,7 @@ def randn(dtype: Any = float) -> Drawn:
     is.
 
     Args:
-        dtype: A float type, that of the kernel's fields by default; in Python the seed.
+        dtype: A float type, by default the float type of the kernel's fields; in Python the seed.
 
     Raises:
         LaunchError: The function is called from Python without a seed.

@@ -225,7 +225,7 @@ class Limits:
         return self._conditions[fixed]
 
     def _around(self, given: tuple[int, ...], own: Sequence[int], radius: int) -> Conditions | None:
-        """Return conditions for integers around those of a launch; None if none are known."""
+        """Return conditions on integers around a launch's values; None if none are known."""
         box: dict[int, tuple[int, int]] = {}
         within: dict[Var, tuple[int, int]] = {}
         for k in own:

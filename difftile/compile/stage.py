@@ -460,7 +460,7 @@ class Stage:
         return [doubt for doubt in self._clashes if doubt.matters(active, wanted)]
 
     def passing(self, arrays: Sequence[Array]) -> set[Array]:
-        """Return those of some fields whose contents a value of another field varies with."""
+        """Return the fields among some that a value stored in another field varies with."""
         key = "passing", self.number, frozenset(arrays)
         return self._kept.get(key, lambda: passing(self.program, arrays))
 

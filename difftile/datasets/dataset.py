@@ -113,7 +113,7 @@ class View:
         lens is resampled as its picture.
 
         Raises:
-            DatasetError: There is no map, it cannot be read, or its aspect ratio is not that of
+            DatasetError: There is no map, it cannot be read, or its aspect ratio differs from
                 the picture.
         """
         if self.depth is None:

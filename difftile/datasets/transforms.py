@@ -1,7 +1,7 @@
 """Cameras as JSON: nerfstudio's transforms.json and Blender's transforms_train.json.
 
 Poses go from camera to world, in OpenGL axes (y up, z backward). A frame may have a camera of its
-own; missing values are those of the whole file.
+own; missing values come from the whole file.
 
 Source: docs.nerf.studio (Data conventions), and the synthetic scenes of NeRF (Mildenhall et al.
 2020), which have only `camera_angle_x`.
@@ -45,7 +45,7 @@ _COEFFICIENTS = {
     "brown": ("k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6"),
     "fisheye": ("k1", "k2", "k3", "k4"),
 }
-_SUFFIXES = ("", ".png", ".jpg", ".jpeg")  # names may lack theirs, as those of Blender do
+_SUFFIXES = ("", ".png", ".jpg", ".jpeg")  # names may lack theirs, as Blender's do
 _ROTATION = 1e-4  # tolerance of rotations, which are rounded in files
 _MILLIMETRE = 1e-3  # [scene units], the default of nerfstudio for the numbers of depth maps
 _FRAMES = "a list of pictures with their poses"

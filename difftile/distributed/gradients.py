@@ -243,7 +243,7 @@ class _Round:
 
     Args:
         owner: The gradients.
-        places: Those that take part.
+        places: The positions that take part.
         counts: Whether the contents of each count on this rank; otherwise it adds zeros.
         again: Whether a sum over ranks is among what would be added up.
         order: The order in which they become final here.

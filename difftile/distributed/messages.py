@@ -1,6 +1,6 @@
 """Messages between a rank and its neighbours: which cells go where, gathered and scattered.
 
-Two kernels move cells between fields and messages, so their derivatives are derived like those of
+Two kernels move cells between fields and messages, so they are differentiated like
 any kernel; only the transfer of messages has rules of its own.
 """
 

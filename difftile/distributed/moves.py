@@ -5,7 +5,7 @@ stretch by their destination, prefix sums give the place of the first row of eac
 each stretch, and the thread writes its rows there in order.
 
 Rows that stay keep their places: arrivals take the places of rows that have left, and the last rows
-fill those that remain, so the work after the search grows with the rows that move.
+fill the remaining ones, so the work after the search grows with the rows that move.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from difftile.runtime.kernel import kernel
 class MoveFields:
     """The moves of the rows of one rank, in fields of 32-bit integers.
 
-    Rows that fill places on their own rank follow those that leave.
+    Rows that fill places on their own rank follow the rows that leave.
 
     Args:
-        taken: The rows that move: those that leave, in the order of the ranks that they go to and
+        taken: The rows that move: leaving rows, in the order of the ranks that they go to and
             of rows, then the last rows, from the last one on.
-        places: The rows that they become: of those that arrive, in the order of the ranks that they
+        places: The rows that they become: for arriving rows, in the order of the ranks that they
             come from, then of the last rows.
         peers: How many go to each rank, and come from each, shape (2, ranks).
         ends: The number of rows taken, the number placed, the first and the last row, the latter

@@ -4,7 +4,7 @@ Along axes that are not periodic the fields of a grid have such cells, which no 
 exchange fills. Those before and after the domain along an axis are two arrays. Each has all cells
 along later axes, those outside of the domain included, and only cells of the domain along earlier
 ones, so that corners are in one array. Next to a border between ranks both have some of the same
-cells; the values are those of the rank that owns the nearest cells of the domain.
+cells; the values come from the rank that owns the nearest cells of the domain.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class OutsideCells:
     after: bool
 
     def named(self, name: str) -> str:
-        """Return the name of the array in a checkpoint, given that of the field."""
+        """Return the name of the array in a checkpoint, given the name of the field."""
         return f"{name} {'after' if self.after else 'before'} axis {self.axis}"
 
     @property
@@ -74,7 +74,7 @@ class OutsideCells:
         """Tell whether an array in a checkpoint has such cells, of a halo of any width.
 
         Args:
-            found: The shape of the array, with that of an element.
+            found: The shape of the array, including the shape of an element.
             own: The same of the array that this program would save.
         """
         sizes = self.split.layout.shape

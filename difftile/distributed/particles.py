@@ -135,7 +135,7 @@ class Particles(NamedFields):
         """Move each particle to the rank that owns the cell in which it is; all ranks call it.
 
         Positions along periodic axes are first brought into the grid. Rows that stay keep their
-        places. Particles that arrive take the places of those that have left, and then the next
+        places. Arriving particles fill the places of particles that have left, and then the next
         ones, in the order of the ranks that they come from and of their rows there; the last rows,
         from the last one on, fill places that remain. A particle may go to any rank, however far.
 

@@ -168,7 +168,7 @@ class _Flight:
     """The messages between a start and its finish.
 
     Attributes:
-        there: Those of the latest run of the start, until a finish takes them.
+        there: The messages of the latest start, until a finish takes them.
         back: Gradients that have left at the finish, in the order in which the start expects them.
     """
 

@@ -38,7 +38,7 @@ _LIBRARIES: dict[str, Callable[[Any], Make]] = {
 def kind_of(array: Any) -> Make:
     """Return a function that makes arrays of the library of an array, on its device.
 
-    Arrays of libraries that are not known become those of NumPy.
+    Arrays of unknown libraries become arrays of NumPy.
     """
     library = type(array).__module__.partition(".")[0]
     return _LIBRARIES[library](array) if library in _LIBRARIES else lambda values: values

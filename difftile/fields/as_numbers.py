@@ -61,7 +61,7 @@ class AsNumbers(FieldElements):
         """Return the sum of all elements.
 
         Floats are added in double precision, and integers and booleans exactly. Vectors and
-        matrices give an array. The result is a plain number, like that of all reductions; only on
+        matrices give an array. The result is a plain number, as for all reductions; only on
         an open tape, and in other transformations, it carries its gradient, like a number that a
         kernel returns.
 

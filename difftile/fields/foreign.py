@@ -31,7 +31,7 @@ def from_dlpack(
     """Return a field that shares the memory of an array of NumPy, torch, JAX, CuPy and others.
 
     Either side sees what the other one writes. The memory stays where it is, and lives as long as
-    the field does. A field over memory that is read-only, such as that of JAX, is not written.
+    the field does. A field over read-only memory, such as JAX's, is not written.
 
     Args:
         x: The array, whose elements follow each other without gaps, in memory of the session's

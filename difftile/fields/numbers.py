@@ -79,7 +79,7 @@ class Origin:
         where: The element that was read.
         version: The version of the contents that were read.
         op: The operation, by NumPy's name.
-        operands: The numbers that it was applied to; the origins of those that have one.
+        operands: The numbers that it was applied to, or their origins where known.
         dtype: The type of its result.
         order: Later reads have a higher number.
 

@@ -27,7 +27,7 @@ class Recorder:
     """An open tape, or another listener, as fields see it; by default nothing is recorded."""
 
     is_private: ClassVar[bool] = False
-    """Whether any field may carry derivatives here, and not those that have gradients."""
+    """Whether any field may carry derivatives here, not only fields with gradients."""
 
     takes_runs: bool = False
     """Whether it takes launches that repeat as one program, by `run`."""
@@ -88,7 +88,7 @@ class Recorder:
         return False
 
     def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
-        """Return those of some reads that are known to be of varying values."""
+        """Return the reads among some that are known to read varying values."""
         return []
 
     def takes_constant(self, number: Any, reads: Reads) -> None:
@@ -152,8 +152,8 @@ class Recording:
         recorder: Hears of launches, and of reads and writes from Python.
         constant: Whether results count as constants, as inside `dt.no_grad()`.
         observer: Hears of accesses besides.
-        body: Looks for step numbers among the arguments of kernels; by default that of the block
-            around this one.
+        body: Looks for step numbers among the arguments of kernels; by default the body of the
+            block around this one.
         stops: Whether recorders of enclosing blocks miss what is written inside, as they would miss
             it in another thread.
 

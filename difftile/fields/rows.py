@@ -54,7 +54,7 @@ class Rows(NamedFields):
     moves with that row. `len(rows)` is the number of rows; `keys()`, `values()` and `items()` give
     the fields by name.
 
-    Rows are kept, dropped and repeated where they are, and so are those that `rearrange` takes by
+    Rows are kept, dropped and repeated in place, and so are the rows that `rearrange` takes by
     fields; added ones are joined on the host.
 
     Args:

@@ -130,7 +130,7 @@ FUNCTIONS = (np.where, np.clip, np.interp)
 
 
 def _by_array(apply: Apply, operands: Sequence[Any], types: Sequence[type[Any]]) -> bool:
-    """Tell whether an operation on the numbers of all steps gives those that Python would give."""
+    """Tell whether an operation on the numbers of all steps gives the same results as Python."""
     if apply in FUNCTIONS or isinstance(apply, LookUp):
         return True
     if not {int, float, np.float64}.issuperset(types):

@@ -1,4 +1,4 @@
-"""Step numbers: numbers of Python that stand for those of every step of a repetition.
+"""Step numbers: Python numbers that stand for the numbers of all steps of a repetition.
 
 Python runs the body of `dt.repeat` for a few steps only. What it computes from the number of the
 step is kept as an expression, so that the numbers of all other steps follow by NumPy.
@@ -192,7 +192,7 @@ def _unwrapped(value: Any) -> Any:
 
 
 def _is_array_of(apply: Apply, operand: Any) -> bool:
-    """Tell whether an operand is an array that a function takes whole, such as those of interp."""
+    """Tell whether an operand is an array that a function takes whole, as `interp` does."""
     return apply is np.interp and isinstance(operand, (np.ndarray, list, tuple))
 
 

@@ -123,7 +123,7 @@ class Storage:
         return self.memory
 
     def holds(self, kept: Buffer) -> bool:
-        """Tell whether the present contents are those that a record keeps in some buffer."""
+        """Tell whether the present contents are kept by a record in some buffer."""
         now = self.buffer
         return now is kept or (now.is_shared and now.has_contents_of(kept.unpacked()))
 
@@ -193,7 +193,7 @@ def unpickled_storage(values: npt.NDArray[Any], inner: int, is_scratch: bool) ->
 
     Args:
         values: The contents.
-        inner: The number of last axes that are those of an element.
+        inner: The number of last axes that belong to an element.
         is_scratch: See `Storage`.
     """
     outer = values.ndim - inner

@@ -32,7 +32,7 @@ WITH_GRADS: weakref.WeakSet[Values[Any]] = weakref.WeakSet()
 class Values(WholeElements, Generic[_F]):
     """Elements in memory, under a shape, with their gradients.
 
-    Views of it in other shapes share both: the gradients are those of the `origin`.
+    Views of it in other shapes share both: the gradients belong to the `origin`.
     """
 
     __slots__ = ("__weakref__", "_grad_in", "_grad_out", "_origin", "shape", "storage", "type")

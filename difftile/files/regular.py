@@ -167,7 +167,7 @@ _SILENCE = _Silence()
 def understood(path: Path, expected: str, hint: str | None = None) -> Generator[None]:
     """Translate all errors of a library that parses a file, and suppress its warnings.
 
-    On broken files parsers raise errors of all kinds, such as those of `struct`, `zlib` and
+    On broken files parsers raise errors of all kinds, such as the errors of `struct`, `zlib` and
     Python's stack.
 
     Raises:

@@ -26,8 +26,8 @@ class SharedLocals:
     """The outer locals that a loop changes.
 
     Args:
-        totals: Those that iterations in any order may change.
-        carried: Those that put the iterations in order.
+        totals: The locals that iterations in any order may change.
+        carried: The locals that put the iterations in order.
         kept: Other names, which may be bound to the same thing again only.
     """
 

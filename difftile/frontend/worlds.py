@@ -24,7 +24,7 @@ class WorldFields:
 
     Args:
         batched: The parameters, or parts of them such as 'm.body_mass', that have it.
-        shared: Those that do not; of two names the longer one decides.
+        shared: The arguments without the axis; of two names the longer one decides.
         slots: The loops of the kernel run for all worlds at once; otherwise a thread runs a world.
         numbers: The parameters that are numbers, which may be given a field with one for each
             world: 'float', or a type of integers.

@@ -199,7 +199,7 @@ class DirectAdjoint:
         direct: The launch.
         plan: How it is recorded.
         inputs: The positions of the inputs among the parameters.
-        outputs: Those of the outputs.
+        outputs: The same for the outputs.
         wanted: Which inputs take cotangents.
 
     Attributes:
@@ -303,7 +303,7 @@ class DirectAdjoint:
             bar.free()
 
     def _reduce(self, values: Arguments) -> tuple[frozenset[int], frozenset[int]]:
-        """Return the gradients that the adjoint sets all of, and those that it writes at all."""
+        """Return the gradients that the adjoint overwrites entirely, and all that it writes."""
         found = frozenset[int](), frozenset[int]()
         if self._binding is not None:
             kinds = [*self.direct.kinds, *[kind for _, kind, _, _ in self._bars]]

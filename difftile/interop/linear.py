@@ -192,12 +192,12 @@ class Linear:
 
         Args:
             inputs: The arrays.
-            cotangents: Those of the outputs that have one.
-            tangents: Those of the arrays that have one.
-            seed_tangents: Those of the cotangents that have one.
+            cotangents: The cotangents of the outputs that have one.
+            tangents: The tangents of the arrays that have one.
+            seed_tangents: The tangents of the cotangents that have one.
             dots: Where the tangents of the arrays' cotangents go, where requested.
             constants: The other arguments.
-            position: That of the streams of random numbers before the function has run.
+            position: The position of the streams of random numbers before the function has run.
         """
         plan = self._plan
         along = plan.arrays(tangents)

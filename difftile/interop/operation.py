@@ -28,7 +28,7 @@ class ArrayLayout:
     """The layout of a contiguous array, without its memory.
 
     Args:
-        shape: All axes, those of an element last.
+        shape: All axes; the axes of an element are last.
         dtype: The type of a number.
         device: The ordinal of a CUDA device; None in memory of the host.
     """

@@ -40,7 +40,7 @@ class OperationPlan:
 
     Args:
         operation: The operation.
-        layouts: Those of its arrays.
+        layouts: The layouts of its arrays.
 
     Attributes:
         session: The session.
@@ -178,11 +178,11 @@ class OperationPlan:
 
         Args:
             inputs: The arrays.
-            tangents: Those of the arrays that have one.
+            tangents: The tangents of the arrays that have one.
             outputs: The results, where requested.
             dots: Their tangents, where requested.
             constants: The other arguments.
-            position: That of the streams of random numbers before the function has run.
+            position: The position of the streams of random numbers before the function has run.
         """
         with self.lent(inputs):
             moves = self.arrays(tangents)

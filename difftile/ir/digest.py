@@ -17,7 +17,7 @@ _PLAIN = (str, int, float, bool, type(None), bytes, np.generic, np.dtype)
 
 
 class NoDigest(Exception):
-    """A value is none of those that programs are made of."""
+    """A value is not of a type that programs consist of."""
 
 
 def digest(values: Iterable[object]) -> str:

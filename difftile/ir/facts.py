@@ -2,7 +2,7 @@
 
 Blocks never change, and a pass hands on the blocks that it leaves as they are: what was found out
 about a block holds in each program that it is part of. `@fact` makes a fact of a function of a
-block. Facts about nested statements are put together from those of the blocks inside.
+block. Facts about nested statements are combined from the facts of the inner blocks.
 """
 
 from __future__ import annotations

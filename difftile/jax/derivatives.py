@@ -65,7 +65,7 @@ class ArrayDerivatives:
         self.value = compiled(value)
         """Returns the result."""
         self.pull = compiled(pull)
-        """Returns the cotangents of the floats, for those of the floats in the result."""
+        """Returns the cotangents of the floats, from the cotangents of the floats in the result."""
         self.push = compiled(push)
         """Returns the tangents of the floats in the result."""
         self.bend = compiled(bend)

@@ -70,7 +70,7 @@ class Struct(metaclass=OfPython):
         return self._members.items()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the members by name, those of structs inside as well."""
+        """Return the members by name, including members of nested structs."""
         return {n: v.to_dict() if isinstance(v, Struct) else v for n, v in self._members.items()}
 
     def __getattr__(self, name: str) -> Any:

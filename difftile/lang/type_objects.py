@@ -1,4 +1,4 @@
-"""Objects that stand for types: our own, those of the dialects, and Python's `float` and `int`."""
+"""Objects that stand for types: our own, the dialects', and Python's `float` and `int`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TypeObject:
 
     Args:
         type_: The type.
-        follows: The number type is that of the data, as of `ti.math.vec3`.
+        follows: The number type follows the data, as for `ti.math.vec3`.
         name: How it is written after `ti.`, where it has a name.
     """
 

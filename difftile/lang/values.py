@@ -42,7 +42,7 @@ class Matrix(Arithmetic, metaclass=OfPython):
 
     Args:
         rows: The numbers: a list of rows, an array, or a list of numbers for a vector.
-        dt: The number type; by default that of the numbers.
+        dt: The number type; by default the type of the numbers.
 
     Raises:
         LaunchError: The numbers are no vector or matrix.
@@ -272,7 +272,7 @@ class Vector(Matrix):
 
     Args:
         rows: The numbers.
-        dt: The number type; by default that of the numbers.
+        dt: The number type; by default the type of the numbers.
 
     Raises:
         LaunchError: The numbers are no vector or matrix.

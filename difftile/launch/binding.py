@@ -319,8 +319,8 @@ class Binding:
         Args:
             values: The arguments of the kernel in some launch.
             kept: Buffers of the shapes that launches bring along, no two in the same memory.
-            fresh: The positions of those that would be filled with zeros before each launch.
-            spent: Those of buffers that nobody reads after a launch.
+            fresh: The positions of buffers that would be filled with zeros before each launch.
+            spent: The positions of buffers that are not read after a launch.
 
         Returns:
             The positions of the fresh ones that may hold anything before a launch, and of those

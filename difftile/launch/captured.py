@@ -80,7 +80,7 @@ class _Group:
         return True
 
     def is_same(self, args: Sequence[object]) -> bool:
-        """Tell quickly whether all objects are those of the launch before."""
+        """Tell quickly whether all objects are the same as at the previous launch."""
         try:
             found = self.get(self.scope if self.argument is None else args[self.argument])
         except (AttributeError, LookupError, TypeError):
@@ -110,7 +110,7 @@ class Captured:
 
         Args:
             args: The arguments of the launch.
-            values: Those of the launch before, which are changed.
+            values: The values of the previous launch, which are changed.
 
         Returns:
             Whether all else is as it was at the launch before.

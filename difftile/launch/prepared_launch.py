@@ -91,7 +91,7 @@ class PreparedLaunch:
             the parameter, the position, and the type.
         invariant: Returns the fields among the arguments of a call, in which two launches must not
             differ.
-        key: Those of this launch.
+        key: The result of `invariant` for this launch.
         captured: The names that the kernel takes from outside, to be compared at each launch.
         arrays: The field passed for each parameter that is an array of its own.
         captured_at: The position of the first captured argument.
@@ -423,7 +423,7 @@ class RecentLaunches:
     def repeated(self, args: CallArgs) -> tuple[PreparedLaunch, Arguments] | None:
         """Return the last launch and its values now, if its shortcut says that a call repeats it.
 
-        That is what most calls do; those that do not may still repeat some launch.
+        Most calls do so; the others may still repeat some earlier launch.
         """
         launches = self._launches
         if launches:

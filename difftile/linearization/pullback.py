@@ -120,7 +120,7 @@ class Pullback(StepRecorder):
 
     @property
     def fields(self) -> list[Field]:
-        """The fields that the steps read or write, those that belong to kernels left out.
+        """The fields that the steps read or write, without fields that belong to kernels.
 
         Of fields that share their memory only one is listed, with a gradient if there is one.
         """

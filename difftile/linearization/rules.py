@@ -93,9 +93,9 @@ class StepTangents:
     """The tangents of the fields of an opaque step, by part and memory; none are values.
 
     Args:
-        before: Those of the fields that the step has read.
-        after: Those of the fields that it has written.
-        zeros: Those of the fields that do not vary, which records of `kept` hold the memory of.
+        before: The tangents of the fields that the step has read.
+        after: The tangents of the fields that it has written.
+        zeros: The tangents of fields that do not vary; records of `kept` hold their memory.
     """
 
     before: list[dict[Storage, Field]]

@@ -1,8 +1,8 @@
 """Tangents through steps that only have a backward, by its transpose.
 
 A backward multiplies the gradients of the written fields by the transposed Jacobian, so the adjoint
-of the backward multiplies tangents by the Jacobian itself. Tangents along further directions are
-those of the adjoint.
+of the backward multiplies tangents by the Jacobian itself. Tangents along further directions follow
+from the adjoint in the same way.
 """
 
 from __future__ import annotations

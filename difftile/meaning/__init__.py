@@ -1,7 +1,8 @@
 """The meaning of programs: each as Python text over NumPy scalars, run by Python itself.
 
 This is the oracle of the tests, and `dt.init(arch="python")` runs programs in the same way
-(`substrate/python`). `operations.py` has the text of each op, `text.py` that of each statement.
+(`substrate/python`). `operations.py` has the text of each op, and `text.py` the text of each
+statement.
 """
 
 from difftile.meaning.memory import memory_of

@@ -81,11 +81,11 @@ def print_python(
 
     Args:
         program: The program.
-        params: The parameters of the function; None for those of the program.
+        params: The parameters of the function; None for the parameters of the program.
         report: Parameters that are passed on to `fail`, ahead of the number of a failure.
         complex_step: Floats are complex numbers.
         watched: Write the body of the function only, with a call of `watch` after each statement,
-            so that variables are those of a module.
+            so that variables belong to a module.
         counted: Loops go through `turns(start, stop)`, and through `turn()`, which is true.
     """
     printer = _Printer(complex_step, watched, report or (), counted)

@@ -50,7 +50,7 @@ _SCALAR = {
     "square": Composite(("x",), "x * x"),
     "softplus": Composite(("x", "beta"), "log1pexp(beta * x) / beta", "dt.softplus"),
     # The sign of the denominator is kept, 0 counts as positive; where eps stands in for the
-    # denominator the derivative by it is 0, as that of any bound.
+    # denominator the derivative by it is 0, as for any bound.
     "safe_divide": Composite(
         ("n", "d", "eps"),
         "n / select(abs(d) < eps, select(d < 0, zeros(d) - eps, zeros(d) + eps), d)",

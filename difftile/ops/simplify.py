@@ -137,7 +137,7 @@ def _add(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
     xs, ys = _components(b, x), _components(b, y)
     if xs is not None and ys is not None and _sparse(xs) and _sparse(ys):
         return _built(b, type_, tuple(b.call("add", p, q) for p, q in zip(xs, ys, strict=True)))
-    # So do those of components that are known at run time only, or of many.
+    # The same for components whose index is known at run time only, and for many components.
     for whole, single in ((x, y), (y, x)):
         inserted = _made_of(b, "insert", single)
         if inserted is not None and _is(inserted[0], 0) and _fits(whole, type_):
@@ -313,7 +313,7 @@ def _vec(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
 def _by_component(op: str) -> Rule:
     """Return the rule of atan2, and of ops that are an atan2 in Taichi.
 
-    Taichi 1.7.4 computes those of vectors in single precision, whatever their type.
+    Taichi 1.7.4 computes these ops of vectors in single precision, whatever their type.
     """
 
     def rule(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:

@@ -135,7 +135,7 @@ far = pow(y, 1 - s) / (s - 1) + pow(y, -s) * (0.5 + s / y * tail)
 far + {" + ".join(f"pow(b + {k}, -s)" for k in reversed(range(_SHIFT)))}
 """
 
-# Below 0 the sum of 1 / (b + k)^s over all integers, without those that zeta(s, 1 - b) adds up.
+# Below 0 the sum of 1 / (b + k)^s over all integers, without the terms of zeta(s, 1 - b).
 _POLYGAMMA = f"""
 n = astype(a, b)
 s = a + whole(1)

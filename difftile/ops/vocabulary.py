@@ -55,7 +55,7 @@ class TypeName:
 
     Args:
         type: The type. None: Python's float, which is the float type of the kernel.
-        follows: Its number type is that of the data, as of `ti.math.vec3`.
+        follows: Its number type follows the data, as for `ti.math.vec3`.
     """
 
     type: Type | None

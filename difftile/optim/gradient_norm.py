@@ -44,7 +44,7 @@ class OwnedElements:
     """The elements of a gradient that this rank counts.
 
     Args:
-        place: The place of the parameter among those of the optimiser.
+        place: The index of the parameter in the optimiser.
         gradient: The elements.
         is_part: Whether other ranks count other elements; otherwise all have the same.
         start: The place of the first one in the row of all elements; None for boxes of them.
@@ -83,7 +83,7 @@ class GradientNorm:
 
         Args:
             gradients: The gradients.
-            together: Those of one type of numbers, by the places of their parameters.
+            together: The gradients of one number type, by the indices of their parameters.
             is_divided: Whether ranks count different elements of some; all of them call it then.
         """
         groups = [set(places) for places in together]

@@ -59,9 +59,9 @@ class LBFGS:
     vectors are in double precision on the host, as in Krylov methods; on the CPU each evaluation
     costs two copies. The method does not suit random or noisy losses.
 
-    With bounds, components that a bound holds stay there; the direction is that of the others, and
-    the search goes along its projection (Bertsekas, Projected Newton methods for optimization
-    problems with simple constraints, SIAM J. Control Optim. 20, 1982).
+    With bounds, components that a bound holds stay there; the direction is computed for the other
+    components, and the search goes along its projection (Bertsekas, Projected Newton methods for
+    optimization problems with simple constraints, SIAM J. Control Optim. 20, 1982).
 
     Args:
         fields: The fields to move: a field of floats with a gradient, a field of structs,
@@ -281,7 +281,7 @@ class LBFGS:
             self._turns = [*self._turns, turn][-self.history :]
 
     def zero_grads(self) -> None:
-        """Set the gradients of the fields to zero, as a tape does with those that it meets."""
+        """Set the gradients of the fields to zero, as a tape does for its fields."""
         zero_grads([one.field for one in self.parameters])
 
     def follow(self, change: Change) -> None:

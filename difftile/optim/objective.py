@@ -111,7 +111,7 @@ class Objective:
         if self._runs_tape is False:
             return self._differentiated(x)
         before = TAPES.replays
-        zero_grads([one.field for one in self._parameters])  # tapes clear those that they meet
+        zero_grads([one.field for one in self._parameters])  # tapes clear only their own
         value = self._call(x)
         if not math.isfinite(value):
             return Point(x, math.inf, np.full_like(x, np.nan))
@@ -132,7 +132,7 @@ class Objective:
         return Point(x, value, gradient, self.space.is_finite(gradient))
 
     def _check_gradients(self, gradients: Sequence[npt.NDArray[Any]]) -> None:
-        """Check that the gradients of halos have gone to their owners, and those of whole fields.
+        """Check that the gradients of halos, and of whole fields, have gone to their owners.
 
         Raises:
             TapeError: Some are left in halos.

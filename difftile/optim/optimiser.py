@@ -382,7 +382,7 @@ class Optimiser(ABC):
                 )
 
     def zero_grads(self) -> None:
-        """Set the gradients of the fields to zero, as a tape does with those that it meets.
+        """Set the gradients of the fields to zero, as a tape does for its fields.
 
         The `.grad` of tensors becomes None.
         """

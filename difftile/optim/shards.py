@@ -46,7 +46,7 @@ class Piece:
         return self.stop - self.start
 
     def of(self, values: Array, inner: int) -> Array:
-        """Return the elements among those of the whole parameter, whose last axes are `inner`."""
+        """Return this part of a whole parameter, whose last axes are `inner`."""
         shape = values.shape[values.ndim - inner :]
         return values.reshape(-1, *shape)[self.start : self.stop]
 
@@ -105,7 +105,7 @@ class Shards:
         """Bring values and gradients of the own part.
 
         Raises:
-            LaunchError: The gradients are not those that the option says.
+            LaunchError: The gradients do not match the option.
         """
         own = self.own
         for k, one in enumerate(parameters):

@@ -169,7 +169,7 @@ def solve(F, b, x, n, parent=None):
 
 @solve.backward
 def _(F, b, x, n, parent):
-    # With y = L x and z = L A^-1 x_bar, the factors' gradient is that of -x^T L^T D L A^-1 x_bar.
+    # With y = L x and z = L A^-1 x_bar, the factors have the gradient of -x^T L^T D L A^-1 x_bar.
     x_bar, s = local(n), local(n)
     for i in range(n):
         x_bar[i] = x.grad_in[i]

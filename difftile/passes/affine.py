@@ -88,11 +88,11 @@ class Affine(Generic[S]):
         return sum((Affine({name(s): f}) for s, f in self.factors.items()), renamed)
 
     def value(self, of: Callable[[S], int]) -> int:
-        """Return the value of the form, by those of its symbols."""
+        """Return the value of the form, from the values of its symbols."""
         return self.constant + sum(f * of(s) for s, f in self.factors.items())
 
     def ends(self, of: Callable[[S], Ends]) -> Ends:
-        """Return the least and the greatest value, by those of its symbols, each for itself."""
+        """Return the least and greatest values, from independent bounds of its symbols."""
         low: int | None = self.constant
         high: int | None = self.constant
         for s, f in self.factors.items():

@@ -308,7 +308,7 @@ def met_fields(
     Args:
         task: A parallel loop.
         defs: The ops of its program.
-        loops: The serial loops that lanes share; those that are marked if it is left out.
+        loops: The serial loops that lanes share; by default the marked ones.
     """
     if loops is None:
         loops = [s for s in walk(task.body) if isinstance(s, For) and s.by_lanes]

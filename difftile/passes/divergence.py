@@ -35,7 +35,7 @@ class Divergence:
     Args:
         loop: The parallel loop.
         written: The fields that the program writes.
-        indices: Those of the loop's indices that differ.
+        indices: The indices of the loop that differ.
         found: The values that differ, and the arrays with elements that differ.
     """
 

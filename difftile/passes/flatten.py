@@ -83,7 +83,7 @@ def flat_loop(task: ParallelFor, defs: Mapping[Var, Stmt]) -> For | None:
 
 
 def _is_parallel(task: ParallelFor, loop: For, defs: Mapping[Var, Stmt]) -> bool:
-    """Tell whether the iterations of a loop may run in any order, among those of all threads."""
+    """Tell whether the iterations of a loop may run in any order, among all threads' iterations."""
     for stmt in walk(task.body):
         if isinstance(stmt, (Print, Fail)):
             return False

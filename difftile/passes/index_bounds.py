@@ -93,7 +93,7 @@ def doubts(
     Args:
         program: Tests of indices, as `known_indices` returns them.
         given: The parameters.
-        within: Intervals of some parameters that may differ, around those that are given.
+        within: Intervals of parameters that may differ, around the given values.
         names: The texts of these.
     """
     symbols = Symbols()

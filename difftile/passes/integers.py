@@ -92,7 +92,7 @@ class _State:
     """Where a search stands.
 
     Attributes:
-        bounds: Those of the unknowns that are left.
+        bounds: The bounds of the remaining unknowns.
         solved: The other unknowns, as forms of unknowns that were left at that time.
         rows: Forms over unknowns that are left, each at least zero.
     """

@@ -1,4 +1,4 @@
-"""Intervals of integers, and those of a program's integers as far as known ones say."""
+"""Intervals of integers, and of a program's integers as far as they follow from known ones."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def fits(ends: Interval, scalar: Scalar) -> bool:
 
 
 class Intervals:
-    """The intervals of the integers of a block; None for those that may wrap around.
+    """The intervals of the integers of a block; None for integers that may wrap around.
 
     Args:
         block: The block.
@@ -168,4 +168,4 @@ OPERATIONS: Mapping[str, Callable[..., Interval | None]] = {
     "popcnt": _count_of_bits,
     "clz": _count_of_bits,
 }
-"""Intervals of results by those of arguments; integers are not limited, None: nothing is known."""
+"""Intervals of results from intervals of arguments; integers are unlimited, None means unknown."""

@@ -120,7 +120,7 @@ def _merged(before: Sequence[_TopStatement], part: _TopStatement) -> list[_TopSt
 def _sides(
     loop: _TopStatement, between: Sequence[_TopStatement]
 ) -> tuple[list[_TopStatement], list[_TopStatement]]:
-    """Return the statements that may go before a loop that they follow, and those that stay."""
+    """Return the statements that may move before the loop that they follow, and the rest."""
     earlier: list[_TopStatement] = []
     later: list[_TopStatement] = []
     for part in between:

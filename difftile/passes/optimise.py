@@ -58,7 +58,7 @@ def join(program: Program, extents: Extents | None = None, *, checked: bool = Fa
         merge_loops,
         # One iteration now writes an element and reads it.
         scalar_replacement,
-        # Writes to one element become one, and their values are equal to those that were read.
+        # Writes to one element become one, and their values equal the values that were read.
         exclusive,
         merge,
         fold,

@@ -78,7 +78,7 @@ class ScatterPlan:
     Args:
         alone: The numbers of the loops that run on a single thread.
         copied: The scatters with a copy of the target for each thread.
-        small: Those of them whose copies one thread adds up.
+        small: The scatters among them whose copies one thread adds up.
         rows: On devices, the scatters with a row for each iteration (`rows`).
     """
 

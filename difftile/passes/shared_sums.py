@@ -272,7 +272,7 @@ class _Found:
         )
 
     def sliced(self) -> tuple[Block, Block] | None:
-        """Return the statements that the innermost loop does not vary, and those that it does."""
+        """Return the statements that do not vary in the innermost loop, and the varying ones."""
         blocks = [self.task.body, *(loop.body for loop in self.loops)]
         inner = slice_of(blocks[-1], self.stmt)
         pures: list[Stmt] = []

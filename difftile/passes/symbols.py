@@ -1,8 +1,8 @@
 """Integers as affine forms of symbols, and the bounds of such forms.
 
-A symbol has bounds that are forms of earlier symbols: of a loop index those of its loop, and those
-of the conditions around it. The bounds of a form follow by replacing its latest symbol by a bound,
-one after the other, as in the elimination of Fourier and Motzkin, with few bounds tried.
+A symbol has bounds that are forms of earlier symbols: a loop index has the bounds of its loop, and
+bounds of the conditions around it. The bounds of a form follow by replacing its latest symbol by a
+bound, one after the other, as in the elimination of Fourier and Motzkin, with few bounds tried.
 """
 
 from __future__ import annotations

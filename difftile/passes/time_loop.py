@@ -270,7 +270,7 @@ def split_invariant(
     Args:
         stmts: The statements, which each iteration runs.
         varying: The values that differ between iterations.
-        written: The arrays that the loop changes; those that the statements write by default.
+        written: The arrays that the loop changes; by default the arrays that the statements write.
     """
     written = arrays_written(Block(tuple(stmts))) if written is None else written
     varies = set(varying)

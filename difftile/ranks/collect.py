@@ -64,7 +64,7 @@ def compare(text: str, what: str) -> tuple[int, str, str] | None:
         what: The step in errors.
 
     Returns:
-        The first rank whose text is not that of rank 0, and its line and that of rank 0 where they
+        The first rank whose text differs from rank 0's, with its line and rank 0's line where they
         part, "nothing" for none; or None where all are the same.
 
     Raises:

@@ -81,7 +81,7 @@ class Engine(Protocol):
             op: "sum", "max" or "min".
             agreed: The ranks know that they combine the same, as for all memory of devices.
             dtype: The type that the caller has the numbers in, in NumPy's short form, which is
-                compared; by default that of the array.
+                compared; by default the array's.
 
         Raises:
             RankError: Numbers of this type cannot be combined so, or the ranks combine different

@@ -78,7 +78,7 @@ def _last_place(error: BaseException) -> str:
 
 def _end(abort: Callable[[], None], code: int) -> None:
     """End this process, with what it does at its exit, but without waiting for other ranks."""
-    limit_exit()  # before the abort: that of MPI may never return where a rank is at its end
+    limit_exit()  # before the abort: MPI's may never return where a rank is at its end
     abort()
     with suppress(BaseException):
         atexit._run_exitfuncs()  # as the interpreter does

@@ -47,7 +47,7 @@ class _Launcher:
 
 
 # The first whose rank and size are both there counts, since torchrun and mpiexec run under srun.
-# Slurm's size is that of the step, which scripts of sbatch are not: they run once.
+# Slurm's size belongs to the step, which scripts of sbatch are not: they run once.
 _LAUNCHERS = (
     _Launcher("torchrun", "torch", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"),
     _Launcher(
@@ -74,7 +74,7 @@ def place(environment: Mapping[str, str] | None = None) -> RankPlace | None:
     """Return the place of this process, or None if no launcher has started it.
 
     Args:
-        environment: The variables; by default those of this process.
+        environment: The variables; by default the environment of this process.
 
     Raises:
         RankError: A variable does not hold the number that it should.

@@ -175,7 +175,7 @@ class Watch:
             self._tell({"kind": "bye", "rank": self.rank, "joined": joined})
 
     def outlast(self, patience: float) -> list[int]:
-        """Wait for the ends of the other ranks, for as long as those that are still there answer.
+        """Wait for the ends of the other ranks, as long as the remaining ones answer.
 
         Args:
             patience: The time without an answer of some rank after which it is given up [s].

@@ -24,7 +24,7 @@ def least(numbers: Sequence[float], what: str) -> npt.NDArray[np.float64]:
     """Return the least of each of some numbers on all ranks.
 
     Args:
-        numbers: Those of this rank, equally many on all ranks.
+        numbers: The numbers of this rank, equally many on all ranks.
         what: The agreement, for errors.
 
     Raises:

@@ -34,7 +34,7 @@ from difftile.recording.steps import Launch, StepRecord, TapeStep
 from difftile.substrate import Buffer, Pool, current_session
 
 Limit: TypeAlias = Callable[[int], float]
-"""The bytes that may be kept, given those of the state: of all fields that the run changes."""
+"""The bytes that may be kept, given the size of the state: of all fields that the run changes."""
 
 _FIRST_STRIDE = 8  # launches between snapshots, before any had to be dropped
 _BESIDE_LOGS = 0.75  # of the budget, where launches have logs
@@ -130,7 +130,7 @@ class LimitedHistory:
         """Tell whether a snapshot is due before a step, which is a joint one or not.
 
         From the first joint step on, snapshots are taken before those whose number is a multiple of
-        a power of two: so those of one rank are among those of another one.
+        a power of two, so that one rank's positions are a subset of another rank's.
         """
         taken = self._snapshots.taken
         if not taken:
@@ -241,7 +241,7 @@ class LimitedHistory:
             RankError: Another rank failed, or has recorded other joint steps.
         """
         if self._joint and not self._joint.agree_on_records(self._run.records is not None):
-            self._release_records()  # those of another rank did not fit
+            self._release_records()  # another rank's did not fit
         if self._run.records is not None:
             for record in reversed(self._run.records):
                 yield record

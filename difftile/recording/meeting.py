@@ -25,7 +25,7 @@ def meet(title: str, signature: str) -> None:
         signature: The step as it is on all ranks.
 
     Raises:
-        RankError: Another rank is at another step; the error has those of all.
+        RankError: Another rank is at another step; the error lists the steps of all ranks.
     """
     if current().size == 1 or not current_session().debug:
         return

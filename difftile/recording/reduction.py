@@ -1,7 +1,7 @@
 """Gradients of several ranks that are combined while a backward pass computes them.
 
 A gradient is final when all records have been reversed whose steps touch the field. What combines
-gradients is told of each record before it is reversed, and sends those that are final by then.
+gradients is told of each record before it is reversed, and sends the gradients final by then.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class FinalGradients:
 
 
 COMBINED: ContentNotes[bool] = ContentNotes()
-"""Gradients that are those of all ranks, and have been combined."""
+"""Gradients that have been combined over all ranks."""
 
 MIXED: ContentNotes[bool] = ContentNotes()
 """Such gradients to which a tape has added: to combine them again would count them once a rank."""

@@ -75,7 +75,7 @@ class Replay:
         accumulate: Add to the gradients of these fields, too.
         seeds: The memory of fields whose shared gradients the pass reads and leaves as they are.
         private: Work only in buffers of its own, which start as zero; fields need no gradients.
-        room: Returns the bytes that the log of a loop may take, given those that it would.
+        room: Returns the bytes that the log of a loop may take, given the bytes that it needs.
     """
 
     def __init__(
@@ -194,7 +194,7 @@ class Replay:
         plan, prepared = record.plan, record.launch.prepared
         binding = self._adjoints.get((plan, prepared))
         if binding is None:
-            # That of an earlier pass, if it worked on the same gradients.
+            # From an earlier pass, if it worked on the same gradients.
             fields: list[Any] = record.values
             bars = [self.gradient(fields[k]).buffer for k in plan.bars]
             known = prepared.adjoints.get(plan)

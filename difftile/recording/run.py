@@ -21,7 +21,7 @@ class Run:
         make_room: Called before a step with a function that returns the bytes which the step may
             add to the old values, as things stand.
         records: The records of the steps, or None while they are not recorded.
-        started: Those of the step that runs now.
+        started: The records of the step that runs now.
     """
 
     snapshots: Snapshots

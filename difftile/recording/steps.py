@@ -164,7 +164,7 @@ class StepRecord(ABC):
 
     @property
     def pinned(self) -> Iterable[Buffer]:
-        """The buffers that are kept, those of the results of a step included."""
+        """The buffers that are kept, including the results of a step."""
         return self.buffers
 
     @property

@@ -218,7 +218,7 @@ def _windows(count: int, length: int) -> list[tuple[int, int]]:
 
 
 def _length(count: int, nbytes: int, state: int, room: float) -> int:
-    """Return the length of the longest windows that fit, or else of those that take least."""
+    """Return the length of the longest windows that fit, or else of the smallest windows."""
     each = max(nbytes / count, 1e-9)
     least = math.sqrt(count * state / each) if state else 1
     length = min(max(1, math.ceil(least)), count)

@@ -230,10 +230,10 @@ class Poses:
         return vars(self) | {"_source": []}
 
     def set(self, cameras: Cameras) -> None:
-        """Set the poses to those of cameras, by a launch that tapes record.
+        """Set the poses from cameras, by a launch that tapes record.
 
-        Without gradients nothing is launched if they are those of the latest call, unless somebody
-        observes which fields launches use.
+        Without gradients nothing is launched if they have not changed since the last call, unless
+        somebody observes which fields launches use.
         """
         given = (cameras.rotation, cameras.translation, cameras.twist, cameras.intrinsics)
         source: list[object] = []

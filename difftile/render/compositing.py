@@ -121,8 +121,8 @@ def composite(
             absolute gradients of `means`, shape (cameras, n) of vec2. (Ye, Fu, Liu and others,
             AbsGS, 2024.)
         in_step: All threads of a tile begin the adjoint where the last of its pixels ended, so
-            that those of a GPU reach a gaussian together and can sum their contributions. Otherwise
-            each begins where its own pixels ended.
+            that threads of a GPU reach a gaussian together and can sum their contributions.
+            Otherwise each begins where its own pixels ended.
     """
     for t, k in ti.ndrange(starts.shape[0] - 1, tile * tile):
         c, i, j = pixel_of(t, k, tile, image.shape[2], image.shape[1])

@@ -24,8 +24,8 @@ def coverage(distance, slope: vec2, width=1.0):
 
     The function stands for a signed distance, negative inside. For straight edges the result and
     its derivatives are exact. For round ones the error grows with the curvature: of a disc with a
-    radius of 7 pixels the derivatives of single pixels are within 4 percent, and those of smooth
-    sums over pixels within 1 percent.
+    radius of 7 pixels the derivatives of single pixels are within 4 percent, and derivatives of
+    smooth sums over pixels within 1 percent.
 
     Args:
         distance: The function at the centre of the pixel.

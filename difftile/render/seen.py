@@ -26,7 +26,7 @@ def _toward(mean, place):
 
 @func
 def _sum_bar(degree, d, sh0, shN, k, colour, colour_bar):
-    """Return the adjoint of the sum of harmonics, given that of the colour.
+    """Return the adjoint of the sum of harmonics, given the adjoint of the colour.
 
     Only where the colour is 0 it takes the sum to tell what the clamp has done.
     """
@@ -78,7 +78,7 @@ def see(
         quaternions: Orientations w, x, y, z of any length, shape (n,) of vec4.
         opacities: Logits, shape (n,).
         sh0: The coefficients of band 0, shape (n,) of vectors; None if there are features.
-        shN: Those of the other bands, shape (n, 3, 8 or 15) of vectors; None for degree 0.
+        shN: Coefficients of the other bands, shape (n, 3, 8 or 15) of vectors; None for degree 0.
         features: Colours in all directions, shape (n,) of vectors; or None.
         rotation: The rotation from the world to the cameras, see `cameras.Poses`, shape (cameras,
             copies) of mat3.

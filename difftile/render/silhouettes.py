@@ -4,10 +4,11 @@ Let m be the least distance along the ray of a pixel. As a function of the place
 negative where the ray meets the surface, and zero on its outline. By the envelope theorem its
 derivative, with respect to anything, is the derivative of the distance at a fixed point: the point
 of closest approach. `coverage` turns m and its change across the pixel into the part of the pixel
-inside the outline, whose derivative is that of the box-filtered image. References: Vicini, Speierer
-and Jakob, Differentiable signed distance function rendering, 2022; Bangaru et al., Differentiable
-rendering of neural SDFs through reparameterization, 2022; Wang et al., A simple approach to
-differentiable rendering of SDFs, 2024, whose relaxed boundary is the closest approach as well.
+inside the outline, whose derivative is the derivative of the box-filtered image. References:
+Vicini, Speierer and Jakob, Differentiable signed distance function rendering, 2022; Bangaru et al.,
+Differentiable rendering of neural SDFs through reparameterization, 2022; Wang et al., A simple
+approach to differentiable rendering of SDFs, 2024, whose relaxed boundary is the closest approach
+as well.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def silhouette(distance, eye, way, right, down, t, width=1.0):
 
     Args:
         distance: A func of a point (vec3) that returns its signed distance to the surface, negative
-            inside. It may read fields that it captures, or those of its object.
+            inside. It may read fields that it captures, or fields of its object.
         eye: The origin of the ray of the pixel.
         way: Its direction, of length 1.
         right: The change of the direction from a pixel to the next one on the right.

@@ -60,7 +60,7 @@ def _separate_pixel(x, y, planes, channels: ti.template(), pad: ti.template(), b
 def _separate(x, y, planes, channels: ti.template(), pad: ti.template()):
     """Set planes of x, y, x^2 + y^2 and xy by channel, with a margin of zeros."""
     _, images, rows, columns = planes[0].shape
-    if ti.static(len(x.shape) == 2):  # each gradient of one image is that of one iteration
+    if ti.static(len(x.shape) == 2):  # each gradient of one image comes from one iteration
         for i, j in ti.ndrange(rows, columns):
             _separate_pixel(x, y, planes, channels, pad, 0, i, j)
     else:

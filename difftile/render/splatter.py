@@ -49,7 +49,7 @@ class Rendering:
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """Gaussians on the image planes of cameras, all 0 for those that are not seen.
+    """Gaussians on the image planes of cameras; invisible ones are all 0.
 
     Args:
         radii: Half the sides of their boxes [pixels], shape (cameras, n) of vec2 of integers.

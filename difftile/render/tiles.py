@@ -32,7 +32,7 @@ from difftile.substrate import NativeKernel, current_session
 from difftile.tracebacks import boundary
 
 _MOST = 2**31 - 1
-_MOST_TILES = 1 << 25  # of an image, up to which a warp counts those of its splats
+_MOST_TILES = 1 << 25  # of an image, up to which a warp counts the tiles of its splats
 _BLOCKS = 264  # of the kernels for warps
 SLACK = 4e-6  # for roundings in single precision, in proportion to what is rounded
 

@@ -111,7 +111,7 @@ def quat_exp(w: vec3):
 def quat_log(q: vec4):
     """Return the rotation vector of a quaternion, of length pi at most [rad].
 
-    The derivative is that of the rotation as it stands; at half a turn the vector jumps to its
+    The derivative follows the branch in use; at half a turn the vector jumps to its
     opposite.
     """
     u = unit(q)

@@ -39,7 +39,7 @@ def sines(t):
 def so3_exp(w: vec3):
     """Return the rotation matrix of a rotation vector, axis times angle [rad].
 
-    Value and derivatives of any order are those of the limit at the zero vector. Source: the
+    At the zero vector, value and derivatives of any order equal their limits. Source: the
     formula of Rodrigues.
     """
     first, second, _ = sines(w.norm_sqr())

@@ -34,7 +34,7 @@ class BackwardPass:
     Args:
         recorder: What was recorded.
         accumulate: Whether the pass adds to the gradients that there are.
-        reduce: Combines gradients with those of other ranks.
+        reduce: Combines gradients with the gradients of other ranks.
         progress: Is told how far the pass is.
     """
 

@@ -49,7 +49,7 @@ def _stores(code: CodeType) -> tuple[tuple[str, Span, str, str], ...]:
     """Return where a function assigns to names from outside, and to attributes and items.
 
     Returns:
-        The text, its place, the name where it begins, and that of what is changed in place.
+        The text, its place, the name at its start, and the name of the object changed in place.
     """
     cells = tuple(CellType() for _ in code.co_freevars)
     try:
@@ -78,7 +78,7 @@ def _stores(code: CodeType) -> tuple[tuple[str, Span, str, str], ...]:
 
 
 def _nodes(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
-    """Yield the nodes of a function, without those of functions and classes inside."""
+    """Yield the nodes of a function, without nested functions and classes."""
     todo: list[ast.AST] = list(body)
     while todo:
         node = todo.pop(0)

@@ -25,7 +25,7 @@ from difftile.recording.work_fields import copied, zeros_of
 def run_adjoint(kernel: str, launch: PreparedLaunch, values: Arguments) -> None:
     """Run the adjoint of a launch whose fields hold their contents from before it.
 
-    Arguments and errors are those of `launched_for_adjoint`.
+    Arguments and errors as for `launched_for_adjoint`.
     """
     with launched_for_adjoint(kernel, launch, values) as reverse:
         reverse()

@@ -102,7 +102,7 @@ _FUNCS = {
 def apply(name: str, operands: CallArgs, into: object) -> KernelValue:
     """Return the result of an operator of fields.
 
-    As in NumPy, a result in place is that of the operands before, where they overlap with it.
+    As in NumPy, a result in place is computed from the old operands where they overlap it.
 
     Args:
         name: The operator.

@@ -203,7 +203,7 @@ class Kernel(ByName):
     def bwds(self, *args: object, **kwargs: object) -> None:
         """Run the adjoint of one launch, without a tape.
 
-        The arguments are those of the launch. Fields hold their contents from before that launch,
+        The arguments are the same as for the launch. Fields hold their contents from before it,
         and hold them afterwards as well. The adjoint reads `grad_in` of the fields that the launch
         writes and adds to `grad_out` of the fields that it reads. The gradient of a field that is
         only written stays unchanged; where a field is both, its one gradient changes from the
@@ -544,7 +544,7 @@ class Kernel(ByName):
             stage: "forward", "adjoint" or "tangent".
             line: The line of the loop in your file.
             steps: The steps, such as "serial", "threads", "threads, copies(y)" or
-                "grid, lanes(32)"; None for those that are chosen at each launch.
+                "grid, lanes(32)"; None for the automatic choice at each launch.
 
         Returns:
             The kernel, so that calls can be chained.

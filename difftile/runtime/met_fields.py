@@ -20,7 +20,7 @@ class MetFields:
 
     Attributes:
         touched: Their memory.
-        cleared: Those that have gradients.
+        cleared: The memory among it that has gradients.
         mark: What launches carry all of whose fields were met.
     """
 

@@ -122,12 +122,12 @@ class Queue:
         self.waiting: list[Noted | None] = []
         # The latest launches, by identity: only waiting launches keep their fields alive.
         self._trail: list[int] = []
-        self._codes: deque[Specialisation] = deque(maxlen=_LONGEST)  # those of its end
+        self._codes: deque[Specialisation] = deque(maxlen=_LONGEST)  # at its end
         self._period = 0  # of their end; 0 without a repetition
         self._matched = 0  # launches that have continued it
         self._repetition: Repetition | None = None
         self._of = 0  # the recording of the latest launches, by identity
-        self._thread = 0  # that of the latest launches
+        self._thread = 0  # of the latest launches
         self._recording: Recording | None = None  # while launches wait
         self._most = _MOST  # launches that wait
         # The kernels of the last period that waits, and their launches, in the order expected;
@@ -218,7 +218,7 @@ class Queue:
         return taken
 
     def _settle(self) -> None:
-        """Expect no launch by the shortcut, and note in the trail those that it has taken."""
+        """Expect no launch by the shortcut; note the launches that took it in the trail."""
         at, self._at = self._at, -1  # at once
         for _ in range(at):
             self._trail.append(self._trail[-self._period])
@@ -392,7 +392,7 @@ class Queue:
                     PENDING.run = None
 
     def _run_bodies(self, loop: WaitingLoop, waiting: Sequence[Noted | None]) -> None:
-        """Run the launches of bodies, those that repeat as programs."""
+        """Run the launches of bodies; repeated ones run as programs."""
         alone = [one for one in waiting if one is not None], 0
         for launches, length in [alone] if loop.repeats_none else _patterns(waiting):
             if length and perform_fused(_as_run(launches, length)) is None:
@@ -486,7 +486,7 @@ def _as_run(waiting: Sequence[Noted], period: int) -> Run:
             if numbers.count(number) < count or (not number and len(set(map(repr, numbers))) > 1):
                 type_ = launches[k].code.params[position].type
                 assert isinstance(type_, Scalar)
-                # Floats as those of Python are; NumPy makes floats of integers over 2**63 as well.
+                # As floats of Python; NumPy makes floats of integers over 2**63 as well.
                 dtype = np.float64 if type_ in FLOATS else numpy_dtype(type_)
                 varying[k, position] = np.array(numbers, dtype)
     return Run(launches, values, count, varying)

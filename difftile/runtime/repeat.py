@@ -339,7 +339,7 @@ def _run_steps(
 
 
 def _order(fields: Fields, others: Fields) -> tuple[int, ...]:
-    """Return the places of fields among those of the step before."""
+    """Return the positions of fields among the fields of the previous step."""
     places = {id(one): k for k, one in enumerate(fields)}
     return tuple(places[id(one)] for one in others)
 
@@ -371,7 +371,7 @@ def _check_same(first: list[_Noted], last: list[_Noted], step: int) -> None:
 
 
 Tables: TypeAlias = dict[tuple[int, int, int], NDArray[Any]]
-"""The numbers of all steps: (step of the period, launch, position) -> those of its steps."""
+"""The numbers of all steps, by (step of the period, launch, position)."""
 
 
 def _tables(bodies: Sequence[list[_Noted]], count: int) -> Tables | None:

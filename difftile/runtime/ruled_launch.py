@@ -182,7 +182,7 @@ class RuledLaunch(OpaqueStep):
         self._launch.run(self._values)
 
     def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
-        """Launch the rule on the gradients of the pass, then clear those of stored elements."""
+        """Launch the rule on the gradients of the pass, then clear stored elements' gradients."""
         rule = self._plan.in_place
         return rule is not None and rule.launch(record, self._rule_values, self._values, gradient)
 

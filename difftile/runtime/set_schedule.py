@@ -22,7 +22,7 @@ from difftile.schedule.wishes import lines_of
 def with_steps(
     function: FunctionType, wishes: Wishes, stage: object, line: object, steps: object
 ) -> Wishes:
-    """Return the steps that are set, with those of one more loop.
+    """Return the steps that are set, with the steps of one more loop.
 
     Args:
         function: The function of the kernel.
@@ -101,7 +101,7 @@ def check_launch(function: FunctionType, launch: PreparedLaunch, wishes: Wishes)
 
 
 def graded_of(launch: PreparedLaunch) -> tuple[bool, ...]:
-    """Return which parameters have gradients; where none has, those that could."""
+    """Return which parameters have gradients, or could have one if none has."""
     found = launch.grads()
     if any(found):
         return found

@@ -61,7 +61,7 @@ class Tape:
             text such as "256MB".
         snapshots: The same in copies of the state, that is of all fields that launches change.
         progress: Called in reverse with the number of launches done and the number of all.
-        reduce: Combines gradients with those of other ranks while the tape computes them:
+        reduce: Combines gradients with the gradients of other ranks while the tape computes them:
             `dt.distributed.Gradients(fields)`.
         measure: Measure the time of each launch, for `visualize`.
         diagnose: Check every launch and every gradient, and warn of mistakes; `report()` returns
@@ -125,7 +125,7 @@ class Tape:
             "Pickle the fields, and run the 'with dt.Tape()' block again where they are loaded."
         )
 
-    # Ctrl+C between the end of `__enter__` and that of a boundary around it would leave the tape
+    # Ctrl+C between the end of `__enter__` and the end of a boundary around it would leave the tape
     # open, and so would one before `__exit__` begins: these two shorten their errors themselves.
     def __enter__(self) -> Tape:
         try:

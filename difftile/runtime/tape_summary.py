@@ -16,7 +16,7 @@ class StepCounts:
 
     Attributes:
         launches: All launches.
-        fused: Those that ran as one program, by its title and form.
+        fused: The launches that ran as one program, by its title and form.
         unfused: Why launches that repeat ran one by one, by their names.
         opaque: Calls of opaque steps, by title.
         approximate: The titles of those whose backward is approximate.

@@ -68,7 +68,7 @@ class Grids:
         few: So few that the caches hold the rows that each of them is writing.
         private: The threads of loops with large arrays of their own, which want the most registers
             and cache: single warps, among which iterations are divided evenly. With few iterations
-            all multiprocessors have some, and those of a warp take less different ways.
+            all multiprocessors have some, and the lanes of a warp diverge less.
         sharing: The threads of loops whose warps have arrays together: a warp in each block, as
             many as fit beside each other.
         tiled: The threads of loops whose warps copy rows together; None without warps.

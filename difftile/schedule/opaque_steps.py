@@ -7,7 +7,7 @@ compile and makes nothing faster. It does so where it can compute the number of 
 and so not for a step that is a value in memory. Loops that are no vectors get such a step, which is
 always 1.
 
-Left as they are: loops that become vector instructions, and those of a few iterations, which LLVM
+Left as they are: loops that become vector instructions, and loops of a few iterations, which LLVM
 writes out for good, with local arrays in registers.
 """
 

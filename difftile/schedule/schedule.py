@@ -60,7 +60,8 @@ class Schedule:
         after: The names of arrays that hold zeros after it, whose last zeros are not stored.
         long: The serial loops that compute functions and are long enough for polynomials to pay,
             by their number among `loops_of_functions`.
-        brief: Those of them that are not. Each iteration decides about the others.
+        brief: The other loops that compute functions, if too short. Iterations decide about the
+            rest.
     """
 
     loops: tuple[tuple[Step, ...], ...] = ()

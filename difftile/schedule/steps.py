@@ -198,7 +198,7 @@ def step_of(text: str) -> Step:
     """Return the step of a text.
 
     Raises:
-        ValueError: The text is not that of a step.
+        ValueError: The text does not name a step.
     """
     found = _TEXT.fullmatch(text)
     kind = _KINDS.get(found[1]) if found else None
@@ -241,7 +241,7 @@ def written(steps: tuple[Step, ...]) -> str:
 
 
 def of_code(steps: tuple[Step, ...]) -> tuple[Form, ...]:
-    """Return those of some steps that are about the code of an iteration."""
+    """Return the steps about the code of an iteration."""
     return tuple(step for step in steps if isinstance(step, Form))
 
 

@@ -105,7 +105,7 @@ class _Parts:
     """The statements of an iteration.
 
     Args:
-        compute: Those that compute values.
+        compute: The statements that compute values.
         writes: The statements that write them, in order.
         indices: The statements that compute the indices of the writes, in order.
         results: The values to keep in between.

@@ -161,7 +161,7 @@ def loop_codes(
 ) -> list[list[LoopCode]]:
     """Return the forms that the innermost loops of a program are compiled to, in order.
 
-    Those that passes have made of one loop are together: a loop that looks at the arguments of
+    Loops that passes have made of one loop are grouped: a loop that looks at the arguments of
     functions and the copies that it chooses from, or parts that follow on each other.
 
     Args:
@@ -411,7 +411,7 @@ class _Memory:
                 yield Obstacle("rows", stmt.array.name, stmt.span)
 
     def degree(self, value: Value) -> int:
-        """Return 0 for integers that stay, 1 for those that grow in steps, and 2 for others."""
+        """Return 0 for constant integers, 1 for integers that grow in steps, and 2 for others."""
         if isinstance(value, Const) or value not in self.varying:
             return 0
         if value is self.index:

@@ -145,7 +145,7 @@ def vectorise_functions(
         serial: One thread runs the program, without atomics.
         reorders: Sums of floats may be computed in another order.
         long: The ends of loops that a launch knows to be long enough for polynomials to pay.
-        brief: Those of loops that it knows not to be.
+        brief: The ends of loops that are known to be shorter.
         loops: The numbers of the parallel loops to look at; all by default.
     """
     if not any(isinstance(s, Let) and s.op in CALLS for s in walk(program.body)):
@@ -170,7 +170,7 @@ def _decisive(body: Block) -> set[Source]:
     """Return the values whose last place matters, and all that they are computed from.
 
     These are numbers that are compared for equality, also by finding the largest or smallest of
-    several, and those that decide how often a loop runs, whose values may be kept in memory.
+    several, and values that decide how often a loop runs, which may be kept in memory.
     `f(x) >= best` looks for the number that was found to be the largest, by this launch or another.
     """
     every = list(walk(body))

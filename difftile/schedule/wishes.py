@@ -1,4 +1,4 @@
-"""Steps that users set for the parallel loops of a launch, in place of those that are chosen."""
+"""Steps that users set for the parallel loops of a launch, in place of the chosen ones."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ class DividedSpace(Space):
 
     @cached_property
     def _place(self) -> slice:
-        """The components of this rank among those of all."""
+        """The components of this rank in the whole vector."""
         engine, own = current(), sum(one.stop - one.start for one in self.counts)
         sizes = np.zeros(engine.size)
         sizes[engine.rank] = own

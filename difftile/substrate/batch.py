@@ -23,7 +23,7 @@ class Launchable(Protocol):
     """A kernel whose launches can wait.
 
     Attributes:
-        number: Stands for the kernel among those of the process.
+        number: Identifies the kernel in the process.
         tasks: About how many tasks of the device one launch is.
     """
 

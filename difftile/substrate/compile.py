@@ -69,7 +69,7 @@ class Reduced(NamedTuple):
     Args:
         launcher: The code.
         sets: The positions of arguments that it sets all of, which would be zeros before.
-        writes: Those of arguments that it writes.
+        writes: The positions of arguments that it writes.
     """
 
     launcher: Launcher
@@ -195,7 +195,7 @@ class CompiledProgram:
         Args:
             args: Buffers of the shapes of all later launches, and any numbers.
             fresh: The positions of arguments that would be filled with zeros before each launch.
-            spent: Those of arguments that nobody reads after a launch.
+            spent: The positions of arguments that are not read after a launch.
         """
         key = self._of.work.key(args)
         if not (self._is_settled and self._is_countable(key)):
@@ -322,7 +322,7 @@ class CompiledProgram:
         return OfOthers(program, self._positions_of(program))
 
     def _positions_of(self, program: CompiledProgram) -> list[int]:
-        """Return where the parameters of another form are among those of this one."""
+        """Return the positions of another form's parameters among the parameters of this one."""
         return [self.params.index(param) for param in program.params]
 
     @property

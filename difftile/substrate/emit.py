@@ -615,7 +615,7 @@ class _Emitter:
 
     @contextmanager
     def stepping(self, *indices: Var) -> Generator[Collection[str]]:
-        """Declare the step of those of some nested loops that have an opaque one; name these."""
+        """Declare the steps of the nested loops that have an opaque step; return their names."""
         outer = self.one
         opaque, sized = self.of.made.opaque, self.of.parameters.sized
         stepped = {self.names[index] for index in indices if index in opaque and sized}

@@ -91,7 +91,7 @@ class DeviceArray(Protocol):
         ...
 
     def copy_part(self, first: int, other: Any, start: int, count: int) -> None:
-        """Set some numbers of the flat array from those of another one, from one on."""
+        """Copy numbers of another flat array into this one, from an index on."""
         ...
 
     def copy_box(self, box: Box, packed: Any, *, back: bool) -> bool:
@@ -242,7 +242,7 @@ class Buffer:
         self.packed: _PackedBuffer | None = None
         self.siblings: list[Buffer] = []
         self._reshaped: dict[tuple[int, ...], Buffer] = {}
-        self.contents = Contents()  # shared with those of other shapes
+        self.contents = Contents()  # shared with views of other shapes
         dtype = numpy_dtype(scalar_of(element))
         full = (*shape, *shape_of(element))
         self.nbytes = self.held = nbytes_of(element, shape)
@@ -594,7 +594,7 @@ class Buffer:
         self.zeros = other.zeros
 
     def copy_part(self, first: int, other: Buffer, start: int, count: int) -> None:
-        """Set some numbers, in the order of memory, from those of a buffer of the same element.
+        """Copy some numbers, in the order of memory, from a buffer of the same element.
 
         Args:
             first: The first number that is set; an element has as many as it has components.

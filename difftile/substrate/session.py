@@ -52,7 +52,7 @@ class Session:
         batches: The graphs of launches; None where each launch goes to the device by itself.
         stream: The handle of the stream of CUDA that launches and copies are on.
         holder: The object that keeps the stream alive.
-        kept: The folder of what compiling has found, beside that of machine code; None for none.
+        kept: The folder of cached compilation results; None without a cache.
     """
 
     number: int

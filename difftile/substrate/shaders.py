@@ -29,7 +29,7 @@ from difftile.substrate.compiler import chosen
 
 DEVICES = {"vulkan": "Vulkan", "metal": "Metal"}
 
-# Functions that SPIR-V has in single precision, and those that are computed from them.
+# Functions that SPIR-V has in single precision, and functions computed from them.
 _SINGLE = frozenset(
     (
         *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "tanh", "sigmoid"),

@@ -71,7 +71,7 @@ def _share(
 
     Args:
         block: The block.
-        free: The memory that is free when it begins, by kind; that of the arrays that the block
+        free: The memory that is free when it begins, by kind; memory of the arrays that the block
             declares is free again afterwards.
         turns: Grows.
         apart: Arrays that keep memory of their own.

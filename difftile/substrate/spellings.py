@@ -179,7 +179,7 @@ SPELLINGS: dict[str, Spelling] = {
     "mod": Infix("%", PRODUCT),
     "floordiv": Infix("//", PRODUCT),
     "neg": Prefix("-", PRODUCT, PRODUCT),  # -a * b is -(a * b); but -a // b is not -(a // b)
-    # Comparisons; those of floats have a rule of their own
+    # Comparisons; floats have a rule of their own
     "lt": Infix("<", COMPARE),
     "le": Infix("<=", COMPARE),
     "gt": Infix(">", COMPARE),

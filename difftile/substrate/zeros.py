@@ -85,7 +85,7 @@ class ZerosOf:
             args: Buffers of these shapes, and any numbers.
             fresh: The positions of arguments that hold zeros before, or that may hold anything if
                 they are in the result.
-            spent: Those of arguments that may hold anything afterwards.
+            spent: The positions of arguments that may hold anything afterwards.
         """
         if not self._adds:
             return NO_ZEROS

@@ -37,7 +37,7 @@ def is_number(u):
 
 @func
 def kept(u):
-    """Return a position near the texture whose taps are outside if those of `u` are."""
+    """Return a position near the texture whose taps are outside exactly if the taps of `u` are."""
     return ti.math.clamp(u, -FAR, FAR)
 
 

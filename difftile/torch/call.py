@@ -36,7 +36,7 @@ class OperationCall:
         constants: The other arguments.
 
     Attributes:
-        position: That of the streams of random numbers before the function runs.
+        position: The position of the streams of random numbers before the function runs.
         parts: The calls for the entries of a batch, if `torch.func.vmap` made some of this one.
     """
 

@@ -71,7 +71,7 @@ class Corrections:
 
     Args:
         views: The number of views.
-        trained: The number of those that are trained on.
+        trained: The number of training views.
         scale: The size of the scene [scene units], the unit of the translations.
         options: Say which are learned, and for how many steps.
         dtype: The type of the numbers.

@@ -1,6 +1,6 @@
 """Projected gaussians on their way to the ranks that draw the images.
 
-Each rank projects the gaussians that it owns, for all images of a step, and sends those that an
+Each rank projects the gaussians that it owns, for all images of a step, and sends what an
 image shows to the rank that draws it. As the rows of ranks follow one another in one order, an
 image is blended from the same numbers in the same order as in one process; the way back brings
 their gradients to the owners.
@@ -9,7 +9,7 @@ Images take turns, so that a rank holds its projection for one of them: in each 
 projects for another rank, and sends to it what it draws from, as in a round dance. A first
 projection tells all ranks how many gaussians they have to expect, and where each message starts.
 
-Source: the division by gaussians before and by images after the projection is that of Zhao and
+Source: the division by gaussians before and by images after the projection follows Zhao and
 others, On Scaling Up 3D Gaussian Splatting Training (Grendel), 2024, and of gsplat.
 """
 
@@ -105,14 +105,14 @@ class Delivery:
         drawers: Sequence[int],
         loss: Field,
     ) -> list[Projected]:
-        """Project gaussians, and return those of all ranks for the images that this rank draws.
+        """Project gaussians; return the gaussians of all ranks for the images that this rank draws.
 
         Args:
             gaussians: The gaussians.
             projections: The projection for each of the images.
             drawers: The rank that draws each of the images.
             loss: The loss of this rank, shape (). It counts as a result of what arrives, so that
-                gradients travel back from all ranks, also from those that draw nothing.
+                gradients travel back from all ranks, also from ranks that draw nothing.
 
         Returns:
             Fields that a later call writes again, shape (1, rows): the gaussians of all ranks that
@@ -268,7 +268,7 @@ class _Leg(OpaqueStep):
     Args:
         messages: Memory for messages.
         shown: The gaussians to choose from.
-        sends: Where those that the image shows go.
+        sends: The destinations of the gaussians that the image shows.
         arrived: Takes the gaussians of another rank.
         receives: Where they come from, and which rows they become.
         loss: The loss; it counts as a result.

@@ -79,7 +79,7 @@ def _find_growing(sums, counts, threshold: float, grows, total):
 
 @kernel
 def _set_keys(sums, counts, keys, values):
-    """Set keys whose order is that of falling means; the bits of floats from 0 rise with them."""
+    """Set keys that order gaussians by falling means; the bits of floats from 0 rise with them."""
     for k in sums:
         mean = ti.cast(sums[k] / max(counts[k], 1.0), ti.f32)
         keys[k] = ~ti.bit_cast(mean, ti.u32)
@@ -151,7 +151,7 @@ class Densification:
     gradient is above `threshold` become two: small ones are duplicated, large ones replaced by two
     samples of themselves with scales divided by 1.6. Gaussians with an opacity below `min_opacity`
     are then pruned, and after the first reset too large ones as well. Every `reset_every` steps
-    opacities are set to at most twice `min_opacity`: only those of needed gaussians rise again.
+    opacities are set to at most twice `min_opacity`: they rise again for needed gaussians only.
 
     Optimisers of the gaussians follow: duplicated gaussians keep their state; their copies, and
     both halves of split ones, start with none.
@@ -233,7 +233,7 @@ class Densification:
 
         Raises:
             SolverError: No gaussian would be left.
-            LaunchError: The gaussians differ from those of earlier calls.
+            LaunchError: The gaussians differ from the gaussians of earlier calls.
             TapeError: A tape is open.
         """
         if step >= self.stop:

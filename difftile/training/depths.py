@@ -1,4 +1,4 @@
-"""`DepthMaps`: the difference of drawn depths from those of depth maps, as a part of the loss."""
+"""`DepthMaps`: the difference between drawn depths and depth maps, as a part of the loss."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class DepthMaps:
 
     Args:
         data: The data set.
-        views: The views that are trained on, and then those that are held out.
-        trained: The number of those that are trained on.
+        views: The training views, followed by the held-out views.
+        trained: The number of training views.
         options: The weight, and the number of steps.
         dtype: The type of the numbers.
 

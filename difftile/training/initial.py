@@ -63,7 +63,7 @@ def first_gaussians(
 def _found(
     data: Dataset, options: Options, draw: np.random.Generator, search: bool
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], str]:
-    """Return places and colours of points without those of a data set, and a note."""
+    """Return places and colours of points where a data set has none, and a note."""
     views, _ = data.split(options.hold_out)
     centres = np.stack([view.centre for view in data.views])
     axes = np.stack([view.world_to_camera[2, :3] for view in data.views])

@@ -101,7 +101,7 @@ class MCMC:
     ones. `penalty` is the part of the loss that lets unneeded gaussians fade.
 
     Optimisers of the gaussians follow: after a relocation all gaussians in that place start without
-    a state; those that were copied for growth keep theirs.
+    a state; gaussians that were copied for growth keep theirs.
 
     Args:
         rate: The learning rate of the centres, a number or a function of the steps made before, as
@@ -225,7 +225,7 @@ class MCMC:
         scales: npt.NDArray[np.float64],
         drawn: npt.NDArray[np.intp],
     ) -> None:
-        """Share the opacities and scales of gaussians with those that come to them, in place.
+        """Share the opacities and scales of gaussians with the gaussians moved to them, in place.
 
         Args:
             opacities: Shape (n,).

@@ -62,7 +62,7 @@ def run(given: Mapping[str, Any], parser: Parser) -> int:
         parser: The parser, which reports mistakes.
 
     Returns:
-        The exit code: 0, 1 if training failed, or that of the signal which ended it: 130 for
+        The exit code: 0, 1 if training failed, or the code of the signal that ended it: 130 for
         Ctrl-C, 143 for SIGTERM, 129 for SIGHUP.
 
     Raises:

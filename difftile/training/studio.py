@@ -48,7 +48,7 @@ class Easel:
     Args:
         splatter: Draws images of the size.
         cameras: The cameras of all views of the size.
-        corrections: Those of all views.
+        corrections: The corrections of all views.
     """
 
     def __init__(self, splatter: Splatter, cameras: Cameras, corrections: Corrections) -> None:
@@ -136,7 +136,7 @@ class _Size:
     Args:
         make: Returns a splatter of the size.
         views: The views.
-        corrections: Those of all views.
+        corrections: The corrections of all views.
         dtype: The type of the numbers.
     """
 
@@ -174,7 +174,7 @@ class Studio:
     Args:
         views: The views, of any sizes.
         make: Makes a splatter for images of a width and a height.
-        corrections: Those of the views.
+        corrections: The corrections of the views.
         dtype: The type of the numbers.
     """
 

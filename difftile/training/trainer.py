@@ -77,7 +77,7 @@ class Trainer:
     from a device but the length of the lists of gaussians: a gradient that is not finite counts as
     0, and `loss` and `psnr` are read when they are asked for.
 
-    Rates and numbers are those of gsplat for 30,000 steps. A run of another length scales their
+    Rates and numbers are gsplat's for 30,000 steps. A run of another length scales their
     schedule: the rate of centres, the steps at which bands of harmonics join, and the range of
     steps in which gaussians come and go.
 
@@ -131,7 +131,7 @@ class Trainer:
         )
         self._studio = Studio((*train, *held_out), self._splatter, self.corrections, dtype)
         self._loss = zeros((), self._dtype, grad=True)
-        self._mine: list[Easel] = []  # those that this rank drew in the latest step
+        self._mine: list[Easel] = []  # that this rank drew in the latest step
         self._orders: dict[int, npt.NDArray[np.intp]] = {}  # of views, by turn
 
     def __reduce__(self) -> Any:
@@ -152,7 +152,7 @@ class Trainer:
 
     @property
     def views(self) -> Sequence[View]:
-        """The views that are trained on, and then those that are held out."""
+        """The training views, followed by the held-out views."""
         return self._studio.views
 
     @property

@@ -30,7 +30,8 @@ def linear_operator(
     the transposed one (`rmatvec`, `op.T`) pull cotangents back, always at the original arguments.
     Of a matrix, many columns go through the launches at once.
 
-    The columns count the numbers of the arguments and the rows those of the result, one after the
+    The columns count the numbers of the arguments and the rows the numbers of the result, one after
+    the
     other: tuples and lists in order, mappings in the order of their keys, fields of structs member
     by member; in each field or array the last axis fastest, after it the components of a vector or
     matrix. `op.inputs` and `op.outputs` convert: `ravel(tree)` makes a vector, `unravel(vector)`

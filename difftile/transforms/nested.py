@@ -1,4 +1,4 @@
-"""Transformations on a tape or inside others: steps whose derivatives are those of higher order.
+"""Transformations on a tape or inside others, as steps: their derivatives have the next order.
 
 The value of a function is one step (`ValueStep`), and each of its derivatives another
 (`nested_steps.py`), which runs the function again, in private.

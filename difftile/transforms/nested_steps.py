@@ -87,7 +87,7 @@ class DerivativeStep(OpaqueStep):
     ) -> list[tuple[dict[Field, Array], list[Array]]]:
         """Return the cotangents of `found` and of `given`, and their tangents, by part.
 
-        The arguments are those of `evaluated`, and the cotangents of the results.
+        The arguments of `evaluated`, and the cotangents of the results.
         """
 
     def run(self) -> None:

@@ -56,7 +56,7 @@ class TreeLeaf:
         Raises:
             FieldError: The tangent has another shape.
         """
-        with no_grad():  # derivatives by tangents are not those of this array
+        with no_grad():  # derivatives by tangents are not derivatives by this array
             array = (
                 given.to_numpy() if isinstance(given, ArrayLike) else np.asarray(given, np.float64)
             )

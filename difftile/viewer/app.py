@@ -398,7 +398,7 @@ class App(ControlsApi):
         return frames[0] if frames else self._layout.frame(None, self.error, fresh=False)
 
     def _shapes(self) -> list[Primitive]:
-        """Return the shapes of a picture; after an error, those that were added before it."""
+        """Return the shapes of a picture; after an error, the shapes added before it."""
         shown: list[Primitive] = []
 
         def collect() -> None:

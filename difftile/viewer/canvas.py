@@ -1,4 +1,4 @@
-"""Shapes from users' fields and arrays, permanent ones and those of a single frame."""
+"""Shapes from users' fields and arrays: permanent ones, and shapes for a single frame."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class FilmPalette:
         if len(used) <= MOST:
             table[used] = np.arange(len(used))
             return colours, table
-        # The square root keeps the colours of thin lines beside those of the background.
+        # The square root keeps the colours of thin lines next to the background's.
         weights = np.sqrt(self._counts[used])
         repeats = np.ceil(weights * (_SAMPLES / weights.sum())).astype(np.intp)
         samples = Image.fromarray(np.repeat(colours, repeats, axis=0)[None])

@@ -1,6 +1,6 @@
 """A camera that orbits a point: rotation, panning, zoom, framing, and projection.
 
-Its axes are those of `dt.render.Cameras` and OpenCV: +x to the right, +y down, +z away from the
+Its axes are as in `dt.render.Cameras` and OpenCV: +x to the right, +y down, +z away from the
 eye, pixels counted from the upper left corner. Points, meshes and splats can share one camera:
 `dt.render.Cameras(orbit.world_to_camera(), orbit.intrinsics(width, height), width, height)`.
 """

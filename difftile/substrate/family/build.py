@@ -130,7 +130,7 @@ class _Source:
         debug: Statements have their place, for messages about accesses out of range.
 
     Attributes:
-        made: How many expressions there are so far, those of outlined functions included.
+        made: The number of expressions so far, including outlined functions.
     """
 
     def __init__(self, emitted: Emitted, debug: bool) -> None:

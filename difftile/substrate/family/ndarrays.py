@@ -194,7 +194,7 @@ class Ndarray:
             self._waiting = waiting
 
     def copy_part(self, first: int, other: "Ndarray", start: int, count: int) -> None:
-        """Set some numbers of the flat array from those of another one, from one on."""
+        """Copy numbers of another flat array into this one, from an index on."""
         with LOCK:
             for one in (self, other):
                 one._fill()

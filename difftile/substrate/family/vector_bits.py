@@ -48,7 +48,7 @@ class Format:
 
     @property
     def rest(self) -> int:
-        """All bits but that of the sign."""
+        """All bits except the sign bit."""
         return -1 - self.sign
 
     @property
@@ -98,7 +98,7 @@ def barrier(x, f):
 
 @ti.func
 def polynomial(x, coefficients: ti.template(), f):
-    """The polynomial with such coefficients, that of the highest power first.
+    """The polynomial with such coefficients, the highest power first.
 
     A long one is two, of the even and the odd powers, which the processor computes side by side.
     They are large for arguments whose negative is far from the interval of the approximation.

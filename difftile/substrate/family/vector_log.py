@@ -50,7 +50,7 @@ def _less(g, f):
 
 @ti.func
 def _checked(x, y, f):
-    """y, the logarithm of x; that of 0, infinity, NaN and numbers below 0."""
+    """y, the logarithm of x, or its value at 0, infinity, NaN and numbers below 0."""
     own = ti.bit_cast(x, f.whole)
     is_zero = magnitude(x, f) == 0
     minus_infinity = ti.static(f.infinity + f.sign)
@@ -72,7 +72,7 @@ def log(x, dtype: ti.template()):
 
 @ti.func
 def _in_base(x, log_2: ti.template(), log_e: ti.template(), f):
-    """The logarithm in a base, by those of 2 and e in two parts each."""
+    """The logarithm in a base, from the logarithms of 2 and e in two parts each."""
     k, g = exponent_and_rest(x, f)
     n = ti.cast(k, f.real)
     mask = ti.static(-(1 << (27 if f.is_double else 12)))
@@ -100,7 +100,7 @@ def log10(x, dtype: ti.template()):
 
 @ti.func
 def log1p(x, dtype: ti.template()):
-    """log(1 + x): that of the rounded sum, and the rounding error divided by it."""
+    """log(1 + x): the logarithm of the rounded sum, plus the rounding error divided by it."""
     f = ti.static(format_of(dtype))
     high, low = ti.static(of(dtype, tables.LOG_2_SINGLE, tables.LOG_2))
     x = barrier(x, f)

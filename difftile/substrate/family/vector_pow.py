@@ -3,7 +3,7 @@
 In single precision everything is computed in double precision. In double precision the logarithm,
 the product and the exponent have a high part, of 26 bits, and a low one, so that products of high
 parts are exact (Dekker 1971, A floating-point technique for extending the available precision;
-the order of steps is that of fdlibm's e_pow.c).
+the steps have the order of fdlibm's e_pow.c).
 """
 
 # Functions of Taichi's language: their annotations are objects, and what they index has no types.
@@ -43,7 +43,7 @@ def pow(x, y, dtype: ti.template()):
 
 @ti.func
 def _checked(x, y, exponent, power, f):
-    """The power of |x| with the sign that x gives it; that of numbers with results of their own."""
+    """The power of |x| with the sign that x gives it, and the results of special numbers."""
     infinity, one = ti.static((f.infinity, f.bits(1.0)))
     own, size = ti.bit_cast(x, f.whole), magnitude(x, f)
     is_zero = size == 0

@@ -37,7 +37,7 @@ def _of_quadrant(r, quadrant, f):
     q = polynomial(s, ti.static(of(f.real, tables.COS_SINGLE, tables.COS)), f)
     is_odd = (quadrant & 1) == 1
     y = ti.select(is_odd, 1 - s * (f.real(0.5) - s * q), size + size * (s * p))
-    own = ti.cast((quadrant & 1) - 1, f.whole)  # all bits where the sign is that of r
+    own = ti.cast((quadrant & 1) - 1, f.whole)  # all bits where r keeps its sign
     sign = ti.bit_cast(r, f.whole) & own
     turned = ti.cast(quadrant & 2, f.whole) << f.whole(62 if f.is_double else 30)
     return ti.bit_cast(ti.bit_cast(y, f.whole) ^ turned ^ (sign & f.whole(f.sign)), f.real)

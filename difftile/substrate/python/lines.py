@@ -1,4 +1,4 @@
-"""Code of Python whose lines and columns are those of the user's source."""
+"""Python code with the line and column numbers of the user's source."""
 
 from __future__ import annotations
 

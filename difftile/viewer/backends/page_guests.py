@@ -93,7 +93,7 @@ class Guests:
 
 
 def allowed_origins(given: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the other sites that may show a page: the given ones and those of the environment.
+    """Return the other sites that may show a page: given ones, and ones from the environment.
 
     Raises:
         ViewerError: One is not a site.

@@ -36,7 +36,7 @@ _SHIFTED = {"=": "+"}  # the window reports keys as if Shift were not held
 
 
 class TaichiWindow:
-    """A `Window` over that of the substrate, whose events it translates."""
+    """A `Window` over the substrate's window, whose events it translates."""
 
     def __init__(self, title: str, width: int, height: int) -> None:
         self._desktop = open_desktop(title, width, height)
@@ -61,7 +61,7 @@ class TaichiWindow:
 
 
 class Keyboard:
-    """Translates the events of a window to those of apps; keeps track of Shift."""
+    """Translates the events of a window to events of apps; keeps track of Shift."""
 
     def __init__(self) -> None:
         self._shift = False

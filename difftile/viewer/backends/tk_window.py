@@ -26,7 +26,7 @@ _NOTCH = 120  # units per notch of a wheel
 _PIXELS = 40.0  # that a touchpad scrolls in place of a notch
 _WHEEL = {4: 1.0, 5: -1.0}  # buttons that stand for notches, on X11 before Tk 8.7
 _ARROWS = ("Left", "Right", "Up", "Down")
-# Keys whose name is not the character that they give, by the names of Tk, which are those of X11.
+# Keys whose name is not the character that they give, by the names of Tk, which come from X11.
 _NAMES: dict[str, str] = {
     **{name: name.lower() for name in ("space", "Escape", "Return", "Tab", "BackSpace")},
     **{pad + name: name.lower() for name in _ARROWS for pad in ("", "KP_")},

@@ -58,7 +58,7 @@ class Toolkit:
     missing: Callable[[], str | None]
 
     def open(self, title: str, width: int, height: int) -> DesktopWindow:
-        """Open a window; the exceptions are those of the library."""
+        """Open a window; raises the exceptions of the library."""
         window: DesktopWindow = getattr(importlib.import_module(self.module), self.name)(
             title, width, height
         )

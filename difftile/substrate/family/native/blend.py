@@ -2,7 +2,7 @@
 
 A block draws a square of pixels, each warp 8 x 8 of them, two a thread. The block brings gaussians
 of the list of its tile to shared memory, as many at a time as it has threads. Of each 32 a warp
-finds those that reach its pixels, a gaussian a thread, and then visits only these.
+finds the gaussians that reach its pixels, one a thread, and then visits only these.
 
 The adjoint goes backwards, a warp for 8 x 4 pixels. From a gaussian a pixel gets two numbers, the
 weight of the colour and the gradient of sigma; all gradients are their sums over pixels, times
@@ -25,7 +25,7 @@ MIN_COVER = 1e-10
 _BLOCKS = 4224  # of the grid; each draws one square after the other
 _ALL = 0xFFFFFFFF
 
-# Exponents are divided by 8. The coefficients are those of exp(-x) for x from 0 to 0.7; its eighth
+# Exponents are divided by 8. The coefficients approximate exp(-x) for x from 0 to 0.7; its eighth
 # power is as accurate as `__expf` of CUDA, and takes half as long as what Taichi makes of `exp`.
 _SCALE = 0.125
 _FALL = (
@@ -137,7 +137,7 @@ def _meets(batch: ti.template(), s, row, column, rows):
     """Tell whether a gaussian may be visible in some rows of 8 pixels, by the least sigma there.
 
     That is at the gaussian's centre, or on an edge that faces it. Rounding is allowed for; shapes
-    that are not those of a gaussian may be visible anywhere.
+    that no gaussian has may be visible anywhere.
     """
     x0, y0 = column + 0.5 - batch[s, _X], row + 0.5 - batch[s, _Y]
     x1, y1 = x0 + 7.0, y0 + (rows - 1)

@@ -346,7 +346,7 @@ def count_entries(
     scratch: ti.template(),
     sums: ti.template(),
 ):
-    """Write the counts of sorted splats into memory, and the sums of those of each block."""
+    """Write the counts of sorted splats into memory, and their sums for each block."""
     thread = i & (BLOCK - 1)
     block = i // BLOCK
     shared = ti.simt.block.SharedArray((SHARED,), ti.i32)
