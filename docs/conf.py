@@ -46,7 +46,7 @@ autodoc_preserve_defaults = True
 # `dt.torch` and `dt.jax` are on the page without the libraries that they import.
 autodoc_mock_imports = [name for name in ("torch", "jax", "optax") if find_spec(name) is None]
 if "torch" in autodoc_mock_imports:
-    autodoc_mock_imports.append("difftile.torch.straight")  # asks for a class of torch as such
+    autodoc_mock_imports.append("difftile.torch.eager_path")  # asks for a class of torch as such
 autodoc_type_aliases = {"ArrayLike": "ArrayLike"}  # by its name, not its expansion
 suppress_warnings = ["toc.not_included"]  # decisions are in a table; a test finds any other page
 python_use_unqualified_type_names = True

@@ -269,8 +269,8 @@ def main() -> None:
     dt.init(default_fp="f64", cpu_max_num_threads=1)
     set_traceback("full")
     world = start(timeout=_LONGEST)
-    world.aside()
-    engines = {(world.size, world.name): world, (1, "alone"): choice.Alone(_STEP * PATIENCE)}
+    world.side_channel()
+    engines = {(world.size, world.name): world, (1, "alone"): choice.SingleRank(_STEP * PATIENCE)}
     for size in range(1, world.size):  # on all processes, as torch wants it
         engines[size, world.name] = _first_ranks(size, world)
     connection.send(world.rank)
@@ -306,19 +306,19 @@ def _first_ranks(size: int, world: Any) -> Any:
     first = list(range(size))
     if world.name == "torch":
         make_group = importlib.import_module("torch.distributed").new_group
-        group, aside = make_group(first), make_group(first)  # made by all processes
+        group, side_channel = make_group(first), make_group(first)  # made by all processes
     else:
         MPI = importlib.import_module("mpi4py.MPI")
         group = MPI.COMM_WORLD.Create(MPI.COMM_WORLD.Get_group().Incl(first))
-        aside = None  # copied from the group by its members
+        side_channel = None  # copied from the group by its members
     if world.rank >= size:
         return None
     make: Any = choice.ENGINES[world.name].make
     made = make(_STEP * PATIENCE, group)
     made.waiting.watch = world.waiting.watch
-    if aside is not None:
-        made._aside = make(_STEP * PATIENCE, aside)
-        made._aside.waiting = made.waiting
+    if side_channel is not None:
+        made._side_channel = make(_STEP * PATIENCE, side_channel)
+        made._side_channel.waiting = made.waiting
     return made
 
 

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
-from difftile.ranks.alone import Alone
 from difftile.ranks.choice import _Chosen
 from difftile.ranks.engine import Array, Message, Pending
+from difftile.ranks.single_rank import SingleRank
 
 
 class _Arrival:
@@ -29,7 +29,7 @@ class _Arrival:
         self._array *= self._network.size
 
 
-class SlowNetwork(Alone):
+class SlowNetwork(SingleRank):
     """Some ranks that send the same numbers as this one.
 
     Args:

@@ -277,7 +277,7 @@ class _Round:
         if not owner.compared:
             _compare(text)  # by a message of one size, as there may be more fields on some rank
             owner.compared = True
-            current().aside()  # made by all ranks together
+            current().side_channel()  # made by all ranks together
         numbers = np.zeros(2 + 3 * n)
         numbers[:2] = _print(text)
         numbers[2:] = [
@@ -355,7 +355,7 @@ class _Round:
                 else:
                     part.fill(0)
                 start += part.size
-        bucket.pending = current().aside().all_reduce(bucket.array, agreed=True)
+        bucket.pending = current().side_channel().all_reduce(bucket.array, agreed=True)
 
     def _goes_from_device(self, one: NamedParameter) -> bool:
         """Tell whether a gradient is added up in memory of the device; all ranks decide alike."""

@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from difftile.diagnostics import RankError
-from difftile.ranks.alone import Alone
 from difftile.ranks.engine import Engine
 from difftile.ranks.failures import end_together, limit_exit
 from difftile.ranks.launchers import VARIABLE, place
 from difftile.ranks.mpi_engine import MpiEngine
+from difftile.ranks.single_rank import SingleRank
 from difftile.ranks.torch_engine import TorchEngine
 from difftile.ranks.warned import Warned
 from difftile.ranks.watch import Watch
@@ -44,7 +44,7 @@ class Known:
 
 
 ENGINES = {
-    "alone": Known(Alone, "", "", "python program.py"),
+    "alone": Known(SingleRank, "", "", "python program.py"),
     "torch": Known(TorchEngine, "torch", "torch", "torchrun --nproc-per-node=4 program.py"),
     "mpi": Known(MpiEngine, "mpi4py", "mpi", "mpiexec -n 4 python program.py"),
 }

@@ -96,11 +96,11 @@ class Engine(Protocol):
         """
         ...
 
-    def aside(self) -> Engine:
+    def side_channel(self) -> Engine:
         """Return an engine of the same ranks whose communication has an order of its own.
 
-        Work on the side goes through it while the program communicates. All ranks come here
-        together at the first call, which makes it.
+        It carries messages while the program itself communicates. The first call makes it and
+        must be made by all ranks.
         """
         ...
 

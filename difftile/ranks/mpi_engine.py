@@ -13,12 +13,12 @@ from typing import Any, cast
 import numpy as np
 
 from difftile.diagnostics import RankError, counted
-from difftile.ranks.alone import copy_own
 from difftile.ranks.engine import Array, Message
 from difftile.ranks.failures import limit_exit, limited
+from difftile.ranks.handshake import combine, handshakes_of, is_short
 from difftile.ranks.launchers import place
-from difftile.ranks.letters import is_short, read, written
 from difftile.ranks.numbers import HostArray, as_bytes, carried
+from difftile.ranks.single_rank import copy_own
 from difftile.ranks.waiting import Waiting, named
 
 _PAUSES = (0.0, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4)  # between tests of requests, longer and longer [s]
@@ -134,7 +134,7 @@ class MpiEngine:
             )
         self.waiting = Waiting(self.rank, self.size, timeout)
         self._ops = {"sum": MPI.SUM, "max": MPI.MAX, "min": MPI.MIN}
-        self._aside: MpiEngine | None = None
+        self._side_channel: MpiEngine | None = None
         self._held: set[_Request] = set()  # memory stays until requests are done
         self._progress = _Progress(MPI, self._world) if self.size > 1 else None
 
@@ -146,14 +146,14 @@ class MpiEngine:
         self.waiting.joined += 1
         numbers, finish = carried(_of_host(array), op)
         if not agreed:
-            letters = written(numbers, op, dtype or array.dtype.str, self.rank, self.size)
-            handle = self._world.Iallreduce(self.MPI.IN_PLACE, letters, self.MPI.SUM)
+            handshakes = handshakes_of(numbers, op, dtype or array.dtype.str, self.rank, self.size)
+            handle = self._world.Iallreduce(self.MPI.IN_PLACE, handshakes, self.MPI.SUM)
 
             def compare() -> None:
-                read(letters, numbers, op, self.rank)
+                combine(handshakes, numbers, op, self.rank)
                 finish()
 
-            sent = _Requests([_Request(handle, None, None, letters)], self, compare)
+            sent = _Requests([_Request(handle, None, None, handshakes)], self, compare)
             if is_short(numbers):
                 return sent
             sent.wait("a comparison of lengths")
@@ -196,12 +196,12 @@ class MpiEngine:
         if self._progress is not None and not self._held:
             self._progress.end()
 
-    def aside(self) -> MpiEngine:
+    def side_channel(self) -> MpiEngine:
         """Return the engine over a copy of the communicator."""
-        if self._aside is None:
-            self._aside = MpiEngine(self.waiting.timeout, self._world)
-            self._aside.waiting = self.waiting
-        return self._aside
+        if self._side_channel is None:
+            self._side_channel = MpiEngine(self.waiting.timeout, self._world)
+            self._side_channel.waiting = self.waiting
+        return self._side_channel
 
     def abort(self) -> None:
         """End all ranks, this one included."""
@@ -220,8 +220,8 @@ class MpiEngine:
             limit_exit()
         if self._progress is not None:
             self._progress.stop()
-        if self._aside is not None:
-            self._aside.stop()
+        if self._side_channel is not None:
+            self._side_channel.stop()
 
 
 class _Progress:

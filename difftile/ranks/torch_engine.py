@@ -16,12 +16,12 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from difftile.diagnostics import RankError
-from difftile.ranks.alone import Done, copy_own
 from difftile.ranks.engine import Array, Message, Pending
 from difftile.ranks.failures import guard
+from difftile.ranks.handshake import combine, handshakes_of, is_short
 from difftile.ranks.launchers import RankPlace, has_address, place
-from difftile.ranks.letters import is_short, read, written
 from difftile.ranks.numbers import CARRIERS, HostArray, as_bytes, carried, check_op
+from difftile.ranks.single_rank import Done, copy_own
 from difftile.ranks.streams import session_stream
 from difftile.ranks.waiting import Waiting
 
@@ -197,7 +197,7 @@ class TorchEngine:
         self._sent = [0] * self.size
         self._received = [0] * self.size
         self._running: deque[tuple[Any, str, float]] = deque()
-        self._aside: TorchEngine | None = None
+        self._side_channel: TorchEngine | None = None
 
     @property
     def host(self) -> str | None:
@@ -224,13 +224,13 @@ class TorchEngine:
         given = cast(HostArray, array)
         numbers, finish = carried(given, op)
         if not agreed:
-            letters = written(numbers, op, dtype or given.dtype.str, self.rank, self.size)
+            handshakes = handshakes_of(numbers, op, dtype or given.dtype.str, self.rank, self.size)
 
             def compare() -> None:
-                read(letters, numbers, op, self.rank)
+                combine(handshakes, numbers, op, self.rank)
                 finish()
 
-            work = self._gloo.allreduce([self._from_numpy(letters)], self._options["sum"])
+            work = self._gloo.allreduce([self._from_numpy(handshakes)], self._options["sum"])
             sent = _Sum(work, self.waiting, compare)
             if is_short(numbers):
                 return sent
@@ -353,15 +353,15 @@ class TorchEngine:
                 return what
         return None
 
-    def aside(self) -> TorchEngine:
+    def side_channel(self) -> TorchEngine:
         """Return the engine over a second group of the same ranks."""
-        if self._aside is None:
+        if self._side_channel is None:
             dist = self._dist
             ranks = None if self._group is None else dist.get_process_group_ranks(self._group)
             group = dist.new_group(ranks, backend="gloo", timeout=self._limit)
-            self._aside = TorchEngine(self.waiting.timeout, group)
-            self._aside.waiting = self.waiting
-        return self._aside
+            self._side_channel = TorchEngine(self.waiting.timeout, group)
+            self._side_channel.waiting = self.waiting
+        return self._side_channel
 
     def abort(self) -> None:
         """Do nothing: connections end with the process."""
@@ -372,9 +372,9 @@ class TorchEngine:
         Such a thread lets go of the numbers of a request after it has told that it is done. Where
         the interpreter has ended by then, that aborts the process.
         """
-        aside, self._aside = self._aside, None
-        if aside is not None:
-            aside.stop()
+        side_channel, self._side_channel = self._side_channel, None
+        if side_channel is not None:
+            side_channel.stop()
         group, self._group, self._gloo, self._devices = self._group, None, None, None
         if not self._dist.is_initialized():
             return

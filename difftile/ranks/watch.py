@@ -28,7 +28,7 @@ GRACE = 3.0
 """Time for a rank to end by itself after another one has failed [s]."""
 
 _JOINING = 30.0  # limit for the connections at the start [s]
-_ASIDE = 2.0  # until ranks that are still busy are asked for a sign, at the end [s]
+_BUSY = 2.0  # until ranks that are still busy are asked for a sign, at the end [s]
 _TICK = 0.5  # between looks at the clock [s]
 _LONGEST = 4000  # characters of a message that is passed on
 _LINE = 1 << 16  # bytes of a line: such a message, each character as an escape of up to 12 bytes
@@ -186,7 +186,7 @@ class Watch:
         others = set(range(self.size)) - {self.rank}
         heard = time.monotonic()
         while self.failure is None and 0 in ({self.rank} | self._lines.keys()):
-            until = time.monotonic() + min(_ASIDE, patience)
+            until = time.monotonic() + min(_BUSY, patience)
             while not others <= self.left.keys() and time.monotonic() < until:
                 time.sleep(0.002)
             answers = {*self.left} if others <= self.left.keys() else {*self.ask(), *self.left}

@@ -17,7 +17,7 @@ from difftile.render.cameras import Cameras, Poses
 from difftile.render.checks import check_background, check_range, check_size
 from difftile.render.compositing import composite
 from difftile.render.harmonics import MAX_DEGREE, last_band
-from difftile.render.seen import see
+from difftile.render.projected_view import see
 from difftile.render.tiles import TileLists
 from difftile.substrate import current_session
 from difftile.tracebacks import boundary

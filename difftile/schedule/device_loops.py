@@ -18,10 +18,10 @@ from difftile.records import dataclass
 from difftile.schedule.steps import Flat, Lanes, Tile
 from difftile.schedule.work import MOST_ITERATIONS, LoopWork
 
-_ROW = 128  # turns of a row that lanes read side by side: with fewer, sums over warps take longer
+_ROW = 128  # elements of a row that lanes read together: with fewer, sums over warps take longer
 _FEW = 1 << 16  # iterations that leave a GPU idle, where a thread runs each
-_WALK = 16  # turns along a row: fewer leave most lanes without an element to copy
-_LONG = 64  # turns that are worth a sum over a warp, where memory gains nothing
+_WALK = 16  # iterations along a row: fewer leave most lanes without an element to copy
+_LONG = 64  # iterations that are worth a sum over a warp, where memory gains nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +48,15 @@ class DeviceLoops:
             work: Its work.
         """
         possible = self.possible(number, work)
-        if Flat() in possible and (turns := work.turns_of(self.flat[number])) > 1:
-            return Flat(), f"the {turns:,.0f} turns of its serial loop are more iterations"
+        if Flat() in possible and (trips := work.trip_count(self.flat[number])) > 1:
+            return Flat(), f"the {trips:,.0f} turns of its serial loop are more iterations"
         sharing = self.lanes.get(number)
         why = None
         if sharing is not None and Lanes(WARP) in possible and (self.reorders or sharing.wanted):
             why = _by_warps(sharing, work)
         if why is not None:
             return Lanes(WARP), why
-        if any(work.turns_of(loop) >= _WALK for loop in self.rows.get(number, ())):
+        if any(work.trip_count(loop) >= _WALK for loop in self.rows.get(number, ())):
             return Tile(), "threads walk along rows, which a warp reads side by side"
         return None
 
@@ -69,7 +69,7 @@ class DeviceLoops:
         """
         found: list[Flat | Lanes | Tile] = []
         count, flat, lanes = prod(work.axes), self.flat.get(number), self.lanes.get(number)
-        if flat is not None and count * work.turns_of(flat) <= MOST_ITERATIONS:
+        if flat is not None and count * work.trip_count(flat) <= MOST_ITERATIONS:
             found.append(Flat())
         if lanes is not None and count * WARP <= MOST_ITERATIONS:
             found.append(Lanes(WARP))
@@ -102,22 +102,22 @@ def device_loops(body: Block, *, warps: bool, reorders: bool = True) -> DeviceLo
 
 def _by_warps(sharing: Sharing, work: LoopWork) -> str | None:
     """Return why warps run the iterations of a loop; None if threads do."""
-    iterations, turns = prod(work.axes), _turns(sharing, work)
+    iterations, trips = prod(work.axes), _trips(sharing, work)
     if sharing.wanted:
         held = f", in {sharing.bytes:,} bytes of shared memory" if sharing.bytes else ""
         return f"dt.lanes() asks for it{held}"
     # Loops that all lanes repeat, and lanes that meet, have not been measured.
     if sharing.reads_columns or sharing.repeats or sharing.arrays or sharing.fields:
         return None
-    if turns > MOST_ITERATIONS:
+    if trips > MOST_ITERATIONS:
         return None
     if sharing.reads_rows:
-        return f"rows of {turns:,.0f} numbers are read side by side" if turns >= _ROW else None
-    if iterations <= _FEW and turns >= _LONG:
+        return f"rows of {trips:,.0f} numbers are read side by side" if trips >= _ROW else None
+    if iterations <= _FEW and trips >= _LONG:
         return f"{iterations:,.0f} iterations leave a device idle, with a thread for each"
     return None
 
 
-def _turns(sharing: Sharing, work: LoopWork) -> float:
-    """Return the most turns of a loop that lanes share."""
-    return max(work.turns_of(loop) for loop in sharing.loops)
+def _trips(sharing: Sharing, work: LoopWork) -> float:
+    """Return the largest trip count of a loop that lanes share."""
+    return max(work.trip_count(loop) for loop in sharing.loops)

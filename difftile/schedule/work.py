@@ -165,18 +165,18 @@ class LoopWork:
         steps: The elementary steps, where an atomic addition counts as one.
         added: How many numbers are added to elements that iterations share, by array.
         axes: The number of iterations along each axis; very many where that is unknown.
-        turns: The serial loops in an iteration, each with the number of its turns; infinite where
+        trips: The serial loops in an iteration, each with its trip count, which is infinite where
             that is unknown.
     """
 
     steps: float
     added: dict[Array, float]
     axes: tuple[float, ...]
-    turns: tuple[tuple[For, float], ...]
+    trips: tuple[tuple[For, float], ...]
 
-    def turns_of(self, loop: For) -> float:
-        """Return the number of turns of a serial loop."""
-        return next(turns for one, turns in self.turns if one is loop)
+    def trip_count(self, loop: For) -> float:
+        """Return the trip count of a serial loop."""
+        return next(trips for one, trips in self.trips if one is loop)
 
 
 def work_of(program: Program, speed: Speed = SCALAR, targets: Iterable[Array | Var] = ()) -> Work:
@@ -254,7 +254,7 @@ class _Estimate:
         }
         self.loops: list[LoopWork] = []
         self.added: dict[Array, float] = {}
-        self.turns: list[tuple[For, float]] = []
+        self.trip_counts: list[tuple[For, float]] = []
         self.times = 1.0  # that the present block runs in all
         self.highest = 0.0  # end of a parallel loop
         self.total = self.block(work.outline)
@@ -313,7 +313,7 @@ class _Estimate:
         return total
 
     def serial(self, loop: Loop, stmt: For) -> float:
-        self.turns.append((stmt, self.trips(stmt.start, stmt.stop, inf)))
+        self.trip_counts.append((stmt, self.trips(stmt.start, stmt.stop, inf)))
         trips = self.axis(stmt.index, stmt.start, stmt.stop, _UNKNOWN_TRIPS)
         return trips * self.iteration(loop, trips)
 
@@ -322,11 +322,11 @@ class _Estimate:
             self.axis(index, start, stop, _UNKNOWN_EXTENT)
             for index, start, stop in zip(stmt.indices, stmt.starts, stmt.stops, strict=True)
         )
-        extent, self.added, self.turns = prod(axes), {}, []
+        extent, self.added, self.trip_counts = prod(axes), {}, []
         ends = [inf if (end := self.value(stop)) is None else end for stop in stmt.stops]
         self.highest = max(self.highest, *ends)
         steps = extent * self.iteration(loop, extent)
-        self.loops.append(LoopWork(steps, self.added, axes, tuple(self.turns)))
+        self.loops.append(LoopWork(steps, self.added, axes, tuple(self.trip_counts)))
         return steps
 
     def iteration(self, loop: Loop, trips: float) -> float:

@@ -1,6 +1,6 @@
 """`dt.torch.op`: a function over fields as a differentiable operation on tensors.
 
-An eager call goes straight to the function, by a `torch.autograd.Function`. Calls that torch traces
+An eager call goes directly to the function, by a `torch.autograd.Function`. Calls that torch traces
 go through operations of `torch.library`: see `traced.py`.
 """
 
@@ -15,10 +15,10 @@ from difftile.interop.operation import Names, Operation
 from difftile.interop.plan import OperationPlan, Plans
 from difftile.substrate import current_session
 from difftile.torch.call import OperationCall, Tensors, Values, forward_ad
+from difftile.torch.eager_path import EagerPath, launched
 from difftile.torch.functions import Recorded, Transformed
 from difftile.torch.layouts import layout_of, on_current_stream, plain
 from difftile.torch.library import Tensor, torch
-from difftile.torch.straight import Straight, launched
 from difftile.torch.traced import Traced, kinds_of, numbers_in
 
 Plain: Any = torch.Tensor
@@ -72,7 +72,7 @@ class TorchOp:
         self.__name__ = self.operation.name
         self._plans = Plans(self.operation)
         self._traced = Traced(self)
-        self._straight: dict[Any, Straight] = {}
+        self._eager_paths: dict[Any, EagerPath] = {}
 
     def __repr__(self) -> str:
         return f"<torch op {self.operation.name}({', '.join(self.operation.taken)})>"
@@ -134,22 +134,22 @@ class TorchOp:
             key += (one.shape, one.dtype, one.device, needs)
         session = current_session()
         known = tuple(key)
-        straight = self._straight.get(known)
+        eager_path = self._eager_paths.get(known)
         values = None
-        if straight is not None and straight.session is session:
-            values = straight.arguments(constants)
-        if values is None or straight is None:
-            straight = self._prepare(known, tensors, constants, needed)
-            values = None if straight is None else straight.arguments(constants)
-            if values is None or straight is None:
+        if eager_path is not None and eager_path.session is session:
+            values = eager_path.arguments(constants)
+        if values is None or eager_path is None:
+            eager_path = self._prepare(known, tensors, constants, needed)
+            values = None if eager_path is None else eager_path.arguments(constants)
+            if values is None or eager_path is None:
                 return None
         if needed:
-            return launched(straight, constants, values, *tensors)
-        return straight.run(values, tensors)
+            return launched(eager_path, constants, values, *tensors)
+        return eager_path.run(values, tensors)
 
     def _prepare(
         self, key: Any, tensors: Tensors, constants: Values, needed: bool
-    ) -> Straight | None:
+    ) -> EagerPath | None:
         """Return how a call with tensors such as these is one launch, if it is."""
         if self.operation.mutates or any([one.data_ptr() % one.itemsize for one in tensors]):
             return None
@@ -162,9 +162,9 @@ class TorchOp:
             wanted = tuple([one.requires_grad and one.is_floating_point() for one in tensors])
             if plan.linear(wanted).direct_adjoint(direct) is None:
                 return None
-        made = Straight(self, plan, direct, wanted, tensors)
-        kept = list(self._straight.items())[1 - _MOST :]
-        self._straight = {**dict(kept), key: made}
+        made = EagerPath(self, plan, direct, wanted, tensors)
+        kept = list(self._eager_paths.items())[1 - _MOST :]
+        self._eager_paths = {**dict(kept), key: made}
         return made
 
     def _call(self, tensors: Tensors, constants: Values) -> Tensors:

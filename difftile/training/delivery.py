@@ -148,7 +148,7 @@ class Delivery:
                     image, arrived = mine[slot], self._arrived[slot]
                     stop = int(ends[source, image])
                     receives = Part(source, stop - int(counts[source, image]), stop)
-                perform(_Leg(own.messages(most), shown, sends, arrived, receives, loss, what))
+                perform(_Hop(own.messages(most), shown, sends, arrived, receives, loss, what))
         return self._arrived[: len(mine)]
 
     def _own_for(self, gaussians: SplitRows, images: int) -> _Own:
@@ -262,7 +262,7 @@ class _Messages:
 
 
 @final
-class _Leg(OpaqueStep):
+class _Hop(OpaqueStep):
     """The way of one image's gaussians from each rank to another.
 
     Args:

@@ -23,9 +23,9 @@ from difftile.distributed.losses import _COMBINED
 from difftile.distributed.migration import place
 from difftile.distributed.transfer import Part, begin, transfer
 from difftile.ranks import collect
-from difftile.ranks.alone import Alone, Done
-from difftile.ranks.letters import read, written
+from difftile.ranks.handshake import combine, handshakes_of
 from difftile.ranks.numbers import carried
+from difftile.ranks.single_rank import Done, SingleRank
 from difftile.ranks.waiting import Waiting
 from difftile.recording import joint_steps
 from difftile.substrate import current_session
@@ -123,7 +123,7 @@ def test_gradients_of_messages_come_back_once(way: str, in_two: bool) -> None:
     np.testing.assert_allclose(float(slope), 3.0 * total * values**2 @ direction, rtol=1e-14)
 
 
-class Other(Alone):
+class Other(SingleRank):
     """Another rank, which uses all of some parameters, with the gradient 0.5."""
 
     size = 2
@@ -174,7 +174,7 @@ def test_weights_of_combined_losses_are_their_derivatives(op: str) -> None:
         np.testing.assert_allclose(weights[rank], (ends[0] - ends[1]) / 2e-3, atol=1e-12)
 
 
-class Joined(Alone):
+class Joined(SingleRank):
     """One of several ranks that are threads of this process."""
 
     mine = threading.local()
@@ -215,10 +215,10 @@ def test_a_broadcast_reaches_all_ranks(size: int, monkeypatch: pytest.MonkeyPatc
 )
 def test_ranks_that_combine_other_numbers_are_told(ours: Any, theirs: Any, op: str) -> None:
     first, second = np.array(ours), np.array(theirs)
-    whole = written(first, "sum", first.dtype.str, 0, 2)
-    whole += written(second, op, second.dtype.str, 1, 2)
+    whole = handshakes_of(first, "sum", first.dtype.str, 0, 2)
+    whole += handshakes_of(second, op, second.dtype.str, 1, 2)
     with pytest.raises(dt.RankError, match="about to combine different numbers"):
-        read(whole, first, "sum", 0)
+        combine(whole, first, "sum", 0)
 
 
 def test_a_rank_that_took_part_and_ended_is_not_waited_for_in_vain() -> None:
@@ -274,7 +274,7 @@ def test_rows_in_another_order_come_from_the_ranks_that_have_them(index: list[in
     old, new = [0, 2, 3, 6], [0, len(index) // 2, len(index) // 2, len(index)]
     moves = []
     for rank in range(3):
-        engine = Alone(0.0)
+        engine = SingleRank(0.0)
         engine.rank, engine.size = rank, 3
         with connected(engine):  # pyrefly: ignore[bad-argument-type]
             moves.append(split_rows._Moves(np.array(index), old, new))

@@ -132,7 +132,7 @@ def test_which_engine_connects(
     made: list[str] = []
     for one, known in list(choice.ENGINES.items()):
         fake: Any = choice.Known(
-            lambda _, one=one: made.append(one) or choice.Alone(1.0), known.package, "", ""
+            lambda _, one=one: made.append(one) or choice.SingleRank(1.0), known.package, "", ""
         )
         monkeypatch.setitem(choice.ENGINES, one, fake)
     given(monkeypatch, variables)

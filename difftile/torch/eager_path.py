@@ -18,7 +18,7 @@ from difftile.torch.layouts import TORCH_DTYPES, on_current_stream, plain
 from difftile.torch.library import Tensor, torch
 
 
-class Straight:
+class EagerPath:
     """One launch for tensors of certain shapes, types and needs of gradients.
 
     Args:
@@ -117,33 +117,33 @@ class Launched(torch.autograd.Function):  # pyrefly: ignore[unknown-base-class]
 
     @staticmethod
     def forward(
-        ctx: Any, straight: Straight, constants: Values, values: Arguments, *tensors: Tensor
+        ctx: Any, eager_path: EagerPath, constants: Values, values: Arguments, *tensors: Tensor
     ) -> Any:
         """Launch."""
-        results = straight.run(values, tensors)
-        ctx.straight = straight
+        results = eager_path.run(values, tensors)
+        ctx.eager_path = eager_path
         ctx.constants = constants
         ctx.values = values
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(*tensors, *[results[j] for j in straight.read])
+        ctx.save_for_backward(*tensors, *[results[j] for j in eager_path.read])
         return tuple(results)
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
         """Pull cotangents back; on request so that torch can differentiate it."""
-        straight: Straight = ctx.straight
+        eager_path: EagerPath = ctx.eager_path
         saved = ctx.saved_tensors
         if torch.is_grad_enabled():
-            wanted = straight.wanted
+            wanted = eager_path.wanted
             tensors = saved[: len(wanted)]
-            call = OperationCall(straight.op, ctx.constants)
-            call.adopt(straight.plan, straight.position(ctx.values))
+            call = OperationCall(eager_path.op, ctx.constants)
+            call.adopt(eager_path.plan, eager_path.position(ctx.values))
             found: Any = Pulled.apply(  # pyrefly: ignore[unknown-attribute-access]
                 call, wanted, len(wanted), *tensors, *cotangents
             )
             return None, None, None, *spread(wanted, found)
-        straight.plan.check_session()
-        return None, None, None, *straight.pull(ctx.values, saved, cotangents)
+        eager_path.plan.check_session()
+        return None, None, None, *eager_path.pull(ctx.values, saved, cotangents)
 
 
 launched: Any = super(torch.autograd.Function, Launched).apply  # pyrefly: ignore[unknown-attribute-access]

@@ -19,7 +19,7 @@ class Done:
         """Do nothing."""
 
 
-class Alone:
+class SingleRank:
     """One rank, without any library.
 
     Args:
@@ -50,7 +50,7 @@ class Alone:
         copy_own(sends, receives, 0)
         return Done()
 
-    def aside(self) -> Alone:
+    def side_channel(self) -> SingleRank:
         """Return the engine itself."""
         return self
 

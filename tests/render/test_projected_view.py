@@ -15,7 +15,7 @@ import difftile as dt
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.ewa import cull, project
 from difftile.render.harmonics import BAND0, paint
-from difftile.render.seen import see
+from difftile.render.projected_view import see
 from difftile.substrate.family.launcher import CompiledKernel
 from tests.device_arrays import counted, device_arrays
 

@@ -1,7 +1,7 @@
-"""Letters: what each rank is about to combine with the others, and short numbers themselves.
+"""Handshakes: what each rank is about to combine with the others, and short numbers themselves.
 
 gloo ends the process where ranks combine numbers of different lengths, and MPI may give wrong ones.
-So ranks first exchange letters of one length. Short numbers travel in them, and take no more time.
+So ranks first exchange handshakes of one length. Short numbers are part of them, at no extra cost.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _SHOWN = {"sum": "the sum", "max": "the largest", "min": "the smallest"}
 
 
 def is_short(numbers: HostArray) -> bool:
-    """Tell whether numbers travel in a letter."""
+    """Tell whether numbers fit into a handshake."""
     return numbers.nbytes <= 8 * (_WORDS - _HEAD)
 
 
-def written(numbers: HostArray, op: str, dtype: str, rank: int, size: int) -> HostArray:
-    """Return room for the letters of all ranks, with the own one and zeros: their sum has all.
+def handshakes_of(numbers: HostArray, op: str, dtype: str, rank: int, size: int) -> HostArray:
+    """Return this rank's handshake among zeros for the other ranks: the sum over ranks has all.
 
     Args:
         numbers: The numbers to combine, without gaps.
@@ -36,25 +36,25 @@ def written(numbers: HostArray, op: str, dtype: str, rank: int, size: int) -> Ho
     Returns:
         Integers of 64 bits, shape (ranks, words).
     """
-    letters = np.zeros((size, _WORDS), np.int64)
-    letters[rank, :_HEAD] = numbers.size, _code(dtype), OPS.index(op)
+    handshakes = np.zeros((size, _WORDS), np.int64)
+    handshakes[rank, :_HEAD] = numbers.size, _code(dtype), OPS.index(op)
     if is_short(numbers):
-        body = letters[rank, _HEAD:].view(np.uint8)
+        body = handshakes[rank, _HEAD:].view(np.uint8)
         body[: numbers.nbytes] = numbers.reshape(-1).view(np.uint8)
-    return letters
+    return handshakes
 
 
-def read(letters: HostArray, numbers: HostArray, op: str, rank: int) -> None:
-    """Compare the letters of all ranks, and combine short numbers in place, in the order of ranks.
+def combine(handshakes: HostArray, numbers: HostArray, op: str, rank: int) -> None:
+    """Compare the handshakes of all ranks; combine short numbers in place, in the order of ranks.
 
     Raises:
         RankError: The ranks are about to combine different numbers.
     """
-    heads = letters[:, :_HEAD]
+    heads = handshakes[:, :_HEAD]
     if (heads != heads[0]).any():
         raise RankError(_differing(heads, rank))
     if is_short(numbers) and numbers.size:
-        bodies = np.ascontiguousarray(letters[:, _HEAD:]).view(np.uint8)
+        bodies = np.ascontiguousarray(handshakes[:, _HEAD:]).view(np.uint8)
         each = np.ascontiguousarray(bodies[:, : numbers.nbytes]).view(numbers.dtype)
         with np.errstate(all="ignore"):
             numbers.reshape(-1)[:] = _COMBINED[op].reduce(each, axis=0)
