@@ -58,14 +58,14 @@ class Storage:
     others write there as well.
 
     Attributes:
-        memory: The buffer, for those who know that no launch is pending.
-        graded: The field among them that was given gradients last.
+        memory: The buffer, for callers that know that no launch is pending; others use `buffer`.
+        graded: The field with these contents that was given gradients last.
         gradient_of: The field whose gradient this is.
         of_overwritten: Whether this is a gradient with respect to contents that launches on the
-            tape have overwritten, so that the field holds others now.
+            tape have overwritten, so that it does not belong to the field's present contents.
         is_array: Whether it was made for an array that stands in the place of a field.
         is_scratch: Whether an operation of the library keeps the memory for itself.
-        read_only: Whether the memory belongs to others who rely on what it holds.
+        read_only: Whether the memory belongs to another library that relies on its contents.
         exports: An array over the memory that lives as long as the field.
         split: How the elements are divided among ranks; None if all belong to this process.
     """

@@ -49,7 +49,7 @@ from difftile.substrate import (
     KeptResults,
     batch_of,
     current_session,
-    kept_together,
+    kept_for_programs,
 )
 
 # Of a period: compiling more than that takes longer than launches of such large kernels take, and
@@ -119,7 +119,7 @@ def _kept(
     graded = [sorted(plan.code.position[a] for a in plan.request.wanted) for plan in plans]
     constant = [plan.request.constant for plan in plans]
     names = [code.name for code in codes]
-    return kept_together([code.kept for code in codes], (names, graded, constant, layout))
+    return kept_for_programs([code.kept for code in codes], (names, graded, constant, layout))
 
 
 def _kernels(run: Run, plans: Plans | None, layout: PeriodLayout) -> FusedKernels:

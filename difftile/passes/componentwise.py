@@ -44,7 +44,7 @@ class _Splitter:
         with self.b.region() as stmts:
             for stmt in block.stmts:
                 self.stmt(stmt)
-            results = tuple(self.together(result) for result in block.results)
+            results = tuple(self.assembled(result) for result in block.results)
         self.parts, self.whole = outer
         return Block(tuple(stmts), results)
 
@@ -60,7 +60,7 @@ class _Splitter:
                     if not shape_of(stmt.out.type):
                         self.whole[stmt.out] = found[0]
                     return
-        self.b.append(with_blocks(with_operands(stmt, self.together), self.block))
+        self.b.append(with_blocks(with_operands(stmt, self.assembled), self.block))
 
     def apart(self, value: Value) -> Parts:
         """Return the components of a value."""
@@ -76,7 +76,7 @@ class _Splitter:
         self.parts[value] = found
         return found
 
-    def together(self, value: Value) -> Value:
+    def assembled(self, value: Value) -> Value:
         """Return a value as a whole."""
         if isinstance(value, Const):
             return value

@@ -51,7 +51,7 @@ class Divergence:
             size = len(self.found)
             self._block(self.loop.body, alike=True)
 
-    def together(self, loop: For) -> bool:
+    def in_step(self, loop: For) -> bool:
         """Tell whether the turns of a serial loop are run by all iterations at the same time."""
         return self.found.isdisjoint((loop.start, loop.stop))
 
@@ -75,7 +75,7 @@ class Divergence:
                 case For(index, start, stop):
                     ends = self._any((start, stop))
                     self._note(ends, (index,))
-                    self._loop(stmt, ends, alike=alike and self.together(stmt))
+                    self._loop(stmt, ends, alike=alike and self.in_step(stmt))
                 case While(cond=cond):
                     self._block(cond, alike=False)
                     self._loop(stmt, self._any(cond.results), alike=False)

@@ -76,13 +76,13 @@ class ScatterPlan:
     """The loops of a program that scatter without atomics; the others keep theirs.
 
     Args:
-        alone: The numbers of the loops that run on a single thread.
+        serial: The numbers of the loops that run on a single thread.
         copied: The scatters with a copy of the target for each thread.
         small: The scatters among them whose copies one thread adds up.
         rows: On devices, the scatters with a row for each iteration (`rows`).
     """
 
-    alone: frozenset[int] = frozenset()
+    serial: frozenset[int] = frozenset()
     copied: tuple[Scatter, ...] = ()
     small: frozenset[Scatter] = frozenset()
     rows: tuple[Scatter, ...] = ()
@@ -90,7 +90,7 @@ class ScatterPlan:
     @property
     def loops(self) -> frozenset[int]:
         """The numbers of the loops."""
-        return self.alone | {scatter.loop for scatter in self.copied}
+        return self.serial | {scatter.loop for scatter in self.copied}
 
     def of(self, number: int) -> ScatterPlan:
         """Return the plan of a loop by itself, as the only one of a program."""
@@ -99,7 +99,7 @@ class ScatterPlan:
             for some in (self.rows, self.copied)
         )
         small = frozenset(replace(s, loop=0) for s in self.small if s.loop == number)
-        return ScatterPlan(frozenset((0,) if number in self.alone else ()), copied, small, rows)
+        return ScatterPlan(frozenset((0,) if number in self.serial else ()), copied, small, rows)
 
     @property
     def in_order(self) -> ScatterPlan:
@@ -190,7 +190,7 @@ def privatise(
         here = [_copied(b, scatter) for scatter in plan.copied if scatter.loop == number]
         count = ORDERED_PARTS if any(one.scatter.ordered for one in here) else parts
         made += [TargetCopies(one.copies, one.target, count) for one in here]
-        if number in plan.alone:
+        if number in plan.serial:
             _append_part_loop(b, stmt, 1, Var("part", I32), {}, [])
         elif here:
             _append_copied(b, stmt, count, here, plan.small)

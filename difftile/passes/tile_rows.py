@@ -185,7 +185,7 @@ class _Tiling:
                 b.append(Let(loop.indices[k], "add", (place.value, loop.starts[k]), loop.span))
                 left = left // lengths[k] if k else left
             at = len(stmts)
-            self.block(loop.body, together=True)
+            self.block(loop.body, uniform=True)
         if not self.tiles:
             return Tiled((loop,))
         stmts[at:at] = [Alloc(tile, loop.span) for tile in self.tiles]
@@ -194,17 +194,17 @@ class _Tiling:
         b.append(one)
         return Tiled(tuple(b.stmts), frozenset(self.tiles), tuple(self.cut))
 
-    def block(self, block: Block, *, together: bool) -> None:
-        """Append the statements of a block; all threads of a warp run it `together`, or not."""
+    def block(self, block: Block, *, uniform: bool) -> None:
+        """Append the statements of a block; all threads of a warp run it (`uniform`), or not."""
         for stmt in block.stmts:
             self.b.span = stmt.span
             if not isinstance(stmt, For):
                 self.b.append(self.guarded(stmt))
-            elif not (together and self.divergence.together(stmt)):
+            elif not (uniform and self.divergence.in_step(stmt)):
                 self.b.append(with_blocks(stmt, self.guarded_block))
             elif any(isinstance(s, (For, While)) for s in walk(stmt.body)):
                 with self.b.region() as stmts:
-                    self.block(stmt.body, together=True)
+                    self.block(stmt.body, uniform=True)
                 body = replace(stmt.body, stmts=tuple(stmts))
                 self.b.append(replace(stmt, body=body))
             else:

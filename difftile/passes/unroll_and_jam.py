@@ -103,7 +103,7 @@ def _of_loop(loop: ParallelFor, written: Set[Array]) -> list[Stmt]:
 class _Varying(Divergence):
     """The values that differ between an iteration and its neighbour along the last axis."""
 
-    def together(self, loop: For) -> bool:
+    def in_step(self, loop: For) -> bool:
         """Tell whether a loop runs for both iterations at a time."""
         return self.waits(loop)
 

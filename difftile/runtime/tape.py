@@ -91,14 +91,14 @@ class Tape:
             check_loss(loss)
         if reduce is not None and not hasattr(reduce, "begin"):
             raise TapeError(f"reduce takes dt.distributed.Gradients(fields), not {brief(reduce)}.")
-        # What the user asks for.
+        # The arguments.
         self.loss = loss
         self.accumulate = accumulate
         self.progress = progress
         self.reduce = reduce
-        self._diagnosis = diagnosis_for(diagnose)
-        self._times = Times() if measure else None
-        # What is recorded, by whom, and how much memory that takes.
+        self._diagnosis = diagnosis_for(diagnose)  # None unless the tape diagnoses
+        self._times = Times() if measure else None  # of each launch, for `visualize`
+        # The recorder gets the events of the block, and owns the history and its buffers.
         self._recorder = TapeRecorder(
             history_for(memory, snapshots),
             None if loss is None else loss.base.storage,
@@ -106,16 +106,17 @@ class Tape:
             diagnosis=self._diagnosis,
             times=self._times,
         )
-        self._recording = Recording()
-        self._token = object()
-        self._peak = PeakBytes()
-        # How far the tape is, and what its backward passes have left.
+        self._recording = Recording()  # of the thread, while the block runs
+        self._token = object()  # in TAPES.holders while the tape has records
+        self._peak = PeakBytes()  # of the pool, for `summary`
+        # Whether the block has begun, whether it runs now, and whether the records are released.
         self._entered = self._open = self._done = False
-        self._replays = 0
-        self._computed: ComputedGradients | None = None
-        self._forward_runs = 1.0
+        # For backward passes, and from them.
+        self._replays = 0  # backward passes of all tapes when the block began
+        self._computed: ComputedGradients | None = None  # which gradients are this tape's
+        self._forward_runs = 1.0  # how often each launch has run, on average
         self._report: Report | None = None
-        self._trace: Trace | None = None
+        self._trace: Trace | None = None  # of the records that the pass releases, for `visualize`
 
     # Recording
 

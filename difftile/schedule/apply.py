@@ -271,7 +271,7 @@ def _ends(program: Program, numbers: Sequence[int]) -> Ends:
 
 def _plan(program: Program, schedule: Schedule) -> ScatterPlan:
     """Return the loops that scatter without atomics."""
-    alone = frozenset[int]() if schedule.serial else schedule.numbers_of(Serial)
+    serial = frozenset[int]() if schedule.serial else schedule.numbers_of(Serial)
     steps = [
         (number, step)
         for number, every in enumerate(schedule.loops)
@@ -279,12 +279,12 @@ def _plan(program: Program, schedule: Schedule) -> ScatterPlan:
         if isinstance(step, (Copies, SmallCopies, Rows))
     ]
     if not steps:
-        return ScatterPlan(alone)
+        return ScatterPlan(serial)
     arrays = arrays_by_name(program)
     known = {(s.loop, s.target): s for s in scatters_of(program)}
     found = [(step, known[number, arrays[step.target]]) for number, step in steps]
     return ScatterPlan(
-        alone,
+        serial,
         copied=tuple(s for step, s in found if not isinstance(step, Rows)),
         small=frozenset(s for step, s in found if isinstance(step, SmallCopies)),
         rows=tuple(s for step, s in found if isinstance(step, Rows)),

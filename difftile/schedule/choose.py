@@ -140,7 +140,7 @@ def _on_host(
             costs=costs,
         )
         plan = choice.plan
-        scattering = None if target.strategy == "atomics" else (choice.alone, choice.shared)
+        scattering = None if target.strategy == "atomics" else (choice.serial, choice.shared)
     serial = of.work.is_for_one(key, target.threads, scattering, lambda: costs().waking)
     outlined = of.speed.outlined and of.work.amount(key) >= _VECTORS
     few: frozenset[int] = frozenset()
@@ -199,7 +199,7 @@ def _why_serial(threads: int, works: Sequence[LoopWork]) -> str:
 
 def _shared(of: Analysis, plan: ScatterPlan, number: int, work: LoopWork) -> list[tuple[Step, str]]:
     """Return the steps of a loop of a program that threads share."""
-    if number in plan.alone:
+    if number in plan.serial:
         targets = ", ".join(s.target.name for s in of.scatters if s.loop == number)
         return [(Serial(), f"several threads would take longer to add to {targets}")]
     why = f"{work.steps:,.0f} steps take longer than waking {of.target.threads} threads"

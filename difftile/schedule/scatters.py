@@ -41,13 +41,13 @@ class ScatterChoice:
 
     Args:
         plan: The loops that need no atomics.
-        alone: The steps that scatters take if one thread runs the whole program, in addition to
+        serial: The steps that scatters take if one thread runs the whole program, in addition to
             the steps counted for the loops.
         shared: The same for the plan, with all threads.
     """
 
     plan: ScatterPlan
-    alone: float
+    serial: float
     shared: float
 
 
@@ -94,7 +94,7 @@ def choose(
         choice = choose(others, loops, shapes, strategy=strategy, threads=threads, costs=costs)
         return replace(choice, plan=_with_ordered(choice.plan, scatters, in_order, shapes))
     little = _Cheapest(scatters, loops, shapes, threads, DEFAULT)
-    if little.alone() < DEFAULT.waking / 4:  # too little to wake threads for, at any cost
+    if little.serial_time() < DEFAULT.waking / 4:  # too little to wake threads for, at any cost
         return ScatterChoice(ATOMICS, 0.0, 0.0)
     return _Cheapest(scatters, loops, shapes, threads, costs()).choice()
 
@@ -142,7 +142,7 @@ def _forced(
     threads: int,
 ) -> ScatterPlan:
     if strategy == "serial":
-        return ScatterPlan(alone=frozenset(s.loop for s in scatters))
+        return ScatterPlan(serial=frozenset(s.loop for s in scatters))
     if strategy == "atomics":
         return ScatterPlan()
     return copies_of(scatters, shapes, threads)
@@ -219,19 +219,19 @@ class _Cheapest:
         self.costs = costs
 
     def choice(self) -> ScatterChoice:
-        alone: set[int] = set()
+        serial: set[int] = set()
         copied: list[Scatter] = []
-        all_alone = all_shared = 0.0
+        all_serial = all_shared = 0.0
         for number in dict.fromkeys(s.loop for s in self.scatters):
             here = [s for s in self.scatters if s.loop == number]
             work = self.loops[number]
             one = sum(self.plain(s) * self.added(s) for s in here)
             ways = [(self.atomics(s), self.copies(s), s) for s in here]
             many = sum(min(by_atomics, by_copies) for by_atomics, by_copies, _ in ways)
-            all_alone += one
+            all_serial += one
             whole = work.steps * STEP
             if whole + one < whole / self.threads + many:
-                alone.add(number)
+                serial.add(number)
                 # The other way is in the estimate of the program.
                 many = one + whole * (1 - 1 / self.threads)
             else:
@@ -239,12 +239,12 @@ class _Cheapest:
             all_shared += many
         plan = _plan_of(copied, self.shapes, self.threads)
         return ScatterChoice(
-            ScatterPlan(frozenset(alone), plan.copied, plan.small),
-            all_alone / STEP,
+            ScatterPlan(frozenset(serial), plan.copied, plan.small),
+            all_serial / STEP,
             all_shared / STEP,
         )
 
-    def alone(self) -> float:
+    def serial_time(self) -> float:
         """Return the nanoseconds that the loops take one thread."""
         steps = sum(loop.steps for loop in self.loops) * STEP
         return steps + sum(self.plain(s) * self.added(s) for s in self.scatters)

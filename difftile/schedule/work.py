@@ -143,15 +143,15 @@ class Work:
             waking: Measures the nanoseconds that a parallel loop takes to wake threads and wait;
                 called where the answer depends on them.
         """
-        alone = self._estimate(key).total
+        serial = self._estimate(key).total
         if scattering is not None:
-            shared = alone / threads + scattering[1]
-            alone += scattering[0]
+            shared = serial / threads + scattering[1]
+            serial += scattering[0]
         else:
             atomics = self._estimate(key, _ATOMIC).total
-            shared = min(atomics, _MOST_BY_ATOMICS * alone) / threads
+            shared = min(atomics, _MOST_BY_ATOMICS * serial) / threads
         loops = sum(isinstance(stmt, ParallelFor) for stmt in self.program.body.stmts)
-        gain = (alone - shared) * STEP
+        gain = (serial - shared) * STEP
         if not WAKING / _RANGE < gain / max(loops, 1) < WAKING * _RANGE:
             return gain <= loops * WAKING
         return gain <= loops * waking()

@@ -37,7 +37,7 @@ from difftile.substrate.compiler import chosen
 from difftile.substrate.debug_report import failed, raise_first, silence
 from difftile.substrate.desktop import Desktop, RawEvent, open_desktop
 from difftile.substrate.dlpack import ForeignBlock, block_of, capsule_of
-from difftile.substrate.kept_code import KeptResults, kept_for, kept_together
+from difftile.substrate.kept_code import KeptResults, kept_for, kept_for_programs
 from difftile.substrate.launchers import NativeLaunch
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Box, Buffer, Terms
@@ -87,7 +87,7 @@ __all__ = [
     "failed",
     "keep",
     "kept_for",
-    "kept_together",
+    "kept_for_programs",
     "let_wait",
     "op_text",
     "open_desktop",

@@ -90,6 +90,10 @@ class CompiledProgram:
         speculation: What it takes for granted.
         kept: What is kept of it on disk.
         key: Its name there.
+
+    Attributes:
+        params: The parameters of a launch, in order: those of the program and its temps.
+        variants: The compiled variants by schedule, each with the source that it was made from.
     """
 
     def __init__(
@@ -110,6 +114,7 @@ class CompiledProgram:
         taken = () if speculation is None else speculation.usual.params
         scatters = session.compiles and not marks
         kept = kept or KeptResults()
+        # What schedules depend on: the program, its target, the estimate of its work.
         self._of = analyse(
             program,
             session.target,
@@ -131,7 +136,8 @@ class CompiledProgram:
         Args:
             wishes: Texts of steps, by the line of the loop.
         """
-        self._wishes = wishes
+        self._wishes = wishes  # steps set by the user, for all later launchers
+        # Launchers by shapes and numbers, with and without knowledge of zeros: dropped with wishes.
         self._known: dict[tuple[Key, Zeros], Launcher] = {}
         self._launchers: dict[Key, Launcher] = {}
         for other in (vars(self).get("general"), vars(self).get("_silent")):

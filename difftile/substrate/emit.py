@@ -301,7 +301,7 @@ class _Emitter:
             case Store(array, index, value):
                 self.store(array, index, value, add=False, atomic=False)
             case Accumulate(aggregated=True):
-                self.add_together(stmt)
+                self.add_across_warp(stmt)
             case Accumulate(array, index, value, _, atomic, once):
                 add = not (once and array in self.of.made.fresh)
                 atomic = atomic and not self.of.schedule.serial
@@ -309,7 +309,7 @@ class _Emitter:
             case Combine():
                 self.combine(stmt)
             case Alloc(array, shared=True):
-                self.clear_together(array)
+                self.clear_shared(array)
             case Alloc(array):
                 if array not in self.values.tiles:
                     self.alloc(array)
@@ -452,7 +452,7 @@ class _Emitter:
             self.write(f"{name} += 1")
             self.depth -= 1
 
-    def add_together(self, stmt: Accumulate) -> None:
+    def add_across_warp(self, stmt: Accumulate) -> None:
         """Write an accumulation that the threads of a warp make into one element."""
         where, value = self.values.place(stmt.array, stmt.index), self.values.text(stmt.value)
         self.values.consumed((*stmt.index, stmt.value))
@@ -677,17 +677,17 @@ class _Emitter:
         if is_long(stmt.value.type):
             self.write(*self.values.named(operands(stmt)))
         if stmt.array in read or stmt.array in self.met:
-            self.meet()
+            self.synchronise()
         self.write(f"if {self.lane} == 0:")
         self.depth += 1
         with self.sharing_turns():
             self.stmt(stmt, Counter())
         self.depth -= 1
         if stmt.array in self.met:
-            self.meet()
+            self.synchronise()
 
-    def meet(self) -> None:
-        """Let the lanes of a warp meet here, unless the line before does."""
+    def synchronise(self) -> None:
+        """Write a barrier for the lanes of a warp, unless the line before is one."""
         line = "    " * self.depth + "warps.meet()"
         if self.lines[-1].partition("  # ")[0].rstrip() != line:
             self.write("warps.meet()")
@@ -702,15 +702,15 @@ class _Emitter:
         self.write(f"{index} = {before}{self.lane} + {turn} * {self.lanes}")
         self.depth -= 1
 
-    def clear_together(self, array: Array) -> None:
+    def clear_shared(self, array: Array) -> None:
         """Write zeros into an array that lanes share."""
         index = self.names.new("place")
-        self.meet()
+        self.synchronise()
         self.turns("0", str(array.numbers), index)
         self.depth += 1
         self.write(f"{self.names[array]}[{index}] = {literal(0, scalar_of(array.type.element))}")
         self.depth -= 1
-        self.meet()
+        self.synchronise()
 
     def by_lanes(self, loop: For) -> None:
         """Write a loop in which the lanes of a warp take turns."""
@@ -732,13 +732,13 @@ class _Emitter:
         self.line_number = line
         writes = not self.met.isdisjoint(_written(loop))
         if writes:
-            self.meet()
+            self.synchronise()
         self.turns(first, length, self.names[loop.index])
         with self.sharing_turns():
             self.indented(loop.body, list(zip(names, loop.body.results, strict=True)))
         self.line_number = line
         if writes:
-            self.meet()
+            self.synchronise()
         for name, carry, op in zip(names, loop.carries, ops, strict=True):
             self.write(f"{name} = warps.all_{op}({shape_of(carry.type)}, {name})")
         self.line_number = None

@@ -85,7 +85,7 @@ def kept_for(folder: Path | None, own: Sequence[object], values: Iterable[object
     return KeptResults(folder / f"{name}{SUFFIX}", own)
 
 
-def kept_together(programs: Sequence[KeptResults], values: Iterable[object]) -> KeptResults:
+def kept_for_programs(programs: Sequence[KeptResults], values: Iterable[object]) -> KeptResults:
     """Return what is kept for several programs as one; it refers to no objects of theirs.
 
     Args:

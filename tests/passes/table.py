@@ -224,7 +224,7 @@ def _privatise(program: Program, options: Options) -> Result:
         copied=copied, small=frozenset(copied if options.flag("small", default=False) else ())
     )
     if options.flag("alone", default=False):
-        plan = ScatterPlan(alone=frozenset(s.loop for s in scatters))
+        plan = ScatterPlan(serial=frozenset(s.loop for s in scatters))
     after, _ = privatise(program, plan, int(options.text("parts", "3")))
     return _checked(program, (after,), options)
 

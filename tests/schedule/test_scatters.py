@@ -222,7 +222,7 @@ def _choice(
 def test_what_a_loop_takes(added: float, size: int, way: str) -> None:
     """As measured on 16 threads."""
     plan = _choice(added, size).plan
-    taken = "alone" if plan.alone else "copies" if plan.copied else "atomics"
+    taken = "alone" if plan.serial else "copies" if plan.copied else "atomics"
     assert taken == way
 
 
