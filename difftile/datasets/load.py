@@ -132,7 +132,7 @@ def _of_model(
 
 
 def _others(inside: Folder, model: Path, images: Path) -> Iterator[str]:
-    """Yield notes on the models beside one: COLMAP makes several if images do not connect."""
+    """Yield notes on the other models: COLMAP makes several if images do not connect."""
     for folder in sorted(model.parent.iterdir()) if model.name.isdecimal() else ():
         for file, (_, count) in _READERS.items():
             if folder != model and folder.name.isdecimal() and (folder / file).is_file():

@@ -100,7 +100,7 @@ class MoveSearch:
                 the rows taken and placed, to which the last rows are added.
         """
         cut = self._stretch, self._stretches, self._ranks - 1
-        # In a field: the bounds of indices would be worked out anew for each three numbers.
+        # In a field: the bounds of indices would be computed again for each three numbers.
         self._rows.from_numpy(np.array([before, after, leaving], np.int32))
         _list(self._going, *cut, self._rows, self._starts, into.taken, into.places, into.ends)
 

@@ -52,7 +52,7 @@ class _Export:
 def shared_array(part: FieldElements) -> npt.NDArray[Any]:
     """Return an array over the memory of a field, or of a part of one.
 
-    Of memory of a device it is one that nobody reads, for its address and its strides.
+    For memory of a device its contents are never read, only its address and its strides.
 
     Raises:
         BufferError: The memory is of a device that shares none.
@@ -128,7 +128,7 @@ def cuda_interface(part: FieldElements) -> dict[str, Any]:
     if part.base.buffer.device is None:
         raise AttributeError("fields on the CPU have no __cuda_array_interface__")
     array = shared_array(part)
-    part.base.storage.exports = array  # nobody says when the other side is done
+    part.base.storage.exports = array  # the other side does not report when it is done
     return {
         "data": (array.__array_interface__["data"][0], not array.flags.writeable),
         "shape": array.shape,

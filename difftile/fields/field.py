@@ -238,7 +238,7 @@ class Field(HostAccess, Values["Field"]):
         """Return the elements with the axes in another order, in the same memory.
 
         `dt.zeros((3, n)).transpose()` is a field of shape (n, 3) whose last axis is the slowest: a
-        kernel that is batched over n has the values of neighbouring worlds beside each other.
+        kernel that is batched over n has the values of neighbouring worlds next to each other.
 
         Args:
             axes: The axis of the field that becomes each axis of the view; without them, the axes

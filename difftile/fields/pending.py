@@ -1,4 +1,4 @@
-"""Launches that were called and have not run yet: whoever looks at memory runs them first."""
+"""Launches that were called and have not run yet: code that looks at memory runs them first."""
 
 from __future__ import annotations
 

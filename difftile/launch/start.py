@@ -74,7 +74,7 @@ def init(
             that is installed.
         stream: The stream of CUDA for all launches and copies, only with Quadrants: a stream of
             torch, CuPy or Numba, or its handle. By default this is the legacy null stream, which is
-            also torch's default stream. Whoever gives a stream keeps it open until the next
+            also torch's default stream. A caller that gives a stream keeps it open until the next
             `dt.init`.
         options: Passed on to `ti.init`, such as `cpu_max_num_threads` or `offline_cache`; "python"
             takes none.

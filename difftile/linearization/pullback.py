@@ -47,7 +47,7 @@ class Pullback(StepRecorder):
     is_private = True
 
     def __init__(self, function: Callable[[], object], *, of_tape: bool = False) -> None:
-        # A tape writes small parts of kept memory in place, and back in reverse, where it alone
+        # A tape writes small parts of kept memory in place, and back in reverse, where only it
         # keeps any.
         self._token = object()
         if not of_tape:

@@ -30,12 +30,12 @@ def memory_of(temp: Array, arrays: Mapping[Any, Any], *, complex_step: bool) -> 
 
 
 def grows(array: Array) -> bool:
-    """Tell whether the memory of a hidden field has extents that nobody knows before."""
+    """Tell whether the memory of a hidden field has extents that are not known beforehand."""
     return bool(array.type.ndim) and array.like is None and array.size is None
 
 
 class _Growing:
-    """Memory whose extents nobody knows before: the elements that were written."""
+    """Memory whose extents are not known beforehand: the elements that were written."""
 
     def __init__(self, ndim: int, element: npt.NDArray[Any]) -> None:
         self.shape = (2**31,) * ndim

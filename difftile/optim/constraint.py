@@ -36,7 +36,7 @@ class Constraint:
             several of those.
         low: The least values: a number or an array that fits the shape of the result; None for
             none, also inside of an array.
-        high: The largest values, likewise.
+        high: The largest values, in the same form.
     """
 
     f: Callable[[], Any]

@@ -12,7 +12,7 @@ from difftile.recording.tapes import TAPES
 class FreshGradients:
     """Remembers the gradients that a step has followed, and clears those at the next step.
 
-    A tape clears the gradients of the fields that it meets. A field that the loss of a step does
+    A tape clears the gradients of the fields that it uses. A field that the loss of a step does
     not use must not move along the gradient of another loss.
     """
 

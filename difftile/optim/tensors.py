@@ -50,7 +50,7 @@ class TensorParameter:
         self._address: int = self.tensor.data_ptr()
 
     def fetch(self) -> bool:
-        """Copy the tensor's gradient beside the field; return False if there is none."""
+        """Copy the tensor's gradient to the field's; return False if the tensor has none."""
         if self.tensor.data_ptr() != self._address:  # p.data = ..., or module.to(...)
             self._share()
         gradient = self.tensor.grad

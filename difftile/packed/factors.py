@@ -32,7 +32,7 @@ def factor(A, F, n, parent=None):
 
     Args:
         A: The lower triangle by rows, n (n + 1) / 2 entries.
-        F: Result, in the same form: D on the diagonal, and L beside it. It may be A itself where
+        F: Result, in the same form: D on the diagonal, and L below it. It may be A itself where
             no gradient passes.
         n: The rows.
         parent: Of a tree: for each row i the next row j < i with which it has an entry, or a

@@ -67,7 +67,7 @@ class _Line:
     def receive(self) -> list[dict[str, Any]] | None:
         """Return the messages that have come, or None at the end of the connection.
 
-        A line that is no message is an empty one, which nobody takes.
+        A line that is not a message becomes an empty one, which is ignored.
         """
         try:
             data = self.socket.recv(_LINE)

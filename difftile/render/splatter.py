@@ -351,7 +351,7 @@ class _Plane:
 
 @final
 class _Blending:
-    """The fields beside images.
+    """The fields besides images.
 
     Args:
         cameras: The number of cameras.

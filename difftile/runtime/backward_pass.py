@@ -110,7 +110,7 @@ class BackwardPass:
         self, retained: _Retained, reduction: RunningReduction | None, *, keep: bool
     ) -> None:
         """Run the adjoints of all records, from the last to the first."""
-        # Whoever measures launches, or looks at them, has them run one by one.
+        # Launches that are measured or observed run one by one.
         watched = not (self._times is self._recorder.observer is self._progress is None)
         total, done = 0 if self._progress is None else len(self._history), 0
         records = self._history.backwards(keep=keep)

@@ -232,7 +232,7 @@ class Queue:
 
         A shortcut for `offer`, without a search and without a lock: Python changes threads, and
         handles signals, only after calls and jumps. So nothing happens between the last test and
-        the end of `append`, and whoever takes the launches that wait sets `_at` before.
+        the end of `append`, and code that takes the waiting launches sets `_at` before.
         """
         at, cycle = self._at, self._cycle
         if at < 0:

@@ -56,7 +56,7 @@ class Tape:
     Args:
         loss: A field of one element.
         accumulate: Add to the gradients that fields have. By default the tape clears the gradients
-            of the fields that it meets; others keep an earlier tape's. See `gradient`.
+            of the fields that it uses; others keep an earlier tape's. See `gradient`.
         memory: The most that the tape may hold in addition to the fields' own memory: bytes, or a
             text such as "256MB".
         snapshots: The same in copies of the state, that is of all fields that launches change.

@@ -15,7 +15,7 @@ from difftile.ir.walk import array_of, walk, with_tasks
 def last_clears(body: Block) -> Mapping[Array, tuple[ParallelFor, Store]]:
     """Return the stores of zeros, by parallel loops, that no access to the array follows.
 
-    Each comes with its loop. Arrays of a thread are among them, which nobody asks for.
+    Each comes with its loop. Arrays of a thread are included, although no caller asks for them.
     """
     found: dict[Array, tuple[ParallelFor, Store]] = {}
     for stmt in body.stmts:

@@ -70,7 +70,7 @@ class Grids:
             and cache: single warps, among which iterations are divided evenly. With few iterations
             all multiprocessors have some, and the lanes of a warp diverge less.
         sharing: The threads of loops whose warps have arrays together: a warp in each block, as
-            many as fit beside each other.
+            many as fit at the same time.
         tiled: The threads of loops whose warps copy rows together; None without warps.
     """
 

@@ -72,7 +72,7 @@ def _processor() -> str:
 
 
 def read_costs(file: Path) -> Costs | None:
-    """Return the costs in a file; None if there are none that make sense."""
+    """Return the costs in a file; None if it has no plausible ones."""
     try:
         given: Any = json.loads(file.read_text(encoding="utf-8"))
         found = Costs(**{field.name: float(given[field.name]) for field in fields(Costs)})

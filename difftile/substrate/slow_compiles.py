@@ -51,7 +51,7 @@ def announce_slow_compile(name: str, lines: int) -> None:
 def note_slow_compile(program: Program, seconds: float) -> None:
     """Warn about a program that took long to compile, with the line that most of the code is for.
 
-    Kernels of the library are not warned of: whoever launches them could not write them otherwise.
+    Kernels of the library are not warned of: users who launch them could not rewrite them.
 
     Args:
         program: The program, as it was emitted.

@@ -77,7 +77,7 @@ def parameters(*fields: FieldsLike) -> list[FieldParameter]:
                 simulate(k, w, loss)
             optimiser.step()
 
-    A tape clears the gradients of the fields that it meets, so gradients that torch's own backward
+    A tape clears the gradients of the fields that it uses, so gradients that torch's own backward
     adds to the same tensors come after it. `zero_grad()` sets the fields' gradients to zero.
 
     Args:

@@ -1,4 +1,4 @@
-"""Corrections of single views, which are learned beside the gaussians: poses and exposures."""
+"""Corrections of single views, learned along with the gaussians: poses and exposures."""
 
 from __future__ import annotations
 

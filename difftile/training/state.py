@@ -33,7 +33,7 @@ def state_of(parts: Mapping[str, Part | None], gaussians: Rows, step: int) -> Ar
     """Return the state of a run, with the rows of all ranks on rank 0.
 
     Args:
-        parts: The parts beside the gaussians, by name.
+        parts: The parts besides the gaussians, by name.
         gaussians: The gaussians.
         step: The number of steps made.
     """
@@ -54,7 +54,7 @@ def restore(
     """Restore the state of a run, and return its number of steps.
 
     Args:
-        parts: The parts beside the gaussians, by name.
+        parts: The parts besides the gaussians, by name.
         gaussians: The gaussians.
         saved: The state, with the rows of all ranks.
 

@@ -29,7 +29,7 @@ _LOG_2_E = 1 / math.log(2)
 
 @ti.func
 def pieces_of_exp(x, less, f):
-    """The integer n and exp(x - less) / 2^n - 1, as r and what is beside it.
+    """The integer n and exp(x - less) / 2^n - 1, as r and its remainder.
 
     Where exp(x) is finite or 0; `less` is small.
     """

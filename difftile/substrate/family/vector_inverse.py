@@ -102,7 +102,7 @@ def atan2(y, x, dtype: ti.template()):
     is_below_one = b_bits < f.whole(one_bits)
     a = _enlarged(a_bits, is_below_one, f)
     b = _enlarged(b_bits, is_below_one, f)
-    # Infinities are as good as 1 beside 0; the smaller of two zeros is 0 beside 1.
+    # An infinity next to 0 counts as 1; the smaller of two zeros is 0 next to 1.
     one, zero, half = f.real(1.0), f.real(0.0), f.real(0.5)
     is_infinite = b_bits >= f.whole(infinity)
     a = ti.select(is_infinite, ti.select(a_bits >= f.whole(infinity), one, zero), a)

@@ -59,7 +59,7 @@ class _Devices:
         """Leave nothing behind: there are no threads."""
 
     def cache_folder(self) -> NoReturn:
-        """There is none."""
+        """Not available: programs run as Python, without compiled code."""
         raise AssertionError("no compiled kernels are kept")
 
     def let_wait(self, waiting: int, stream: int) -> None:
