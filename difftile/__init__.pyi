@@ -98,6 +98,9 @@ from difftile.fields.create import (
     zeros as zeros,
     zeros_like as zeros_like,
 )
+from difftile.fields.derived import (
+    DerivedField as DerivedField,
+)
 from difftile.fields.field import Field as Field
 from difftile.fields.gradients import zero_grads as zero_grads
 from difftile.fields.foreign import (

@@ -9,10 +9,10 @@ from typing import Any
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
+from difftile.fields.create import element_type
 from difftile.fields.field import Field, make
 from difftile.fields.recording import RECORDING
 from difftile.fields.storage import scratch
-from difftile.ir.types import Type
 from difftile.substrate import LOCK
 
 
@@ -24,7 +24,7 @@ class DerivedField(Field):
     sources. The field has a gradient if a source has one.
 
     Args:
-        element: The type of its elements.
+        dtype: The type of its elements, as `dt.field` takes it.
         shape: Its shape.
         sources: The fields that it is computed from.
         derive: Fills the whole field that it is given, by launches and other recorded operations.
@@ -34,11 +34,12 @@ class DerivedField(Field):
 
     def __init__(
         self,
-        element: Type,
+        dtype: Any,
         shape: tuple[int, ...],
         sources: Sequence[Field],
         derive: Callable[[DerivedField], None],
     ) -> None:
+        element = element_type(dtype)
         with scratch():
             super().__init__(element, shape, make(element, shape).storage)
         self._sources = tuple(sources)

@@ -15,7 +15,7 @@ from difftile.fields.split import Split
 from difftile.fields.storage import Storage
 from difftile.fields.window import Window
 from difftile.habits import taught
-from difftile.ir.types import Type
+from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
 from difftile.lang.meanings import dtype_of
 from difftile.substrate import Buffer, current_session
 
@@ -83,6 +83,16 @@ class FieldElements(Shaped, ABC):
     def dtype(self) -> Any:
         """The element's type as Taichi names it: `ti.f32`, `ti.types.vector(3, ti.f32)` ..."""
         return dtype_of(self.element)
+
+    @property
+    def element_shape(self) -> tuple[int, ...]:
+        """The shape of one element: () for a number, (n,) for a vector, (n, m) for a matrix."""
+        return shape_of(self.element)
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """The NumPy dtype of its numbers, of which an element holds `element_shape`."""
+        return numpy_dtype(scalar_of(self.element))
 
     @property
     def size(self) -> int:

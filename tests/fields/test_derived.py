@@ -5,7 +5,6 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.fields.derived import DerivedField
 
 VALUES = np.array([1.0, 2.0, 3.0])
 
@@ -34,7 +33,7 @@ class Squares:
     def __init__(self, *, grad: bool = True):
         self.x = dt.from_numpy(VALUES, grad=grad)
         self.runs = 0
-        self.y = DerivedField(self.x.element, (3,), [self.x], self._fill)
+        self.y = dt.DerivedField(self.x.dtype, (3,), [self.x], self._fill)
         self.loss = dt.zeros((), ti.f64, grad=True)
 
     def _fill(self, y):
@@ -66,7 +65,7 @@ def test_it_follows_each_of_its_sources():
     def add(y):
         y.from_numpy(one.to_numpy() + two.to_numpy())
 
-    y = DerivedField(one.element, (3,), [one, two], add)
+    y = dt.DerivedField(one.dtype, (3,), [one, two], add)
     assert y[0] == 2
     for source in (one, two):
         source[0] = 5.0
@@ -140,3 +139,10 @@ def test_derivatives_of_one_launch_would_end_there():
     s = Squares(grad=False)
     s.loss.grad.fill(1.0)
     total.bwds(s.y, s.loss)
+
+
+def test_its_type_is_given_as_that_of_other_fields_is():
+    y = dt.DerivedField(dt.vec(2, ti.f32), (3,), [dt.zeros(3)], lambda y: y.fill(1.0))
+    assert (y.element_shape, y.numpy_dtype) == ((2,), np.float32)
+    with pytest.raises(dt.FieldError, match="is no element type"):
+        dt.DerivedField("points", (3,), [], lambda y: None)

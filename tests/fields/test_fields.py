@@ -523,3 +523,19 @@ def test_arithmetic_in_place_on_gradients() -> None:
         double(x[1:3], y)
     tape.backward({y: 1.0})
     np.testing.assert_array_equal(x.grad.to_numpy(), [0, 2, 2, 0])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "number"),
+    [
+        (ti.i8, (), np.int8),
+        (dt.vec(3, ti.f64), (3,), np.float64),
+        (dt.mat(2, 3, ti.f16), (2, 3), np.float16),
+    ],
+)
+def test_an_element_is_an_array_of_that_shape_and_type(dtype, shape, number):
+    x = dt.zeros((4, 5), dtype)
+    for part in (x, x[1:3], x[2]):
+        values = part.to_numpy()
+        assert part.element_shape == shape == values.shape[part.ndim :]
+        assert part.numpy_dtype == number == values.dtype

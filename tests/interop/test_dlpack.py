@@ -12,7 +12,6 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.fields.derived import DerivedField
 from difftile.fields.foreign import field_over, point_at
 from difftile.substrate import Terms
 
@@ -248,7 +247,7 @@ def test_a_field_that_follows_from_memory_of_others_is_up_to_date():
     def square(y):
         y.from_numpy(x.to_numpy() ** 2)
 
-    y = DerivedField(x.element, (2,), [x], square)
+    y = dt.DerivedField(x.dtype, (2,), [x], square)
     assert y[1] == 4.0
     array[1] = 3.0
     assert y[1] == 9.0

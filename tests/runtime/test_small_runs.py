@@ -11,7 +11,6 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.fields.derived import DerivedField
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -70,7 +69,7 @@ def add_up(y, total):
 @pytest.mark.parametrize("taped", [False, True])
 def test_steps_read_what_follows_from_fields_after_each_write(taped: bool) -> None:
     x = dt.from_numpy(np.array([1.0, -2.0]), grad=True)
-    y = DerivedField(x.element, (2,), [x], lambda y: square(x, y))
+    y = dt.DerivedField(x.dtype, (2,), [x], lambda y: square(x, y))
     total = dt.zeros((), ti.f64, grad=True)
     with dt.Tape() if taped else nullcontext():
         for _ in dt.steps(5):

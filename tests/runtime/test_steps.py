@@ -15,7 +15,6 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.fields.derived import DerivedField
 from difftile.fields.pending import PENDING
 from difftile.fields.step_expression import STEP
 from difftile.fields.step_number import Moment, StepNumber
@@ -377,7 +376,7 @@ def test_a_field_that_follows_from_others_is_filled_in_each_step():
     found = []
     for loop in (dt.steps(12), range(12)):
         x, y = fields(2)
-        levels = DerivedField(x.element, x.shape, [x], functools.partial(squared, x))
+        levels = dt.DerivedField(x.dtype, x.shape, [x], functools.partial(squared, x))
         for _ in loop:
             turned(x, y)
             squared(levels, y)
