@@ -108,16 +108,21 @@ ALLOWED: dict[str, set[str]] = {
 }
 # The packages that a user could have written: they import `difftile`, its files and its errors, and
 # for the table above each public name is an import of the module that it comes from.
-VILLAGE: set[str] = {"datasets", "viewer", "worlds"}
+VILLAGE: set[str] = {"datasets", "packed", "rotations", "textures", "viewer", "worlds"}
 VILLAGE_IMPORTS: set[str] = {
     *("difftile", "difftile.diagnostics", "difftile.files"),
     "difftile.progress",  # which demos import as well
 }
 # What else they import: the module, the packages that do, and why it is not public.
 INNER: dict[str, tuple[set[str], str]] = {
+    "difftile.fields.exchange": ({"textures"}, "arrays of users, or errors in the words of fields"),
     "difftile.ranks": ({"viewer"}, "which process opens the window, without `dt.distributed`"),
     "difftile.substrate": ({"viewer"}, "the windows of compilers, which it alone may import"),
-    "difftile.tracebacks": ({"datasets", "viewer"}, "it hides the frames of the library itself"),
+    "difftile.textures.directions": ({"rotations"}, "vectors of length 1, safe for any length"),
+    "difftile.tracebacks": (
+        {"datasets", "textures", "viewer"},
+        "it hides the frames of the library itself",
+    ),
 }
 # The floors of packages whose modules know much of each other. A module imports only from those
 # below and from its own, what type checkers alone import included.

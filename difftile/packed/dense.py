@@ -6,8 +6,7 @@ and they are vector instructions on a CPU.
 
 from __future__ import annotations
 
-from difftile.lang import local
-from difftile.runtime.funcs import func
+import difftile as dt
 
 WIDE = 12
 """The rows from which on vectors pay.
@@ -17,10 +16,10 @@ for trees, and their adjoint 1.3, 1.0, 0.6 and 0.6 (two cores, f32).
 """
 
 
-@func
+@dt.func
 def eliminate(F, n):
     """Replace a matrix by its factors L^T D L: see `factors.factor`."""
-    w = local(n)
+    w = dt.local(n)
     for step in range(n):
         k = n - 1 - step
         row = k * (k + 1) // 2
@@ -36,14 +35,14 @@ def eliminate(F, n):
             F[row + j] = w[j] / pivot
 
 
-@func
+@dt.func
 def gradient(F, G, n):
     """Replace the gradient by the factors in G by that by the entries of the matrix.
 
     Row k of it becomes the gradient by the entries that step k of the elimination found there; each
     is an entry of the matrix less what later rows took away.
     """
-    w = local(n)
+    w = dt.local(n)
     for k in range(n):
         row = k * (k + 1) // 2
         for i in range(k):

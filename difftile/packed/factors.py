@@ -8,13 +8,12 @@ n = 64 as for n = 2.
 
 from __future__ import annotations
 
-import difftile.lang as ti
-from difftile.lang import local
+import difftile as dt
+from difftile import ti
 from difftile.packed.dense import WIDE, eliminate, gradient
-from difftile.runtime.funcs import func
 
 
-@func
+@dt.func
 def above(i, parent):
     """Return the next row that row i has an entry with: its parent in the tree."""
     found = i - 1
@@ -23,7 +22,7 @@ def above(i, parent):
     return found
 
 
-@func
+@dt.func
 def factor(A, F, n, parent=None):
     """Factor a symmetric matrix: A = L^T D L, where L is lower triangular with a unit diagonal.
 
@@ -47,7 +46,7 @@ def factor(A, F, n, parent=None):
         eliminate_in_tree(F, n, parent)
 
 
-@func
+@dt.func
 def eliminate_in_tree(F, n, parent):
     """Replace the entries of rows that are above each other by their factors."""
     for step in range(n):
@@ -66,7 +65,7 @@ def eliminate_in_tree(F, n, parent):
 
 @factor.backward
 def _(A, F, n, parent):
-    G = local(n * (n + 1) // 2)
+    G = dt.local(n * (n + 1) // 2)
     for e in range(n * (n + 1) // 2):
         G[e] = F.grad_in[e]
     if ti.static(parent is None and n >= WIDE):
@@ -82,10 +81,10 @@ def _(A, F, n, parent):
                 i = above(i, parent)
 
 
-@func
+@dt.func
 def gradient_in_tree(F, G, n, parent):
     """Do what `dense.gradient` does for the entries of rows that are above each other."""
-    w = local(n)
+    w = dt.local(n)
     for k in range(n):
         row = k * (k + 1) // 2
         i = above(k, parent)
@@ -113,7 +112,7 @@ def gradient_in_tree(F, G, n, parent):
 
 @factor.forward
 def _(A, F, n, parent):
-    H, H_dot = local(n * (n + 1) // 2), local(n * (n + 1) // 2)
+    H, H_dot = dt.local(n * (n + 1) // 2), dt.local(n * (n + 1) // 2)
     for e in range(n * (n + 1) // 2):
         H[e] = A[e]
         H_dot[e] = A.grad_out[e]
@@ -138,7 +137,7 @@ def _(A, F, n, parent):
         F.grad_in[row + k] = H_dot[row + k]
 
 
-@func
+@dt.func
 def solve(F, b, x, n, parent=None):
     """Solve A x = b with the factors of A.
 
@@ -170,7 +169,7 @@ def solve(F, b, x, n, parent=None):
 @solve.backward
 def _(F, b, x, n, parent):
     # With y = L x and z = L A^-1 x_bar, the factors have the gradient of -x^T L^T D L A^-1 x_bar.
-    x_bar, s = local(n), local(n)
+    x_bar, s = dt.local(n), dt.local(n)
     for i in range(n):
         x_bar[i] = x.grad_in[i]
     solve(F, x_bar, s, n, parent)
@@ -193,7 +192,7 @@ def _(F, b, x, n, parent):
 @solve.forward
 def _(F, b, x, n, parent):
     # A x_dot = b_dot - A_dot x, where A = L^T D L and y = L x.
-    r, x_dot = local(n), local(n)
+    r, x_dot = dt.local(n), dt.local(n)
     for k in range(n):
         r[k] = b.grad_out[k]
     for k in range(n):

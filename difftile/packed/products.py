@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import difftile as dt
 from difftile.packed.factors import above
-from difftile.runtime.funcs import func
 
 
-@func
+@dt.func
 def multiply(A, x, y, n, parent=None):
     """Add A x to y.
 

@@ -6,8 +6,8 @@ it; zeros stand for the identity, with the gradient 0. Opposite quaternions are 
 
 from __future__ import annotations
 
-import difftile.lang as ti
-from difftile.runtime.funcs import func
+import difftile as dt
+from difftile import ti
 from difftile.textures.directions import unit
 
 vec3, vec4, mat3 = ti.math.vec3, ti.math.vec4, ti.math.mat3
@@ -16,7 +16,7 @@ _SMALL = 0.25  # the square of an angle below which Taylor series are used
 _NARROW = 0.02  # the square of the tangent of half an angle, for the same
 
 
-@func
+@dt.func
 def quat_multiply(p: vec4, q: vec4):
     """Return the product of two quaternions, the rotation q followed by the rotation p."""
     return ti.Vector(
@@ -29,13 +29,13 @@ def quat_multiply(p: vec4, q: vec4):
     )
 
 
-@func
+@dt.func
 def quat_conjugate(q: vec4):
     """Return w, -x, -y, -z: the inverse rotation."""
     return ti.Vector([q[0], -q[1], -q[2], -q[3]])
 
 
-@func
+@dt.func
 def quat_rotate(q: vec4, v: vec3):
     """Return a vector, rotated by a quaternion of any length."""
     u = unit(q)
@@ -43,7 +43,7 @@ def quat_rotate(q: vec4, v: vec3):
     return v + 2.0 * axis.cross(axis.cross(v) + u[0] * v)
 
 
-@func
+@dt.func
 def quat_to_matrix(q: vec4):
     """Return the rotation matrix of a quaternion of any length; the identity for zeros."""
     u = unit(q)
@@ -57,7 +57,7 @@ def quat_to_matrix(q: vec4):
     )
 
 
-@func
+@dt.func
 def quat_from_matrix(m: mat3):
     """Return a quaternion of length 1 of a rotation matrix, one of the two.
 
@@ -78,7 +78,7 @@ def quat_from_matrix(m: mat3):
     return q.normalized()
 
 
-@func
+@dt.func
 def quat_from_axis_angle(axis: vec3, angle):
     """Return the quaternion of length 1 that turns by an angle about an axis.
 
@@ -90,7 +90,7 @@ def quat_from_axis_angle(axis: vec3, angle):
     return ti.Vector([ti.cos(0.5 * angle), n[0], n[1], n[2]])
 
 
-@func
+@dt.func
 def quat_exp(w: vec3):
     """Return the quaternion of length 1 of a rotation vector, axis times angle [rad]."""
     t = w.norm_sqr()
@@ -107,7 +107,7 @@ def quat_exp(w: vec3):
     return ti.Vector([real, factor * w[0], factor * w[1], factor * w[2]])
 
 
-@func
+@dt.func
 def quat_log(q: vec4):
     """Return the rotation vector of a quaternion, of length pi at most [rad].
 
@@ -133,7 +133,7 @@ def quat_log(q: vec4):
     return factor * axis
 
 
-@func
+@dt.func
 def slerp(p: vec4, q: vec4, t):
     """Return the quaternion of length 1 on the shorter arc from p (t = 0) to q (t = 1).
 

@@ -6,12 +6,11 @@ Source: Barfoot, State Estimation for Robotics, section 7.1.
 
 from __future__ import annotations
 
-import difftile.lang as ti
-from difftile.fields.create import vec
+import difftile as dt
+from difftile import ti
 from difftile.rotations.rotation_vectors import SMALL, sines, skew, so3_log
-from difftile.runtime.funcs import func
 
-vec3, mat3, vec6 = ti.math.vec3, ti.math.mat3, vec(6)
+vec3, mat3, vec6 = ti.math.vec3, ti.math.mat3, dt.vec(6)
 
 # |B_2k| / (2k)! for k from 9 down to 1, with the numbers of Bernoulli.
 _COTANGENT = (
@@ -27,7 +26,7 @@ _COTANGENT = (
 )
 
 
-@func
+@dt.func
 def se3_exp(twist: vec6):
     """Return rotation (mat3) and translation (vec3) of the rigid motion exp(twist)."""
     w = ti.Vector([twist[3], twist[4], twist[5]])
@@ -39,7 +38,7 @@ def se3_exp(twist: vec6):
     return one + first * turn + second * square, shift
 
 
-@func
+@dt.func
 def se3_log(rotation: mat3, translation: vec3):
     """Return the twist of a rigid motion, whose rotation is pi at most; see `so3_log`.
 

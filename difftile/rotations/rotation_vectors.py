@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import difftile.lang as ti
+import difftile as dt
+from difftile import ti
 from difftile.rotations.quaternions import quat_from_matrix, quat_log
-from difftile.runtime.funcs import func
 
 vec3, mat3 = ti.math.vec3, ti.math.mat3
 
 SMALL = 0.25  # the square of an angle below which Taylor series are used
 
 
-@func
+@dt.func
 def skew(w: vec3):
     """Return the matrix of the cross product with a vector, whose product with v is w x v."""
     return ti.Matrix([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
 
 
-@func
+@dt.func
 def sines(t):
     """Return sin(x)/x, (1 - cos(x))/x^2 and (x - sin(x))/x^3, given t = x^2."""
     third = 0.0
@@ -35,7 +35,7 @@ def sines(t):
     return 1.0 - t * third, second, third
 
 
-@func
+@dt.func
 def so3_exp(w: vec3):
     """Return the rotation matrix of a rotation vector, axis times angle [rad].
 
@@ -47,7 +47,7 @@ def so3_exp(w: vec3):
     return ti.Matrix.identity(float, 3) + first * turn + second * (turn @ turn)
 
 
-@func
+@dt.func
 def so3_log(rotation: mat3):
     """Return the rotation vector of a rotation matrix, of length pi at most [rad].
 

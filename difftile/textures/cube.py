@@ -12,9 +12,8 @@ edge they belong to the face whose axis comes first.
 
 from __future__ import annotations
 
-import difftile.lang as ti
-from difftile.compile.rules import fwd_diff
-from difftile.runtime.funcs import func
+import difftile as dt
+from difftile import ti
 from difftile.textures.directions import (
     divided,
     is_direction,
@@ -25,7 +24,7 @@ from difftile.textures.directions import (
 from difftile.textures.lookup import inner
 
 
-@func
+@dt.func
 def to_face(face, v):
     """Return the components of a vector along the s axis, the t axis and the normal of a face."""
     sign = 1 - 2 * (face % 2)
@@ -36,7 +35,7 @@ def to_face(face, v):
     return ti.Vector([sign * v.x, -v.y, sign * v.z])
 
 
-@func
+@dt.func
 def from_face(face, v):
     """Return the inverse of `to_face`."""
     sign = 1 - 2 * (face % 2)
@@ -47,7 +46,7 @@ def from_face(face, v):
     return ti.Vector([sign * v.x, -v.y, sign * v.z])
 
 
-@func
+@dt.func
 def face_of(v):
     """Return the face that a vector points to; on an edge the one whose axis comes first."""
     x, y, z = abs(v.x), abs(v.y), abs(v.z)
@@ -59,7 +58,7 @@ def face_of(v):
     return face
 
 
-@func
+@dt.func
 def texel_near(face, row, column, n):
     """Return the texel (face, row, column) for one that may be just outside its face.
 
@@ -80,14 +79,14 @@ def texel_near(face, row, column, n):
     return texel
 
 
-@func
+@dt.func
 def place_on(face, v):
     """Return the point s, t in 0..1 where a vector meets the face that it points to."""
     along = to_face(face, v)
     return 0.5 * along.xy / along.z + 0.5
 
 
-@func
+@dt.func
 def edge_of(texture, level):
     """Return the number of texels along an edge, on a level or in the data."""
     if ti.static(level is None):
@@ -95,7 +94,7 @@ def edge_of(texture, level):
     return max(1, texture.data.shape[1] >> level)
 
 
-@func
+@dt.func
 def held_at(texture, level, face, row, column):
     """Return the index of a texel in the data or in the chain of levels."""
     if ti.static(level is None):
@@ -104,7 +103,7 @@ def held_at(texture, level, face, row, column):
     return ti.Vector([texture.offsets[level] + (face * n + row) * n + column])
 
 
-@func
+@dt.func
 def square_around(place, n):
     """Return the first row and column of the four texels around a point, and its offset in them.
 
@@ -119,13 +118,13 @@ def square_around(place, n):
     return row, column, x - low
 
 
-@func
+@dt.func
 def weights_of(k, f):
     """Return the weights of tap k, (row, column) = (k // 2, k % 2), along s and along t."""
     return f.x if k % 2 == 1 else 1.0 - f.x, f.y if k // 2 == 1 else 1.0 - f.y
 
 
-@func
+@dt.func
 def weight_outside(first, f, n):
     """Return the weight of the tap outside the face along one axis, and its slope."""
     if first < 0:
@@ -135,7 +134,7 @@ def weight_outside(first, f, n):
     return 0.0, 0.0
 
 
-@func
+@dt.func
 def share_of_missing(row, column, f, n):
     """Return the weight added to each texel at a corner for the missing one, and its slopes."""
     s, along_s = weight_outside(column, f.x, n)
@@ -143,7 +142,7 @@ def share_of_missing(row, column, f, n):
     return ti.Vector([s * t, along_s * t, s * along_t]) / 3.0
 
 
-@func
+@dt.func
 def lookup_on_face(texture, texels, level, face, place):
     """Return the value between the four texels around a point on a face."""
     n = edge_of(texture, level)
@@ -190,7 +189,7 @@ def _(texture, texels, level, face, place, d_out):
     return n * d_x
 
 
-@func
+@dt.func
 def texel_on_cube(texture, texels, level, index):
     """Return one texel; rows and columns outside are clamped."""
     last = edge_of(texture, level) - 1
@@ -198,7 +197,7 @@ def texel_on_cube(texture, texels, level, index):
     return texels[held_at(texture, level, max(0, min(index[0], 5)), row, column)]
 
 
-@func
+@dt.func
 def lookup_on_cube(texture, texels, level, direction):
     """Return the filtered value in a direction of moderate length.
 
@@ -216,14 +215,14 @@ def lookup_on_cube(texture, texels, level, direction):
     return texel_on_cube(texture, texels, level, ti.Vector([face, int(at.y), int(at.x)]))
 
 
-@func
+@dt.func
 def moved_on_cube(texture, direction, change):
     """Return the movement on the face, in texels, for a change of the direction."""
     v, by = of_moderate_length(direction), divided(change, size_of(direction))
-    return edge_of(texture, None) * fwd_diff(place_on)(face_of(v), v, by)
+    return edge_of(texture, None) * dt.fwd_diff(place_on)(face_of(v), v, by)
 
 
-@func
+@dt.func
 def moderate(texture, direction):
     """Return a vector of moderate length in the same direction, and whether there is one."""
     v, found = direction, True

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import math
 
-import difftile.lang as ti
-from difftile.compile.func import func
-from difftile.compile.language_functions import stop_grad
+import difftile as dt
+from difftile import ti
 
 LONG = 2**30  # numbers above this, or below its inverse, are not moderate
 _FAR = 2.0**100  # above this, and below its inverse, the inverse of an `f32` may not be exact
 
 
-@func
+@dt.func
 def is_direction(v):
     """Return whether a vector has a direction: it is finite and not zero."""
     finite = math.isfinite(v)
@@ -27,19 +26,19 @@ def is_direction(v):
     return finite.all() and found
 
 
-@func
+@dt.func
 def is_moderate(size):
     """Return whether a size is neither very large nor very small, nor NaN."""
     return 1.0 / LONG < size < LONG
 
 
-@func
+@dt.func
 def size_of(v):
     """Return the largest magnitude of a component, as a constant."""
-    return stop_grad(abs(v).max())
+    return dt.stop_grad(abs(v).max())
 
 
-@func
+@dt.func
 def divided(v, size):
     """Return a vector divided by a size, which may be any float from 0 on."""
     factor = 1.0
@@ -51,13 +50,13 @@ def divided(v, size):
     return factor * v / (by if by > 0.0 else 1.0)
 
 
-@func
+@dt.func
 def of_moderate_length(v):
     """Return a vector of the same direction whose longest component is 1 in size; 0 for 0."""
     return divided(v, size_of(v))
 
 
-@func
+@dt.func
 def unit(v):
     """Return the vector of length 1 in the same direction; 0 for 0."""
     u = v

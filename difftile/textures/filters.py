@@ -5,51 +5,50 @@ Positions are in texels: texel i covers [i, i + 1), its centre is at i + 1/2.
 
 from __future__ import annotations
 
-import difftile.lang as ti
-from difftile.compile.methods import data_oriented
-from difftile.runtime.funcs import func
+import difftile as dt
+from difftile import ti
 
 
-@data_oriented
+@dt.data_oriented
 class NearestFilter:
     """The texel that the position is in; constant, so that positions have no gradient."""
 
     taps = 1
 
     @staticmethod
-    @func
+    @dt.func
     def first(x):
         """Return the first texel taken, which may be outside."""
         return int(ti.floor(x))
 
     @staticmethod
-    @func
+    @dt.func
     def weights(x):
         """Return the weight of each texel taken; they sum to 1."""
         return ti.Vector([1.0])
 
 
-@data_oriented
+@dt.data_oriented
 class LinearFilter:
     """The two nearest texels; at a texel's centre the derivative is the right-hand one."""
 
     taps = 2
 
     @staticmethod
-    @func
+    @dt.func
     def first(x):
         """Return the first texel taken, which may be outside."""
         return int(ti.floor(x - 0.5))
 
     @staticmethod
-    @func
+    @dt.func
     def weights(x):
         """Return the weight of each texel taken; they sum to 1."""
         f = x - 0.5 - ti.floor(x - 0.5)
         return ti.Vector([1.0 - f, f])
 
 
-@data_oriented
+@dt.data_oriented
 class CubicFilter:
     """The uniform cubic B-spline over the four nearest texels; smooth, but not interpolating.
 
@@ -59,13 +58,13 @@ class CubicFilter:
     taps = 4
 
     @staticmethod
-    @func
+    @dt.func
     def first(x):
         """Return the first texel taken, which may be outside."""
         return int(ti.floor(x - 0.5)) - 1
 
     @staticmethod
-    @func
+    @dt.func
     def weights(x):
         """Return the weight of each texel taken; they sum to 1."""
         f = x - 0.5 - ti.floor(x - 0.5)

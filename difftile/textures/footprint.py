@@ -11,35 +11,34 @@ from __future__ import annotations
 
 import math
 
-import difftile.lang as ti
-from difftile.compile.language_functions import stop_grad
-from difftile.runtime.funcs import func
+import difftile as dt
+from difftile import ti
 from difftile.textures.directions import divided
 from difftile.textures.mips import kept_lod
 
 _TINY = 1e-30  # the least size of a footprint
 
 
-@func
+@dt.func
 def footprint_size(texture, uv, ddx, ddy):
     """Return the sum of the sizes of the entries of a footprint [texels], as a constant.
 
     The sum is infinite or NaN if one of them is, and infinite if it overflows.
     """
-    at = stop_grad(uv)
-    dx = texture.moved(texture, at, stop_grad(ddx))
-    dy = texture.moved(texture, at, stop_grad(ddy))
+    at = dt.stop_grad(uv)
+    dx = texture.moved(texture, at, dt.stop_grad(ddx))
+    dy = texture.moved(texture, at, dt.stop_grad(ddy))
     return abs(dx).sum() + abs(dy).sum()
 
 
-@func
+@dt.func
 def divided_footprint(texture, uv, ddx, ddy, size):
     """Return the two sides of a footprint [texels] divided by its size."""
     dx, dy = texture.moved(texture, uv, ddx), texture.moved(texture, uv, ddy)
     return divided(dx, size), divided(dy, size)
 
 
-@func
+@dt.func
 def footprint_lod(texture, dx, dy, size):
     """Return the level of detail log2(max(p_min, p_max / max_aniso)), and log2(p_max).
 
@@ -62,7 +61,7 @@ def footprint_lod(texture, dx, dy, size):
     return shift + 0.5 * ti.math.log2(across), shift + 0.5 * ti.math.log2(major)
 
 
-@func
+@dt.func
 def count_of(texture, lod, longer):
     """Return the number of lookups in a footprint: the texels of its level along its longer axis.
 
@@ -76,7 +75,7 @@ def count_of(texture, lod, longer):
     return max(1, int(ti.ceil(along * (1.0 - 1e-5))))
 
 
-@func
+@dt.func
 def major_axis(dx, dy):
     """Return the components of the major axis of a footprint along dx and dy."""
     angle = 0.5 * ti.atan2(2.0 * dx.dot(dy), dx.dot(dx) - dy.dot(dy))

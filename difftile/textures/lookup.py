@@ -7,13 +7,12 @@ the weight outside along axis a.
 
 from __future__ import annotations
 
-import difftile.lang as ti
-from difftile.compile.rules import fwd_diff
-from difftile.runtime.funcs import func
+import difftile as dt
+from difftile import ti
 from difftile.textures.wraps import FAR
 
 
-@func
+@dt.func
 def size_of(texture, axis, level):
     """Return the number of texels along an axis, on a level or in the data."""
     if ti.static(level is None):
@@ -21,7 +20,7 @@ def size_of(texture, axis, level):
     return max(1, texture.data.shape[axis] >> level)
 
 
-@func
+@dt.func
 def by_axis(texture, uv):
     """Return a position, or a difference of two, with its components in the order of the axes."""
     if ti.static(texture.dims == 1):
@@ -31,7 +30,7 @@ def by_axis(texture, uv):
     return ti.Vector([u[texture.coordinates[a]] for a in ti.static(range(texture.dims))])
 
 
-@func
+@dt.func
 def by_coordinate(texture, u):
     """Return the position whose components in the order of the axes are listed."""
     if ti.static(texture.dims == 1):
@@ -39,21 +38,21 @@ def by_coordinate(texture, u):
     return ti.Vector([u[texture.coordinates[a]] for a in ti.static(range(texture.dims))])
 
 
-@func
+@dt.func
 def in_texels(texture, level, uv):
     """Return a position, or a difference of two, in texels, by axis."""
     n = ti.Vector([size_of(texture, a, level) for a in ti.static(range(texture.dims))])
     return n * by_axis(texture, uv)
 
 
-@func
+@dt.func
 def tap_indices(texture, axis, x, n):
     """Return the index of the texel for each tap along an axis, or NONE."""
     first, wrap = texture.filtering.first(x), ti.static(texture.wraps[axis])
     return ti.Vector([wrap.tap(first + k, n) for k in ti.static(range(texture.filtering.taps))])
 
 
-@func
+@dt.func
 def tap_weights(texture, axis, x, n):
     """Return the weight of each tap along an axis, and of the border."""
     weights = texture.filtering.weights(x)
@@ -67,13 +66,13 @@ def tap_weights(texture, axis, x, n):
     return weights, outside
 
 
-@func
+@dt.func
 def are_texels(texture, indices):
     """Return whether indices, by axis, belong to a texel rather than to the border."""
     return ti.static(not texture.has_border) or ti.Vector(indices).min() >= 0
 
 
-@func
+@dt.func
 def place(texture, level, index):
     """Return the index of a texel in the data or in the chain of levels."""
     if ti.static(level is None):
@@ -84,7 +83,7 @@ def place(texture, level, index):
     return ti.Vector([texture.offsets[level] + at])
 
 
-@func
+@dt.func
 def product(factors, but=None):
     """Return the product of a list of numbers, or of all of them but one."""
     total = 1.0
@@ -94,7 +93,7 @@ def product(factors, but=None):
     return total
 
 
-@func
+@dt.func
 def inner(texture, a, b):
     """Return the inner product of two texels."""
     if ti.static(texture.channels is None):
@@ -102,7 +101,7 @@ def inner(texture, a, b):
     return a.dot(b)
 
 
-@func
+@dt.func
 def taps_at(texture, level, uv):
     """Return by axis the indices of the taps, their weights, and the weight of the border."""
     axes = ti.static(range(texture.dims))
@@ -113,17 +112,17 @@ def taps_at(texture, level, uv):
     return indices, [w for w, _ in taps], [outside for _, outside in taps]
 
 
-@func
+@dt.func
 def slopes_at(texture, level, uv):
     """Return by axis the derivatives of the weights of the taps and of the border."""
     axes = ti.static(range(texture.dims))
     n = [size_of(texture, a, level) for a in axes]
     x = in_texels(texture, level, uv)
-    slopes = [fwd_diff(tap_weights)(texture, a, x[a], n[a], 1.0 * n[a]) for a in axes]
+    slopes = [dt.fwd_diff(tap_weights)(texture, a, x[a], n[a], 1.0 * n[a]) for a in axes]
     return [w for w, _ in slopes], [outside for _, outside in slopes]
 
 
-@func
+@dt.func
 def lookup(texture, texels, level, uv):
     """Return the filtered value at a position.
 
@@ -197,7 +196,7 @@ def _(texture, texels, level, uv, uv_dot):
     return value_dot
 
 
-@func
+@dt.func
 def texel(texture, texels, level, index):
     """Return one texel, or the border for an index outside along an axis that has one."""
     axes = ti.static(range(texture.dims))
@@ -210,13 +209,13 @@ def texel(texture, texels, level, index):
     return value
 
 
-@func
+@dt.func
 def moved(texture, uv, change):
     """Return the movement in texels, by axis, for a change of the position."""
     return in_texels(texture, None, change)
 
 
-@func
+@dt.func
 def nearby(texture, uv):
     """Return a position near the texture with the same value, and whether there is one."""
     axes = ti.static(range(texture.dims))

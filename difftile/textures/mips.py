@@ -7,12 +7,8 @@ from typing import Any
 
 import numpy as np
 
-import difftile.lang as ti
-from difftile.fields.create import from_numpy
-from difftile.fields.derived import DerivedField
-from difftile.fields.field import Field
-from difftile.runtime.funcs import func
-from difftile.runtime.kernel import kernel
+import difftile as dt
+from difftile import ti
 
 
 def level_shapes(shape: tuple[int, ...], box: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -30,7 +26,7 @@ def level_shapes(shape: tuple[int, ...], box: tuple[int, ...]) -> list[tuple[int
     ]
 
 
-@kernel
+@dt.kernel
 def halve(fine, coarse, box: ti.template(), weight: float):
     """Average boxes of texels; where a size is odd the last texel is left out."""
     for at in ti.grouped(coarse):
@@ -42,7 +38,7 @@ def halve(fine, coarse, box: ti.template(), weight: float):
         coarse[at] = weight * total
 
 
-@kernel
+@dt.kernel
 def pack(level, chain, first: int):
     """Copy a level into the chain, from an element on."""
     for at in ti.grouped(level):
@@ -52,7 +48,7 @@ def pack(level, chain, first: int):
         chain[first + place] = level[at]
 
 
-@func
+@dt.func
 def kept_lod(texture, lod):
     """Return a level of detail clamped to the existing levels; NaN counts as 0."""
     if ti.static(texture.mip == "off"):
@@ -70,25 +66,25 @@ class Levels:
         box: See `level_shapes`.
     """
 
-    def __init__(self, data: Field, box: tuple[int, ...]) -> None:
+    def __init__(self, data: dt.Field, box: tuple[int, ...]) -> None:
         shapes = level_shapes(data.shape, box)
         self.fields = [data]
         for shape in shapes[1:]:
             self.fields.append(self._next(self.fields[-1], shape, box))
         counts = [math.prod(shape) for shape in shapes]
         first = np.cumsum([0, *counts[:-1]])
-        self.offsets = from_numpy(first.astype(np.int32))
+        self.offsets = dt.from_numpy(first.astype(np.int32))
 
         def fill(chain: Any) -> None:
             for level, start in zip(self.fields, first, strict=True):
                 pack(level, chain, int(start))
 
-        self.chain = DerivedField(data.element, (sum(counts),), [data], fill)
+        self.chain = dt.DerivedField(data.dtype, (sum(counts),), [data], fill)
 
-    def _next(self, fine: Field, shape: tuple[int, ...], box: tuple[int, ...]) -> Field:
+    def _next(self, fine: dt.Field, shape: tuple[int, ...], box: tuple[int, ...]) -> dt.Field:
         weight = 1 / math.prod(box)
 
         def fill(coarse: Any) -> None:
             halve(fine, coarse, box, weight)
 
-        return DerivedField(fine.element, shape, [self.fields[0]], fill)
+        return dt.DerivedField(fine.dtype, shape, [self.fields[0]], fill)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+import difftile as dt
 from difftile.diagnostics import FieldError, brief
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.create import element_type, from_numpy, vec
 from difftile.fields.exchange import as_array
-from difftile.fields.field import Field
-from difftile.ir.types import Scalar, Vector, is_float, scalar_of
 
 MOST_CHANNELS = 16  # kernels do not unroll longer vectors well
 MOST_DIMENSIONS = 3
@@ -20,7 +18,7 @@ _EXAMPLES = {1: "(W, C)", 2: "(H, W, C)", 3: "(D, H, W, C)"}
 
 def texels_of(
     data: Any, dims: int | None, cube: bool, srgb: bool, dtype: Any, grad: bool
-) -> tuple[Field, int]:
+) -> tuple[dt.Field, int]:
     """Return a field of texels, and the number of its spatial axes.
 
     Args:
@@ -38,7 +36,7 @@ def texels_of(
         raise FieldError(f"The faces of a cube map have 2 dimensions, not {brief(dims)}.")
     if dims is not None and dims not in range(1, MOST_DIMENSIONS + 1):
         raise FieldError(f"A texture has 1 to {MOST_DIMENSIONS} dimensions, not {brief(dims)}.")
-    if isinstance(data, ArrayLike):
+    if isinstance(data, dt.ArrayLike):
         found = _taken(data, srgb, dtype, grad)
         axes = len(found.shape)
     else:
@@ -56,9 +54,9 @@ def texels_of(
     return found, space
 
 
-def _taken(data: ArrayLike, srgb: bool, dtype: Any, grad: bool) -> Field:
+def _taken(data: dt.ArrayLike, srgb: bool, dtype: Any, grad: bool) -> dt.Field:
     """Return a user's field, which the texture shares."""
-    if not isinstance(data, Field):
+    if not isinstance(data, dt.Field):
         raise FieldError(
             f"A texture is made of a whole field, not {brief(data)}; make a copy of it."
         )
@@ -67,21 +65,21 @@ def _taken(data: ArrayLike, srgb: bool, dtype: Any, grad: bool) -> Field:
             "The texels of a field are linear. Pass an array to decode it with srgb=True, or leave "
             "srgb out."
         )
-    element = data.element
-    vector = isinstance(element, Vector) and element.n <= MOST_CHANNELS
-    if not is_float(element) or not (vector or isinstance(element, Scalar)):
+    shape, floats = data.element_shape, data.numpy_dtype.kind == "f"
+    if not floats or len(shape) > 1 or math.prod(shape) > MOST_CHANNELS:
         raise FieldError(
             f"Texels are floats, or vectors of up to {MOST_CHANNELS} floats; {data!r} holds "
-            f"{element}."
+            f"{data.element}."
         )
-    if dtype is not None and element_type(dtype) != scalar_of(element):
-        raise FieldError(f"{data!r} does not hold {element_type(dtype)}; leave dtype out.")
+    wanted = None if dtype is None else dt.empty(0, dtype)
+    if wanted is not None and (wanted.element_shape or wanted.numpy_dtype != data.numpy_dtype):
+        raise FieldError(f"{data!r} does not hold {wanted.element}; leave dtype out.")
     return data.with_grads() if grad and not data.has_grads else data
 
 
 def _made(
     data: Any, dims: int | None, cube: bool, srgb: bool, dtype: Any, grad: bool
-) -> tuple[Field, int]:
+) -> tuple[dt.Field, int]:
     array = as_array(data)
     space = (dims or min(array.ndim, 2 if array.ndim < 4 else 3)) + cube
     if array.ndim not in (space, space + 1) or array.ndim == 0:
@@ -110,6 +108,5 @@ def _made(
             light[..., 3::4] = values[..., 3::4]
         values = light
     given = dtype if dtype is not None else float if array.dtype == np.uint8 else array.dtype
-    scalar: Any = element_type(given)
-    element = scalar if channels is None else vec(channels, scalar)
-    return from_numpy(values, dtype=element, grad=grad), space
+    element = given if channels is None else dt.vec(channels, given)
+    return dt.from_numpy(values, dtype=element, grad=grad), space

@@ -8,16 +8,10 @@ from typing import Any
 
 import numpy as np
 
-import difftile.lang as ti
-from difftile.compile.methods import data_oriented
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import FieldError, brief, did_you_mean
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.create import full
 from difftile.fields.exchange import as_integer
-from difftile.fields.field import Field
-from difftile.ir.types import Vector
-from difftile.lang.meanings import dtype_of
-from difftile.runtime.funcs import func
 from difftile.textures.cube import lookup_on_cube, moderate, moved_on_cube, texel_on_cube
 from difftile.textures.filters import FILTERS
 from difftile.textures.footprint import (
@@ -44,7 +38,7 @@ _FOLLOWING = {
 }
 
 
-@data_oriented
+@dt.data_oriented
 class Texture:
     """A field of texels that kernels sample between its elements.
 
@@ -121,8 +115,8 @@ class Texture:
     def _choose(self) -> None:
         """Set the values that the funcs of `lookup` read, by the options."""
         self.lookup, self.texel, self.moved, self.nearby = CUBE if self.cube else GRID
-        element = self.data.element
-        self.channels = element.n if isinstance(element, Vector) else None
+        shape = self.data.element_shape
+        self.channels = shape[0] if shape else None
         order = range(self.dims)  # of the axes
         self.coordinates = tuple(reversed(order)) if self.axes == "image" else tuple(order)
         self.filtering = FILTERS[self.filter]
@@ -146,7 +140,7 @@ class Texture:
         self._choose()
         self._make_levels()
 
-    @func
+    @dt.func
     def sample(self, uv):
         """Return the filtered value at a position, on level 0.
 
@@ -159,7 +153,7 @@ class Texture:
             value = self.lookup(self, self.data, None, at)
         return value
 
-    @func
+    @dt.func
     def sample_lod(self, uv, lod):
         """Return the filtered value at a position, at a level of detail.
 
@@ -183,7 +177,7 @@ class Texture:
                 value += (wanted - level) * (beyond - value)
         return value
 
-    @func
+    @dt.func
     def sample_grad(self, uv, ddx, ddy):
         """Return the mean over the footprint of a pixel.
 
@@ -208,7 +202,7 @@ class Texture:
                 value += self.sample_lod(uv + ((k + 0.5) / n - 0.5) * axis, lod) / n
         return value
 
-    @func
+    @dt.func
     def fetch(self, index, level=None):
         """Return one texel, unfiltered; an index outside is wrapped.
 
@@ -255,17 +249,19 @@ def _check_cube(texture: Texture, border: Any) -> None:
             "filter='cubic' has no meaning at the corners of a cube map; use 'linear'."
         )
     plain = (
-        set(texture.wrap) == {"clamp"} and not isinstance(border, ArrayLike) and np.all(border == 0)
+        set(texture.wrap) == {"clamp"}
+        and not isinstance(border, dt.ArrayLike)
+        and np.all(border == 0)
     )
     if not plain or texture.axes != "image":
         raise FieldError("A cube map has no outside: leave wrap, border and axes out.")
 
 
-def _border(border: Any, data: Field, grad: bool) -> Field:
+def _border(border: Any, data: dt.Field, grad: bool) -> dt.Field:
     """Return the field of the constant outside a texture."""
-    if not isinstance(border, ArrayLike):
-        return full((), border, dtype=dtype_of(data.element), grad=grad)
-    if not isinstance(border, Field) or border.shape != () or border.element != data.element:
+    if not isinstance(border, dt.ArrayLike):
+        return dt.full((), border, dtype=data.dtype, grad=grad)
+    if not isinstance(border, dt.Field) or border.shape != () or border.element != data.element:
         raise FieldError(
             f"The border is a field of shape () of {data.element}, not {brief(border)}."
         )

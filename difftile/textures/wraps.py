@@ -12,15 +12,14 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import difftile.lang as ti
-from difftile.compile.methods import data_oriented
-from difftile.runtime.funcs import func
+import difftile as dt
+from difftile import ti
 
 FAR = 4  # positions nearer than this, in sizes of the texture, stay as they are
 NONE = -1  # the index of the border
 
 
-@func
+@dt.func
 def same(u):
     """Return a position as it is."""
     return u
@@ -29,25 +28,25 @@ def same(u):
 # Axes that end
 
 
-@func
+@dt.func
 def is_number(u):
     """Return whether a position is a number."""
     return not math.isnan(u)
 
 
-@func
+@dt.func
 def kept(u):
     """Return a position near the texture whose taps are outside exactly if the taps of `u` are."""
     return ti.math.clamp(u, -FAR, FAR)
 
 
-@func
+@dt.func
 def clamp(i, n):
     """Return the nearest texel."""
     return max(0, min(i, n - 1))
 
 
-@func
+@dt.func
 def border(i, n):
     """Return the texel itself, or NONE outside."""
     return i if i >= 0 and i < n else NONE
@@ -56,52 +55,52 @@ def border(i, n):
 # Axes that repeat
 
 
-@func
+@dt.func
 def is_finite(u):
     """Return whether a position is finite."""
     return math.isfinite(u)
 
 
-@func
+@dt.func
 def first_period(u):
     """Return a position in the first period of the repeated texture."""
     return u - ti.floor(u)
 
 
-@func
+@dt.func
 def first_two(u):
     """Return a position in the first two periods, a texture and its mirror image."""
     return u - 2.0 * ti.floor(0.5 * u)
 
 
-@func
+@dt.func
 def repeat(i, n):
     """Return the texel of the repeated texture."""
     return i % n
 
 
-@func
+@dt.func
 def mirror(i, n):
     """Return the texel of the texture that is repeated back and forth, with its edges twice."""
     m = i % (2 * n)
     return min(m, 2 * n - 1 - m)
 
 
-@func
+@dt.func
 def repeated_tap(i, n):
     """Return the same as `repeat` for taps of a position in the first period, dividing nothing."""
     j = i + n if i < 0 else i - n if i >= n else i
     return max(0, min(j, n - 1))  # there are more taps than a texture of one texel has periods
 
 
-@func
+@dt.func
 def mirrored_tap(i, n):
     """Return the same as `mirror` for taps of a position in the first two periods."""
     j = -1 - i if i < 0 else i - 2 * n if i >= 2 * n else i
     return max(0, min(j, 2 * n - 1 - j))
 
 
-@data_oriented
+@dt.data_oriented
 @dataclass(frozen=True)
 class Wrap:
     """The funcs of a wrap.
