@@ -56,10 +56,13 @@ def __getattr__(name: str) -> Any:
         hint = habits.attribute("difftile", name, _homes())
         raise habits.missing("The module 'difftile'", name, hint)
     if module == "difftile":  # a package, used whole: `dt.optim.Adam`
-        return importlib.import_module(f"difftile.{_PACKAGES.get(name, name)}")
-    if module.startswith("difftile.fields"):
-        importlib.import_module("difftile.runtime")  # the operators and sums of fields
-    return getattr(importlib.import_module(module), name)
+        found: Any = importlib.import_module(f"difftile.{_PACKAGES.get(name, name)}")
+    else:
+        if module.startswith("difftile.fields"):
+            importlib.import_module("difftile.runtime")  # the operators and sums of fields
+        found = getattr(importlib.import_module(module), name)
+    globals()[name] = found  # the next `dt.zeros` takes 0.03 us in place of 10
+    return found
 
 
 def __dir__() -> list[str]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import difftile as dt
 from difftile import records
 from difftile.substrate.family.methods import answered_quickly, imported_quickly
 from difftile.uncollected import uncollected
@@ -166,3 +167,12 @@ def test_a_record_may_derive_from_another() -> None:
         False,
         False,
     )
+
+
+def test_a_public_name_is_looked_up_once() -> None:
+    names = vars(dt)
+    names.pop("zeros_like", None)
+    found = dt.zeros_like
+    assert names["zeros_like"] is found is dt.zeros_like
+    with pytest.raises(AttributeError, match="'zeros_lik'"):
+        dt.zeros_lik  # noqa: B018  # pyrefly: ignore[missing-attribute]
