@@ -31,7 +31,7 @@ def as_backdrop(rendered: Data | tuple[Data, Data] | None) -> Backdrop | None:
     if rendered is None:
         return None
     pair = isinstance(rendered, tuple) and len(rendered) == 2
-    image, depth = cast(tuple[Data, Data | None], rendered if pair else (rendered, None))
+    image, depth = cast("tuple[Data, Data | None]", rendered if pair else (rendered, None))
     pixels = np.asarray(image)
     pixels = pixels[0] if pixels.ndim == 4 and len(pixels) == 1 else pixels  # a batch of one camera
     if pixels.ndim != 3 or pixels.shape[2] not in (3, 4):
