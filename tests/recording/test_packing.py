@@ -66,6 +66,7 @@ def total(x, loss):
         loss[None] += x[k]
 
 
+@pytest.mark.compiled  # the compiler's launches hold the arguments of the last one
 def test_tape_keeps_what_is_not_zero_and_its_gradient_is_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -89,5 +90,22 @@ def test_tape_keeps_what_is_not_zero_and_its_gradient_is_the_same(
         tape.release()
         assert tape.nbytes == 0
     assert peaks[0] < peaks[1] / 10
+    for other in gradients[1:]:
+        np.testing.assert_array_equal(other, gradients[0])
+
+
+@pytest.mark.compiled  # the compiler's launches hold the arguments of the last one
+def test_runs_go_on_after_their_old_contents_are_packed() -> None:
+    start = dt.from_numpy(np.array([0.3, 0.7, 1.1]), dtype=ti.f64, grad=True)
+    x, grid = dt.zeros_like(start), dt.zeros((96, 96), dtype=ti.f64, grad=True)
+    loss, gradients = dt.zeros((), dtype=ti.f64, grad=True), list[np.ndarray]()
+    for _ in range(3):  # each finds the buffers of the last one in the context of the launch
+        loss.fill(0.0)
+        start.grad.fill(0.0)
+        with dt.Tape(loss):
+            x.copy_from(start)
+            dt.repeat(lambda t: splash(x, grid, 3 + t), 20)
+            total(x, loss)
+        gradients.append(start.grad.to_numpy())
     for other in gradients[1:]:
         np.testing.assert_array_equal(other, gradients[0])

@@ -177,7 +177,8 @@ class LaunchedKernel:
                 sizes = ()
                 if before is None or before.shape != arg.shape:
                     sizes = arg.shape or self._least_shape
-                elif before.address == arg.address:  # as memory of others often is again
+                # Memory of others often is the same again; what is packed has none any more.
+                elif before.packed is None and before.address == arg.address:
                     continue
                 context.set_arg_external_array_with_shape(
                     places[position], arg.address, arg.nbytes, sizes, 0
