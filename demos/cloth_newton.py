@@ -66,6 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     shape = *cloth.scene.cloth.shape, 3
     frames = [cloth.x.to_numpy().reshape(shape)]
+    if not options.no_pictures:
+        draw_strip(cloth, options.out, frames)
     with progress_bar(range(options.steps), desc="falling", unit="step") as bar:
         try:
             for _ in bar:
@@ -113,6 +115,16 @@ def report(cloth: SoftCloth, options: Any, frames: list[np.ndarray]) -> int:
 
 def draw(cloth: SoftCloth, out: Any, frames: list[np.ndarray]) -> None:
     """Write the pictures of the fall and of the convergence."""
+    drape, ball, captions = draw_strip(cloth, out, frames)
+    triangles = cloth.scene.cloth.triangles
+    save_drape_animation(out / "cloth.gif", [drape], triangles, ball, captions, fps=10.0)
+    save_convergence(out / "convergence.png", cloth.effort.forces, cloth.h)
+
+
+def draw_strip(
+    cloth: SoftCloth, out: Any, frames: list[np.ndarray]
+) -> tuple[Drape, Ball, list[str]]:
+    """Draw some frames of the fall so far; return it, the ball, and a caption for each frame."""
     scene, count = cloth.scene, len(frames)
     ball = Ball(scene.center, (1 - SKIN) * scene.radius)
     drape = Drape(
@@ -120,12 +132,9 @@ def draw(cloth: SoftCloth, out: Any, frames: list[np.ndarray]) -> None:
     )
     captions = [f"{k * cloth.h:.2f} s" for k in range(count)]
     picks = sorted({round(share * (count - 1)) for share in (0.0, 0.25, 0.5, 0.75, 1.0)})
-    triangles = scene.cloth.triangles
-    save_drape_strip(
-        out / "strip.png", [drape], triangles, ball, picks, [captions[k] for k in picks]
-    )
-    save_drape_animation(out / "cloth.gif", [drape], triangles, ball, captions, fps=10.0)
-    save_convergence(out / "convergence.png", cloth.effort.forces, cloth.h)
+    said = [captions[k] for k in picks]
+    save_drape_strip(out / "strip.png", [drape], scene.cloth.triangles, ball, picks, said)
+    return drape, ball, captions
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import numpy as np
 
 import difftile as dt
 from demos.support.options import make_parser, start
+from demos.support.panels import Window
 from demos.support.particles import Swarm, save_particle_animation, save_particle_strip
 from demos.support.pictures import save_loss_curve
 from demos.support.training import Training, print_check, train
@@ -83,6 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     mpm = Mpm(scene, controller, options.steps)
     before = watch(mpm, "before")
+    if not options.no_pictures:
+        draw_swarms(options.out, [before])
     training = learn(mpm, options.iterations, options.memory)
     if not training.losses:
         return 130  # interrupted before there was anything to show
@@ -100,11 +103,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def draw(out: Path, losses: list[float], swarms: list[Swarm]) -> None:
     """Write the pictures."""
+    save_loss_curve(out / "loss.png", losses, "loss: minus x of the centre [m]")
+    window, floor = draw_swarms(out, swarms)
+    save_particle_animation(out / "motion.gif", swarms, window, floor)
+
+
+def draw_swarms(out: Path, swarms: list[Swarm]) -> tuple[Window, float]:
+    """Draw the strip of all motions; return its window and the height of the floor."""
     heights = np.concatenate([swarm.positions[..., 1].ravel() for swarm in swarms])
     window, floor = (0.0, 1.0, 0.0, float(heights.max()) + 0.03), float(heights.min())
-    save_loss_curve(out / "loss.png", losses, "loss: minus x of the centre [m]")
     save_particle_strip(out / "before_after.png", swarms, window, floor)
-    save_particle_animation(out / "motion.gif", swarms, window, floor)
+    return window, floor
 
 
 if __name__ == "__main__":

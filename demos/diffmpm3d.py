@@ -57,6 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     mpm = Mpm3d(scene, controller, options.steps)
     before = look(mpm, "before")
+    if not options.no_pictures:
+        save_perspective_strip(options.out / "before_after.png", [before])
     training = learn(mpm, options.iterations, options.memory)
     if not training.losses:
         return 130  # interrupted before there was anything to show

@@ -11,6 +11,7 @@ import argparse
 import itertools
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -190,6 +191,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         picture=lambda: held_out.look(reconstruction.gaussians),
         quality=lambda: held_out.quality(reconstruction.gaussians),
         every=10,
+        begin=None if options.no_pictures else partial(draw_held_out, options.out, held_out.target),
     )
     if fit is None:
         return 130  # interrupted before there was anything to show
@@ -204,9 +206,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def draw(out: Path, fit: PictureFit, target: np.ndarray, scene: TorusKnot, found: dt.Rows) -> None:
     """Write the pictures, and the gaussians as a file."""
-    rows = zip(target, fit.frames[0], fit.result, strict=True)
-    strip = [(f"held out {k + 1}", *row) for k, row in enumerate(rows)]
-    save_fit_strip(out / "strip.png", strip)
+    draw_held_out(out, target, fit.frames[0], fit.result)
     save_fit_curve(out / "curve.png", fit, "mean square off the pictures", GOALS)
     around = turn(FRAMES)
     clouds = {"found": found, "the knot": make_knot(scene)}
@@ -215,6 +215,15 @@ def draw(out: Path, fit: PictureFit, target: np.ndarray, scene: TorusKnot, found
     arrays = {name: field.to_numpy() for name, field in found.items()}
     splats = dt.datasets.Splats(**arrays, shN=np.zeros((len(found), 0, 3)))
     dt.datasets.write_splats(out / "knot.ply", splats)
+
+
+def draw_held_out(
+    out: Path, target: np.ndarray, start: np.ndarray, result: np.ndarray | None = None
+) -> None:
+    """Draw the held-out pictures beside those of the gaussians, at the start and in the end."""
+    rows = zip(target, start, start if result is None else result, strict=True)
+    strip = [(f"held out {k + 1}", *row) for k, row in enumerate(rows)]
+    save_fit_strip(out / "strip.png", strip)
 
 
 if __name__ == "__main__":

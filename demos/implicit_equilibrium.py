@@ -158,6 +158,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0 if agree else 1
 
     found = compare(strip, options.steps)
+    if not options.no_pictures:
+        save_comparison(options.out / "gradients.png", found)
     left = float(np.max(np.abs(strip.force.to_numpy())))
     before = strip.nodes()
     losses, best = fit(strip, options.steps, options.iterations)
@@ -179,7 +181,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         save_strips(out / "strip.png", scene.triangles, scene.rows, *shapes)
         away = [1e3 * np.sqrt(loss) for loss in losses]
         save_loss_curve(out / "loss.png", away, "distance from the straight line [mm]", "log")
-        save_comparison(out / "gradients.png", found)
         print(f"pictures in {out}")
     apart = found[-1].apart(found[0])
     if left > BALANCE:

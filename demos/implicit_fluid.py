@@ -108,6 +108,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     fluid = Fluid(box)
     adam = dt.optim.Adam(fluid.parameters, LEARNING_RATE)
     before = watch(fluid, "before")
+    if not options.no_pictures:
+        unmoved = [(before, [len(before.times) - 1])]
+        save_flow_strip(options.out / "before_after.png", box, unmoved)
     training = train(fluid, adam, options.iterations, "stirring air", memory=options.memory)
     if not training.losses:
         return 130  # interrupted before there was anything to show
@@ -129,7 +132,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         out, last = options.out, len(after.times) - 1
         picks = [round(part * last) for part in (0.0, 0.25, 0.5, 0.75, 1.0)]
         save_loss_curve(out / "loss.png", list(away), "smoke from its goal, rms [cells]")
-        save_flow_strip(out / "before_after.png", box, [(before, [last]), (after, picks)])
+        save_flow_strip(out / "before_after.png", box, [*unmoved, (after, picks)])
         save_flow_animation(out / "smoke.gif", box, after)
         save_comparison(out / "gradients.png", found)
         print(f"pictures in {out}")

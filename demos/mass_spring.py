@@ -167,6 +167,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if is_viewed(options):
         return show(view(walker, network, options), options)
     before = watch(walker, "before")
+    if not options.no_pictures:
+        draw_walks(options.out, scene, [before])
     training = learn(walker, options.iterations, options.memory)
     if not training.losses:
         return 130  # interrupted before there was anything to show
@@ -186,10 +188,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 def draw(out: Path, scene: MassSpringScene, losses: list[float], motions: list[Motion]) -> None:
     """Write the pictures."""
     robot = scene.robot
-    muscles = robot.actuation > 0
     save_loss_curve(out / "loss.png", losses, "loss: minus x of the head [m]")
-    save_walk_strip(out / "before_after.png", motions, robot.springs, muscles, scene.floor)
+    draw_walks(out, scene, motions)
+    muscles = robot.actuation > 0
     save_walk_animation(out / "walk.gif", motions, robot.springs, muscles, scene.floor)
+
+
+def draw_walks(out: Path, scene: MassSpringScene, motions: list[Motion]) -> None:
+    """Draw the strip of all walks; the first one is there long before the second."""
+    robot = scene.robot
+    muscles = robot.actuation > 0
+    save_walk_strip(out / "before_after.png", motions, robot.springs, muscles, scene.floor)
 
 
 if __name__ == "__main__":

@@ -72,7 +72,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     simulation = Throw(scene, options.steps)
     print(f"all old values of a run: {bytes_of_all(simulation) / 1e6:.1f} MB")
+    window, target = (0.0, 0.62, 0.0, 0.8), (float(scene.target[0]), float(scene.target[1]))
+    floor, strip = WALL / scene.n_grid, options.out / "before_after.png"
     before = watch(simulation, "dropped")
+    if not options.no_pictures:
+        save_particle_strip(strip, [before], window, floor, target)
     optimiser = dt.optim.SGD(simulation.parameters, LEARNING_RATE, nonfinite="skip")
     label = "learning to throw"
     training = train(simulation, optimiser, options.iterations, label, memory=options.memory)
@@ -87,13 +91,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         f"at first it missed it by {missed[0]:.4f} m"
     )
     if not options.no_pictures:
-        window, target = (0.0, 0.62, 0.0, 0.8), (float(scene.target[0]), float(scene.target[1]))
-        floor = WALL / scene.n_grid
         label = "loss: half the squared miss [m²]"
         save_loss_curve(options.out / "loss.png", training.losses, label, "log")
-        save_particle_strip(
-            options.out / "before_after.png", [before, after], window, floor, target
-        )
+        save_particle_strip(strip, [before, after], window, floor, target)
         save_particle_animation(options.out / "throw.gif", [before, after], window, floor, target)
         print(f"pictures in {options.out}")
     return 0

@@ -19,6 +19,7 @@ from demos.support.bodies import (
     save_body_strip,
 )
 from demos.support.options import make_parser, start
+from demos.support.panels import Window
 from demos.support.pictures import save_loss_curve
 from demos.support.training import Training, print_check, train
 from difftile import ti
@@ -78,6 +79,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     bodies = RigidBodies(scene, network, options.steps, impacts=impacts)
     before = watch(bodies, "before")
+    if not options.no_pictures:
+        draw_bodies(options.out, scene, [before])
     descent = dt.optim.SGD(bodies.parameters, 1.0, clip_norm=CLIP_NORM, nonfinite="skip")
     training = train(
         bodies, descent, options.iterations, "learning to crawl", memory=options.memory
@@ -96,12 +99,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 def draw(out: Path, scene: RigidBodyScene, training: Training, motions: list[Motion]) -> None:
     """Write the pictures."""
     save_loss_curve(out / "loss.png", training.losses, "distance from the goal [m]")
+    window, goal = draw_bodies(out, scene, motions)
+    save_body_animation(out / "crawl.gif", motions, window, goal, scene.floor)
+
+
+def draw_bodies(
+    out: Path, scene: RigidBodyScene, motions: list[Motion]
+) -> tuple[Window, tuple[float, float]]:
+    """Draw the strip of all motions; return its window and the goal."""
     goal = (scene.goal[0], scene.goal[1])
     corners = np.concatenate([motion.outlines.reshape(-1, 2) for motion in motions])
     right, top = np.maximum(corners.max(axis=0), goal) + 0.04
     window = (corners[:, 0].min() - 0.04, right, scene.floor - 0.06, top)
     save_body_strip(out / "before_after.png", motions, window, goal, scene.floor)
-    save_body_animation(out / "crawl.gif", motions, window, goal, scene.floor)
+    return window, goal
 
 
 if __name__ == "__main__":

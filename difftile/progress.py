@@ -47,6 +47,12 @@ def progress_bar(
     )
 
 
+def show_status(text: str) -> None:
+    """Show a line on a terminal in place of the one before, or of a bar; '' removes it."""
+    if is_first() and _has_reader() and not _in_notebook():
+        print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
+
+
 def _has_reader() -> bool:
     """Return whether stderr is a terminal or the output of a notebook's cell."""
     if _in_notebook():

@@ -25,15 +25,17 @@ ALLOWED: dict[str, set[str]] = {
     "ad": _COMPILER | {"passes"},
     "meaning": _COMPILER,
     "uncollected": set(),
+    "compiling": set(),
     "user_line": {"records"},
     "ranks": {"diagnostics", "records"},
     "substrate": _COMPILER
-    | {"lang", "caches", "meaning", "passes", "ranks", "releases", "schedule", "uncollected"},
+    | {"lang", "caches", "compiling", "meaning", "passes", "ranks", "releases", "schedule"}
+    | {"uncollected"},
     "keywords": {"diagnostics", "habits"},
     "tracebacks": {"diagnostics", "keywords"},
     "markup": set(),
     "fields": _LOWERED | {"files", "substrate"},
-    "compile": _RUNNING | {"uncollected"},
+    "compile": _RUNNING | {"compiling", "uncollected"},
     "launch": _RUNNING | {"compile", "releases"},
     "fusion": _RUNNING | {"compile", "launch"},
     "recording": _RUNNING | {"compile", "launch", "fusion", "ranks"},
@@ -99,11 +101,12 @@ ALLOWED: dict[str, set[str]] = {
     },
     # The command line stands apart: it answers without starting Taichi.
     "arguments": set(),
+    "announcing": {"ranks"},
     "progress": {"ranks"},
     "releases": set(),
     "caches": set(),
     "cli": {"arguments"},
-    "commands": _LANGUAGE | {"arguments", "files", "ranks", "releases"},
+    "commands": _LANGUAGE | {"announcing", "arguments", "files", "ranks", "releases"},
     "__main__": {"cli"},
 }
 # The packages that a user could have written: they import `difftile`, its files and its errors, and
@@ -158,8 +161,14 @@ SAME_NAMES = {
 # The folders next to the library. `difftile` stands for its public API.
 ALLOWED_OUTSIDE: dict[str, set[str]] = {
     "scenes": {"difftile"},  # and no other scene: each file is there to be copied
-    "demos": {"difftile", "difftile.arguments", "difftile.progress", "scenes", "demos"},
-    "benchmarks": {"difftile", "difftile.arguments", "scenes", "demos", "benchmarks", "tests"},
+    "demos": {
+        *("difftile", "difftile.announcing", "difftile.arguments", "difftile.compiling"),
+        *("difftile.progress", "scenes", "demos"),
+    },
+    "benchmarks": {
+        *("difftile", "difftile.announcing", "difftile.arguments"),
+        *("scenes", "demos", "benchmarks", "tests"),
+    },
 }
 
 

@@ -68,6 +68,7 @@ def fit_pictures(
     picture: Callable[[], np.ndarray],
     quality: Callable[[], float],
     every: int = 1,
+    begin: Callable[[np.ndarray], object] | None = None,
     keep: Literal["best", "last"] = "best",
     memory: str | int | None = None,
 ) -> PictureFit | None:
@@ -82,6 +83,7 @@ def fit_pictures(
             rendered picture.
         quality: Returns the PSNR [dB]; called after a run too.
         every: Number of iterations between measurements of the PSNR.
+        begin: Gets the first frame, to show it while the fit goes on.
         keep: Selects the parameters to keep, see `train`.
         memory: The limit of the tape.
 
@@ -96,6 +98,8 @@ def fit_pictures(
         if iteration in picks:
             shown.append(iteration)
             frames.append(picture())
+            if begin is not None and iteration == 0:
+                begin(frames[0])
         if iteration % every == 0 or iteration == iterations:
             decibels.append(quality())
             measured.append(iteration)

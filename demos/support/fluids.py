@@ -74,7 +74,9 @@ def save_flow_strip(path: Path, box: Box, flows: Sequence[tuple[Flow, Sequence[i
     """Draw the frames with the given numbers of each flow side by side."""
     panels = [(flow, frame) for flow, frames in flows for frame in frames]
     figure = make_figure(2.3 * len(panels), 2.65)
-    for axes, (flow, frame) in zip(figure.subplots(1, len(panels)), panels, strict=True):
+    for axes, (flow, frame) in zip(
+        figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
+    ):
         draw = _Air(axes, box, flow)
         draw.show(frame)
     figure.savefig(path)

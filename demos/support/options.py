@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import difftile as dt
+from difftile.announcing import announce
 from difftile.arguments import Parser, positive_int
-from difftile.progress import is_first
+from difftile.compiling import watch_compiling
+from difftile.progress import is_first, show_status
 
 ARCHS = ("cpu", "cuda", "vulkan", "metal", "gpu")
+_ROOT = Path(__file__).parents[2]
 _LARGEST_SEED = 2**32 - 1  # the range of NumPy's generators
 
 
@@ -65,6 +68,9 @@ def start(parser: Parser, argv: Sequence[str] | None) -> argparse.Namespace:
         SystemExit: With code 2, after one line that names the error in the arguments.
     """
     options = parser.parse_args(argv)
+    summary, *_ = (parser.description or "").splitlines()
+    announce(parser.prog.split()[-1], summary, _ROOT)
+    watch_compiling(_show_compiling)
     if not is_first():  # rank 0 prints and draws for all
         options.no_pictures = True
         sys.stdout = open(os.devnull, "w")
@@ -77,14 +83,16 @@ def start(parser: Parser, argv: Sequence[str] | None) -> argparse.Namespace:
             options.out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             parser.error(f"argument --out: {options.out}: {error.strerror}")
-    summary, *_ = (parser.description or "").splitlines()
-    print(f"{parser.prog.split()[-1]}: {summary}", flush=True)  # before anything compiles
     return options
 
 
 def start_on(arch: str) -> None:
     """Start difftile; tests, which run many demos in a process, keep the running one."""
     dt.init(arch=arch)
+
+
+def _show_compiling(what: str, compiled: int) -> None:
+    show_status(f"{what} ({compiled} programs compiled)" if what else "")
 
 
 def _memory(text: str) -> str:

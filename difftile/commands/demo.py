@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
+from difftile.announcing import announced
 from difftile.arguments import Parser, did_you_mean, split_at_name, summary_of
 
 _PACKAGE = Path(__file__).parents[1]
@@ -51,7 +52,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if sys.path[0] != str(folder):  # before packages of the user that have the same names
         sys.path.insert(0, str(folder))
-    return import_module(f"demos.{demos[name].stem}").main(rest)
+    helps = not {"-h", "--help"}.isdisjoint(rest)
+    if helps and sys.stderr.isatty():
+        print(f"{parser.prog}: loading {name} ...", file=sys.stderr, flush=True)
+    # Imports take most of a second, on a busy machine several.
+    summary = None if helps else summary_of(demos[name].read_text(encoding="utf-8"))
+    with announced(name, summary, folder):
+        return import_module(f"demos.{demos[name].stem}").main(rest)
 
 
 def gallery() -> Path:

@@ -76,7 +76,10 @@ class Outcome:
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the report; return the exit code."""
     Parser("difftile doctor", _ABOUT).parse_args(argv)
-    print(f"difftile {_version('difftile')}, {Path(__file__).parents[1]}")
+    print(f"difftile {_version('difftile')}, {Path(__file__).parents[1]}", flush=True)
+    devices = sum(len(r.devices) for r in RELEASES.values() if not r.complaint)
+    if sys.stderr.isatty():
+        print(f"testing the window and {devices} devices ...", file=sys.stderr, flush=True)
     print(f"Python   {platform.python_version()}, {sys.executable}")
     print(f"NumPy    {_version('numpy')}")
     print(f"System   {platform.platform()}, {os.cpu_count()} threads")

@@ -61,8 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.measure and (options.args is not None or options.source):
         parser.error("--try measures a launch of FILE: leave --args and --source out")
     file, kernel = _target(parser, options.target)
-    if options.measure:
-        print(f"{parser.prog}: loading {file} ...", file=sys.stderr, flush=True)
+    if options.measure or sys.stderr.isatty():
+        note = f"running {file}" if options.run else f"importing {file}, which runs its top level"
+        print(f"{parser.prog}: {note} ...", file=sys.stderr, flush=True)
     # Imported late, since it starts Taichi.
     inspection = import_module("difftile.commands.inspection")
     task = inspection.ExplainRequest(

@@ -12,6 +12,7 @@ from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
 from difftile.ad.tangent_only import tangent_only
 from difftile.compile.compiled import compiled
+from difftile.compiling import deriving
 from difftile.diagnostics import Span
 from difftile.ir.derived import (
     After,
@@ -244,7 +245,8 @@ class Stage:
             Unbatchable: Loops have bounds that differ between directions.
         """
         # Parameters of derivations refer to each other, so all have the same.
-        return self._kept.get(("derived", self.number, request), lambda: self._derive(request))
+        with deriving(f"deriving {self.program.name}, {name_of(request)}"):
+            return self._kept.get(("derived", self.number, request), lambda: self._derive(request))
 
     def code(self, request: Request) -> DerivedCode | None:
         """Return the compiled form of `derived(request)`.

@@ -8,6 +8,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
+from difftile.compiling import compiling
 from difftile.ir.facts import arrays_written, has_effects
 from difftile.ir.nodes import Array, Program
 from difftile.meaning import print_python
@@ -93,14 +94,15 @@ class Variants:
         memory = self._counts(needed)
         more = tuple(array for array, _ in memory)
         params, count = self.of.params, len(self.of.params)
-        variant = self._backend.compile(
-            emitted,
-            program,
-            (*params, *more, *self._reported),
-            written=[*self._written, *range(count, count + len(more))],
-            on_host=self.of.target.on_host,
-            as_written=is_exact(program),
-        )
+        with compiling(emitted.name):
+            variant = self._backend.compile(
+                emitted,
+                program,
+                (*params, *more, *self._reported),
+                written=[*self._written, *range(count, count + len(more))],
+                on_host=self.of.target.on_host,
+                as_written=is_exact(program),
+            )
         if more:
             wanted = [(array.type.element, number) for array, number in memory]
             without = schedule.without_memory(self.of.target.parts)

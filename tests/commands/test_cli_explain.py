@@ -443,7 +443,10 @@ def test_steps_are_measured_on_copies(
     first, *progress = [
         line for line in err.splitlines() if "loops.py" in line or "scatter," in line
     ]
-    assert (code, first) == (0, "difftile explain: loading loops.py ...")
+    assert (code, first) == (
+        0,
+        "difftile explain: importing loops.py, which runs its top level ...",
+    )
     assert progress == [
         "scatter, forward, line 8: serial: 30000.0000 ms",
         "scatter, forward, line 8: threads: 29000.0000 ms",

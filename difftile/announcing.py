@@ -1,0 +1,66 @@
+"""The first line of a demo: what it shows, and about how long it takes.
+
+`difftile demo` prints it before it imports the demo, which takes most of a second, on a busy
+machine several; a demo that is started in another way prints it itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+DURATIONS = Path("demos") / "support" / "durations.txt"
+"""In the folder of `demos` and `scenes`; `benchmarks/first_minutes.py --record` writes it."""
+
+_announced: set[str] = set()
+
+
+@contextmanager
+def announced(name: str, summary: str | None, folder: Path) -> Generator[None]:
+    """Announce a demo, which does not announce itself inside the block; None for no summary."""
+    if summary is not None:
+        announce(name, summary, folder)
+    _announced.add(name)
+    try:
+        yield
+    finally:
+        _announced.discard(name)
+
+
+def announce(name: str, summary: str, folder: Path) -> None:
+    """Print what a demo shows and about how long it takes, unless that was done.
+
+    Of several ranks, only the first one prints.
+
+    Args:
+        name: The demo.
+        summary: The first line of its docstring.
+        folder: One with the packages `demos` and `scenes`.
+    """
+    ranks: Any = import_module("difftile.ranks.first")  # loads NumPy, which --list does without
+    if name in _announced or not ranks.is_first():
+        return
+    seconds = durations(folder).get(name)
+    end = "" if seconds is None else f" Takes about {_rounded(seconds)} of processor time."
+    print(f"{name}: {summary}{end}", flush=True)
+
+
+def durations(folder: Path) -> dict[str, float]:
+    """Return the processor time that demos take with their defaults and without caches [s].
+
+    Args:
+        folder: One with the packages `demos` and `scenes`.
+    """
+    file = folder / DURATIONS
+    rows = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    return {name: float(seconds) for name, seconds in map(str.split, rows)}
+
+
+def _rounded(seconds: float) -> str:
+    """Return a duration as one says it: it varies by a factor between machines."""
+    if seconds >= 100.0:
+        return f"{seconds / 60.0:.0f} minutes"
+    return f"{max(round(seconds, -1), 5.0):.0f} s"

@@ -1,0 +1,44 @@
+"""What is being derived or compiled, told to whoever asks; by default to nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import TypeAlias
+
+Listener: TypeAlias = Callable[[str, int], None]
+"""Gets what begins, '' when it is done, and the number of programs compiled so far."""
+
+
+class _Heard:
+    listener: Listener | None = None
+    compiled: int = 0
+
+
+def watch_compiling(listener: Listener | None) -> None:
+    """Have a function called before each program is derived or compiled, and after it."""
+    _Heard.listener, _Heard.compiled = listener, 0
+
+
+@contextmanager
+def deriving(what: str) -> Generator[None]:
+    """Tell the listener what is worked out inside the block."""
+    listener = _Heard.listener
+    if listener is None:
+        yield
+        return
+    listener(what, _Heard.compiled)
+    try:
+        yield
+    finally:
+        listener("", _Heard.compiled)
+
+
+@contextmanager
+def compiling(name: str) -> Generator[None]:
+    """Tell the listener that a program is compiled inside the block, and count it."""
+    with deriving(f"compiling {name}"):
+        try:
+            yield
+        finally:
+            _Heard.compiled += 1
