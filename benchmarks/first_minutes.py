@@ -170,10 +170,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory() as folder:
             course = watch(["demo", name], options.limit, options.until, Path(folder))
         print(row(name, course, draws=True), flush=True)
-        if course.ended:
-            found[name] = course.total
+        if options.until == "end":
+            found[name] = f"{course.total:.0f}" if course.ended else f">{course.total:.0f}"
     if options.record:
-        lines = [f"{name} {found[name]:.0f}\n" for name in demos if name in found]
+        lines = [f"{name} {found[name]}\n" for name in demos if name in found]
         (ROOT / DURATIONS).write_text("".join(lines), encoding="utf-8")
     return 0
 

@@ -14,11 +14,16 @@ import numpy as np
 
 import difftile as dt
 from benchmarks.meter import CLOCKS, Row
+from demos import biped_balance
+from demos.support.robots import LOOK, Poses, Robots
+from difftile import worlds
 from difftile.arguments import Parser, positive_int
+from scenes.balance import MODEL
 
 LINES, LONG, POINTS, SIDE = 1000, 300, 100_000, 100
 MANY = f"{POINTS:,}"
-FLUENT, ENOUGH = 33.0, 15.0  # pictures a second
+BIPEDS = 4
+LIVELY, FLUENT, ENOUGH = 60.0, 33.0, 15.0  # pictures a second
 HEIGHT = 640  # of a picture; the scene shows one unit of length in it [px]
 
 
@@ -47,7 +52,22 @@ def shapes() -> dict[str, tuple[Callable[[dt.viewer.App], None], float | None]]:
         f"{MANY} points in space": (lambda app: app.points(space, colour=colours), ENOUGH),
         f"{MANY} circles in space": (lambda app: app.circles(space, sizes, colour=colours), None),
         f"{len(faces):,} triangles in space": (lambda app: app.mesh(vertices, faces), ENOUGH),
+        f"{BIPEDS} bipeds of biped-balance": (show_bipeds, LIVELY),
     }
+
+
+def show_bipeds(app: dt.viewer.App) -> None:
+    """Show the robots of a demo as it does, in the pose of their model."""
+    model = worlds.load_arrays(MODEL)
+    places, colours = biped_balance.places(BIPEDS), biped_balance.colours(BIPEDS)
+    robots = Robots(model, places, colours=colours, floor=(-1.5, -1.5, 1.5, 4.0))
+    xpos = np.array(model.body_pos, np.float64)
+    for body in range(1, len(xpos)):  # no body of this model is turned against its parent
+        xpos[body] += xpos[model.body_parentid[body]]
+    still = Poses(np.stack([xpos] * BIPEDS), np.stack([np.array(model.body_quat)] * BIPEDS))
+    middle = 0.5 * biped_balance.APART * (BIPEDS - 1)
+    app.look(**{**LOOK, "yaw": 1.15}, at=(0.0, middle, 0.5), distance=6.4)
+    app.draw(lambda: robots.draw(app, still))
 
 
 def waves() -> tuple[np.ndarray, np.ndarray]:
@@ -77,7 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         show(app)
         times: list[float] = []
-        app.draw(lambda times=times: times.append(clock()))
+        app.step(lambda times=times: times.append(clock()))
         app.run(frames=options.turns + 2)
         print(Row(label, np.diff(times[1:]).tolist(), rate=rate), flush=True)
         if options.pictures is not None:

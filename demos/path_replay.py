@@ -11,6 +11,7 @@ Parameters that move edges of shadows and balls would have no derivative here; c
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -103,6 +104,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         quality=lambda: psnr(paths.look(), target),
         every=10,
         keep="last",
+        begin=None if options.no_pictures else partial(draw_strip, options.out, target),
     )
     if fit is None:
         return 130  # interrupted before there was anything to show
@@ -117,9 +119,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def draw(out: Path, fit: PictureFit, target: np.ndarray) -> None:
     """Write the pictures."""
-    save_fit_strip(out / "strip.png", [("", target, fit.frames[0], fit.result)], linear=True)
+    draw_strip(out, target, fit.frames[0], fit.result)
     save_fit_curve(out / "curve.png", fit, "mean product of both pictures' errors")
     save_fit_animation(out / "box.gif", fit, target, linear=True)
+
+
+def draw_strip(
+    out: Path, target: np.ndarray, start: np.ndarray, result: np.ndarray | None = None
+) -> None:
+    """Draw the picture at the start and in the end beside the target."""
+    last = start if result is None else result
+    save_fit_strip(out / "strip.png", [("", target, start, last)], linear=True)
 
 
 if __name__ == "__main__":

@@ -219,7 +219,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if is_viewed(options):
         return show(view(walker, options), options)
     before = watch(walker, "loaded" if options.policy else "before")
-    motions = [before]
+    motions, muscles = [before], scene.robot.actuation > 0
+    if not options.no_pictures:
+        strip = options.out / "before_after.png"
+        save_walk_strip(strip, motions, scene.robot.springs, muscles, scene.floor)
     if options.policy is None:
         training = learn(walker, options.iterations, options.memory)
         if not training.losses:
@@ -236,7 +239,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.policy is None:
             save_loss_curve(options.out / "loss.png", training.losses, "minus x of the head [m]")
             pytorch().save(policy.state_dict(), options.out / "policy.pt")
-        muscles = scene.robot.actuation > 0
         for name, save in (
             ("before_after.png", save_walk_strip),
             ("walk.gif", save_walk_animation),

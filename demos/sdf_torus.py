@@ -102,6 +102,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         picture=lambda: np.concatenate([*torus.image.to_numpy()], axis=1),
         quality=lambda: psnr(torus.image.to_numpy(), pictures),
         keep="last",
+        begin=None
+        if options.no_pictures
+        else lambda frame: draw_strip(options.out, pictures, frame),
     )
     if fit is None:
         return 130  # interrupted before there was anything to show
@@ -115,15 +118,23 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def draw(out: Path, fit: PictureFit, pictures: np.ndarray) -> None:
     """Write the pictures."""
+    target = draw_strip(out, pictures, fit.frames[0], fit.result)
+    save_fit_curve(out / "curve.png", fit, "mean square off the pictures")
+    save_fit_animation(out / "torus.gif", fit, target, linear=True)
+
+
+def draw_strip(
+    out: Path, pictures: np.ndarray, start: np.ndarray, result: np.ndarray | None = None
+) -> np.ndarray:
+    """Draw each view at the start and in the end; return the targets side by side."""
     target = np.concatenate([*pictures], axis=1)
-    n = len(target)
+    n, last = len(target), start if result is None else result
     rows = []
     for k in range(len(pictures)):
         part = np.s_[:, k * n : (k + 1) * n]
-        rows.append((f"view {k}", target[part], fit.frames[0][part], fit.result[part]))
+        rows.append((f"view {k}", target[part], start[part], last[part]))
     save_fit_strip(out / "strip.png", rows, linear=True)
-    save_fit_curve(out / "curve.png", fit, "mean square off the pictures")
-    save_fit_animation(out / "torus.gif", fit, target, linear=True)
+    return target
 
 
 if __name__ == "__main__":

@@ -43,24 +43,28 @@ def announce(name: str, summary: str, folder: Path) -> None:
     ranks: Any = import_module("difftile.ranks.first")  # loads NumPy, which --list does without
     if name in _announced or not ranks.is_first():
         return
-    seconds = durations(folder).get(name)
-    end = "" if seconds is None else f" Takes about {_rounded(seconds)} of processor time."
+    took = durations(folder).get(name)
+    end = "" if took is None else f" Takes {_said(took)} of processor time."
     print(f"{name}: {summary}{end}", flush=True)
 
 
-def durations(folder: Path) -> dict[str, float]:
+def durations(folder: Path) -> dict[str, str]:
     """Return the processor time that demos take with their defaults and without caches [s].
+
+    A ">" before it says that the demo was stopped then.
 
     Args:
         folder: One with the packages `demos` and `scenes`.
     """
     file = folder / DURATIONS
     rows = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    return {name: float(seconds) for name, seconds in map(str.split, rows)}
+    return {name: seconds for name, seconds in map(str.split, rows)}
 
 
-def _rounded(seconds: float) -> str:
+def _said(took: str) -> str:
     """Return a duration as one says it: it varies by a factor between machines."""
+    seconds = float(took.removeprefix(">"))
+    rounded = f"{max(round(seconds, -1), 5.0):.0f} s"
     if seconds >= 100.0:
-        return f"{seconds / 60.0:.0f} minutes"
-    return f"{max(round(seconds, -1), 5.0):.0f} s"
+        rounded = f"{seconds / 60.0:.0f} minutes"
+    return f"{'more than' if took.startswith('>') else 'about'} {rounded}"

@@ -126,8 +126,9 @@ class Robots:
         shadows = vertices - above * _LIGHT / _LIGHT[2] + [0.0, 0.0, _LIFT]
         ground, tiles, paint = self._tiles
         parts = vertices, shadows, ground
-        faces = self._faces, self._faces + len(vertices), tiles + 2 * len(vertices)
-        dark = np.broadcast_to(_SHADOW, self._hues.shape)
+        lit_faces = self._faces[lit > 0.0]  # the others of a closed shape cast the same shadow
+        faces = self._faces, lit_faces + len(vertices), tiles + 2 * len(vertices)
+        dark = np.broadcast_to(_SHADOW, (len(lit_faces), 3))
         return (
             np.concatenate(parts),
             np.concatenate(faces),

@@ -1,15 +1,20 @@
-"""Triangles as fragments, row by row of the picture."""
+"""Triangles as fragments, row by row of the picture.
+
+Arrays have one axis, along triangles or rows: NumPy takes ten times as long for reductions and
+products along axes of two or three.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from difftile.viewer.fragments import Fragments, chunks, spread
+from difftile.viewer.fragments import Fragments, Indices, chunks, spread
 from difftile.viewer.primitives import Floats
+
+_Reals = npt.NDArray[np.float64]
 
 
 def triangles(
@@ -25,44 +30,60 @@ def triangles(
         nearness: At the corners, see `Fragments`, shape (n, 3); None in the plane.
     """
     width, height = size
-    with np.errstate(invalid="ignore"):
-        low, high = corners.min(axis=1), corners.max(axis=1)
-        seen = (high > 0.0) & (low < np.array(size, np.float32)) & np.isfinite(high - low)
-    kept = np.flatnonzero(seen.all(axis=1))
-    # x, y and nearness of each corner; the topmost corner first.
-    tips = np.zeros((len(kept), 3, 3))
-    tips[:, :, :2] = corners[kept]
-    if nearness is not None:
-        tips[:, :, 2] = nearness[kept]
-    tips = np.take_along_axis(tips, np.argsort(tips[:, :, 1], axis=1, kind="stable")[..., None], 1)
-    first = np.maximum(np.ceil(tips[:, 0, 1] - 0.5), 0.0).astype(np.intp)
-    last = np.minimum(np.ceil(tips[:, 2, 1] - 0.5), height).astype(np.intp)
-    rows = np.maximum(last - first, 0)
-    across = np.minimum(high[kept, 0], width) - np.maximum(low[kept, 0], 0.0)
+    kept, tips, across = _topmost_first(size, corners, nearness)
+    first, middle, last = np.clip(np.ceil(tips[:, 1] - 0.5), 0, height).astype(np.intp)
+    rows = last - first
     for part in chunks((rows * (across + 1.0)).astype(np.intp)):
         which, number = spread(rows[part])
         which += part.start
         row = first[which] + number
-        sides, level = tips[which], (row + 0.5)[:, None]
+        top, mid, bottom = np.repeat(tips[:, :, part], rows[part], axis=2)
         # In each row the long side, from the topmost corner to the last, and a short one.
-        short = np.where(
-            level < sides[:, 1, 1:2], _crossing(sides, level, 0, 1), _crossing(sides, level, 1, 2)
-        )
-        (xa, na), (xb, nb) = _crossing(sides, level, 0, 2).T, short.T
+        upper, level = row < middle[which], row + 0.5
+        xa, na = _crossing(top, bottom, level)
+        xb, nb = _crossing(np.where(upper, top, mid), np.where(upper, mid, bottom), level)
         left = np.clip(np.ceil(np.minimum(xa, xb) - 0.5), 0, width).astype(np.intp)
         right = np.clip(np.ceil(np.maximum(xa, xb) - 0.5), 0, width).astype(np.intp)
-        span, number = spread(np.maximum(right - left, 0))
+        spans = np.maximum(right - left, 0)
+        begins = np.cumsum(spans) - spans
+        pixel = np.arange(int(spans.sum()))  # those of each row from its begin on
         near: Floats | None = None
         if nearness is not None:
             slope = (nb - na) / np.where(xa == xb, 1.0, xb - xa)
-            start = na + slope * (left + 0.5 - xa)
-            near = (start[span] + slope[span] * number).astype(np.float32)
-        yield Fragments((row * width + left)[span] + number, kept[which[span]], None, near)
+            start = na + slope * (left - begins + 0.5 - xa)
+            near = (np.repeat(start, spans) + np.repeat(slope, spans) * pixel).astype(np.float32)
+        at = np.repeat(row * width + left - begins, spans) + pixel
+        yield Fragments(at, np.repeat(kept[which], spans), None, near)
 
 
-def _crossing(sides: npt.NDArray[Any], level: npt.NDArray[Any], a: int, b: int) -> npt.NDArray[Any]:
-    """Return x and nearness at the intersection of a side with a row, shape (rows, 2)."""
-    begin, end = sides[:, a], sides[:, b]
-    way = np.where(begin[:, 1:2] == end[:, 1:2], 1.0, end[:, 1:2] - begin[:, 1:2])
-    share = np.clip((level - begin[:, 1:2]) / way, 0.0, 1.0)
-    return begin[:, ::2] + share * (end[:, ::2] - begin[:, ::2])
+def _topmost_first(
+    size: tuple[int, int], corners: Floats, nearness: Floats | None
+) -> tuple[Indices, _Reals, _Reals]:
+    """Return which triangles are in the picture, their corners, and their widths in it.
+
+    The corners are sorted by y, shape (3, 3, n): each has x, y and nearness.
+    """
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    with np.errstate(invalid="ignore"):
+        low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
+        seen = (high > 0.0) & (low < np.array(size, np.float32)) & np.isfinite(high - low)
+    kept = np.flatnonzero(seen[:, 0] & seen[:, 1])
+    tips = np.zeros((3, 3, len(kept)))
+    tips[:, :2] = corners[kept].transpose(1, 2, 0)
+    if nearness is not None:
+        tips[:, 2] = nearness[kept].T
+    for upper, lower in ((0, 1), (1, 2), (0, 1)):
+        wrong = tips[upper, 1] > tips[lower, 1]
+        one, other = tips[upper], tips[lower]
+        tips[upper], tips[lower] = np.where(wrong, other, one), np.where(wrong, one, other)
+    width = np.minimum(high[kept, 0], size[0]) - np.maximum(low[kept, 0], 0.0)
+    return kept, tips, width.astype(np.float64)
+
+
+def _crossing(begin: _Reals, end: _Reals, level: _Reals) -> tuple[_Reals, _Reals]:
+    """Return x and nearness at the intersections of sides, shape (3, rows), with rows."""
+    x, y, near = begin
+    height = end[1] - y
+    share = (level - y) / np.where(height == 0.0, 1.0, height)
+    np.clip(share, 0.0, 1.0, out=share)
+    return x + share * (end[0] - x), near + share * (end[2] - near)

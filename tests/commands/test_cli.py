@@ -13,6 +13,7 @@ import pytest
 import difftile.arguments
 import difftile.cli
 import difftile.commands.demo
+from difftile.announcing import announce, announced, durations
 from difftile.arguments import Parser, did_you_mean, positive_float, positive_int
 from difftile.cli import main
 from tests.complaints import complaint
@@ -162,6 +163,39 @@ def test_a_demo_gets_its_arguments_and_gives_the_exit_code(
 ) -> None:
     assert main(["demo", "pendulum", "--frames", "7"]) == 3
     assert capsys.readouterr() == (f"{FIRST_LINE}frames 7\n", "")
+
+
+@pytest.mark.usefixtures("demos")
+@pytest.mark.parametrize(
+    ("took", "said"),
+    [
+        ("12.4", " Takes about 10 s of processor time."),
+        ("3", " Takes about 5 s of processor time."),
+        ("131", " Takes about 2 minutes of processor time."),
+        (">120", " Takes more than 2 minutes of processor time."),
+    ],
+)
+def test_a_demo_says_what_it_shows_and_how_long_it_takes_before_it_is_imported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], took: str, said: str
+) -> None:
+    (tmp_path / "demos" / "support").mkdir()
+    (tmp_path / "demos" / "support" / "durations.txt").write_text(f"broken {took}\n")
+    with pytest.raises(ImportError):
+        main(["demo", "broken"])
+    assert capsys.readouterr().out == f"broken: Break.{said}\n"
+
+
+def test_a_demo_announces_itself_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with announced("pendulum", "Swing.", tmp_path):
+        announce("pendulum", "Swing.", tmp_path)
+    assert capsys.readouterr().out == "pendulum: Swing.\n"
+    announce("pendulum", "Swing.", tmp_path)  # started in another way
+    assert capsys.readouterr().out == "pendulum: Swing.\n"
+
+
+def test_each_demo_with_a_duration_exists() -> None:
+    root = Path(__file__).parents[1]
+    assert durations(root).keys() <= difftile.commands.demo.find_demos(root).keys()
 
 
 @pytest.mark.usefixtures("demos")

@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from tqdm import tqdm
 
-from difftile.progress import progress_bar
+from difftile.progress import progress_bar, show_status
 
 
 class Terminal(io.StringIO):
@@ -50,6 +50,18 @@ def test_only_the_first_rank_shows_a_bar(
     monkeypatch.setattr(sys, "stderr", written)
     assert list(progress_bar(range(3), desc="falling", unit="step")) == [0, 1, 2]
     assert bool(written.getvalue()) == shown
+
+
+@pytest.mark.parametrize(
+    ("stream", "written"), [(Terminal, "\rcompiling step\x1b[K\r\x1b[K"), (io.StringIO, "")]
+)
+def test_a_status_line_is_replaced_and_removed_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO], written: str
+) -> None:
+    monkeypatch.setattr(sys, "stderr", stream())
+    show_status("compiling step")
+    show_status("")
+    assert sys.stderr.getvalue() == written
 
 
 def test_a_program_without_stderr_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
