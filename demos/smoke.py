@@ -21,6 +21,7 @@ from difftile import ti
 from difftile.arguments import positive_int
 from scenes.smoke import Smoke, make_scene
 
+LOOK = Look(0.0, 1.0, "Greys")
 STEP_SIZE, MOMENTUM = 80.0, 0.9
 # A velocity that grows without bounds gives a gradient without bounds; a step may not be that long.
 CLIP_NORM = 0.02
@@ -64,6 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     scene = make_scene(options.size, options.steps, options.relaxations)
     smoke = Smoke(scene, options.original)
     descent = dt.optim.SGD(smoke.parameters, STEP_SIZE, momentum=MOMENTUM, clip_norm=CLIP_NORM)
+    if not options.no_pictures:
+        draw_strip(options.out, smoke, [])
     training = train(smoke, descent, options.iterations, "stirring smoke", memory=options.memory)
     if not training.losses:
         return 130  # interrupted before there was anything to show
@@ -83,14 +86,19 @@ def draw(out: Path, smoke: Smoke, training: Training) -> None:
     """Write the pictures."""
     save_loss_curve(out / "loss.png", training.losses, "mean square off the picture", "log")
     times, found = watch(smoke)
-    look, target = Look(0.0, 1.0, "Greys"), smoke.scene.target
+    target = smoke.scene.target
     picks = np.linspace(0, len(times) - 1, 5).round().astype(int)[1:]
-    before = Panel("before: all steps", smoke.scene.smoke)
-    after = [Panel(f"after: step {times[k]}", found[k]) for k in picks]
-    save_images(out / "before_after.png", [("", [before, *after, Panel("picture", target)])], look)
+    draw_strip(out, smoke, [Panel(f"after: step {times[k]}", found[k]) for k in picks])
     panels = [Panel("smoke", found), Panel("picture", target[None])]
     captions = [f"step {t}" for t in times]
-    save_images_animation(out / "smoke.gif", panels, look, captions=captions)
+    save_images_animation(out / "smoke.gif", panels, LOOK, captions=captions)
+
+
+def draw_strip(out: Path, smoke: Smoke, after: list[Panel]) -> None:
+    """Draw the smoke at rest, after the training, and the picture that it is to form."""
+    before = Panel("before: all steps", smoke.scene.smoke)
+    row = [before, *after, Panel("picture", smoke.scene.target)]
+    save_images(out / "before_after.png", [("", row)], LOOK)
 
 
 if __name__ == "__main__":

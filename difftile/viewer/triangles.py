@@ -41,7 +41,9 @@ def triangles(
         # In each row the long side, from the topmost corner to the last, and a short one.
         upper, level = row < middle[which], row + 0.5
         xa, na = _crossing(top, bottom, level)
-        xb, nb = _crossing(np.where(upper, top, mid), np.where(upper, mid, bottom), level)
+        begin: _Reals = np.where(upper, top, mid)
+        end: _Reals = np.where(upper, mid, bottom)
+        xb, nb = _crossing(begin, end, level)
         left = np.clip(np.ceil(np.minimum(xa, xb) - 0.5), 0, width).astype(np.intp)
         right = np.clip(np.ceil(np.maximum(xa, xb) - 0.5), 0, width).astype(np.intp)
         spans = np.maximum(right - left, 0)
@@ -73,9 +75,10 @@ def _topmost_first(
     if nearness is not None:
         tips[:, 2] = nearness[kept].T
     for upper, lower in ((0, 1), (1, 2), (0, 1)):
-        wrong = tips[upper, 1] > tips[lower, 1]
-        one, other = tips[upper], tips[lower]
-        tips[upper], tips[lower] = np.where(wrong, other, one), np.where(wrong, one, other)
+        wrong = np.flatnonzero(tips[upper, 1] > tips[lower, 1])
+        lifted = tips[lower][:, wrong]
+        tips[lower][:, wrong] = tips[upper][:, wrong]
+        tips[upper][:, wrong] = lifted
     width = np.minimum(high[kept, 0], size[0]) - np.maximum(low[kept, 0], 0.0)
     return kept, tips, width.astype(np.float64)
 
