@@ -194,7 +194,7 @@ def test_a_demo_announces_itself_once(capsys: pytest.CaptureFixture[str], tmp_pa
 
 
 def test_each_demo_with_a_duration_exists() -> None:
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     assert durations(root).keys() <= difftile.commands.demo.find_demos(root).keys()
 
 
