@@ -253,6 +253,29 @@ class Read:
 
 
 @dataclass(frozen=True)
+class Cut:
+    """A copy under `dt.no_grad()`: of the field itself, or a part of it, or of another one."""
+
+    target: str
+    source: str
+    part: slice | None
+
+    def run(self, at: Fields) -> None:
+        target, source = at[self.target], at[self.source]
+        with dt.no_grad():
+            if self.part is None:
+                target.copy_from(source)
+            else:
+                target[self.part] = source[self.part]
+
+    def refer(self, run: Reference) -> None:
+        target, source = run.at[self.target], run.at[self.source]
+        where = slice(None) if self.part is None else self.part
+        target.array[where] = source.array[where].real
+        run.did([target, source], [target])
+
+
+@dataclass(frozen=True)
 class Foreign:
     """A write through an array that shares the memory of a field, perhaps from now on only."""
 
@@ -306,7 +329,7 @@ class Group:
                 action.refer(run)
 
 
-Action: TypeAlias = Launch | Host | Write | Copy | Part | Swap | Read | Foreign | Group
+Action: TypeAlias = Launch | Host | Write | Copy | Part | Swap | Read | Cut | Foreign | Group
 
 
 @dataclass(frozen=True)
@@ -369,6 +392,8 @@ def draw(number: int) -> Program:
     zeros = ""
     if number % 10 in (4, 7):
         zeros, actions = _from_zeros(random.Random(-(10**9) - number), actions)
+    if number % 10 in (3, 8):
+        actions = _with_cuts(random.Random(-(10**8) - number), actions)
     return Program(
         number=number,
         before=_actions(rng, rng.choice((0, 0, 2)), deep=False),
@@ -395,6 +420,16 @@ def _from_zeros(rng: random.Random, actions: tuple[Action, ...]) -> tuple[str, t
         relay = Host("relay", tuple(rng.sample("abc", 2)), rng.choice((None, *PARTS[0])))
         actions = (*actions[:at], relay, *actions[at:])
     return zeros, actions
+
+
+def _with_cuts(rng: random.Random, actions: tuple[Action, ...]) -> tuple[Action, ...]:
+    """Return actions with copies under `dt.no_grad()`, mostly of a field to itself."""
+    for _ in range(rng.randint(1, 3)):
+        at, target = rng.randint(0, len(actions)), rng.choice("abcu")
+        source = rng.choice("abcw") if target != "u" and rng.random() < 0.3 else target
+        cut = Cut(target, source, rng.choice((None, *PARTS[0])))
+        actions = (*actions[:at], cut, *actions[at:])
+    return actions
 
 
 def share(program: Program) -> Program:

@@ -143,12 +143,16 @@ class HostAccess(AsNumbers, FieldArithmetic):
             raise FieldError(
                 f"{self!r} cannot be copied from {other!r}: shape or element type differ."
             )
-        if other.base.storage is self.base.storage and other.window == self.window:
+        if self._holds(other) and not RECORDING.get().constant:
             return
         if PENDING.loop is not None and PENDING.loop.copy(self, other):
             return
         note_read(other.base)
         self._set(other)
+
+    def _holds(self, other: FieldElements) -> bool:
+        """Tell whether another part has the same elements, and the same gradient."""
+        return other.base.origin is self.base.origin and other.window == self.window
 
     def _constants(self, values: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
         if isinstance(values, FieldElements):

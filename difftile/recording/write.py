@@ -125,11 +125,12 @@ class Write(TapeStep, StepRecord):
 
     @property
     def _is_whole(self) -> bool:
-        """Whether one field is copied to another one of the same shape and element."""
+        """Whether one field is copied to another, in other memory, of the same shape and element."""
         source = self.source
         return (
             source is not None
             and self.where is None
+            and source.base.storage is not self.field.storage
             and source.window is None
             and source.base.shape == self.field.shape
             and source.base.element == self.field.element

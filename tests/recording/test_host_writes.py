@@ -36,6 +36,12 @@ def energy(x, loss):
 
 
 @dt.kernel
+def lengths(v, loss):
+    for i in v:
+        loss[None] += v[i].dot(v[i])
+
+
+@dt.kernel
 def double(x, y):
     for i in x:
         y[i] = 2.0 * x[i]
@@ -208,6 +214,97 @@ def test_numbers_of_one_tape_are_constants_of_the_next() -> None:
         energy(y, loss)
         assert type(kept[0] + 1.0) is float
     npt.assert_array_equal(loss[None], 20)
+
+
+TO_ITSELF: dict[str, Callable[[Any], Any]] = {
+    "all": lambda x: x.copy_from(x),
+    "all as a part": lambda x: x.__setitem__(slice(None), x[:]),
+    "a part": lambda x: x.__setitem__(slice(1, 3), x[1:3]),
+    "every other element": lambda x: x[::2].copy_from(x[::2]),
+    "backwards": lambda x: x[::-1].copy_from(x[::-1]),
+    "another shape": lambda x: x.view(2, 2).copy_from(x.view(2, 2)),
+    "an element": lambda x: x.__setitem__(1, x[1]),
+}
+
+
+def kept(write: Callable[[Any], Any]) -> Any:
+    """Return which elements keep their derivative: those that a write does not touch."""
+    marks = np.zeros(4)
+    write(_Marked(marks))
+    return 1.0 - marks
+
+
+class _Marked:
+    """Stands for a field, and marks what is written."""
+
+    def __init__(self, marks: Any) -> None:
+        self.marks = marks
+
+    def __getitem__(self, index: Any) -> Any:
+        return _Marked(self.marks[index])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.marks[index] = 1.0
+
+    def copy_from(self, other: Any) -> None:
+        self.marks[...] = 1.0
+
+    def view(self, *shape: int) -> Any:
+        return _Marked(self.marks.reshape(shape))
+
+
+@pytest.mark.parametrize("name", TO_ITSELF)
+def test_a_field_that_is_copied_to_itself_under_no_grad_is_constant(name: str) -> None:
+    write, start = TO_ITSELF[name], np.array([1.0, 2.0, 3.0, 4.0])
+    expected = 2.0 * start * kept(write)
+
+    def cut(x: Any) -> Any:
+        with dt.no_grad():
+            write(x)
+        loss = dt.zeros((), dtype=ti.f64, grad=True)
+        energy(x, loss)
+        return loss
+
+    for limit in ({}, {"snapshots": 3}):
+        x = field(start)
+        with dt.Tape(**limit) as tape:
+            loss = cut(x)
+        tape.backward(loss)
+        npt.assert_array_equal(x.grad.to_numpy(), expected)
+    npt.assert_array_equal(dt.grad(cut)(start), expected)
+    npt.assert_allclose(dt.jvp(cut, start, np.ones(4))[1], expected.sum())
+    npt.assert_array_equal(dt.hvp(cut, start, np.ones(4)), 2.0 * kept(write))
+
+
+def test_elements_copied_to_themselves_under_no_grad_are_constant() -> None:
+    v = dt.zeros(3, dtype=dt.vec(2, ti.f64), grad=True)
+    v.fill(1.0)
+    loss = field(0)
+    with dt.Tape(loss):
+        with dt.no_grad():
+            v[1] = v[1]
+        lengths(v, loss)
+    npt.assert_array_equal(v.grad.to_numpy(), [[2, 2], [0, 0], [2, 2]])
+
+
+@pytest.mark.parametrize("name", [name for name in TO_ITSELF if name != "an element"])
+def test_a_field_that_is_copied_to_itself_keeps_its_derivative(name: str) -> None:
+    def same(x: Any) -> Any:
+        TO_ITSELF[name](x)
+        loss = dt.zeros((), dtype=ti.f64, grad=True)
+        energy(x, loss)
+        return loss
+
+    npt.assert_array_equal(dt.grad(same)(np.ones(4)), 2 * np.ones(4))
+    npt.assert_allclose(dt.jvp(same, np.ones(4), np.ones(4))[1], 8.0)
+
+
+def test_a_detached_field_that_is_copied_to_its_origin_is_constant() -> None:
+    x, loss = field([1, 2]), field(0)
+    with dt.Tape(loss):
+        x.copy_from(x.detach())
+        energy(x, loss)
+    npt.assert_array_equal(x.grad.to_numpy(), [0, 0])
 
 
 def test_reads_under_no_grad_are_plain() -> None:
