@@ -330,16 +330,25 @@ class IntegerTooLarge(KernelError, OverflowError):
         what: What it is, in the user's words.
         number: The integer.
         refused: The kernel was not launched.
+        hint: What to write instead.
     """
 
-    def __init__(self, span: Span | None, what: str, number: int, *, refused: bool = False) -> None:
+    def __init__(
+        self,
+        span: Span | None,
+        what: str,
+        number: int,
+        *,
+        refused: bool = False,
+        hint: str = "loop over a part at a time; where the last 32 bits are meant, write "
+        "'ti.cast(..., ti.i32)'.",
+    ) -> None:
         super().__init__(
             f"Integer too large: {what} is {number}, which does not fit 32 bits.",
             span,
             "indices and bounds of loops are of ti.i32",
             notes=["nothing was launched."] if refused else [],
-            hint="loop over a part at a time; where the last 32 bits are meant, write "
-            "'ti.cast(..., ti.i32)'.",
+            hint=hint,
         )
 
 

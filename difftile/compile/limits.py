@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from difftile.compile.arguments import Argument
 from difftile.compile.compiled import compiled
-from difftile.diagnostics import DivisionByZero, IndexOutOfRange, IntegerTooLarge
+from difftile.diagnostics import DivisionByZero, IndexOutOfRange, IntegerTooLarge, KernelError
 from difftile.ir.failures import BadIndex, TooLarge, ZeroDivisor
 from difftile.ir.nodes import Array, Fail, For, Program, Var, While
 from difftile.ir.types import integer_limits, numpy_dtype, scalar_of
@@ -32,6 +32,7 @@ from difftile.passes.dce import dce
 from difftile.passes.index_bounds import UNCOUNTED, Doubt, doubts
 from difftile.passes.known_indices import UNKNOWN, KnownIndices, once
 from difftile.records import dataclass
+from difftile.schedule.work import Work, work_of
 from difftile.substrate import LOCK, CompiledProgram, current_session
 
 _MOST = 1024  # sets of integers that are remembered
@@ -121,7 +122,7 @@ class Limits:
         for param in self._params:
             size = tests.sizes.get(param)
             self._places.append((position[param], None) if size is None else _place(size, position))
-        self._checked: dict[tuple[int, ...], Found | None] = {}
+        self._checked: dict[tuple[int, ...], Found | IntegerTooLarge | None] = {}
         self._conditions: dict[tuple[int | None, ...], Conditions] = {}
         self._parts: dict[frozenset[int], _Tests] = {}
         self._decided = 0
@@ -130,6 +131,11 @@ class Limits:
     def _all(self) -> _Tests:
         """All tests; few kernels need them."""
         return _Tests(once(self._program))
+
+    @cached_property
+    def _work(self) -> Work:
+        """The bounds of loops."""
+        return work_of(self._program)
 
     def check(self, values: Sequence[Argument]) -> None:
         """Check a launch.
@@ -141,13 +147,13 @@ class Limits:
         """
         found = self._outside(values)
         if found is not None:
-            raise found.error()
+            raise found.error() if isinstance(found, Found) else found.with_traceback(None)
 
     def leaves(self, values: Sequence[Argument]) -> bool:
         """Tell whether a launch would reach outside a shape."""
         return self._outside(values) is not None
 
-    def _outside(self, values: Sequence[Argument]) -> Found | None:
+    def _outside(self, values: Sequence[Argument]) -> Found | IntegerTooLarge | None:
         given = self._given(values)
         if given not in self._checked:
             found = self._decide(given)
@@ -161,7 +167,7 @@ class Limits:
             [values[k] if axis is None else values[k].shape[axis] for k, axis in self._places]
         )
 
-    def _decide(self, given: tuple[int, ...]) -> Found | None:
+    def _decide(self, given: tuple[int, ...]) -> Found | IntegerTooLarge | None:
         """Return a failure of a launch, if there is one."""
         self._decided += 1
         often = self._decided > _OFTEN and current_session().compiles
@@ -173,10 +179,17 @@ class Limits:
         self._decided += _OFTEN // 4
         # An integer that is too large wraps around, and what follows from it means nothing.
         too_large = [one for one in in_doubt if isinstance(one.fail.failure, TooLarge)]
-        for some in (too_large, in_doubt):
-            found = self._tested(some, given, turns) if some else None
-            if found is not None:
-                return found
+        found = self._tested(too_large, given, turns) if too_large else None
+        return found or self._wrapped(given) or self._tested(in_doubt, given, turns)
+
+    def _wrapped(self, given: tuple[int, ...]) -> IntegerTooLarge | None:
+        """Return the error of a bound of a loop that wraps around, if one does."""
+        try:
+            self._work.check(self._work.key(given), flat=False, from_zero=True)
+        except IntegerTooLarge as error:
+            return error
+        except KernelError:  # too many iterations, which is found when the kernel runs
+            return None
         return None
 
     def _tested(

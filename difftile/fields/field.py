@@ -207,9 +207,9 @@ class Field(HostAccess, Values["Field"]):
                 set_component(self, index, value)
                 return
             where = as_index(self, self.shape, index)
-            if isinstance(value, FieldElement) and value.is_of(self, where):
-                if not RECORDING.get().constant:
-                    return  # `v[0] += 1` has written there already
+            own = isinstance(value, FieldElement) and value.is_of(self, where)
+            if own and not RECORDING.get().constant:
+                return  # `v[0] += 1` has written there already
             if isinstance(value, FieldElements) or may_carry(value):
                 part = View(self, whole(self.shape).sliced(self, where))
                 if isinstance(value, FieldElements):

@@ -125,7 +125,7 @@ class Write(TapeStep, StepRecord):
 
     @property
     def _is_whole(self) -> bool:
-        """Whether one field is copied to another, in other memory, of the same shape and element."""
+        """Whether a field is copied to another one, apart in memory, of its shape and element."""
         source = self.source
         return (
             source is not None

@@ -21,9 +21,7 @@ from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Adjoint, Wishes
 from difftile.diagnostics import (
     DifftileError,
-    DivisionByZero,
-    IndexOutOfRange,
-    IntegerTooLarge,
+    KernelError,
     LaunchError,
     brief,
     counted,
@@ -416,9 +414,7 @@ class Kernel(ByName):
             )
         if launch.suspect is not None:
             # Before other threads see the launch: the check finds numbers that need no checks.
-            with suppress(
-                IndexOutOfRange, IntegerTooLarge, DivisionByZero
-            ):  # which the launch raises
+            with suppress(KernelError):  # which the launch raises
                 launch.check(launch.values)
         launch.perform = performer(launch, frozenset(self._rules))
         self._launches.add(launch)

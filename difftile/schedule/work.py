@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from difftile.diagnostics import KernelError
+from difftile.diagnostics import IntegerTooLarge, KernelError
 from difftile.ir.nodes import (
     Array,
     Const,
@@ -47,6 +47,11 @@ _COUNTING = frozenset(
 )
 _FOLDING = frozenset(("floordiv", "mod", "cast"))  # what has wrapped around before means nothing
 _EXACT = 2**53  # integers up to this one are floats as well
+_LOOPS = For, ParallelFor
+_PARTS = (
+    "loop over the first {}, and over the others in a loop inside it; or launch the kernel for a "
+    "part at a time."
+)
 _UNKNOWN_TRIPS = 16
 _UNKNOWN_EXTENT = 1 << 20
 
@@ -92,20 +97,33 @@ class Work:
         Raises:
             KernelError: There are too many.
         """
-        for stmt, count in self._estimate(key).counts(flat=flat):
+        estimate = self._estimate(key)
+        for stmt, count in estimate.counts(flat=flat):
             most = LAST if from_zero and isinstance(stmt, Let) else MOST_ITERATIONS
-            if not -LAST - 1 <= count <= most:
-                what, label = "This loop has {} iterations in one launch.", "more than 2**31 - 4096"
-                if isinstance(stmt, Let) and not -LAST - 1 <= count <= LAST:
-                    what = "This loop needs the number {} to count its iterations in one launch."
-                    label = "beyond 32 bits"
-                raise KernelError(
-                    what.format(f"{count:.0f}"),
-                    stmt.span,
-                    label,
-                    hint="loop over the first index, and over the others in a loop inside it; or "
-                    "launch the kernel for a part at a time.",
-                )
+            if -LAST - 1 <= count <= most:
+                continue
+            if isinstance(stmt, Let) and (wrapped := self._wrapped(estimate)) is not None:
+                let, number = wrapped
+                hint = _PARTS.format("factor" if let.op == "mul" else "index")
+                what = "this part of a range's bound"
+                raise IntegerTooLarge(let.span, what, int(number), refused=True, hint=hint)
+            what, label = "This loop has {} iterations in one launch.", "more than 2**31 - 4096"
+            if isinstance(stmt, Let) and not -LAST - 1 <= count <= LAST:
+                what = "This loop needs the number {} to count its iterations in one launch."
+                label = "beyond 32 bits"
+            raise KernelError(
+                what.format(f"{count:.0f}"), stmt.span, label, hint=_PARTS.format("index")
+            )
+
+    def _wrapped(self, estimate: _Estimate) -> tuple[Let, float] | None:
+        """Return the first integer of the kernel that bounds follow from and that wraps around."""
+        spans = {stmt.span for stmt in walk(self.program.body) if isinstance(stmt, _LOOPS)}
+        for stmt in walk(self.program.body):
+            if isinstance(stmt, Let) and stmt.out in self.exact and stmt.span not in spans:
+                number = estimate.values.get(stmt.out, 0.0)
+                if not -LAST - 1 <= number <= LAST:
+                    return stmt, number
+        return None
 
     def _estimate(self, key: tuple[Any, ...], atomic: int = 1, *, alike: bool = False) -> _Estimate:
         """Return the estimate for a key; `alike` takes each statement for one step."""
