@@ -10,13 +10,13 @@ of the user are neither read nor written.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from difftile.compile.arguments import Arguments, field_at
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
 from difftile.fields.numbers import HostRead, Reads, TakenConstant
-from difftile.fields.recording import RECORDING, Recording, Where
+from difftile.fields.recording import RECORDING, Recording, Where, no_grad
 from difftile.fields.storage import Storage
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
@@ -30,7 +30,7 @@ from difftile.recording.run import Run
 from difftile.recording.snapshots import Snapshot, Snapshots
 from difftile.recording.steps import Launch, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
-from difftile.substrate import Buffer
+from difftile.substrate import Buffer, silence
 from difftile.user_line import UserLine, user_line
 
 
@@ -147,6 +147,22 @@ class Pullback(StepRecorder):
         """
         self._start.restore()
 
+    def anew(self) -> Pullback:
+        """Return the same steps, at the contents that the fields have now, where they run again."""
+
+        def run() -> None:
+            twin = RECORDING.get().recorder
+            assert isinstance(twin, Pullback)
+            for step, constant in self.steps:
+                with no_grad() if constant else nullcontext():
+                    twin.record(step)
+
+        with silence():
+            twin = Pullback(run)
+        twin._identity, twin._reads, twin._returned = self._identity, self._reads, self._returned
+        twin._arrays, twin._constants = self._arrays, self._constants
+        return twin
+
     def again(self, step: TapeStep) -> None:
         """Run a step once more, at the present contents of the fields."""
         self._run.again(step, 0)
@@ -253,15 +269,19 @@ class Pullback(StepRecorder):
             linear = self._linear[wanted] = sweep, Replay((), accumulate=False, private=True)
         return linear
 
-    def release(self) -> None:
-        """Release all contents; derivatives are not available any more."""
+    def forget(self) -> None:
+        """Release all contents; the steps can still run `anew`."""
         for sweep, _ in self._linear.values():
             sweep.release()
         self._linear = {}
-        self.steps = []
-        self._reads = {}
         self._snapshots.release()
         TAPES.holders.discard(self._token)
+
+    def release(self) -> None:
+        """Release all contents; derivatives are not available any more."""
+        self.forget()
+        self.steps = []
+        self._reads = {}
 
     def __del__(self) -> None:
         if TAPES is not None:  # the interpreter ends

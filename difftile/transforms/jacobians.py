@@ -162,14 +162,14 @@ def _jacobian(
     def jacobian(*args: Tree, **kwargs: Any) -> Tree:
         stretch = Stretch(f, args, argnums, kwargs=kwargs)
 
-        def filled(linear: Pullback, outputs: list[Field]) -> list[list[Array]]:
-            blocks = _Blocks(outputs, stretch.inputs)
+        def filled(linear: Pullback) -> list[list[Array]]:
+            blocks = _Blocks(stretch.outputs, stretch.inputs)
             fill(linear, blocks)
             return list(blocks.rows())
 
         if RECORDING.get().recorder is None:
             linear = stretch.run()
-            rows: list[list[Any]] = _of_kind(stretch, filled(linear, stretch.outputs))
+            rows: list[list[Any]] = _of_kind(stretch, filled(linear))
             linear.release()
             value = stretch.value
         else:

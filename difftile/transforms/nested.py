@@ -1,7 +1,8 @@
 """Transformations on a tape or inside others, as steps: their derivatives have the next order.
 
 The value of a function is one step (`ValueStep`), and each of its derivatives another
-(`nested_steps.py`), which runs the function again, in private.
+(`nested_steps.py`), which runs the steps of the function again, in private: Python, whose names may
+be bound to other values by then, runs it once.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ class NestedCall:
 
     def __init__(self, stretch: Stretch) -> None:
         self.stretch = stretch
-        linear = stretch.run()
+        self._linear = linear = stretch.run()
         self._value, self.outputs = stretch.value, outputs_in(stretch.value)
         self.found: dict[Field, Field] = {one: one for one in linear.found}
         self.written = linear.written
         linear.rewind()
-        self._first: Pullback | None = linear
+        self._is_first = True
 
     def keep(self) -> None:
         """Copy the fields that the function reads, so that derivatives can be computed later."""
@@ -61,33 +62,31 @@ class NestedCall:
         perform(step)
         return with_outputs(self._value, iter(step.values))
 
-    def again(self) -> tuple[Pullback, list[Field]]:
-        """Run the function once more; it may return other fields, with the same contents."""
-        linear = self.stretch.run()
-        fresh = outputs_in(self.stretch.value)
-        self.stretch.value = self._value
-        return linear, fresh
+    def run(self) -> None:
+        """Run the function at the present contents of its fields."""
+        for step, _ in self._linear.steps:
+            self._linear.again(step)
 
     @contextmanager
-    def linear(self, now: Callable[[Field], Field]) -> Generator[tuple[Pullback, list[Field]]]:
-        """Return the launches of the function and its outputs, and leave all fields as they were.
+    def linear(self, now: Callable[[Field], Field]) -> Generator[Pullback]:
+        """Return the steps of the function, and leave all fields as they were.
 
         Args:
-            now: Returns for a value of `found` a field with the contents that it had in the call.
+            now: Returns for a field of `found` one with the contents that it had in the call.
         """
-        if self._first is not None:
-            linear, self._first = self._first, None
-            yield linear, self.outputs
-            linear.release()
+        if self._is_first:
+            self._is_first = False
+            yield self._linear
+            self._linear.forget()
             return
         before = Snapshot(0)
         for storage in {one.storage for one in (*self.found, *self.written)}:
             before.hold(storage)
         try:
-            for one, source in self.found.items():
-                one.storage.restore(now(source).storage.buffer)
-            linear, fresh = self.again()
-            yield linear, fresh
+            for one in self.found:
+                one.storage.restore(now(one).storage.buffer)
+            linear = self._linear.anew()
+            yield linear
             linear.release()
         finally:
             before.restore()
@@ -120,9 +119,9 @@ class ValueStep(OpaqueStep):
 
     def run(self) -> None:
         """Run the function."""
-        self._call.stretch.call()
-        for value, fresh in zip(self.values, outputs_in(self._call.stretch.value), strict=True):
-            value.copy_from(fresh)
+        self._call.run()
+        for value, one in zip(self.values, self._call.outputs, strict=True):
+            value.copy_from(one)
 
     def reverse(self, then: ReverseContext, saved: None) -> None:
         """Pull cotangents back."""
@@ -130,34 +129,32 @@ class ValueStep(OpaqueStep):
 
     def derivative(self, at: Sequence[ReverseContext], saved: None) -> bool:
         """Push tangents through the reverse of the function."""
-        with at[0].restored():
-            linear, fresh = self._call.again()
-        seeds = [self._seeds(one, fresh) for one in at]
-        bars = pull_parts(linear, moves_of(at, self._found), seeds, self._found)
-        for one, found in zip(at, bars, strict=True):
-            self._set(one, found)
-        linear.release()
+        with self._call.linear(lambda one: at[0][one]) as linear:
+            seeds = [self._seeds(one) for one in at]
+            bars = pull_parts(linear, moves_of(at, self._found), seeds, self._found)
+            for one, found in zip(at, bars, strict=True):
+                self._set(one, found)
         return True
 
     def push(self, at: Sequence[ReverseContext], saved: None) -> bool:
         """Push tangents along one direction, or several."""
-        with at[0].restored():
-            linear, fresh = self._call.again()
         dots = [{one: array(along[one].grad_out) for one in self._found} for along in at]
-        found = push_parts(linear, [*moves_of(at, self._found), *dots], [*self._written, *fresh])
-        pairs = [(one, one) for one in self._written] + [*zip(self.values, fresh, strict=True)]
+        moves = [*moves_of(at, self._found), *dots]
+        with self._call.linear(lambda one: at[0][one]) as linear:
+            found = push_parts(linear, moves, [*self._written, *self._call.outputs])
+        pairs = [(one, one) for one in self._written]
+        pairs += zip(self.values, self._call.outputs, strict=True)
         for along, moved in zip(at, found[len(at) :], strict=True):
             for target, source in pairs:
                 bar = along[target].grad_in
                 assert bar is not None
                 bar.from_numpy(moved[source])
-        linear.release()
         return True
 
-    def _seeds(self, then: ReverseContext, fresh: list[Field]) -> dict[ArrayLike, Any]:
+    def _seeds(self, then: ReverseContext) -> dict[ArrayLike, Any]:
         """Return the cotangents of the written fields and of the values."""
         seeds: dict[ArrayLike, Any] = {one: array(then[one].grad_in) for one in self._written}
-        for value, one in zip(self.values, fresh, strict=True):
+        for value, one in zip(self.values, self._call.outputs, strict=True):
             seeds[one] = seeds.get(one, 0.0) + array(then[value].grad_in)
         return seeds
 

@@ -69,21 +69,18 @@ class DerivativeStep(OpaqueStep):
         return [one for one in self.call.found if is_float(one.element)]
 
     @abstractmethod
-    def evaluated(
-        self, linear: Pullback, fresh: list[Field], given: Parts, moves: Moves
-    ) -> list[list[Array]]:
+    def evaluated(self, linear: Pullback, given: Parts, moves: Moves) -> list[list[Array]]:
         """Return the results and their tangents, by part.
 
         Args:
             linear: The launches of the function.
-            fresh: The fields that it returned there.
             given: The contents of the given cotangents or tangents, and their tangents, by part.
             moves: The tangents of `found`, by part.
         """
 
     @abstractmethod
     def pulled(
-        self, linear: Pullback, fresh: list[Field], given: Parts, moves: Moves, bars: Parts
+        self, linear: Pullback, given: Parts, moves: Moves, bars: Parts
     ) -> list[tuple[dict[Field, Array], list[Array]]]:
         """Return the cotangents of `found` and of `given`, and their tangents, by part.
 
@@ -92,9 +89,9 @@ class DerivativeStep(OpaqueStep):
 
     def run(self) -> None:
         """Compute the derivative."""
-        with self.call.linear(lambda one: one) as (linear, fresh):
+        with self.call.linear(self.call.found.__getitem__) as linear:
             given = [one.to_numpy() if isinstance(one, Field) else one for one in self._given]
-            (found,) = self.evaluated(linear, fresh, [given], [{}])
+            (found,) = self.evaluated(linear, [given], [{}])
         for result, values in zip(self.results, found, strict=True):
             result.from_numpy(values)
 
@@ -105,9 +102,9 @@ class DerivativeStep(OpaqueStep):
     def derivative(self, at: Sequence[ReverseContext], saved: None) -> bool:
         """Add second derivatives, and push tangents through them."""
         bars = [[array(one[result].grad_in) for result in self.results] for one in at]
-        with self.call.linear(lambda one: at[0][one]) as (linear, fresh):
+        with self.call.linear(lambda one: at[0][self.call.found[one]]) as linear:
             given = self._given_at(at, lambda field: field)
-            found = self.pulled(linear, fresh, given, self._moves(at), bars)
+            found = self.pulled(linear, given, self._moves(at), bars)
         for then, (each, others) in zip(at, found, strict=True):
             for one, values in each.items():
                 _add(then[self.call.found[one]].grad_out, values)
@@ -118,12 +115,12 @@ class DerivativeStep(OpaqueStep):
 
     def push(self, at: Sequence[ReverseContext], saved: None) -> bool:
         """Push tangents through the derivative along one direction, or several."""
-        with self.call.linear(lambda one: at[0][one]) as (linear, fresh):
+        with self.call.linear(lambda one: at[0][self.call.found[one]]) as linear:
             given = self._given_at(at, lambda field: field)
             given += self._given_at(at, lambda field: field.grad_out, constant=True)
             source = self.call.found
             dots = [{one: array(then[source[one]].grad_out) for one in self.found} for then in at]
-            found = self.evaluated(linear, fresh, given, [*self._moves(at), *dots])
+            found = self.evaluated(linear, given, [*self._moves(at), *dots])
         for then, each in zip(at, found[len(at) :], strict=True):
             for result, values in zip(self.results, each, strict=True):
                 bar = then[result].grad_in
@@ -167,23 +164,21 @@ class CotangentStep(DerivativeStep):
         results = [zeros_like(one, grad=True) for one in call.stretch.inputs]
         super().__init__(name, call, cotangents, call.outputs, results)
 
-    def evaluated(
-        self, linear: Pullback, fresh: list[Field], given: Parts, moves: Moves
-    ) -> list[list[Array]]:
+    def evaluated(self, linear: Pullback, given: Parts, moves: Moves) -> list[list[Array]]:
         """Pull the cotangents back."""
-        seeds = [_by_field(fresh, each) for each in given]
+        seeds = [_by_field(self.call.outputs, each) for each in given]
         return _arrays(pull_parts(linear, moves, seeds, self.inputs), self.inputs)
 
     def pulled(
-        self, linear: Pullback, fresh: list[Field], given: Parts, moves: Moves, bars: Parts
+        self, linear: Pullback, given: Parts, moves: Moves, bars: Parts
     ) -> list[tuple[dict[Field, Array], list[Array]]]:
         """Push the cotangents of the results through the pull, and to the outputs."""
         along = [*moves, *(dict(zip(self.inputs, each, strict=True)) for each in bars)]
-        seeds = [_by_field(fresh, each) for each in given]
+        seeds = [_by_field(self.call.outputs, each) for each in given]
         bent = pull_parts(linear, along, seeds, self.found)[len(bars) :]
-        moved = push_parts(linear, along, fresh)[len(bars) :]
+        moved = push_parts(linear, along, self.call.outputs)[len(bars) :]
         return [
-            (_by_source(found, self.found), [dots[one] for one in fresh])
+            (_by_source(found, self.found), [dots[one] for one in self.call.outputs])
             for found, dots in zip(bent, moved, strict=True)
         ]
 
@@ -199,18 +194,16 @@ class TangentStep(DerivativeStep):
         """Return the tangents by part, with the given ones along one more direction."""
         return [*moves, *(dict(zip(self.inputs, each, strict=True)) for each in given)]
 
-    def evaluated(
-        self, linear: Pullback, fresh: list[Field], given: Parts, moves: Moves
-    ) -> list[list[Array]]:
+    def evaluated(self, linear: Pullback, given: Parts, moves: Moves) -> list[list[Array]]:
         """Push the tangents."""
-        found = push_parts(linear, self._along(given, moves), fresh)[len(moves) :]
-        return [[dots[one] for one in fresh] for dots in found]
+        found = push_parts(linear, self._along(given, moves), self.call.outputs)[len(moves) :]
+        return [[dots[one] for one in self.call.outputs] for dots in found]
 
     def pulled(
-        self, linear: Pullback, fresh: list[Field], given: Parts, moves: Moves, bars: Parts
+        self, linear: Pullback, given: Parts, moves: Moves, bars: Parts
     ) -> list[tuple[dict[Field, Array], list[Array]]]:
         """Push the tangents through the reverse, and pull the cotangents back to the tangents."""
-        seeds = [_by_field(fresh, each) for each in bars]
+        seeds = [_by_field(self.call.outputs, each) for each in bars]
         wrt = [*self.found, *self.inputs]
         found = pull_parts(linear, self._along(given, moves), seeds, wrt)
         others = _arrays(found[: len(bars)], self.inputs)
@@ -224,14 +217,14 @@ class JacobianStep(DerivativeStep):
     Args:
         name: The transformation.
         call: The call of the function.
-        fill: Returns the blocks, by output, for the launches and the outputs of the function.
+        fill: Returns the blocks, by output, for the launches of the function.
     """
 
     def __init__(
         self,
         name: str,
         call: NestedCall,
-        fill: Callable[[Pullback, list[Field]], list[list[Array]]],
+        fill: Callable[[Pullback], list[list[Array]]],
     ) -> None:
         self._fill = fill
         outer, inner = (
@@ -247,14 +240,12 @@ class JacobianStep(DerivativeStep):
         width = len(self.inputs)
         return [self.results[k : k + width] for k in range(0, len(self.results), width)]
 
-    def evaluated(
-        self, linear: Pullback, fresh: list[Field], given: Parts, moves: Moves
-    ) -> list[list[Array]]:
+    def evaluated(self, linear: Pullback, given: Parts, moves: Moves) -> list[list[Array]]:
         """Fill the blocks, and push the tangents through the pull of each row's unit vector."""
         if len(moves) == 1:
-            return [[block for row in self._fill(linear, fresh) for block in row]]
+            return [[block for row in self._fill(linear) for block in row]]
         blocks: list[list[Array]] = [[] for _ in moves]
-        for out in fresh:
+        for out in self.call.outputs:
             rows = [
                 _arrays(pull_parts(linear, moves, [{out: unit}], self.inputs), self.inputs)
                 for _, unit in units(out)
@@ -266,11 +257,11 @@ class JacobianStep(DerivativeStep):
         return blocks
 
     def pulled(
-        self, linear: Pullback, fresh: list[Field], given: Parts, moves: Moves, bars: Parts
+        self, linear: Pullback, given: Parts, moves: Moves, bars: Parts
     ) -> list[tuple[dict[Field, Array], list[Array]]]:
         """Push the cotangents of each row through the pull of its unit vector."""
         totals = [{one: np.zeros_like(one.to_numpy()) for one in self.found} for _ in bars]
-        for row, out in enumerate(fresh):
+        for row, out in enumerate(self.call.outputs):
             first = row * len(self.inputs)
             for cell, unit in units(out):
                 along = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -235,3 +236,107 @@ def test_a_value_in_a_field_from_outside() -> None:
         total += value
         total += 10.0 * outside
     np.testing.assert_allclose(x.grad.to_numpy(), 11 * 2 * X, rtol=1e-14)
+
+
+# What Python binds to other values after the call
+
+GLOBAL: dict[str, Any] = {}
+
+
+@dt.kernel
+def cubes(x, k: float, w, y):
+    for i in x:
+        y[i] += k * w[None] * x[i] ** 3
+
+
+class Names:
+    """Names that a function reads in each way that Python has, with values that differ by number.
+
+    Args:
+        how: The way.
+    """
+
+    def __init__(self, how: str) -> None:
+        self.how = how
+        self.held: dict[str, Any] = {}
+
+    def bind(self, number: int) -> None:
+        """Bind all names."""
+        values = {"factor": 1.0 + number, "turns": 1 + number, "offset": 0.3 * number, "w": None}
+        values["w"] = dt.from_numpy(np.array(0.5 + number), grad=True)
+        self.held |= values
+        GLOBAL.update(values)
+
+    def reader(self) -> Callable[[str], Any]:
+        """Return a function that reads a name."""
+        if self.how == "global":
+            return lambda name: GLOBAL[name]
+        if self.how == "attribute":
+            return lambda name: self.held[name]
+        factor, turns, offset, w = (self.held[n] for n in ("factor", "turns", "offset", "w"))
+        found = {"factor": lambda: factor, "turns": lambda: turns, "offset": lambda: offset}
+        found["w"] = lambda: w
+
+        def rebind(number: int) -> None:
+            nonlocal factor, turns, offset, w
+            Names.bind(self, number)
+            factor, turns, offset, w = (self.held[n] for n in ("factor", "turns", "offset", "w"))
+
+        self.bind = rebind
+        return lambda name: found[name]()
+
+
+def by_names(read: Callable[[str], Any], x: Any) -> Any:
+    y = dt.zeros_like(x)
+    y.fill(read("offset"))
+    for _ in range(read("turns")):
+        cubes(x, read("factor"), read("w"), y)
+        y[0] = read("offset")
+        cubes(y, 0.5, read("w"), x)
+    return x
+
+
+def summed(y: Any) -> Any:
+    out = dt.zeros((), ti.f64, grad=True)
+    weigh(y, y, out)
+    return out
+
+
+NESTED: dict[str, Callable[[Callable[..., Any], Any], Any]] = {
+    "grad": lambda f, x: dt.grad(lambda z: summed(f(z)))(x),
+    "jvp": lambda f, x: dt.jvp(f, x, x)[1],
+    "the value of jvp": lambda f, x: dt.jvp(f, x, x)[0],
+    "vjp": lambda f, x: dt.vjp(f, x)[1](x)[0],
+    "hvp": lambda f, x: dt.hvp(lambda z: summed(f(z)), x, x),
+    "linearize": lambda f, x: dt.linearize(f, x)[1](x),
+    "jacrev": lambda f, x: dt.jacrev(f)(x)[1],
+}
+
+
+@pytest.mark.parametrize("how", ["global", "closure", "attribute"])
+@pytest.mark.parametrize("name", NESTED)
+def test_names_that_are_bound_anew_change_no_nested_derivative(name: str, how: str) -> None:
+    def outer(x: Any, *, rebinds: bool) -> Any:
+        names = Names(how)
+        names.bind(1)
+        read = names.reader()
+        found = NESTED[name](lambda z: by_names(read, z), x)
+        if rebinds:
+            names.bind(2)
+        return summed(found)
+
+    def by_tape(limits: dict[str, Any], *, rebinds: bool) -> Any:
+        x = dt.from_numpy(X, grad=True)
+        with dt.Tape(**limits) as tape:
+            loss = outer(x, rebinds=rebinds)
+        tape.backward(loss)
+        return x.grad.to_numpy()
+
+    expected = by_tape({}, rebinds=False)
+    assert np.any(expected != 0)
+    np.testing.assert_array_equal(by_tape({}, rebinds=True), expected)
+    np.testing.assert_allclose(by_tape({"snapshots": 3}, rebinds=True), expected, rtol=1e-13)
+    for rebinds in (False, True):
+        transformed = functools.partial(outer, rebinds=rebinds)
+        np.testing.assert_allclose(dt.grad(transformed)(X), expected, rtol=1e-12)
+        np.testing.assert_allclose(dt.jvp(transformed, X, S)[1], expected @ S, rtol=1e-11)
