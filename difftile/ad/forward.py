@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from difftile.ad.activity import active_values
+from difftile.ad.pushed_rules import push_ruled
 from difftile.ad.pusher import Pusher
-from difftile.ad.ruled import push_ruled
 from difftile.ir.derived import Derived, dots_of
 from difftile.ir.nodes import (
     Accumulate,

@@ -1,8 +1,8 @@
 """Derivatives of bodies that have rules: the rule is put in place of the derivative of the body.
 
 A rule is ordinary code, whose result may be differentiated again. Where only one direction has a
-rule, the other follows from it, component by component: both are the same linear map, or its
-transpose.
+rule, the other follows from it: both are the same linear map, or its transpose. Here is the reverse
+direction; `pushed_rules` has the other one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 
 from difftile.ad.activity import fields_of
 from difftile.ad.late_additions import Late
-from difftile.ad.pusher import Pusher
 from difftile.ad.reverser import Reverser
 from difftile.diagnostics import Label, NotDifferentiable
 from difftile.ir.facts import arrays_written, declared_in, gradients_in
@@ -34,9 +33,8 @@ from difftile.ir.nodes import (
     Value,
     Var,
 )
-from difftile.ir.types import I32, FieldType, Type, is_float, scalar_of, shape_of
+from difftile.ir.types import I32, Type, is_float, scalar_of, shape_of
 from difftile.ir.walk import (
-    Cloner,
     Substitution,
     array_of,
     substitute,
@@ -73,7 +71,7 @@ def reverse_ruled(r: Reverser, stmt: Ruled, bars: dict[Var, Value], loops: objec
     if not r.ruled and wanted and (stored or any(bar is not None for bar in out_bars)):
         floats = [(o, bar) for o, bar in zip(stmt.outs, out_bars, strict=True) if is_float(o.type)]
         seeds = [zero(o.type) if bar is None else bar for o, bar in floats]
-        rule = _the_rule(stmt)
+        rule = the_rule(stmt)
         if rule is stmt.backward:
             found = _run_rule(r, stmt, rule, seeds, later)
         else:
@@ -97,7 +95,12 @@ def reverse_ruled(r: Reverser, stmt: Ruled, bars: dict[Var, Value], loops: objec
     later.add_sums(r.b)
 
 
-def _the_rule(stmt: Ruled) -> Rule:
+def the_rule(stmt: Ruled) -> Rule:
+    """Return the backward rule, or the forward rule.
+
+    Raises:
+        NotDifferentiable: There is neither.
+    """
     rule = stmt.backward or stmt.forward
     if rule is None and not stmt.name:
         raise differentiated_again(stmt)
@@ -138,7 +141,7 @@ def _run_rule(
     copy = cloner.block(rule.block)
     r.note_loads(rule.block, cloner, declared_in(rule.block))
     copies = {cloner.arrays.get(array, array): bar for array, bar in r.bars.items()}
-    return _with_gradients(r.b, copy, {**r.bars, **copies}, r.b.append, r.after, late)
+    return with_gradients(r.b, copy, {**r.bars, **copies}, r.b.append, r.after, late)
 
 
 def _check_left(r: Reverser, stmt: Ruled, load: Load) -> None:
@@ -178,100 +181,29 @@ def _transposed(r: Reverser, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) ->
             "a gradient is wanted through this call",
             hint=f"write '@{stmt.name}.backward' too.",
         )
-    _check_count(stmt, [a.type for a in stmt.args], "backward")
+    check_count(stmt, [a.type for a in stmt.args], "backward")
     found: list[Value] = []
     for k, arg in enumerate(stmt.args):
         parts: list[Value] = []
-        for unit in _units(r.b, arg.type):
+        for unit in units(r.b, arg.type):
             dots = [unit if k == j else zero(a.type) for j, a in enumerate(stmt.args)]
             pushed = _run_rule(r, stmt, rule, dots)
-            parts.append(_total(r.b, list(zip(seeds, pushed, strict=True)), arg.type))
+            parts.append(inner_total(r.b, list(zip(seeds, pushed, strict=True)), arg.type))
         found.append(r.b.assembled(shape_of(arg.type), parts))
     return found
-
-
-# Forward
-
-
-def push_ruled(p: Pusher, stmt: Ruled) -> None:
-    """Append a ruled body and the tangents of its results.
-
-    Raises:
-        NotDifferentiable: There is no rule, or none that serves.
-    """
-    p.b.append(stmt)
-    fields = fields_of(stmt)
-    if all(p.dot(a) is None for a in stmt.args) and p.dots.keys().isdisjoint(fields):
-        return
-    written = arrays_written(stmt.body) - declared_in(stmt.body)
-    if any(a in p.dots and (a.size is None or stmt.forward is None) for a in written):
-        is_field = any(a in p.dots and a.size is None for a in written)
-        raise NotDifferentiable(
-            stmt.span,
-            f"'{stmt.name}' has a rule and writes {'a field' if is_field else 'an array'}: there "
-            "is no tangent for what it writes.",
-            "a tangent is wanted of what this call writes",
-            hint="take a gradient instead, by a tape, dt.grad or dt.vjp; along one direction, "
-            "central differences of two runs stand for dt.jvp and dt.hvp. A func of your own may "
-            "return the values, and the kernel store them."
-            if is_field
-            else f"write '@{stmt.name}.forward', which sets 'x.grad_in[...]' of such an array.",
-        )
-    dots = [p.dot_or_zero(a) for a in stmt.args]
-    outs = [out for out in stmt.outs if is_float(out.type)]
-    if stmt.forward is not None:
-        cloner = Cloner(dict(zip(stmt.forward.params, dots, strict=True)))
-        found = _with_gradients(p.b, cloner.block(stmt.forward.block), p.dots, p.b.append)
-    else:
-        rule = _the_rule(stmt)
-        _check_count(stmt, [out.type for out in outs], "forward")
-        found = [
-            p.b.assembled(
-                shape_of(out.type),
-                [
-                    _pulled(p, stmt, rule, [unit if o is out else zero(o.type) for o in outs], dots)
-                    for unit in _units(p.b, out.type)
-                ],
-            )
-            for out in outs
-        ]
-    p.env |= dict(zip(outs, found, strict=True))
-
-
-def _pulled(
-    p: Pusher, stmt: Ruled, rule: Rule, seeds: Sequence[Value], dots: Sequence[Value]
-) -> Value:
-    """Return one component of the tangent: the backward rule's adjoints times the tangents."""
-    cloner = Cloner(dict(zip(rule.params, seeds, strict=True)))
-    copy = cloner.block(rule.block)
-    scalar = next(scalar_of(out.type) for out in stmt.outs if is_float(out.type))
-    if not gradients_in(copy):
-        bars = _with_gradients(p.b, copy, p.dots, p.b.append)
-        return _total(p.b, list(zip(bars, dots, strict=True)), scalar)
-    cell = Array("along", FieldType(scalar, 1), 1)
-    p.b.append(Alloc(cell, stmt.span))
-    first = (Const(0, I32),)
-
-    def along(add: Accumulate) -> None:
-        dot = p.b.load(add.array, add.index)
-        product = p.b.cast(_inner(p.b, add.value, dot), scalar)
-        p.b.accumulate(cell, first, product, atomic=False)
-
-    bars = _with_gradients(p.b, copy, p.dots, along)
-    total = _total(p.b, list(zip(bars, dots, strict=True)), scalar)
-    return p.b.call("add", total, p.b.load(cell, first))
 
 
 # Both
 
 
-def _with_gradients(
+def with_gradients(
     b: OpBuilder,
     block: Block,
     to: Mapping[Array, Array],
     add: Callable[[Accumulate], None],
     after: Mapping[Array, Array] = MappingProxyType({}),
     late: Late | None = None,
+    missing: Callable[[Type], Value] = zero,
 ) -> list[Value]:
     """Append a rule's block with the gradients of fields bound to memory, and return its results.
 
@@ -282,6 +214,7 @@ def _with_gradients(
         add: Appends an addition to one.
         after: Where the contents from after the call are; the fields themselves by default.
         late: Takes the additions that come after the block.
+        missing: Returns the value of a gradient that is not requested.
     """
     env = Substitution()
 
@@ -302,9 +235,10 @@ def _with_gradients(
         memory = to.get(array.gradient_of)
         b.span = stmt.span
         if isinstance(stmt, Load):
-            missing = memory is None
             env[stmt.out] = (
-                zero(stmt.out.type) if missing else b.load(memory, stmt.index, stmt.out.name)
+                missing(stmt.out.type)
+                if memory is None
+                else b.load(memory, stmt.index, stmt.out.name)
             )
         elif isinstance(stmt, Accumulate) and memory is not None:
             shared = memory.size is None
@@ -333,7 +267,7 @@ def _with_gradients(
     return list(bound.results)
 
 
-def _units(b: OpBuilder, type_: Type) -> list[Value]:
+def units(b: OpBuilder, type_: Type) -> list[Value]:
     """Return the unit vectors or matrices of a type, the last axis fastest."""
     one = Const(1.0, scalar_of(type_))
     shape = shape_of(type_)
@@ -343,21 +277,29 @@ def _units(b: OpBuilder, type_: Type) -> list[Value]:
     return [b.call("insert", zero(type_), *cell, one) for cell in cells]
 
 
-def _inner(b: OpBuilder, x: Value, y: Value) -> Value:
+def inner_product(b: OpBuilder, x: Value, y: Value) -> Value:
+    """Append the inner product of two values."""
     product = b.call("mul", x, y)
     return b.call("sum", product) if shape_of(product.type) else product
 
 
-def _total(b: OpBuilder, pairs: Sequence[tuple[Value, Value]], like: Type) -> Value:
+def inner_total(b: OpBuilder, pairs: Sequence[tuple[Value, Value]], like: Type) -> Value:
     """Return the sum of the inner products of pairs."""
     scalar = scalar_of(like)
     total: Value = zero(scalar)
     for x, y in pairs:
-        total = b.call("add", total, b.cast(_inner(b, x, b.cast(y, scalar_of(x.type))), scalar))
+        total = b.call(
+            "add", total, b.cast(inner_product(b, x, b.cast(y, scalar_of(x.type))), scalar)
+        )
     return total
 
 
-def _check_count(stmt: Ruled, types: Sequence[Type], missing: str) -> None:
+def check_count(stmt: Ruled, types: Sequence[Type], missing: str) -> None:
+    """Check that a rule runs once for each component of some types.
+
+    Raises:
+        NotDifferentiable: There are too many.
+    """
     count = sum(int(np.prod(shape_of(t), dtype=int)) for t in types)
     if count > _MANY:
         raise NotDifferentiable(

@@ -131,12 +131,6 @@ class RuleScope:
                 hint=f"add to a gradient: '{array.name}.grad_out[...] += ...'.",
             )
         name = array.gradient_of.name
-        if self.forward and self.written is not None and array.gradient_of.size is None:
-            raise KernelError(
-                f"The forward rule of '{self.name}' changes a tangent of '{name}'.",
-                span,
-                hint="return the tangent of the result; kernels with rules set those of fields.",
-            )
         if self.forward and not array.incoming:
             raise self._backwards(name, span)
         if self.forward:

@@ -52,6 +52,39 @@ def _(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info):
         )
 
 
+@accelerated.forward
+def _(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info):
+    a, b = dt.local(step.nv), dt.local(step.nv)
+    a_dot, b_dot = dt.local(step.nv), dt.local(step.nv)
+    push, excess = dt.local(step.nv), dt.local(step.nv)
+    com, still = dt.local(step.nbody, vec3), dt.local(step.nbody, vec3)
+    for i in range(step.nv):
+        a[i] = acc.after[i]
+        b[i] = out.after[i]
+    step.centres(m, qpos, com)
+    none = dt.local(step.nv)
+    for k in range(2 * step.nv):  # Phi is linear in lambda and beta: its tangents at unit vectors
+        multiplier, beta = dt.local(step.nv), dt.local(step.nv)
+        if k < step.nv:
+            multiplier[k] = 1.0
+        else:
+            beta[k - step.nv] = 1.0
+        moved = dt.fwd_diff(solution.phi)(
+            *(m, qpos, qvel, ctrl, act, qfrc, xfrc, com, a, b, multiplier, beta),
+            *(still, none, none, none, none),
+        )
+        if k < step.nv:
+            push[k] = moved
+        else:
+            excess[k - step.nv] = moved
+    step.tangents(m, qpos, qvel, ctrl, act, a, push, excess, a_dot, b_dot)
+    for i in range(step.nv):
+        acc.grad_in[i] = a_dot[i]
+        out.grad_in[i] = b_dot[i]
+    info.grad_in[0] = 0.0
+    info.grad_in[1] = 0.0
+
+
 @dt.kernel
 def accelerate(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info):
     """Compute the accelerations of a world.

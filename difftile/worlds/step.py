@@ -223,6 +223,37 @@ class WorldStep:
             self.solver.adjoint(m, tree, laws, mass, a, a_bar)
 
     @dt.func
+    def centres(self, m, qpos, com):
+        """Set com to the centres of trees."""
+        tree = self.frames(m, qpos)[1]
+        for n in range(self.nbody):
+            com[n] = tree[0][n]
+
+    @dt.func
+    def linearised(self, m, qpos, qvel, ctrl, act):
+        """Return what the linear problems of derivatives consist of.
+
+        Args:
+            m: The parameters of the model.
+            qpos, qvel, ctrl, act: The state, and controls.
+
+        Returns:
+            The time step; frames of bodies; c and the motion axes; rotational inertias of subtrees;
+            slopes of actuator forces; the laws of rows; the inertia matrix and a copy.
+        """
+        h = self.exactly(m.timestep[None])
+        bodies, tree, geoms, inertias = self.frames(m, qpos)
+        mass, copy = self.mass(m, tree, inertias), dt.local(self.npacked)
+        force, drive = dt.local(self.nu), dt.local(self.nv)
+        slope, act_next = dt.local(self.nu), dt.local(self.na)
+        self.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
+        laws = self.laws()
+        self.set_laws(m, h, qpos, qvel, geoms, tree, laws)
+        for e in range(self.npacked):
+            copy[e] = mass[e]
+        return h, bodies, tree, inertias[1], slope, laws, mass, copy
+
+    @dt.func
     def multipliers(self, m, qpos, qvel, ctrl, act, a, b_bar, com, multiplier, beta):
         """Compute lambda and beta of a gradient by b; see `solution`.
 
@@ -234,24 +265,42 @@ class WorldStep:
             com: Result: the centres of trees.
             multiplier, beta: Result, (nv,).
         """
-        h = self.exactly(m.timestep[None])
-        bodies, tree, geoms, inertias = self.frames(m, qpos)
-        mass = self.mass(m, tree, inertias)
-        force, drive = dt.local(self.nu), dt.local(self.nv)
-        slope, act_next = dt.local(self.nu), dt.local(self.na)
-        self.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
-        laws = self.laws()
-        self.set_laws(m, h, qpos, qvel, geoms, tree, laws)
-        implicit = dt.local(self.npacked)
-        for e in range(self.npacked):
-            implicit[e] = mass[e]
-        self.integrated(
-            m, h, qvel, slope, bodies, tree[0], inertias[1], implicit, b_bar, beta, True
+        h, bodies, tree, rotational, slope, laws, mass, implicit = self.linearised(
+            m, qpos, qvel, ctrl, act
         )
+        self.integrated(m, h, qvel, slope, bodies, tree[0], rotational, implicit, b_bar, beta, True)
         multiply(mass, beta, multiplier, self.nv)
         self.adjoint(m, h, qpos, qvel, bodies, tree, laws, mass, a, multiplier)
         for n in range(self.nbody):
             com[n] = tree[0][n]
+
+    @dt.func
+    def tangents(self, m, qpos, qvel, ctrl, act, a, push, excess, a_dot, b_dot):
+        """Compute the tangents of both accelerations; see `solution`.
+
+        Args:
+            m: The parameters of the model.
+            qpos, qvel, ctrl, act: The state, and controls.
+            a: The acceleration that `accelerate` found.
+            push, excess: The tangents of the derivatives of Phi by lambda and beta, (nv,).
+            a_dot, b_dot: Result, (nv,).
+        """
+        h, bodies, tree, rotational, slope, laws, mass, implicit = self.linearised(
+            m, qpos, qvel, ctrl, act
+        )
+        whole = dt.local(self.npacked)
+        for e in range(self.npacked):
+            whole[e] = mass[e]
+        for i in range(self.nv):
+            a_dot[i] = push[i]
+        self.adjoint(m, h, qpos, qvel, bodies, tree, laws, whole, a, a_dot)
+        moved = dt.local(self.nv)
+        multiply(mass, a_dot, moved, self.nv)
+        for i in range(self.nv):
+            moved[i] += excess[i]
+        self.integrated(
+            m, h, qvel, slope, bodies, tree[0], rotational, implicit, moved, b_dot, False
+        )
 
     @dt.func
     def step(self, m, qpos, qvel, ctrl, act, qfrc, xfrc, a, qpos_next, qvel_next, act_next):

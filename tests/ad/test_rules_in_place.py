@@ -272,15 +272,42 @@ def test_vectors() -> None:
     assert dt.check_rule(scale, v, 1)
 
 
-def test_there_are_no_tangents() -> None:
-    def f(x: dt.Field) -> dt.Field:
-        y = x.copy()
-        run_square(y, y)
-        return y
+@pytest.mark.parametrize("run", RUNS)
+def test_tangents_and_second_derivatives(run: Launch) -> None:
+    weights = dt.from_numpy(W)
+    args, dots = (X, S), (W[::-1].copy(), np.array([0.3, -0.8, 0.5, 1.0]))
 
-    x = dt.from_numpy(X)
-    with pytest.raises(dt.KernelError, match="there is no tangent for what it writes"):
-        dt.jvp(f, (x,), (x,))
+    def ends(x: Any, s: Any) -> tuple[Any, Any]:
+        a, b = x.copy(), s.copy()
+        run(a, b)
+        return a, b
+
+    def loss(x: Any, s: Any) -> Any:
+        found = dt.zeros((), ti.f64, grad=True)
+        for one in ends(x, s):
+            weigh(one, weights, found)
+        return found
+
+    def along(f: Callable[..., Any]) -> list[Any]:
+        """Return central differences of fourth order along the direction."""
+        total = [0.0, 0.0]
+        for step, weight in ((1e-3, 8.0), (-1e-3, -8.0), (2e-3, -1.0), (-2e-3, 1.0)):
+            moved = (one + step * dot for one, dot in zip(args, dots, strict=True))
+            total = [a + weight * b / 12e-3 for a, b in zip(total, f(*moved), strict=True)]
+        return total
+
+    given = tuple(map(dt.from_numpy, args)), tuple(map(dt.from_numpy, dots))
+    found = [one.to_numpy() for one in dt.jvp(ends, *given)[1]]
+    gradient = dt.grad(loss, argnums=(0, 1))
+    plain = along(lambda *moved: [one.to_numpy() for one in ends(*map(dt.from_numpy, moved))])
+    for one, other in zip(found, plain, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-10)
+    # The dot-product test
+    bars = dt.vjp(ends, *args)[1]((W, S))
+    product = sum(np.dot(*pair) for pair in zip(bars, dots, strict=True))
+    np.testing.assert_allclose(product, np.dot(found[0], W) + np.dot(found[1], S), rtol=1e-13)
+    for one, other in zip(dt.hvp(loss, args, dots), along(gradient), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
 
 
 def test_a_rule_that_calls_a_func_with_a_rule() -> None:
