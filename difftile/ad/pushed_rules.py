@@ -46,7 +46,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import I32, FieldType, Type, is_float, scalar_of, shape_of
-from difftile.ir.walk import WRITES, Cloner, walk, with_blocks
+from difftile.ir.walk import WRITES, Cloner, rules, walk, with_blocks
 from difftile.ops.build import OpBuilder, zero
 from difftile.passes.dce import slim_block
 from difftile.passes.precedence import StaleLocals
@@ -61,7 +61,7 @@ def push_ruled(p: Pusher, stmt: Ruled) -> None:
     if all(p.dot(a) is None for a in stmt.args) and p.dots.keys().isdisjoint(fields_of(stmt)):
         p.b.append(stmt)
         return
-    if stmt.forward is None and stmt.backward is None and not stmt.name:
+    if not stmt.name and not rules(stmt):
         # An adjoint within a rule: code like any other, whose arrays of the thread have tangents.
         body = p.nested(stmt.body, stmt.outs)
         p.b.append(replace(stmt, outs=(*stmt.outs, *p.bind(stmt.outs)), body=body))
@@ -175,6 +175,7 @@ def _transposed(
     Raises:
         NotDifferentiable: The rule has no transpose that can be written down.
     """
+    _check_transposes(stmt, rule)
     gradients = gradients_in(rule.block)
     taken = {a: replace(a, gradient_of=replace(a)) for a in gradients if a.incoming}
     to = {new.gradient_of: p.dots[old.gradient_of] for old, new in taken.items()}
@@ -199,6 +200,29 @@ def _transposed(
             stmt, f"the rule of '{stmt.name}' overwrites '{load.array.name}', which it has read"
         )
     return with_gradients(p.b, block, to, p.b.append, late=late, missing=ones), late
+
+
+def _check_transposes(stmt: Ruled, rule: Rule) -> None:
+    """Check that a backward rule says all about the tangents of what a call writes.
+
+    Raises:
+        NotDifferentiable: It reads what the call leaves where it takes no gradient of that, so that
+            a second derivative would take this for constant; or it keeps values of a loop.
+    """
+    written = arrays_written(stmt.body)
+    taken = {a.gradient_of for a in gradients_in(rule.block) if a.incoming}
+    for one in walk(rule.block):
+        if isinstance(one, Ruled) and not one.name and not rules(one):
+            raise _without_transpose(stmt, f"the rule of '{stmt.name}' keeps values of a loop")
+        if not isinstance(one, Load) or not is_float(one.out.type):
+            continue
+        array = one.array.contents_of if one.array.late else one.array
+        if array in written and (one.array.late or array.size is not None) and array not in taken:
+            raise _without_transpose(
+                stmt,
+                f"the rule of '{stmt.name}' reads what the call leaves in '{array.name}', takes no "
+                "gradient of it",
+            )
 
 
 def _one(b: OpBuilder, type_: Type) -> Value:

@@ -194,25 +194,3 @@ def test_one_step_passes_the_check_of_gradients(rollout: Rollout) -> None:
 
     first, mass = rollout.first, rollout.sim.m.body_mass
     assert dt.gradcheck(step, [first.qpos, first.qvel, rollout.controls, mass], atol=1e-9)
-
-
-@pytest.mark.slow  # tests/worlds/test_single.py has forward mode
-def test_forward_mode_and_second_derivatives_are_refused(rollout: Rollout) -> None:
-    sim, first = rollout.sim, rollout.first
-
-    def after(qvel: Any) -> Any:
-        sim.reset(start=worlds.Start(first.qpos, qvel, first.act))
-        sim.step()
-        return sim.qvel
-
-    def loss(qvel: Any) -> Any:
-        after(qvel)
-        found = dt.zeros((), ti.f64, grad=True)
-        judge(sim.qpos, sim.qvel, *rollout.weights, found)
-        return found
-
-    ones = (np.ones((WORLDS, 2)),)
-    with pytest.raises(dt.KernelError, match="there is no tangent"):
-        dt.jvp(after, (first.qvel,), ones)
-    with pytest.raises(dt.KernelError, match="there is no tangent"):
-        dt.hvp(loss, (first.qvel,), ones)

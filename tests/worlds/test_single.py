@@ -67,15 +67,15 @@ def test_worlds_do_not_depend_on_those_beside_them(rollouts: Any) -> None:
         assert (one[0] != another[0]).any()
 
 
-def test_tangents_through_steps_are_refused() -> None:
-    """The rule of the solver is one for adjoints, so forward mode says so at its line."""
-    sim = worlds.Worlds(model("cartpole"), 2, dtype=ti.f32)
+def test_tangents_through_gradients_from_a_distance_are_refused() -> None:
+    """Their rule is one for adjoints, of another model, so forward mode says so at its line."""
+    sim = worlds.Worlds(model("cartpole"), 2, dtype=ti.f32, contact_gradient="distance")
 
     def after(qvel: Any) -> Any:
         sim.qvel.copy_from(qvel)
         sim.step()
         return sim.qpos
 
-    with pytest.raises(NotDifferentiable, match="'accelerated' has a rule") as caught:
+    with pytest.raises(NotDifferentiable, match="has only a backward rule") as caught:
         dt.jvp(after, dt.zeros((2, 2), grad=True), np.ones((2, 2), np.float32))
-    assert "Hint: take a gradient instead, by a tape, dt.grad or dt.vjp" in str(caught.value)
+    assert "Hint: write '@accelerated_afar.forward'" in str(caught.value)
