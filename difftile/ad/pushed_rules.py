@@ -176,16 +176,24 @@ def _transposed(
         NotDifferentiable: The rule has no transpose that can be written down.
     """
     _check_transposes(stmt, rule)
-    gradients = gradients_in(rule.block)
-    taken = {a: replace(a, gradient_of=replace(a)) for a in gradients if a.incoming}
-    to = {new.gradient_of: p.dots[old.gradient_of] for old, new in taken.items()}
-    given = [a for a in gradients if not a.incoming and a.gradient_of in p.dots]
+    taken: dict[Array, Array] = {}
+    given: dict[Array, Array] = {}
+    to: dict[Array, Array] = {}
+    for one in gradients_in(rule.block):
+        dot = None if one.gradient_of is None else p.dots.get(one.gradient_of)
+        if dot is None:
+            continue
+        if one.incoming:
+            place = replace(one)  # to which the transpose adds; loads of `one` itself are ones
+            taken[one], to[place] = replace(one, gradient_of=place), dot
+        else:
+            given[one] = dot
     in_place = {a.gradient_of for a in taken} & {a.gradient_of for a in given}
     late = Late(stmt.name, set(to.values()), []) if in_place else None
     reverser = Reverser(
         reverse.RULES,
         active_in(rule.block, rule.params, taken),
-        {**{a: p.dots[a.gradient_of] for a in given}, **taken},
+        {**given, **taken},
         possibly_nonfinite_in(rule.block),
         locals=StaleLocals(rule.block),
     )

@@ -152,7 +152,8 @@ class HostAccess(AsNumbers, FieldArithmetic):
 
     def _holds(self, other: FieldElements) -> bool:
         """Tell whether another part has the same elements, and the same gradient."""
-        return other.base.origin is self.base.origin and other.window == self.window
+        same = other.base.storage is self.base.storage and other.window == self.window
+        return same and other.has_grads == self.has_grads
 
     def _constants(self, values: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
         if isinstance(values, FieldElements):
