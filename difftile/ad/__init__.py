@@ -23,6 +23,7 @@ because a value was not selected (`masks`), formulas that can be infinite are gu
 
 `derive` expands the derivatives that a program requests, directly after the frontend. `ruled` puts
 rules in place of derivatives of bodies, `pushed_rules` in forward mode, where a backward rule is
-transposed; emitted programs contain only the bodies (`passes.inline_primals`). `local_terms`, `internal_variables` and `local_hessian` compute
-Hessians of sums of local terms, one small dense block an iteration (decision 30).
+transposed; emitted programs contain only the bodies (`passes.inline_primals`). `local_terms`,
+`internal_variables` and `local_hessian` compute Hessians of sums of local terms, one small dense
+block an iteration (decision 30).
 """
