@@ -12,7 +12,8 @@ from difftile.compile.definition import Definition
 from difftile.compile.meanings import meaning_of
 from difftile.diagnostics import KernelError, LaunchError, counted, did_you_mean
 from difftile.fields.array_like import ArrayLike
-from difftile.frontend.lower import Lowered, Signature, as_written, lower
+from difftile.frontend.lower import Lowered, lower
+from difftile.frontend.parameters import Signature, as_written
 from difftile.frontend.worlds import WorldFields
 from difftile.ir.nodes import Block, Const, Program
 from difftile.ir.types import I32, Scalar

@@ -12,7 +12,8 @@ from difftile.compile.definition import Body, lowered_for
 from difftile.compile.meanings import meaning_of
 from difftile.compile.specialisation import Specialisation
 from difftile.diagnostics import KernelError, Label, LaunchError, render
-from difftile.frontend.lower import Lowered, Signature, lower, parameters_of
+from difftile.frontend.lower import Lowered, lower, parameters_of
+from difftile.frontend.parameters import Signature
 from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import source_of
 from difftile.ir.derived import Derived, primal

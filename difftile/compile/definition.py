@@ -14,13 +14,8 @@ from difftile.diagnostics import TypeMismatch
 from difftile.fields.array_like import ArrayLike
 from difftile.frontend.annotations import annotated, annotation_span
 from difftile.frontend.captures import WiderField
-from difftile.frontend.lower import (
-    Lowered,
-    Signature,
-    lower,
-    numbers_in_fields,
-    parameters_of,
-)
+from difftile.frontend.lower import Lowered, lower, parameters_of
+from difftile.frontend.parameters import Signature, numbers_in_fields
 from difftile.frontend.source import Source, source_of
 from difftile.ir.nodes import Array
 from difftile.ir.types import F16, F32, FLOATS, I32, Matrix, Scalar, Vector, scalar_of

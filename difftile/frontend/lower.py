@@ -3,131 +3,33 @@
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import field, replace
-from typing import Any, TypeAlias
-
-import numpy as np
+from dataclasses import replace
 
 from difftile.diagnostics import CallMismatch, KernelError, RoleMismatch
-from difftile.frontend.captures import Capture, Path
+from difftile.frontend.captures import Capture
 from difftile.frontend.context import Context, FunctionScope, Result
 from difftile.frontend.convert import vector_of
 from difftile.frontend.expressions import EXPRESSIONS
-from difftile.frontend.field_views import element_of, hidden, view_of
-from difftile.frontend.items import FieldRef, Item, Record, Static, Tuple
+from difftile.frontend.items import FieldRef, Tuple
 from difftile.frontend.jumps import RETURNED, returns, run_body
 from difftile.frontend.mapping import Form, Mapped, called_from_python, form_of, run_mapping
+from difftile.frontend.parameters import Parameters, Signature, ThreadIndex
 from difftile.frontend.results import finished
 from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import Source, source_of
 from difftile.frontend.statements import STATEMENTS
 from difftile.frontend.threads import OneThread, alone, run_threads
 from difftile.frontend.worlds import WorldFields, no_results, open_worlds, run_worlds
-from difftile.ir.nodes import Array, Const, Load, Program, Value, Var
-from difftile.ir.types import BOOL, I32, FieldType, Scalar, Type
-from difftile.ir.views import ViewKind
+from difftile.ir.nodes import Const, Load, Program, Value, Var
+from difftile.ir.types import BOOL, Scalar
 from difftile.ir.walk import WRITES, regions, walk
 from difftile.ops.vocabulary import FieldMeaning, Meanings, PythonFunction
 from difftile.records import dataclass
 
 # Python takes 100 levels of indentation, and kernels have some around the user's.
 _DEEPEST = 90
-
-
-@dataclass(frozen=True, slots=True)
-class SameAs:
-    """A parameter that is given the same field as an earlier one, or the same part."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class ViewOf:
-    """A parameter that is given a part of a field.
-
-    Args:
-        field: The whole field, or the name of the earlier parameter that is given it or a part.
-        kind: Which part; None for all of it.
-    """
-
-    field: FieldType | str
-    kind: ViewKind | None
-
-
-@dataclass(frozen=True, slots=True)
-class StaticArgument:
-    """A parameter whose Python value is known while compiling: a function, a template, `self`.
-
-    Args:
-        value: The value.
-        followed: Its contents are looked up at each launch, like captured objects; otherwise the
-            value is part of the specialisation.
-    """
-
-    value: object
-    followed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class NumberIn:
-    """A parameter that expects a number and is given a field of shape () that holds it.
-
-    Args:
-        field: The field.
-        integer: The type of a parameter that is an integer; None for one that takes the float type
-            of the kernel.
-    """
-
-    field: FieldType | SameAs | ViewOf
-    integer: Scalar | None = None
-
-
-class PythonFloat:
-    """A parameter that is given a Python float: it takes the float type of the kernel."""
-
-
-FLOAT = PythonFloat()
-
-
-@dataclass(frozen=True, slots=True)
-class VectorOf:
-    """A parameter that is given the components of a vector or matrix, row after row."""
-
-    shape: tuple[int, ...]
-    numbers: tuple[Given, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StructOf:
-    """A parameter that is given a struct, or a field of structs: its members by name."""
-
-    members: tuple[tuple[str, Given], ...]
-    methods: tuple[tuple[str, Any], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadIndex:
-    """A parameter that is the index of each thread: the body runs for all indices of a box."""
-
-    ndim: int
-
-
-Given: TypeAlias = (
-    FieldType
-    | ViewOf
-    | Type
-    | SameAs
-    | NumberIn
-    | StaticArgument
-    | VectorOf
-    | StructOf
-    | PythonFloat
-    | ThreadIndex
-)
-Signature: TypeAlias = Mapping[str, Given]
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +178,7 @@ def _lowered(
     fields: Mapping[str, FieldMeaning],
     run: Callable[[Context], None],
 ) -> Lowered:
-    made = _Parameters(cx)
+    made = Parameters(cx)
     for name, given in signature.items():
         cx.env[name] = made.item(name, given)
     params = made.params
@@ -323,92 +225,6 @@ def _check_depth(program: Program) -> None:
                     "by an index, or call funcs in several 'if' statements.",
                 )
             due += [(region, depth + 1) for region in inner]
-
-
-def component_names(name: str, shape: tuple[int, ...]) -> list[str]:
-    """Return the names of the components of an argument, row after row: 'v.0', 'm.1.2'."""
-    return [".".join((name, *map(str, cell))) for cell in np.ndindex(*shape)]
-
-
-def as_written(name: str) -> str:
-    """Return a parameter, or a part of one, as it is written in Python: 'p.pos', 'm[1, 2]'."""
-    return re.sub(r"(\.\d+)+", lambda cell: f"[{cell[0][1:].replace('.', ', ')}]", name)
-
-
-def numbers_in_fields(name: str, given: Given) -> Iterator[str]:
-    """Yield the names of the fields from which a kernel reads numbers of a parameter."""
-    match given:
-        case NumberIn():
-            yield name
-        case VectorOf(shape, numbers):
-            for key, one in zip(component_names(name, shape), numbers, strict=True):
-                yield from numbers_in_fields(key, one)
-        case StructOf(members):
-            for key, one in members:
-                yield from numbers_in_fields(f"{name}.{key}", one)
-        case _:
-            pass
-
-
-@dataclass
-class _Parameters:
-    """The parameters of a kernel while they are made.
-
-    Args:
-        cx: The context.
-        params: The values that a launch passes.
-        items: The item of each parameter; members of structs as 'p.pos'.
-    """
-
-    cx: Context
-    params: list[Array | Var] = field(default_factory=list[Any])
-    items: dict[str, Item] = field(default_factory=dict[str, Item])
-
-    def field(self, name: str) -> FieldRef:
-        """Return the field that is given for a parameter."""
-        item = self.items[name]
-        assert isinstance(item, FieldRef)
-        return item
-
-    def item(self, name: str, given: Given) -> Item:
-        """Return the item of a parameter."""
-        match given:
-            case FieldType():
-                self.params.append(array := Array(name, given))
-                made = FieldRef(array)
-            case SameAs(other):
-                made = self.items[other]
-            case ViewOf(whole, kind):
-                if isinstance(whole, str):
-                    array = self.field(whole).array
-                else:
-                    self.params.append(array := Array(name, whole))
-                numbers = () if kind is None else hidden(name, kind)
-                self.params += numbers
-                made = FieldRef(array, None if kind is None else view_of(kind, numbers))
-            case NumberIn(whole, integer):
-                _ = self.item(name, whole)
-                cx = self.cx
-                found = cx.value(cx.loaded(element_of(cx, self.field(name), ()), name))
-                return cx.b.cast(found, integer or cx.float_type)
-            case ThreadIndex(ndim):
-                made = Tuple(tuple(Var(f"{name}_size{axis}", I32) for axis in range(ndim)))
-                self.params += [size for size in made.items if isinstance(size, Var)]
-            case StaticArgument(value, followed):
-                path = Path(self.cx.source.function, (("argument", name),))
-                made = Static(value, path if followed else None)
-            case VectorOf(shape, numbers):
-                named = zip(component_names(name, shape), numbers, strict=True)
-                parts = [self.item(key, one) for key, one in named]
-                made = self.cx.b.assembled(shape, [self.cx.value(part) for part in parts], name)
-            case StructOf(members, methods):
-                items = [self.item(f"{name}.{key}", one) for key, one in members]
-                made = Record(tuple(key for key, _ in members), tuple(items), methods)
-            case _:
-                made = Var(name, self.cx.float_type if isinstance(given, PythonFloat) else given)
-                self.params.append(made)
-        self.items[name] = made
-        return made
 
 
 def parameters_of(function: PythonFunction) -> list[inspect.Parameter]:

@@ -18,7 +18,7 @@ from difftile.fields.field import Field
 from difftile.fields.storage import Storage
 from difftile.fields.view import View
 from difftile.fields.window import whole
-from difftile.frontend.lower import SameAs, ViewOf
+from difftile.frontend.parameters import SameAs, ViewOf
 from difftile.ir.types import FieldType
 from difftile.ir.views import ViewKind
 from difftile.ops.vocabulary import FieldMeaning

@@ -24,7 +24,7 @@ from difftile.fields.number_field import NumberField
 from difftile.fields.step_number import StepNumber
 from difftile.fields.structs import StructField
 from difftile.frontend.captures import key_of, plain
-from difftile.frontend.lower import (
+from difftile.frontend.parameters import (
     FLOAT,
     Given,
     NumberIn,

@@ -8,12 +8,7 @@ from math import prod
 from difftile.compile.definition import Body
 from difftile.diagnostics import LaunchError
 from difftile.fields.structs import StructField
-from difftile.frontend.lower import (
-    Given,
-    StructOf,
-    VectorOf,
-    component_names,
-)
+from difftile.frontend.parameters import Given, StructOf, VectorOf, component_names
 from difftile.launch.array_arguments import (
     array_arguments,
     first_given,

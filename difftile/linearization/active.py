@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from difftile.compile.arguments import field_at
 from difftile.fields.field import Field
 from difftile.fields.storage import Storage
-from difftile.frontend.lower import as_written
+from difftile.frontend.parameters import as_written
 from difftile.ir.types import is_float
 from difftile.recording.gradient_cuts import warn_of_array
 from difftile.recording.opaque import Opaque, Use

@@ -13,7 +13,7 @@ from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Stage
 from difftile.diagnostics import NotDifferentiable, Span, counted, located
 from difftile.fields.field import Field
-from difftile.frontend.lower import as_written
+from difftile.frontend.parameters import as_written
 from difftile.ir.derived import After, Bar, Before
 from difftile.ir.nodes import (
     Accumulate,

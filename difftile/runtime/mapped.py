@@ -14,8 +14,9 @@ from difftile.compile.func import Func
 from difftile.compile.meanings import meaning_of
 from difftile.fields.array_like import ArrayLike
 from difftile.frontend.captures import Capture
-from difftile.frontend.lower import Lowered, Signature, lower_mapping
+from difftile.frontend.lower import Lowered, lower_mapping
 from difftile.frontend.mapping import Form, Mapped
+from difftile.frontend.parameters import Signature
 from difftile.frontend.source import Source, source_of
 from difftile.ir.types import Scalar
 from difftile.launch.captured import current_captures

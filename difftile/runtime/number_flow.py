@@ -20,7 +20,7 @@ from difftile.fields.field import Field
 from difftile.fields.number_field import NumberField, number_field
 from difftile.fields.numbers import HostRead, Number, Origin, TakenConstant, carrying
 from difftile.fields.recording import RECORDING, Recorder
-from difftile.frontend.lower import as_written
+from difftile.frontend.parameters import as_written
 from difftile.ir.types import I32, Type
 from difftile.launch.open_arguments import Misfit, Opened, Single, opened
 from difftile.launch.prepared_launch import PreparedLaunch
