@@ -6,7 +6,7 @@ gradients see it. Parts of one field that have no element in common are arrays o
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -14,15 +14,17 @@ from difftile.compile.arguments import Arguments
 from difftile.compile.meanings import field_meaning
 from difftile.diagnostics import LaunchError
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field
 from difftile.fields.storage import Storage
 from difftile.fields.view import View
 from difftile.fields.window import whole
 from difftile.frontend.parameters import SameAs, ViewOf
 from difftile.ir.types import FieldType
-from difftile.ir.views import ViewKind
+from difftile.launch.overlaps import together
 from difftile.ops.vocabulary import FieldMeaning
 from difftile.records import dataclass
+from difftile.substrate import Session
+
+ArrayGiven: TypeAlias = FieldType | SameAs | ViewOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,69 +33,58 @@ class ArrayArgument:
 
     Args:
         value: The field or the part.
-        same: Position of an earlier argument that is the same.
-        shares: Position of the first argument that it may have elements in common with.
+        key: The key by which a kernel is specialised on the argument.
+        given: The argument in the words of the frontend.
+        run_time: The run-time values: the field if it is met first, and the numbers of a part.
+        meaning: The meaning of an array of its own.
     """
 
     value: ArrayLike
-    same: int | None = None
-    shares: int | None = None
-
-    @property
-    def kind(self) -> ViewKind | None:
-        """The kind of a part; None for a whole field."""
-        return self.value.kind if isinstance(self.value, View) else None
-
-    @property
-    def key(self) -> Hashable:
-        """The key by which a kernel is specialised on the argument."""
-        if self.same is not None:
-            return ("same", self.same)
-        if self.shares is not None:
-            return ("shares", self.shares, self.kind)
-        own = id(self.value.base.type)
-        return own if self.kind is None else (own, self.kind)
-
-    @property
-    def run_time(self) -> Arguments:
-        """The run-time values: the field if it is met first, and the numbers of a part."""
-        if self.same is not None:
-            return []
-        own: Arguments = [] if self.shares is not None else [self.value.base]
-        return [*own, *self.value.numbers] if isinstance(self.value, View) else own
-
-    def given(self, names: Sequence[str]) -> FieldType | SameAs | ViewOf:
-        """Return the argument in the words of the frontend."""
-        if self.same is not None:
-            return SameAs(names[self.same])
-        if self.shares is not None:
-            return ViewOf(names[self.shares], self.kind)
-        own = self.value.base.type
-        return own if self.kind is None else ViewOf(own, self.kind)
+    key: Hashable
+    given: ArrayGiven
+    run_time: Arguments
+    meaning: FieldMeaning | None = None
 
 
-ArrayArguments: TypeAlias = dict[int, ArrayArgument]
-
-
-def array_arguments(args: Sequence[object]) -> ArrayArguments:
-    """Return the fields and parts of fields among some arguments, by position.
+def array_arguments(named: Mapping[str, ArrayLike], session: Session) -> dict[str, ArrayArgument]:
+    """Return the fields and parts of fields among the arguments of a launch, by name.
 
     Raises:
         LaunchError: Two share memory under different shapes.
+        FieldError: One belongs to another session.
     """
-    found: ArrayArguments = {}
-    by_storage: dict[Storage, dict[int, ArrayLike]] = {}
-    for position, arg in enumerate(args):
-        if isinstance(arg, ArrayLike):
-            found[position] = ArrayArgument(arg)
-            by_storage.setdefault(arg.base.storage, {})[position] = arg
-    for together in by_storage.values():
-        if len(together) > 1:
-            found |= _related(together)
-    return found
+    by_storage: dict[Storage, dict[str, ArrayLike]] = {}
+    for name, value in zip(named, together([*named.values()]), strict=True):
+        base = value.base
+        if base.storage.memory.pool is not session.pool:
+            _ = base.buffer  # raises an error that tells why
+        by_storage.setdefault(base.storage, {})[name] = value
+    found: dict[str, ArrayArgument] = {}
+    for sharing in by_storage.values():
+        if len(sharing) > 1:
+            found |= _related(sharing)
+        else:
+            ((name, value),) = sharing.items()
+            found[name] = _of_its_own(value, field_meaning(value.base))
+    return {name: found[name] for name in named}
 
 
-def _related(values: dict[int, ArrayLike]) -> ArrayArguments:
+def _of_its_own(value: ArrayLike, meaning: FieldMeaning) -> ArrayArgument:
+    """Return an argument that is an array of its own."""
+    base = value.base
+    if not isinstance(value, View):
+        return ArrayArgument(value, id(base.type), base.type, [base], meaning)
+    key, given = (id(base.type), value.kind), ViewOf(base.type, value.kind)
+    return ArrayArgument(value, key, given, [base, *value.numbers], meaning)
+
+
+def _sharing(value: ArrayLike, leader: str) -> ArrayArgument:
+    """Return an argument that may have elements in common with an earlier one."""
+    kind, numbers = (value.kind, value.numbers) if isinstance(value, View) else (None, ())
+    return ArrayArgument(value, ("shares", leader, kind), ViewOf(leader, kind), [*numbers])
+
+
+def _related(values: Mapping[str, ArrayLike]) -> dict[str, ArrayArgument]:
     """Return the arguments that share one memory."""
     shapes = {value.base.shape for value in values.values()}
     if len(shapes) > 1:
@@ -106,34 +97,22 @@ def _related(values: dict[int, ArrayLike]) -> ArrayArguments:
         k: whole(value.base.shape) if value.window is None else value.window
         for k, value in values.items()
     }
-    leaders: dict[int, int] = {}
+    leaders: dict[str, str] = {}
     for k, window in windows.items():
         met = {leaders[j] for j in leaders if window.shares(windows[j])}
-        leader = min(met, default=k)
+        leader = next((j for j in leaders if j in met), k)
         leaders[k] = leader
         leaders |= {j: leader for j, of in leaders.items() if of in met}
-    found: ArrayArguments = {}
+    in_parts = len(set(leaders.values())) > 1
+    found: dict[str, ArrayArgument] = {}
     for k, value in values.items():
         same = next((j for j in found if windows[j] == windows[k]), None)
-        shares = leaders[k] if leaders[k] != k else None
-        found[k] = ArrayArgument(value, same, shares)
-    return found
-
-
-def first_given(fields: ArrayArguments) -> dict[int, Field]:
-    """Return the field of each argument that is an array of its own, by position."""
-    return {
-        k: one.value.base for k, one in fields.items() if one.same is None and one.shares is None
-    }
-
-
-def meanings_of(fields: ArrayArguments) -> dict[int, FieldMeaning]:
-    """Return the meanings of those fields; a field that is passed in parts is not one of them."""
-    first = first_given(fields)
-    storages = [field.storage for field in first.values()]
-    found: dict[int, FieldMeaning] = {}
-    for k, field in first.items():
-        meaning = field_meaning(field)
-        in_parts = storages.count(field.storage) > 1
-        found[k] = replace(meaning, identity=("part", k)) if in_parts else meaning
+        if same is not None:
+            found[k] = ArrayArgument(value, ("same", same), SameAs(same), [])
+        elif leaders[k] != k:
+            found[k] = _sharing(value, leaders[k])
+        else:
+            meaning = field_meaning(value.base)
+            meaning = replace(meaning, identity=("part", k)) if in_parts else meaning
+            found[k] = _of_its_own(value, meaning)
     return found

@@ -1,166 +1,60 @@
-"""What a single value among the arguments of a launch is: a table, one row a kind.
+"""What an argument of a launch is: a table, one row a kind.
 
-A row says which values are of the kind, and what they add to the key by which a kernel is
-specialised, to the values of a launch, and to what later launches compare or fill in again.
+A row says which values are of the kind. A single value adds to the key by which a kernel is
+specialised, to the values of a launch, and to what later launches compare or fill in again; in the
+place of others, such as vectors and structs, their parts are passed (`forms`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import field
+from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
-from difftile.compile.annotations import FieldOf, Kind, check_element
-from difftile.compile.arguments import Arguments
+import numpy as np
+
+from difftile.compile.annotations import FieldOf, Kind, check_element, kind_of_number
 from difftile.compile.generated import CallId, Drawn, Grid
 from difftile.compile.meanings import meaning_of
 from difftile.compile.methods import is_data_oriented
-from difftile.diagnostics import LaunchError, abbreviated, brief, with_article
+from difftile.diagnostics import LaunchError, abbreviated, brief, did_you_mean, with_article
 from difftile.fields.array_like import ArrayLike
+from difftile.fields.arrays import is_array
 from difftile.fields.exchange import TOO_LARGE
-from difftile.fields.field import Field
 from difftile.fields.number_field import NumberField
+from difftile.fields.numbers import Number
 from difftile.fields.step_number import StepNumber
-from difftile.fields.structs import StructField
-from difftile.frontend.captures import key_of, plain
+from difftile.fields.structs import Member, StructField
+from difftile.frontend.captures import key_of
 from difftile.frontend.parameters import (
     FLOAT,
     Given,
     NumberIn,
-    SameAs,
     StaticArgument,
     StructOf,
     ThreadIndex,
-    ViewOf,
-    as_written,
 )
 from difftile.ir.types import (
     I32,
     I64,
     U64,
-    FieldType,
+    Matrix,
     Scalar,
+    Struct,
+    Type,
+    Vector,
     integer_limits,
     is_float,
     shape_of,
 )
-from difftile.launch.array_arguments import ArrayArgument
-from difftile.launch.open_arguments import OpenedArgument
+from difftile.launch.array_arguments import ArrayGiven
+from difftile.launch.forms import Form, Members, Misfit, Opened, Parts, Single, shared
+from difftile.launch.parsed_arguments import ArgumentPart, ParsedArguments, Taking
 from difftile.launch.prepared_launch import NumberSlot
-from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, OpName, Refused, StructName, TypeName
+from difftile.launch.structs import members_of
+from difftile.launch.vectors import is_vector, named, open_vector
+from difftile.ops.vocabulary import FuncMeaning, OpName, Refused, StructName, TypeName
 from difftile.records import dataclass
-
-ArrayArguments: TypeAlias = Mapping[str, tuple[ArrayArgument, Given]]
-"""The fields among the arguments by name, as arrays and in the words of the frontend."""
-
-
-@dataclass
-class ParsedArguments:
-    """The arguments of a launch, parsed.
-
-    Args:
-        args: The arguments, followed by the parts of arguments of several values.
-        several: The arguments of several values.
-        key: The key by which the kernel is specialised.
-        signature: The argument of each parameter in the words of the frontend, by name.
-        values: Fields and numbers in the order of the parameters; structs member by member.
-        numbers: The slots of the numbers among the values.
-        objects: The arguments in which a launch looks names up: parameter, position, type.
-        known: Those arguments, by parameter.
-        statics: The arguments that are compiled in, by position.
-        others: The positions of all other arguments, which are fields.
-        arrays: The field passed for each array of the program, by parameter; members of structs
-            as 'p.pos'.
-        meanings: The meanings of those fields.
-    """
-
-    args: list[object] = field(default_factory=list[object])
-    several: list[OpenedArgument] = field(default_factory=list[OpenedArgument])
-    key: list[Hashable] = field(default_factory=list[Hashable])
-    signature: dict[str, Given] = field(default_factory=dict[str, Given])
-    values: Arguments = field(default_factory=list[Field | float])
-    numbers: list[NumberSlot] = field(default_factory=list[NumberSlot])
-    objects: list[tuple[str, int, type]] = field(default_factory=list[tuple[str, int, type]])
-    known: dict[str, object] = field(default_factory=dict[str, object])
-    statics: list[tuple[int, object]] = field(default_factory=list[tuple[int, object]])
-    others: list[int] = field(default_factory=list[int])
-    arrays: dict[str, Field] = field(default_factory=dict[str, Field])
-    meanings: dict[str, FieldMeaning] = field(default_factory=dict[str, FieldMeaning])
-
-    @property
-    def positions(self) -> dict[str, int]:
-        """The positions of the arguments in which names are looked up, by parameter."""
-        return {name: position for name, position, _ in self.objects}
-
-
-@dataclass(frozen=True, slots=True)
-class ArgumentPart:
-    """A single value among the arguments, by its position.
-
-    Args:
-        name: The parameter, and the way to the part: 'x', 'p.pos', 'v.1'.
-        kind: The kind of value that the parameter takes.
-        position: The position among the arguments and their parts.
-        nested: Whether this is a part of an argument.
-    """
-
-    name: str
-    kind: Kind
-    position: int
-    nested: bool = True
-
-    @property
-    def is_number(self) -> bool:
-        """Whether the parameter takes a number of a type."""
-        return self.kind == "float" or isinstance(self.kind, Scalar)
-
-    @property
-    def is_field(self) -> bool:
-        """Whether the parameter takes fields only."""
-        return self.kind == "field" or isinstance(self.kind, FieldOf)
-
-    @property
-    def integer(self) -> Scalar:
-        """The type of an integer: without annotation ti.i32."""
-        return self.kind if isinstance(self.kind, Scalar) else I32
-
-    @property
-    def shown(self) -> str:
-        """The part as it is written in Python."""
-        return as_written(self.name)
-
-
-@dataclass(frozen=True, slots=True)
-class Taking:
-    """The arguments of a launch while they are taken one by one.
-
-    Args:
-        kernel: The kernel, for errors.
-        takes_elements: The kernel is one over the elements of fields, which takes no numbers in
-            fields.
-        parsed: The arguments, to which each value adds its own.
-        fields: The fields among them, by name.
-    """
-
-    kernel: object
-    takes_elements: bool
-    parsed: ParsedArguments
-    fields: ArrayArguments
-
-    def take(self, part: ArgumentPart) -> Given:
-        """Add a value; return it in the words of the frontend.
-
-        Raises:
-            LaunchError: It is of no kind that a kernel takes, or does not fit its parameter.
-        """
-        arg = self.parsed.args[part.position]
-        value = arg if isinstance(arg, (ArrayLike, StructField)) else plain(arg)
-        return next(row for row in KINDS if row.accepts(value, part)).take(self, part, value)
-
-    def refusal(self, part: ArgumentPart, what: str) -> LaunchError:
-        """Return the error for a value that does not fit."""
-        return LaunchError(f"{self.kernel!r}: '{part.shown}' {what}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +62,100 @@ class Row:
     """A kind of value.
 
     Args:
-        accepts: Tells whether a value that a parameter is given is of the kind.
-        take: Adds the value to the arguments.
+        accepts: Tells whether a value that a parameter of a kind is given is one.
+        take: Adds a single value to the arguments, and returns it in the words of the frontend.
+        open: Returns the form of a value in whose place others are passed, and these.
+        fields: Returns the fields in a single value by name, which are looked at together.
+
+    Raises:
+        LaunchError: By `take`: the value does not fit its parameter.
+        Misfit: By `open`: the same.
     """
 
-    accepts: Callable[[Any, ArgumentPart], bool]
-    take: Callable[[Taking, ArgumentPart, Any], Given]
+    accepts: Callable[[Any, Kind], bool]
+    take: Callable[[Taking, ArgumentPart, Any], Given] | None = None
+    open: Callable[[Any, Kind], tuple[Form, Parts]] | None = None
+    fields: Callable[[str, Any], Iterable[tuple[str, ArrayLike]]] | None = None
+
+
+def row_of(value: object, kind: Kind) -> Row:
+    """Return the kind of a value that a parameter of a kind is given."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return next(row for row in KINDS if row.accepts(value, kind))
+
+
+def opened(value: object, kind: Kind) -> tuple[Form, Parts]:
+    """Return the form of an argument, and its parts.
+
+    Args:
+        value: The argument.
+        kind: The kind of the parameter, or the type that it is annotated with. Without one, a list
+            of numbers is a vector, and an array is a field.
+
+    Raises:
+        Misfit: The value does not fit the kind.
+    """
+    row = row_of(value, kind)
+    return (Single(kind), [value]) if row.open is None else row.open(value, kind)
+
+
+def fields_in(value: object, kind: Kind) -> list[ArrayLike | StructField]:
+    """Return the fields in an argument, or the argument itself if it is one."""
+    return [p for p in parts_of(value, kind) if isinstance(p, (ArrayLike, StructField))]
+
+
+def parts_of(value: object, kind: Kind) -> Parts:
+    """Return the parts of an argument; none if it does not fit, which the launch will report."""
+    try:
+        return opened(value, kind)[1]
+    except Misfit:
+        return []
+
+
+# Values in whose place others are passed
+
+
+def _open_array(array: object, kind: Kind) -> tuple[Form, Parts]:
+    return Single(kind), [shared(array, kind)]
+
+
+def _open_struct(struct: object, kind: Kind) -> tuple[Form, Parts]:
+    """Return a struct of some members, checked against its type if that is known."""
+    found = members_of(struct, kind)
+    assert found is not None
+    given, methods, type_ = found
+    declared: Mapping[str, Kind] = dict.fromkeys(given, "")
+    if type_ is not None:
+        declared = {name: _member_kind(one) for name, one in type_.members}
+        for name in given:
+            if name not in declared:
+                guess = did_you_mean(name, declared) or f"it has {', '.join(declared)}."
+                raise Misfit(f"has no member '{name}'; {guess}")
+    forms: list[tuple[str, Form]] = []
+    parts: Parts = []
+    for name, one in declared.items():
+        if name not in given:
+            raise Misfit(f"is given no '{name}'; each member takes a value.")
+        try:
+            form, own = opened(given[name], one)
+        except Misfit as misfit:
+            raise Misfit(misfit.reason, f".{name}{misfit.path}") from None
+        forms.append((name, form))
+        parts += own
+    if not forms:
+        raise Misfit("is a struct without members.")
+    return Members(kind, tuple(forms), methods), parts
+
+
+def _member_kind(type_: Type | Struct) -> Kind:
+    """Return the kind of a member of a declared struct."""
+    return kind_of_number(type_) if isinstance(type_, Scalar) else type_
+
+
+def _refuse_for_type(value: object, kind: Kind) -> NoReturn:
+    assert isinstance(kind, (Vector, Matrix, Struct))
+    raise Misfit(f"takes {named(kind)}, not {brief(value)}.")
 
 
 # Fields
@@ -183,10 +165,9 @@ def _take_field(taking: Taking, part: ArgumentPart, arg: ArrayLike) -> Given:
     """Add a field, or the number that it holds where the parameter is a number."""
     parsed = taking.parsed
     parsed.others.append(part.position)
-    given = _given_field(taking, part.name, arg)
+    given = _given_field(taking, part.name)
     if not _is_number(taking, part, arg):
         return given
-    assert isinstance(given, (FieldType, SameAs, ViewOf))
     parsed.key.append("number")
     return NumberIn(given, part.kind if isinstance(part.kind, Scalar) else None)
 
@@ -199,7 +180,7 @@ def _is_number(taking: Taking, part: ArgumentPart, arg: ArrayLike) -> bool:
     """
     if isinstance(arg, NumberField):
         return True
-    if not part.is_number or (taking.takes_elements and not part.nested):
+    if not _is_of_numbers(part.kind) or (taking.takes_elements and not part.nested):
         return False
     if arg.shape or shape_of(arg.element):
         raise taking.refusal(part, f"is one number, not {brief(arg)}.")
@@ -209,24 +190,27 @@ def _is_number(taking: Taking, part: ArgumentPart, arg: ArrayLike) -> bool:
     return True
 
 
-def _given_field(taking: Taking, name: str, arg: ArrayLike | StructField) -> Given:
-    """Add a field, or the fields of a struct field."""
-    parsed = taking.parsed
-    if isinstance(arg, StructField):
-        parsed.key.append((tuple(arg.members), arg.methods))
-        members = [
-            (key, _given_field(taking, f"{name}.{key}", one)) for key, one in arg.members.items()
-        ]
-        return StructOf(tuple(members), arg.methods)
-    one, given = taking.fields[name]
-    parsed.key.append(one.key)
-    parsed.values += one.run_time
-    return given
+def _given_field(taking: Taking, name: str) -> ArrayGiven:
+    array = taking.fields[name]
+    taking.parsed.key.append(array.key)
+    taking.parsed.values += array.run_time
+    return array.given
 
 
 def _take_struct(taking: Taking, part: ArgumentPart, arg: StructField) -> Given:
     taking.parsed.others.append(part.position)
-    return _given_field(taking, part.name, arg)
+    return _given_struct(taking, part.name, arg)
+
+
+def _given_struct(taking: Taking, name: str, arg: Member) -> Given:
+    """Add the fields of a struct field, or a field."""
+    if not isinstance(arg, StructField):
+        return _given_field(taking, name)
+    taking.parsed.key.append((tuple(arg.members), arg.methods))
+    members = [
+        (key, _given_struct(taking, f"{name}.{key}", one)) for key, one in arg.members.items()
+    ]
+    return StructOf(tuple(members), arg.methods)
 
 
 def _refuse_for_field(taking: Taking, part: ArgumentPart, arg: object) -> NoReturn:
@@ -237,6 +221,8 @@ def _refuse_for_field(taking: Taking, part: ArgumentPart, arg: object) -> NoRetu
 
 
 def _take_grid(taking: Taking, part: ArgumentPart, grid: Grid) -> Given:
+    if part.nested:
+        return _refuse(taking, part, grid)
     parsed = taking.parsed
     parsed.statics.append((part.position, grid))
     for other, given in parsed.signature.items():
@@ -342,33 +328,83 @@ def _refuse(taking: Taking, part: ArgumentPart, arg: object) -> NoReturn:
     raise taking.refusal(part, f"is {with_article(type(arg).__name__)}; {hint}.")
 
 
-def _is_static(arg: object) -> bool:
-    simple = isinstance(arg, (FunctionType, str, int, float, type(None)))
-    return simple or isinstance(meaning_of(arg), (OpName, FuncMeaning, TypeName, StructName))
+# The table
+
+_TYPED = (Vector, Matrix, Struct)
+
+
+def _is_simple(value: object) -> bool:
+    return isinstance(value, (float, int, str, Number))
+
+
+def _is_of_numbers(kind: Kind) -> bool:
+    """Tell whether a parameter takes a number of a type."""
+    return kind == "float" or isinstance(kind, Scalar)
+
+
+def _is_of_fields(kind: Kind) -> bool:
+    """Tell whether a parameter takes fields only."""
+    return kind == "field" or isinstance(kind, FieldOf)
+
+
+def _is_static(value: object) -> bool:
+    known = isinstance(value, (FunctionType, type(None)))
+    return known or isinstance(meaning_of(value), (OpName, FuncMeaning, TypeName, StructName))
+
+
+def _is_struct(value: object, kind: Kind) -> bool:
+    takes = kind in ("", "field") or isinstance(kind, Struct)
+    return takes and members_of(value, kind) is not None
 
 
 KINDS = (
-    Row(lambda arg, part: isinstance(arg, StructField), _take_struct),
-    Row(lambda arg, part: isinstance(arg, ArrayLike), _take_field),
-    Row(lambda arg, part: isinstance(arg, Grid) and not part.nested, _take_grid),
-    Row(lambda arg, part: part.is_field, _refuse_for_field),
-    Row(lambda arg, part: isinstance(arg, bool), _take_static),
     Row(
-        lambda arg, part: (
-            part.kind != "template"
-            and isinstance(arg, (float, int) if part.kind == "float" else float)
+        lambda value, kind: isinstance(value, Opened), open=lambda one, _: (one.form, [*one.parts])
+    ),
+    Row(
+        lambda value, kind: isinstance(value, ArrayLike),
+        _take_field,
+        fields=lambda name, field: ((name, field),),
+    ),
+    Row(
+        lambda value, kind: isinstance(value, StructField),
+        _take_struct,
+        fields=lambda name, struct: struct.fields(name),
+    ),
+    # Numbers and texts
+    Row(
+        lambda value, kind: _is_simple(value) and isinstance(kind, _TYPED),
+        open=_refuse_for_type,
+    ),
+    Row(lambda value, kind: _is_simple(value) and _is_of_fields(kind), _refuse_for_field),
+    Row(lambda value, kind: isinstance(value, bool), _take_static),
+    Row(
+        lambda value, kind: (
+            kind != "template"
+            and isinstance(value, (float, Number) if kind != "float" else (float, int, Number))
         ),
         _take_float,
     ),
-    Row(lambda arg, part: part.kind != "template" and isinstance(arg, int), _take_integer),
-    Row(lambda arg, part: part.is_number and isinstance(arg, str), _refuse_text),
-    Row(lambda arg, part: _is_static(arg), _take_static),
+    Row(lambda value, kind: kind != "template" and isinstance(value, int), _take_integer),
+    Row(lambda value, kind: _is_of_numbers(kind) and isinstance(value, str), _refuse_text),
+    Row(lambda value, kind: _is_simple(value), _take_static),
+    # Values of several numbers or fields
+    Row(is_vector, open=open_vector),
     Row(
-        lambda arg, part: (
-            isinstance(arg, tuple) or part.kind == "template" or is_data_oriented(arg)
+        lambda value, kind: is_array(value) and not isinstance(kind, _TYPED),
+        open=_open_array,
+    ),
+    Row(lambda value, kind: isinstance(value, Grid), _take_grid),
+    Row(_is_struct, open=_open_struct),
+    # Objects
+    Row(lambda value, kind: _is_of_fields(kind), _refuse_for_field),
+    Row(lambda value, kind: _is_static(value), _take_static),
+    Row(
+        lambda value, kind: (
+            isinstance(value, tuple) or kind == "template" or is_data_oriented(value)
         ),
         _take_followed,
     ),
-    Row(lambda arg, part: True, _refuse),
+    Row(lambda value, kind: True, _refuse),
 )
-"""The kinds of values: the first row that accepts a value takes it."""
+"""The kinds of values: the first row that accepts a value is its kind."""

@@ -19,26 +19,19 @@ from difftile.fields.view import View
 from difftile.fields.window import Window, whole
 
 
-def together(values: Sequence[object]) -> list[object]:
-    """Return the arguments, with parts of one field in place of fields over overlapping memory.
+def together(values: Sequence[ArrayLike]) -> Sequence[ArrayLike]:
+    """Return the fields of a launch, with parts of one in place of fields over overlapping memory.
 
     Raises:
         LaunchError: No field has all of these as parts.
     """
-    found = list(values)
-    storages = {
-        value.base.storage: None
-        for value in values
-        if isinstance(value, ArrayLike) and value.base.storage.memory.is_shared
-    }
-    for group in _groups(list(storages)):
-        places = [
-            k for k, v in enumerate(values) if isinstance(v, ArrayLike) and v.base.storage in group
-        ]
-        parts = [found[k] for k in places]
-        for k, part in zip(
-            places, _as_parts([p for p in parts if isinstance(p, ArrayLike)]), strict=True
-        ):
+    shared = {one.base.storage: None for one in values if one.base.storage.memory.is_shared}
+    if len(shared) < 2:
+        return values
+    found = [*values]
+    for group in _groups([*shared]):
+        places = [k for k, one in enumerate(values) if one.base.storage in group]
+        for k, part in zip(places, _as_parts([found[k] for k in places]), strict=True):
             found[k] = part
     return found
 

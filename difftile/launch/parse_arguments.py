@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from math import prod
+from collections.abc import Sequence
 
 from difftile.compile.definition import Body
 from difftile.diagnostics import LaunchError
-from difftile.fields.structs import StructField
-from difftile.frontend.parameters import Given, StructOf, VectorOf, component_names
-from difftile.launch.array_arguments import (
-    array_arguments,
-    first_given,
-    meanings_of,
-)
-from difftile.launch.kinds import ArgumentPart, ArrayArguments, ParsedArguments, Taking
-from difftile.launch.open_arguments import (
-    Form,
-    Members,
-    Misfit,
-    Numbers,
-    Single,
-    kept_parts,
-    opened,
-)
-from difftile.launch.overlaps import together
+from difftile.fields.array_like import ArrayLike
+from difftile.frontend.captures import plain
+from difftile.frontend.parameters import Given
+from difftile.launch.array_arguments import array_arguments
+from difftile.launch.forms import Form, Misfit, NotShared, OpenedArgument, Single
+from difftile.launch.kinds import Row, row_of
+from difftile.launch.parsed_arguments import ArgumentPart, ParsedArguments, Taking
 from difftile.substrate import Session
+
+
+class HostArrays(LaunchError):
+    """Arrays are on the host, and fields on a device, which shares no memory with it."""
 
 
 def parse_arguments(
@@ -40,76 +32,45 @@ def parse_arguments(
         session: The session, to which the fields must belong.
 
     Raises:
+        HostArrays: An array is on the host, and fields are on a device.
         LaunchError: An argument is not one that a kernel takes, or does not fit its parameter.
     """
     parsed = ParsedArguments([*args])
     forms: dict[str, Form] = {}
-    parts: list[ArgumentPart] = []
+    parts: list[tuple[ArgumentPart, Row]] = []
     for position, ((name, kind), arg) in enumerate(zip(body.kinds.items(), args, strict=True)):
+        row = row_of(arg, kind)
+        if row.open is None:
+            forms[name] = Single(kind)
+            parts.append((ArgumentPart(name, kind, position, nested=False), row))
+            continue
         try:
-            forms[name], values = opened(arg, kind)
+            form, values = row.open(arg, kind)
         except Misfit as misfit:
-            raise LaunchError(f"{kernel!r}: '{name}{misfit.path}' {misfit.reason}") from None
-        if isinstance(forms[name], Single):
-            parts.append(ArgumentPart(name, kind, position, nested=False))
-        else:
-            first = len(parsed.args)
-            parsed.args += values
-            parsed.several.append(kept_parts(position, forms[name], arg, values))
-            parts += _parts(name, forms[name], iter(range(first, len(parsed.args))))
-    fields = _array_arguments(parsed, parts, session)
-    named = dict.fromkeys(part.name for part in parts)
-    body.check(kernel, named | {name: one.value for name, (one, _) in fields.items()})
-    taking, left = Taking(kernel, body.takes_elements, parsed, fields), iter(parts)
+            lacks = isinstance(misfit, NotShared) and not (misfit.path or session.on_host)
+            error = HostArrays if lacks else LaunchError
+            raise error(f"{kernel!r}: '{name}{misfit.path}' {misfit.reason}") from None
+        forms[name], nested = form, not isinstance(form, Single)
+        parsed.several.append(OpenedArgument.of(position, form, arg, values))
+        if nested:
+            parsed.key.append((position, form))
+        for (path, own), value in zip(form.parts(name), values, strict=True):
+            parts.append((ArgumentPart(path, own, len(parsed.args), nested), row_of(value, own)))
+            parsed.args.append(value)
+    named: dict[str, ArrayLike] = {}
+    for part, row in parts:
+        if row.fields is not None:
+            named.update(row.fields(part.name, parsed.args[part.position]))
+    arrays = array_arguments(named, session)
+    body.check(kernel, dict.fromkeys(part.name for part, _ in parts) | named)
+    parsed.note(arrays)
+    taking, left = Taking(kernel, body.takes_elements, parsed, arrays), iter(parts)
+
+    def take() -> Given:
+        part, row = next(left)
+        assert row.take is not None
+        return row.take(taking, part, plain(parsed.args[part.position]))
+
     for name, form in forms.items():
-        parsed.signature[name] = _given(taking, form, left)
+        parsed.signature[name] = form.given(take)
     return parsed
-
-
-def _given(taking: Taking, form: Form, parts: Iterator[ArgumentPart]) -> Given:
-    """Add the next argument, given the parts that are left; return it as the frontend sees it."""
-    if isinstance(form, Single):
-        return taking.take(next(parts))
-    taking.parsed.key.append(form)
-    match form:
-        case Numbers(_, shape):
-            return VectorOf(shape, tuple([taking.take(next(parts)) for _ in range(prod(shape))]))
-        case Members(_, members, methods):
-            given = [(key, _given(taking, one, parts)) for key, one in members]
-            return StructOf(tuple(given), methods)
-
-
-def _parts(name: str, form: Form, positions: Iterator[int]) -> Iterator[ArgumentPart]:
-    """Yield the parts of an argument."""
-    match form:
-        case Single(kind):
-            yield ArgumentPart(name, kind, next(positions))
-        case Numbers(_, shape, component):
-            for key in component_names(name, shape):
-                yield ArgumentPart(key, component, next(positions))
-        case Members(_, members):
-            for key, member in members:
-                yield from _parts(f"{name}.{key}", member, positions)
-
-
-def _array_arguments(
-    parsed: ParsedArguments, parts: Sequence[ArgumentPart], session: Session
-) -> ArrayArguments:
-    """Return the fields among the arguments by name, and note which are separate arrays.
-
-    Raises:
-        LaunchError: Two fields share memory under different shapes.
-    """
-    leaves: list[tuple[str, object]] = []
-    for part in parts:
-        value = parsed.args[part.position]
-        is_struct = isinstance(value, StructField)
-        leaves += value.fields(part.name) if is_struct else [(part.name, value)]
-    names = [name for name, _ in leaves]
-    fields = array_arguments(together([value for _, value in leaves]))
-    for one in fields.values():
-        if one.value.base.storage.memory.pool is not session.pool:
-            _ = one.value.base.buffer  # raises an error that tells why
-    parsed.arrays = {names[k]: one for k, one in first_given(fields).items()}
-    parsed.meanings = {names[k]: one for k, one in meanings_of(fields).items()}
-    return {names[k]: (one, one.given(names)) for k, one in fields.items()}

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from functools import lru_cache, partial
-from operator import itemgetter
-from typing import Any, ClassVar, TypeAlias, cast
+from operator import is_, itemgetter
+from typing import Any, ClassVar, TypeAlias
 
 from difftile.compile.adjoint_plan import AdjointPlan, make_plans
 from difftile.compile.arguments import Argument, Arguments, CallArgs, field_at
 from difftile.compile.ownership import Ownership
 from difftile.compile.specialisation import Specialisation
-from difftile.diagnostics import FieldError, NotDifferentiable, ReadOnlyMemory
+from difftile.diagnostics import NotDifferentiable, ReadOnlyMemory
 from difftile.fields.derived import DerivedField
 from difftile.fields.field import Field
 from difftile.fields.gradient_changes import GRADIENTS
 from difftile.fields.storage import Storage
+from difftile.fields.view import View
 from difftile.ir.nodes import Accumulate, Combine, Store
 from difftile.ir.walk import walk
 from difftile.launch.binding import Binding
 from difftile.launch.captured import Captured
-from difftile.launch.open_arguments import OpenedArgument, opened_again
+from difftile.launch.forms import OpenedArgument, opened_again
 from difftile.launch.prepared_stage import PreparedStage
 from difftile.launch.streams import STREAMS
 from difftile.records import dataclass
@@ -126,8 +127,8 @@ class PreparedLaunch:
     values: Arguments
     numbers: tuple[NumberSlot, ...]
     objects: tuple[tuple[str, int, type], ...]
-    invariant: Callable[[CallArgs], object]
-    key: object
+    invariant: Callable[[CallArgs], Sequence[object]]
+    key: Sequence[object]
     captured: Captured | None
     arrays: dict[str, Field]
     captured_at: int
@@ -190,7 +191,7 @@ class PreparedLaunch:
     @staticmethod
     def bare(code: Specialisation, values: Arguments) -> PreparedLaunch:
         """Return a launch that no call repeats."""
-        return PreparedLaunch(code, values, (), (), invariant_key([]), None, None, {}, len(values))
+        return PreparedLaunch(code, values, (), (), invariant_key([]), (), None, {}, len(values))
 
     def check_if_suspect(self, values: Arguments) -> None:
         """Check the accesses of a launch if its arguments are suspect, as `check` does."""
@@ -231,7 +232,7 @@ class PreparedLaunch:
     def shortcut(self) -> Repeated | None:
         """Return a quick `repeated` for calls in the session; None for other arguments."""
         captured = self.captured
-        if self.several or (captured is not None and captured.single):
+        if captured is not None and captured.single:
             return None
         if any(n.given is not n.wanted for n in self.numbers):
             return None
@@ -243,14 +244,15 @@ class PreparedLaunch:
         tests |= {k: ("type", (type_,)) for _, k, type_ in self.objects}
         if captured is not None:
             tests |= {k: ("is", (frozen,)) for k, frozen in captured.frozen}
-        key = cast("tuple[object, ...]", self.key or ())
-        others = (k for k in range(len(tests) + len(key)) if k not in tests)
-        tests |= {k: ("is", (field,)) for k, field in zip(others, key, strict=False)}
+        tests |= {one.position: ("any", ()) for one in self.several}
+        others = (k for k in range(len(tests) + len(self.key)) if k not in tests)
+        tests |= {k: ("is", (field,)) for k, field in zip(others, self.key, strict=False)}
         forms = tuple(tests[k][0] for k in range(len(tests)))
         given = [one for k in range(len(tests)) for one in tests[k][1]]
         groups = [] if captured is None else [group.is_same for group in captured.groups]
         places = tuple([(number.argument, number.value) for number in self.numbers])
-        return _shortcut(forms, places, len(groups))(self.values.copy, *given, *groups)
+        quick = _shortcut(forms, places, len(groups))(self.values.copy, *given, *groups)
+        return partial(_opened_quickly, quick, self.several) if self.several else quick
 
     def repeated(self, args: CallArgs, session: Session) -> Arguments | None:
         """Return the arguments of a launch that differs in numbers only, or None."""
@@ -258,15 +260,12 @@ class PreparedLaunch:
             values = self.quick(args)
             if values is not None:
                 return values
-        if self.several:
-            opened = opened_again(self.several, args)
-            if opened is None:
-                return None
-            args = opened
-        try:
-            if session is not self.session or self.key != self.invariant(args):
-                return None
-        except FieldError:  # a number or an array in the place of a field
+        opened = opened_again(self.several, args) if self.several else args
+        return None if opened is None else self.repeated_by(opened, session)
+
+    def repeated_by(self, args: CallArgs, session: Session) -> Arguments | None:
+        """Return the arguments of a launch as `repeated` does, given their parts as well."""
+        if session is not self.session or not _same_fields(self.key, self.invariant(args)):
             return None
         for position, static in self.statics:
             arg = args[position]
@@ -352,6 +351,7 @@ _TESTS = {  # of an argument, by its kind
     "type": "type(a{0}) is x{0}",
     "float": "type(a{0}) is float",
     "int": "type(a{0}) is int and x{0} <= a{0} < y{0}",
+    "any": "",
 }
 
 
@@ -368,7 +368,7 @@ def _shortcut(
         places: The positions of numbers, among the arguments and among the values.
         groups: The number of groups of names from outside, which are compared by functions.
     """
-    tests = [_TESTS[form].format(k) for k, form in enumerate(forms)]
+    tests = [_TESTS[form].format(k) for k, form in enumerate(forms) if form != "any"]
     compare = [f"same{k}" for k in range(groups)]
     tests += [f"{one}(args)" for one in compare]
     given = [f"{x}{k}" for k, form in enumerate(forms) for x in "xy" if f"{x}{{0}}" in _TESTS[form]]
@@ -389,6 +389,21 @@ def _shortcut(
     scope: dict[str, Any] = {}
     exec(text, scope)
     return scope["make"]
+
+
+def _opened_quickly(
+    quick: Repeated, several: Sequence[OpenedArgument], args: CallArgs
+) -> Arguments | None:
+    opened = opened_again(several, args)
+    return None if opened is None else quick(opened)
+
+
+def _same_fields(fields: Sequence[object], others: Sequence[object]) -> bool:
+    """Tell whether fields are the same ones; views are made anew at each use."""
+    return all(map(is_, fields, others)) or all(
+        one is other or (isinstance(one, View) and one.equals(other))
+        for one, other in zip(fields, others, strict=True)
+    )
 
 
 def _run_in_turn(stages: Sequence[PreparedStage], values: Arguments) -> None:
@@ -438,8 +453,13 @@ class RecentLaunches:
     def find(self, args: CallArgs, session: Session) -> tuple[PreparedLaunch, Arguments] | None:
         """Return the launch that some arguments repeat, and the values of its parameters now."""
         launches = self._launches
+        several: Sequence[OpenedArgument] = ()
+        given: CallArgs | None = args
         for k, launch in enumerate(launches):
-            values = launch.repeated(args, session)
+            if launch.several != several:
+                several = launch.several
+                given = opened_again(several, args) if several else args
+            values = None if given is None else launch.repeated_by(given, session)
             if values is not None:
                 if k:  # another list, since other threads may go through this one
                     self._launches = [launch, *launches[:k], *launches[k + 1 :]]
@@ -469,8 +489,8 @@ class RecentLaunches:
         self._launches = []
 
 
-def invariant_key(positions: list[int]) -> Callable[[CallArgs], object]:
+def invariant_key(positions: list[int]) -> Callable[[CallArgs], Sequence[object]]:
     """Return a function that returns the arguments at some positions, as a tuple."""
     if len(positions) == 1:
         return itemgetter(slice(positions[0], positions[0] + 1))
-    return itemgetter(*positions) if positions else lambda args: None
+    return itemgetter(*positions) if positions else lambda args: ()

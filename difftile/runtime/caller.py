@@ -25,7 +25,7 @@ from difftile.fields.step_number import StepNumber, plain_number
 from difftile.fields.structs import Member, StructField
 from difftile.frontend.mapping import Draw, Each, Form, How, IndexOf, Mapped, Whole
 from difftile.ir.types import I32
-from difftile.launch.open_arguments import fields_in, parts_of
+from difftile.launch.kinds import fields_in, parts_of
 from difftile.records import dataclass
 from difftile.runtime.inputs import as_input
 from difftile.runtime.kernel import Kernel

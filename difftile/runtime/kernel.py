@@ -35,11 +35,11 @@ from difftile.habits import taught
 from difftile.ir.nodes import Array
 from difftile.ir.types import Type, is_float
 from difftile.launch.captured import captured, current_captures
-from difftile.launch.foreign_arguments import CopiedArguments, HostArrays, with_fields
-from difftile.launch.kinds import ParsedArguments
-from difftile.launch.open_arguments import opened_again
+from difftile.launch.copied_arguments import CopiedArguments
+from difftile.launch.forms import opened_again
 from difftile.launch.overlaps import check_apart
-from difftile.launch.parse_arguments import parse_arguments
+from difftile.launch.parse_arguments import HostArrays, parse_arguments
+from difftile.launch.parsed_arguments import ParsedArguments
 from difftile.launch.prepared_launch import PreparedLaunch, RecentLaunches, invariant_key
 from difftile.linearization.sweep import forward_of
 from difftile.markup import html_block, html_lines, html_table, prompt_text
@@ -105,7 +105,6 @@ class Kernel(ByName):
         self._rules: dict[str, RuleMeaning] = {}
         self.natives: dict[str, Native] = {}
         self._places: Places = {}
-        self._takes_arrays = False
         watch(self)
 
     @functools.cached_property
@@ -176,8 +175,7 @@ class Kernel(ByName):
             try:
                 if recording.recorder is not None and not recording.constant:
                     args, kwargs = numbers_in_fields(self, args, kwargs, self._places)
-                slow = kwargs or self._takes_arrays
-                found = None if slow else self._launches.repeated(args)
+                found = None if kwargs else self._launches.repeated(args)
                 launch, values = found or self._ready(args, kwargs)
             except HostArrays:
                 return self._call_with_copies(args, kwargs)
@@ -317,7 +315,6 @@ class Kernel(ByName):
         """Return a launch whose derivative is computed by a rule."""
         if kwargs or len(args) != len(self._names):
             args = self._bind(args, kwargs)
-        args = with_fields(self, args, self._names, self._kinds)
         opened = opened_again(launch.several, args) if launch.several else args
         if opened is None:
             raise LaunchError(f"{self!r}: an argument changed while the kernel was launched.")
@@ -358,15 +355,7 @@ class Kernel(ByName):
         if kwargs or len(args) != len(self._names):
             args = self._bind(args, kwargs)
         session = current_session()
-        if self._takes_arrays:
-            args = with_fields(self, args, self._names, self._kinds)
         found = self._launches.find(args, session)
-        if found is None and not self._takes_arrays:
-            fields = with_fields(self, args, self._names, self._kinds)
-            self._takes_arrays = fields is not args
-            if self._takes_arrays:
-                args = fields
-                found = self._launches.find(args, session)
         if found is None:
             with LOCK:
                 launch = self._prepare(args, session)
@@ -390,7 +379,7 @@ class Kernel(ByName):
         """Find or compile the specialisation for some arguments, and bind it to their fields."""
         parsed = parse_arguments(self, self._body, args, session)
         code, outside = self._specialise(parsed, session)
-        check_apart(one for one in (*parsed.values, *outside) if isinstance(one, Field))
+        check_apart([one for one in (*parsed.values, *outside) if isinstance(one, Field)])
         drawn = (0, 0) if code.streams else ()
         values: Arguments = [*parsed.values, *outside, *drawn, *code.temps]
         opened = tuple(parsed.args)

@@ -22,7 +22,8 @@ from difftile.fields.numbers import HostRead, Number, Origin, TakenConstant, car
 from difftile.fields.recording import RECORDING, Recorder
 from difftile.frontend.parameters import as_written
 from difftile.ir.types import I32, Type
-from difftile.launch.open_arguments import Misfit, Opened, Single, opened
+from difftile.launch.forms import Misfit, Opened, Single
+from difftile.launch.kinds import opened
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.substrate import current_session
 

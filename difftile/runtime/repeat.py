@@ -32,9 +32,9 @@ from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording
 from difftile.fields.step_expression import STEP, StepExpression
 from difftile.fields.step_number import Moment, StepNumber, expression_of, plain_number
-from difftile.launch.open_arguments import Form, Members, Numbers
 from difftile.launch.prepared_launch import NumberSlot, PreparedLaunch
 from difftile.launch.run import Run
+from difftile.launch.vectors import Numbers
 from difftile.records import dataclass
 from difftile.runtime.body_check import check_stores
 from difftile.runtime.perform_run import launch_one, perform_run
@@ -238,19 +238,8 @@ def _places(launch: PreparedLaunch, count: int) -> dict[_Place, int]:
         if isinstance(one.form, Numbers):
             for k, index in enumerate(np.ndindex(one.form.shape)):
                 places[first + k] = (one.position, *index)
-        first += _size(one.form)
+        first += sum(1 for _ in one.form.parts(""))
     return {places[slot.argument]: slot.value for slot in launch.numbers if slot.argument in places}
-
-
-def _size(form: Form) -> int:
-    """Return the number of parts of an argument."""
-    match form:
-        case Numbers(_, shape):
-            return math.prod(shape)
-        case Members(_, members):
-            return sum(_size(member) for _, member in members)
-        case _:
-            return 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""Arrays of other libraries as arguments of a kernel: fields over their memory in their places."""
+"""Arrays of the host as arguments of a kernel on a device, which has copies of them."""
 
 from __future__ import annotations
 
@@ -11,45 +11,8 @@ from difftile.compile.arguments import CallArgs
 from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.arrays import Copied, copied_to_device, is_array
 from difftile.ir.types import Matrix, Struct, Vector
-from difftile.launch.open_arguments import Misfit, shared
-from difftile.substrate import current_session
 
 _TYPES = (Vector, Matrix, Struct)
-
-
-class HostArrays(LaunchError):
-    """Arrays are on the host, and fields on a device, which shares no memory with it."""
-
-
-def with_fields(
-    kernel: object, args: CallArgs, names: Sequence[str], kinds: Sequence[Kind]
-) -> CallArgs:
-    """Return the arguments of a call with fields in the places of arrays; if none, the same tuple.
-
-    A parameter that is annotated with a type takes an array as one value of that type.
-
-    Args:
-        kernel: The kernel, for errors.
-        args: The arguments.
-        names: The parameters.
-        kinds: The kind of each.
-
-    Raises:
-        HostArrays: An array is on the host, and fields are on a device.
-        LaunchError: An array cannot be shared.
-    """
-    found: list[object] | None = None
-    for k, arg in enumerate(args):
-        if is_array(arg):
-            kind = kinds[k]
-            if not isinstance(kind, _TYPES):
-                found = [*args] if found is None else found
-                try:
-                    found[k] = shared(arg, kind)
-                except Misfit as misfit:
-                    error = LaunchError if current_session().on_host else HostArrays
-                    raise error(f"{kernel!r}: '{names[k]}' {misfit.reason}") from None
-    return args if found is None else tuple(found)
 
 
 class CopiedArguments:
