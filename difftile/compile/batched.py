@@ -6,6 +6,7 @@ import ast
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import ClassVar
 
 from difftile.compile.annotations import Kind, check_element
 from difftile.compile.definition import Definition
@@ -37,10 +38,7 @@ class BatchedBody:
     count: int
     worlds: WorldFields
 
-    @property
-    def takes_elements(self) -> bool:
-        """Whether parameters that are numbers may be given fields, with one for each world."""
-        return True
+    takes_elements: ClassVar[bool] = True  # numbers may be given fields, with one for each world
 
     @property
     def title(self) -> str:

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Hashable, Mapping
 from functools import cached_property
 from types import FunctionType
-from typing import Protocol, get_origin
+from typing import ClassVar, Protocol, get_origin
 
 from difftile.compile.annotations import FieldOf, Kind, kind_of_number, role_of, template
 from difftile.compile.meanings import meaning_of
@@ -38,10 +38,8 @@ class Body(Protocol):
         """The parameters, as Python sees them."""
         ...
 
-    @property
-    def takes_elements(self) -> bool:
-        """Whether it runs on the elements of its fields, one call for each."""
-        ...
+    takes_elements: ClassVar[bool]
+    """Whether it runs on the elements of its fields, one call for each."""
 
     @property
     def kinds(self) -> Mapping[str, Kind]:
@@ -71,6 +69,8 @@ class Body(Protocol):
 class Definition:
     """The body of a function that is decorated as a kernel."""
 
+    takes_elements: ClassVar[bool] = False
+
     def __init__(self, function: FunctionType) -> None:
         self._function = function
         self.parameters = parameters_of(function)
@@ -84,11 +84,6 @@ class Definition:
             p.name: "field" if p.name in self.roles else annotation(p, self._function)
             for p in self.parameters
         }
-
-    @property
-    def takes_elements(self) -> bool:
-        """Whether it runs on the elements of its fields: never."""
-        return False
 
     @property
     def title(self) -> str:

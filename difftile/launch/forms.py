@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
+from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 from difftile.compile.annotations import FieldOf, Kind
@@ -41,7 +42,7 @@ class NotShared(Misfit):
     """Fields cannot share the memory of an array."""
 
 
-class Form(Protocol):
+class ArgumentForm(Protocol):
     """The form of an argument, which is part of the key by which a kernel is specialised."""
 
     @property
@@ -91,7 +92,7 @@ class Members:
     """The form of a struct, whose parts are the parts of its members."""
 
     kind: Kind
-    members: tuple[tuple[str, Form], ...]
+    members: tuple[tuple[str, ArgumentForm], ...]
     methods: Methods
 
     def parts(self, name: str) -> Iterator[tuple[str, Kind]]:
@@ -116,7 +117,7 @@ class Members:
 class Opened:
     """An argument of several values in the form and the parts that were found in it."""
 
-    form: Form
+    form: ArgumentForm
     parts: tuple[object, ...]
 
 
@@ -128,17 +129,24 @@ class OpenedArgument:
     """
 
     position: int
-    form: Form
+    form: ArgumentForm
     value: object = field(default=None, compare=False)
     parts: Parts | None = field(default=None, compare=False)
 
     @staticmethod
-    def of(position: int, form: Form, value: object, parts: Parts) -> OpenedArgument:
+    def of(position: int, form: ArgumentForm, value: object, parts: Parts) -> OpenedArgument:
         """Return an argument with its parts, if these stay the same."""
+        known = _opened_argument(position, form)
         members = members_of(value, form.kind) if is_frozen(value) else None
         if members is not None and all(isinstance(one, ArrayLike) for one in members[0].values()):
-            return OpenedArgument(position, form, value, parts)
-        return OpenedArgument(position, form)
+            return OpenedArgument(position, known.form, value, parts)
+        return known
+
+
+@lru_cache(1024)
+def _opened_argument(position: int, form: ArgumentForm) -> OpenedArgument:
+    """Return an argument; equal ones are the same object, which launches compare."""
+    return OpenedArgument(position, form)
 
 
 def opened_again(several: Sequence[OpenedArgument], args: CallArgs) -> CallArgs | None:
@@ -146,6 +154,8 @@ def opened_again(several: Sequence[OpenedArgument], args: CallArgs) -> CallArgs 
 
     The caller checks whether single parts are still of their kind.
     """
+    if not several:
+        return args
     if several[-1].position >= len(args):  # the rest has defaults
         return None
     found = list(args)

@@ -48,11 +48,11 @@ from difftile.ir.types import (
     shape_of,
 )
 from difftile.launch.array_arguments import ArrayGiven
-from difftile.launch.forms import Form, Members, Misfit, Opened, Parts, Single, shared
+from difftile.launch.forms import ArgumentForm, Members, Misfit, Opened, Parts, Single, shared
 from difftile.launch.parsed_arguments import ArgumentPart, ParsedArguments, Taking
 from difftile.launch.prepared_launch import NumberSlot
 from difftile.launch.structs import members_of
-from difftile.launch.vectors import is_vector, named, open_vector
+from difftile.launch.vectors import holds_numbers, is_vector, named, open_vector
 from difftile.ops.vocabulary import FuncMeaning, OpName, Refused, StructName, TypeName
 from difftile.records import dataclass
 
@@ -74,7 +74,7 @@ class Row:
 
     accepts: Callable[[Any, Kind], bool]
     take: Callable[[Taking, ArgumentPart, Any], Given] | None = None
-    open: Callable[[Any, Kind], tuple[Form, Parts]] | None = None
+    open: Callable[[Any, Kind], tuple[ArgumentForm, Parts]] | None = None
     fields: Callable[[str, Any], Iterable[tuple[str, ArrayLike]]] | None = None
 
 
@@ -85,7 +85,7 @@ def row_of(value: object, kind: Kind) -> Row:
     return next(row for row in KINDS if row.accepts(value, kind))
 
 
-def opened(value: object, kind: Kind) -> tuple[Form, Parts]:
+def opened(value: object, kind: Kind) -> tuple[ArgumentForm, Parts]:
     """Return the form of an argument, and its parts.
 
     Args:
@@ -116,11 +116,11 @@ def parts_of(value: object, kind: Kind) -> Parts:
 # Values in whose place others are passed
 
 
-def _open_array(array: object, kind: Kind) -> tuple[Form, Parts]:
+def _open_array(array: object, kind: Kind) -> tuple[ArgumentForm, Parts]:
     return Single(kind), [shared(array, kind)]
 
 
-def _open_struct(struct: object, kind: Kind) -> tuple[Form, Parts]:
+def _open_struct(struct: object, kind: Kind) -> tuple[ArgumentForm, Parts]:
     """Return a struct of some members, checked against its type if that is known."""
     found = members_of(struct, kind)
     assert found is not None
@@ -132,7 +132,7 @@ def _open_struct(struct: object, kind: Kind) -> tuple[Form, Parts]:
             if name not in declared:
                 guess = did_you_mean(name, declared) or f"it has {', '.join(declared)}."
                 raise Misfit(f"has no member '{name}'; {guess}")
-    forms: list[tuple[str, Form]] = []
+    forms: list[tuple[str, ArgumentForm]] = []
     parts: Parts = []
     for name, one in declared.items():
         if name not in given:
@@ -330,11 +330,8 @@ def _refuse(taking: Taking, part: ArgumentPart, arg: object) -> NoReturn:
 
 # The table
 
+_SIMPLE = (float, int, str, Number)
 _TYPED = (Vector, Matrix, Struct)
-
-
-def _is_simple(value: object) -> bool:
-    return isinstance(value, (float, int, str, Number))
 
 
 def _is_of_numbers(kind: Kind) -> bool:
@@ -350,6 +347,11 @@ def _is_of_fields(kind: Kind) -> bool:
 def _is_static(value: object) -> bool:
     known = isinstance(value, (FunctionType, type(None)))
     return known or isinstance(meaning_of(value), (OpName, FuncMeaning, TypeName, StructName))
+
+
+def _is_shared(value: object, kind: Kind) -> bool:
+    """Tell whether a field takes the place of an array of another library."""
+    return is_array(value) and not isinstance(kind, _TYPED) and not holds_numbers(value)
 
 
 def _is_struct(value: object, kind: Kind) -> bool:
@@ -373,10 +375,10 @@ KINDS = (
     ),
     # Numbers and texts
     Row(
-        lambda value, kind: _is_simple(value) and isinstance(kind, _TYPED),
+        lambda value, kind: isinstance(value, _SIMPLE) and isinstance(kind, _TYPED),
         open=_refuse_for_type,
     ),
-    Row(lambda value, kind: _is_simple(value) and _is_of_fields(kind), _refuse_for_field),
+    Row(lambda value, kind: isinstance(value, _SIMPLE) and _is_of_fields(kind), _refuse_for_field),
     Row(lambda value, kind: isinstance(value, bool), _take_static),
     Row(
         lambda value, kind: (
@@ -387,13 +389,10 @@ KINDS = (
     ),
     Row(lambda value, kind: kind != "template" and isinstance(value, int), _take_integer),
     Row(lambda value, kind: _is_of_numbers(kind) and isinstance(value, str), _refuse_text),
-    Row(lambda value, kind: _is_simple(value), _take_static),
-    # Values of several numbers or fields
+    Row(lambda value, kind: isinstance(value, _SIMPLE), _take_static),
+    # Values in whose place others are passed
+    Row(_is_shared, open=_open_array),
     Row(is_vector, open=open_vector),
-    Row(
-        lambda value, kind: is_array(value) and not isinstance(kind, _TYPED),
-        open=_open_array,
-    ),
     Row(lambda value, kind: isinstance(value, Grid), _take_grid),
     Row(_is_struct, open=_open_struct),
     # Objects

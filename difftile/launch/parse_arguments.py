@@ -10,7 +10,7 @@ from difftile.fields.array_like import ArrayLike
 from difftile.frontend.captures import plain
 from difftile.frontend.parameters import Given
 from difftile.launch.array_arguments import array_arguments
-from difftile.launch.forms import Form, Misfit, NotShared, OpenedArgument, Single
+from difftile.launch.forms import ArgumentForm, Misfit, NotShared, OpenedArgument, Single
 from difftile.launch.kinds import Row, row_of
 from difftile.launch.parsed_arguments import ArgumentPart, ParsedArguments, Taking
 from difftile.substrate import Session
@@ -36,7 +36,7 @@ def parse_arguments(
         LaunchError: An argument is not one that a kernel takes, or does not fit its parameter.
     """
     parsed = ParsedArguments([*args])
-    forms: dict[str, Form] = {}
+    forms: dict[str, ArgumentForm] = {}
     parts: list[tuple[ArgumentPart, Row]] = []
     for position, ((name, kind), arg) in enumerate(zip(body.kinds.items(), args, strict=True)):
         row = row_of(arg, kind)

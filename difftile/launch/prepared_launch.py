@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
-from functools import lru_cache, partial
+from functools import partial
 from operator import is_, itemgetter
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 from difftile.compile.adjoint_plan import AdjointPlan, make_plans
 from difftile.compile.arguments import Argument, Arguments, CallArgs, field_at
@@ -22,8 +22,9 @@ from difftile.ir.nodes import Accumulate, Combine, Store
 from difftile.ir.walk import walk
 from difftile.launch.binding import Binding
 from difftile.launch.captured import Captured
-from difftile.launch.forms import OpenedArgument, opened_again
+from difftile.launch.forms import OpenedArgument, Single, opened_again
 from difftile.launch.prepared_stage import PreparedStage
+from difftile.launch.shortcut import Repeated, shortcut_of
 from difftile.launch.streams import STREAMS
 from difftile.records import dataclass
 from difftile.substrate import LOCK, Buffer, Session, current_session
@@ -32,9 +33,6 @@ from difftile.substrate import LOCK, Buffer, Session, current_session
 # compile, and launching it is a small part of the time that it runs.
 _LARGE = 1000
 _NEVER = 2**62
-
-Repeated: TypeAlias = Callable[[CallArgs], Arguments | None]
-"""Returns the values of a launch for a call that differs from it in numbers only, else None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +150,18 @@ class PreparedLaunch:
     seen: tuple[Sequence[Field], Sequence[Field]] | None = None
     ruled: dict[object, Any] = field(default_factory=dict[object, Any])
     suspect: Callable[[Arguments], bool] | None = None
+    _fields: Sequence[Field] = field(init=False)
+    _by_parts: Repeated | None = None
     _has_shortcut: bool = True
     _epoch: int = -1
     _plans: dict[bool, LaunchPlan] = field(default_factory=dict[bool, LaunchPlan])
 
     def __post_init__(self) -> None:
         self.session = self.code.session
+        self._fields = [value for value in self.values if isinstance(value, Field)]
         self._check_writes()
         self.rebind()
-        self.derived = tuple([one for one in self.values if isinstance(one, DerivedField)])
+        self.derived = tuple([one for one in self._fields if isinstance(one, DerivedField)])
         self.exclusive = bool(self.code.temps or self.derived or self.session.debug)
         if self.code.statements > _LARGE:
             self.again = _NEVER
@@ -226,11 +227,11 @@ class PreparedLaunch:
             for number in self.numbers
             for ends in (conditions.box.get(number.value, (0, 0)),)
         )
-        self.quick = None  # which has the limits of before
+        self.quick = self._by_parts = None  # which have the limits of before
         self.suspect = None  # last: other threads look at it first
 
     def shortcut(self) -> Repeated | None:
-        """Return a quick `repeated` for calls in the session; None for other arguments."""
+        """Return a quick `repeated_by` for calls in the session; None for other arguments."""
         captured = self.captured
         if captured is not None and captured.single:
             return None
@@ -251,8 +252,7 @@ class PreparedLaunch:
         given = [one for k in range(len(tests)) for one in tests[k][1]]
         groups = [] if captured is None else [group.is_same for group in captured.groups]
         places = tuple([(number.argument, number.value) for number in self.numbers])
-        quick = _shortcut(forms, places, len(groups))(self.values.copy, *given, *groups)
-        return partial(_opened_quickly, quick, self.several) if self.several else quick
+        return shortcut_of(forms, places, len(groups))(self.values.copy, *given, *groups)
 
     def repeated(self, args: CallArgs, session: Session) -> Arguments | None:
         """Return the arguments of a launch that differs in numbers only, or None."""
@@ -260,11 +260,15 @@ class PreparedLaunch:
             values = self.quick(args)
             if values is not None:
                 return values
-        opened = opened_again(self.several, args) if self.several else args
+        opened = opened_again(self.several, args)
         return None if opened is None else self.repeated_by(opened, session)
 
     def repeated_by(self, args: CallArgs, session: Session) -> Arguments | None:
         """Return the arguments of a launch as `repeated` does, given their parts as well."""
+        if self._by_parts is not None and session is self.session:
+            values = self._by_parts(args)
+            if values is not None:
+                return values
         if session is not self.session or not _same_fields(self.key, self.invariant(args)):
             return None
         for position, static in self.statics:
@@ -287,10 +291,20 @@ class PreparedLaunch:
                 return None
         if self.captured is not None and not self.captured.put(args, values):
             return None
-        if self.quick is None and self._has_shortcut:
-            self.quick = self.shortcut()
-            self._has_shortcut = self.quick is not None
+        if self.quick is None and self._by_parts is None and self._has_shortcut:
+            self._note_shortcut(self.shortcut())
         return values
+
+    def _note_shortcut(self, shortcut: Repeated | None) -> None:
+        self._has_shortcut = shortcut is not None
+        if not self.several:
+            self.quick = shortcut
+            return
+        self._by_parts = shortcut
+        # New fields of arrays are to live on in the search for another launch.
+        has_arrays = any(isinstance(one.form, Single) for one in self.several)
+        if shortcut is not None and not has_arrays:
+            self.quick = partial(_opened_quickly, shortcut, self.several)
 
     def draw_anew(self, values: Arguments) -> None:
         """Give a launch fresh random numbers."""
@@ -337,58 +351,13 @@ class PreparedLaunch:
         written = {one.storage: one for one in given}
         return LaunchPlan(stages, written, varying, followed, owned)
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> Sequence[Field]:
         """Return the fields that are passed."""
-        return [value for value in self.values if isinstance(value, Field)]
+        return self._fields
 
     def grads(self) -> tuple[bool, ...]:
         """Return which of the parameters have gradients now."""
         return tuple(isinstance(v, Field) and v.has_grads for v in self.values)
-
-
-_TESTS = {  # of an argument, by its kind
-    "is": "a{0} is x{0}",
-    "type": "type(a{0}) is x{0}",
-    "float": "type(a{0}) is float",
-    "int": "type(a{0}) is int and x{0} <= a{0} < y{0}",
-    "any": "",
-}
-
-
-@lru_cache(256)
-def _shortcut(
-    forms: tuple[str, ...], places: tuple[tuple[int, int], ...], groups: int
-) -> Callable[..., Repeated]:
-    """Return a function that makes shortcuts, from a function that copies the values of a launch.
-
-    A shortcut is Python text, as a loop over the arguments would take longer than the launch.
-
-    Args:
-        forms: The kind of test of each argument.
-        places: The positions of numbers, among the arguments and among the values.
-        groups: The number of groups of names from outside, which are compared by functions.
-    """
-    tests = [_TESTS[form].format(k) for k, form in enumerate(forms) if form != "any"]
-    compare = [f"same{k}" for k in range(groups)]
-    tests += [f"{one}(args)" for one in compare]
-    given = [f"{x}{k}" for k, form in enumerate(forms) for x in "xy" if f"{x}{{0}}" in _TESTS[form]]
-    names = "".join(f"a{k}, " for k in range(len(forms)))
-    text = f"""def make({", ".join(["copy", *given, *compare])}):
-    def repeated(args):
-        try:
-            {names or "()"} = args
-        except ValueError:
-            return None
-        if not ({" and ".join(tests) or "True"}):
-            return None
-        values = copy()
-        {"; ".join(f"values[{place}] = a{k}" for k, place in places)}
-        return values
-    return repeated
-"""
-    scope: dict[str, Any] = {}
-    exec(text, scope)
-    return scope["make"]
 
 
 def _opened_quickly(
@@ -400,10 +369,12 @@ def _opened_quickly(
 
 def _same_fields(fields: Sequence[object], others: Sequence[object]) -> bool:
     """Tell whether fields are the same ones; views are made anew at each use."""
-    return all(map(is_, fields, others)) or all(
-        one is other or (isinstance(one, View) and one.equals(other))
-        for one, other in zip(fields, others, strict=True)
-    )
+    if all(map(is_, fields, others)):
+        return True
+    for one, other in zip(fields, others, strict=True):
+        if one is not other and not (type(one) is View and one.equals(other)):
+            return False
+    return True
 
 
 def _run_in_turn(stages: Sequence[PreparedStage], values: Arguments) -> None:
@@ -450,21 +421,26 @@ class RecentLaunches:
                     return latest, values
         return None
 
-    def find(self, args: CallArgs, session: Session) -> tuple[PreparedLaunch, Arguments] | None:
-        """Return the launch that some arguments repeat, and the values of its parameters now."""
+    def find(
+        self, args: CallArgs, session: Session
+    ) -> tuple[tuple[PreparedLaunch, Arguments] | None, object]:
+        """Return the launch that some arguments repeat, with the values of its parameters now.
+
+        The second result keeps the new fields of arrays among the arguments alive.
+        """
         launches = self._launches
-        several: Sequence[OpenedArgument] = ()
+        several: tuple[OpenedArgument, ...] = ()
         given: CallArgs | None = args
         for k, launch in enumerate(launches):
             if launch.several != several:
                 several = launch.several
-                given = opened_again(several, args) if several else args
+                given = opened_again(several, args)
             values = None if given is None else launch.repeated_by(given, session)
             if values is not None:
                 if k:  # another list, since other threads may go through this one
                     self._launches = [launch, *launches[:k], *launches[k + 1 :]]
-                return launch, values
-        return None
+                return (launch, values), given
+        return None, given
 
     def add(self, launch: PreparedLaunch) -> None:
         """Add a launch that does not repeat an earlier one."""

@@ -315,7 +315,7 @@ class Kernel(ByName):
         """Return a launch whose derivative is computed by a rule."""
         if kwargs or len(args) != len(self._names):
             args = self._bind(args, kwargs)
-        opened = opened_again(launch.several, args) if launch.several else args
+        opened = opened_again(launch.several, args)
         if opened is None:
             raise LaunchError(f"{self!r}: an argument changed while the kernel was launched.")
         own = values[: launch.captured_at]
@@ -355,7 +355,7 @@ class Kernel(ByName):
         if kwargs or len(args) != len(self._names):
             args = self._bind(args, kwargs)
         session = current_session()
-        found = self._launches.find(args, session)
+        found, _kept = self._launches.find(args, session)
         if found is None:
             with LOCK:
                 launch = self._prepare(args, session)
@@ -383,7 +383,7 @@ class Kernel(ByName):
         drawn = (0, 0) if code.streams else ()
         values: Arguments = [*parsed.values, *outside, *drawn, *code.temps]
         opened = tuple(parsed.args)
-        invariant = invariant_key(parsed.others)
+        invariant = invariant_key(sorted(parsed.others))
         launch = PreparedLaunch(
             code,
             values,

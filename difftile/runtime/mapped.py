@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
+from typing import ClassVar
 
 from difftile.compile.annotations import Kind
 from difftile.compile.arguments import Arguments
@@ -34,10 +35,7 @@ class MappedBody:
     mapped: Mapped
     kinds: Mapping[str, Kind]
 
-    @property
-    def takes_elements(self) -> bool:
-        """Whether it runs on the elements of its fields: always."""
-        return True
+    takes_elements: ClassVar[bool] = True
 
     @property
     def title(self) -> str:

@@ -27,8 +27,9 @@ from difftile.fields.field import Field
 from difftile.fields.pending import PENDING, WholeFieldWrites, run_pending
 from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.types import FLOATS, Scalar, numpy_dtype
-from difftile.launch.prepared_launch import PreparedLaunch, Repeated
+from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.run import Run
+from difftile.launch.shortcut import Repeated
 from difftile.records import dataclass
 from difftile.runtime.perform_run import launch_one, perform_fused
 from difftile.substrate import LOCK, current_session
