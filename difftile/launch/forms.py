@@ -87,6 +87,10 @@ class Single:
         return take()
 
 
+single = lru_cache(256)(Single)
+"""Returns the form of one value; equal ones are the same object, and are compared at no cost."""
+
+
 @dataclass(frozen=True, slots=True)
 class Members:
     """The form of a struct, whose parts are the parts of its members."""
@@ -137,7 +141,8 @@ class OpenedArgument:
     def of(position: int, form: ArgumentForm, value: object, parts: Parts) -> OpenedArgument:
         """Return an argument with its parts, if these stay the same."""
         known = _opened_argument(position, form)
-        members = members_of(value, form.kind) if is_frozen(value) else None
+        may_last = isinstance(form, Members) and is_frozen(value)
+        members = members_of(value, form.kind) if may_last else None
         if members is not None and all(isinstance(one, ArrayLike) for one in members[0].values()):
             return OpenedArgument(position, known.form, value, parts)
         return known

@@ -48,7 +48,7 @@ from difftile.ir.types import (
     shape_of,
 )
 from difftile.launch.array_arguments import ArrayGiven
-from difftile.launch.forms import ArgumentForm, Members, Misfit, Opened, Parts, Single, shared
+from difftile.launch.forms import ArgumentForm, Members, Misfit, Opened, Parts, shared, single
 from difftile.launch.parsed_arguments import ArgumentPart, ParsedArguments, Taking
 from difftile.launch.prepared_launch import NumberSlot
 from difftile.launch.structs import members_of
@@ -97,7 +97,7 @@ def opened(value: object, kind: Kind) -> tuple[ArgumentForm, Parts]:
         Misfit: The value does not fit the kind.
     """
     row = row_of(value, kind)
-    return (Single(kind), [value]) if row.open is None else row.open(value, kind)
+    return (single(kind), [value]) if row.open is None else row.open(value, kind)
 
 
 def fields_in(value: object, kind: Kind) -> list[ArrayLike | StructField]:
@@ -117,7 +117,7 @@ def parts_of(value: object, kind: Kind) -> Parts:
 
 
 def _open_array(array: object, kind: Kind) -> tuple[ArgumentForm, Parts]:
-    return Single(kind), [shared(array, kind)]
+    return single(kind), [shared(array, kind)]
 
 
 def _open_struct(struct: object, kind: Kind) -> tuple[ArgumentForm, Parts]:

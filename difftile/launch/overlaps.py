@@ -43,6 +43,8 @@ def check_apart(fields: Iterable[Field]) -> None:
         LaunchError: Two have.
     """
     shared = {one.storage: one for one in fields if one.storage.memory.is_shared}
+    if len(shared) < 2:
+        return
     for group in _groups(list(shared)):
         first, second = (shared[storage] for storage in group[:2])
         raise LaunchError(
@@ -54,8 +56,6 @@ def check_apart(fields: Iterable[Field]) -> None:
 def _groups(storages: list[Storage]) -> Iterator[list[Storage]]:
     """Yield storages that overlap, directly or by others; only groups of two and more."""
     storages = [one for one in storages if one.memory.nbytes]
-    if len(storages) < 2:
-        return
     storages.sort(key=lambda one: one.memory.address)
     group: list[Storage] = []
     end = 0

@@ -10,7 +10,7 @@ from difftile.fields.array_like import ArrayLike
 from difftile.frontend.captures import plain
 from difftile.frontend.parameters import Given
 from difftile.launch.array_arguments import array_arguments
-from difftile.launch.forms import ArgumentForm, Misfit, NotShared, OpenedArgument, Single
+from difftile.launch.forms import ArgumentForm, Misfit, NotShared, OpenedArgument, Single, single
 from difftile.launch.kinds import Row, row_of
 from difftile.launch.parsed_arguments import ArgumentPart, ParsedArguments, Taking
 from difftile.substrate import Session
@@ -41,7 +41,7 @@ def parse_arguments(
     for position, ((name, kind), arg) in enumerate(zip(body.kinds.items(), args, strict=True)):
         row = row_of(arg, kind)
         if row.open is None:
-            forms[name] = Single(kind)
+            forms[name] = single(kind)
             parts.append((ArgumentPart(name, kind, position, nested=False), row))
             continue
         try:
@@ -63,7 +63,9 @@ def parse_arguments(
             named.update(row.fields(part.name, parsed.args[part.position]))
     arrays = array_arguments(named, session)
     body.check(kernel, dict.fromkeys(part.name for part, _ in parts) | named)
-    parsed.note(arrays)
+    own = {name: one for name, one in arrays.items() if one.meaning is not None}
+    parsed.arrays = {name: one.value.base for name, one in own.items()}
+    parsed.meanings = {name: one.meaning for name, one in own.items() if one.meaning is not None}
     taking, left = Taking(kernel, body.takes_elements, parsed, arrays), iter(parts)
 
     def take() -> Given:

@@ -51,18 +51,6 @@ class ParsedArguments:
     arrays: dict[str, Field] = field(default_factory=dict[str, Field])
     meanings: dict[str, FieldMeaning] = field(default_factory=dict[str, FieldMeaning])
 
-    def note(self, fields: Mapping[str, ArrayArgument]) -> None:
-        """Note which fields are arrays of their own."""
-        for name, one in fields.items():
-            if one.meaning is not None:
-                self.arrays[name] = one.value.base
-                self.meanings[name] = one.meaning
-
-    @property
-    def positions(self) -> dict[str, int]:
-        """The positions of the arguments in which names are looked up, by parameter."""
-        return {name: position for name, position, _ in self.objects}
-
 
 @dataclass(frozen=True, slots=True)
 class ArgumentPart:

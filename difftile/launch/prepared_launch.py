@@ -114,7 +114,7 @@ class PreparedLaunch:
         repetitions: The periods that end with the launch, as `runtime/queue` knows them.
         perform: Performs the calls of the launch, with all that the kernel does besides.
         run: Launches without a tape.
-        quick: The shortcut, once a call has repeated the launch.
+        quick: The shortcut of calls, once one has repeated the launch.
         met: The mark of the tape that has met the fields, and may record the launch at once.
         adjoints: The adjoint of each recorded stage, bound to the gradients of the last pass.
         seen: The fields that it reads and writes, for observers; None until the first one asks.
@@ -256,17 +256,14 @@ class PreparedLaunch:
 
     def repeated(self, args: CallArgs, session: Session) -> Arguments | None:
         """Return the arguments of a launch that differs in numbers only, or None."""
-        if self.quick is not None and session is self.session:
-            values = self.quick(args)
-            if values is not None:
-                return values
         opened = opened_again(self.several, args)
         return None if opened is None else self.repeated_by(opened, session)
 
     def repeated_by(self, args: CallArgs, session: Session) -> Arguments | None:
         """Return the arguments of a launch as `repeated` does, given their parts as well."""
-        if self._by_parts is not None and session is self.session:
-            values = self._by_parts(args)
+        quick = self._by_parts  # once, as other threads may take it away
+        if quick is not None and session is self.session:
+            values = quick(args)
             if values is not None:
                 return values
         if session is not self.session or not _same_fields(self.key, self.invariant(args)):
@@ -291,19 +288,17 @@ class PreparedLaunch:
                 return None
         if self.captured is not None and not self.captured.put(args, values):
             return None
-        if self.quick is None and self._by_parts is None and self._has_shortcut:
-            self._note_shortcut(self.shortcut())
+        if self._by_parts is None and self._has_shortcut:
+            self._note_shortcut()
         return values
 
-    def _note_shortcut(self, shortcut: Repeated | None) -> None:
+    def _note_shortcut(self) -> None:
+        shortcut = self._by_parts = self.shortcut()
         self._has_shortcut = shortcut is not None
-        if not self.several:
+        if shortcut is None or not self.several:
             self.quick = shortcut
-            return
-        self._by_parts = shortcut
-        # New fields of arrays are to live on in the search for another launch.
-        has_arrays = any(isinstance(one.form, Single) for one in self.several)
-        if shortcut is not None and not has_arrays:
+        elif not any(isinstance(one.form, Single) for one in self.several):
+            # New fields of arrays are to live on in the search for another launch.
             self.quick = partial(_opened_quickly, shortcut, self.several)
 
     def draw_anew(self, values: Arguments) -> None:
@@ -431,16 +426,18 @@ class RecentLaunches:
         launches = self._launches
         several: tuple[OpenedArgument, ...] = ()
         given: CallArgs | None = args
+        kept: list[object] = []
         for k, launch in enumerate(launches):
             if launch.several != several:
                 several = launch.several
                 given = opened_again(several, args)
+                kept.append(given)
             values = None if given is None else launch.repeated_by(given, session)
             if values is not None:
                 if k:  # another list, since other threads may go through this one
                     self._launches = [launch, *launches[:k], *launches[k + 1 :]]
-                return (launch, values), given
-        return None, given
+                return (launch, values), kept
+        return None, kept
 
     def add(self, launch: PreparedLaunch) -> None:
         """Add a launch that does not repeat an earlier one."""

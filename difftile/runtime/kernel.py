@@ -384,6 +384,7 @@ class Kernel(ByName):
         values: Arguments = [*parsed.values, *outside, *drawn, *code.temps]
         opened = tuple(parsed.args)
         invariant = invariant_key(sorted(parsed.others))
+        positions = {name: position for name, position, _ in parsed.objects}
         launch = PreparedLaunch(
             code,
             values,
@@ -391,7 +392,7 @@ class Kernel(ByName):
             tuple(parsed.objects),
             invariant,
             invariant(opened),
-            captured(code.captures, opened, parsed.positions, values, len(parsed.values)),
+            captured(code.captures, opened, positions, values, len(parsed.values)),
             parsed.arrays,
             len(parsed.values),
             tuple(parsed.statics),
