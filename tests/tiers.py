@@ -40,6 +40,7 @@ PATHS: dict[str, int] = {
     "tests/interop/test_torch_views.py": MEANING,
     "tests/ir": MEANING,
     "tests/lang": MEANING,
+    "tests/launch/test_argument_kinds.py": MEANING,
     "tests/launch/test_walk.py": MEANING,
     "tests/meaning": MEANING,
     "tests/ops": MEANING,

@@ -9,10 +9,8 @@ import numpy as np
 from difftile.compile.annotations import FieldOf, Kind
 from difftile.compile.arguments import CallArgs
 from difftile.diagnostics import FieldError, LaunchError
-from difftile.fields.arrays import Copied, copied_to_device, is_array
-from difftile.ir.types import Matrix, Struct, Vector
-
-_TYPES = (Vector, Matrix, Struct)
+from difftile.fields.arrays import Copied, copied_to_device
+from difftile.launch.kinds import is_shared
 
 
 class CopiedArguments:
@@ -39,7 +37,7 @@ class CopiedArguments:
         self._copies: list[Copied] = []
         found = list(args)
         for k, (name, arg, kind) in enumerate(zip(names, args, kinds, strict=True)):
-            if not is_array(arg) or isinstance(kind, _TYPES):
+            if not is_shared(arg, kind):
                 continue
             try:
                 copy = copied_to_device(arg, kind.dtype if isinstance(kind, FieldOf) else None)

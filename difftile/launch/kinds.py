@@ -56,6 +56,8 @@ from difftile.launch.vectors import holds_numbers, is_vector, named, open_vector
 from difftile.ops.vocabulary import FuncMeaning, OpName, Refused, StructName, TypeName
 from difftile.records import dataclass
 
+_TYPED = (Vector, Matrix, Struct)
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -111,6 +113,11 @@ def parts_of(value: object, kind: Kind) -> Parts:
         return opened(value, kind)[1]
     except Misfit:
         return []
+
+
+def is_shared(value: object, kind: Kind) -> bool:
+    """Tell whether a field takes the place of an array of another library."""
+    return is_array(value) and not isinstance(kind, _TYPED) and not holds_numbers(value)
 
 
 # Values in whose place others are passed
@@ -331,7 +338,6 @@ def _refuse(taking: Taking, part: ArgumentPart, arg: object) -> NoReturn:
 # The table
 
 _SIMPLE = (float, int, str, Number)
-_TYPED = (Vector, Matrix, Struct)
 
 
 def _is_of_numbers(kind: Kind) -> bool:
@@ -347,11 +353,6 @@ def _is_of_fields(kind: Kind) -> bool:
 def _is_static(value: object) -> bool:
     known = isinstance(value, (FunctionType, type(None)))
     return known or isinstance(meaning_of(value), (OpName, FuncMeaning, TypeName, StructName))
-
-
-def _is_shared(value: object, kind: Kind) -> bool:
-    """Tell whether a field takes the place of an array of another library."""
-    return is_array(value) and not isinstance(kind, _TYPED) and not holds_numbers(value)
 
 
 def _is_struct(value: object, kind: Kind) -> bool:
@@ -391,7 +392,7 @@ KINDS = (
     Row(lambda value, kind: _is_of_numbers(kind) and isinstance(value, str), _refuse_text),
     Row(lambda value, kind: isinstance(value, _SIMPLE), _take_static),
     # Values in whose place others are passed
-    Row(_is_shared, open=_open_array),
+    Row(is_shared, open=_open_array),
     Row(is_vector, open=open_vector),
     Row(lambda value, kind: isinstance(value, Grid), _take_grid),
     Row(_is_struct, open=_open_struct),
