@@ -149,3 +149,29 @@ def test_a_struct_may_be_a_default() -> None:
         scaled(x, k, p)
     scaled(x, 2.0)
     npt.assert_allclose(x, 6.0 * numbers(1.0))
+
+
+@pytest.mark.parametrize("number", [2.0, np.float32(2.0)])
+def test_a_number_is_no_vector_whoever_made_it(number: float) -> None:
+    @dt.kernel
+    def filled(x, v: ti.math.vec3):
+        for i in x:
+            x[i] = v[0]
+
+    with pytest.raises(dt.LaunchError) as error:
+        filled(dt.zeros(3), number)
+    text = "<kernel filled(x, v)>: 'v' takes a vector of 3 numbers, not "
+    assert str(error.value).startswith(text)
+
+
+def test_a_struct_of_more_members_is_another_one() -> None:
+    @dt.kernel
+    def scaled(x, p):
+        for i in x:
+            x[i] = p.k * p.of[i]
+
+    x, of = dt.zeros(3), field(1.0)
+    for _ in range(3):
+        scaled(x, ti.Struct(k=2.0, of=of))
+    with pytest.raises(dt.LaunchError, match="more"):
+        scaled(x, ti.Struct(k=3.0, of=of, more={1: 2}.keys()))
