@@ -208,6 +208,20 @@ def completed(given: Mapping[str, Any]) -> tuple[Arrays, dict[str, int]]:
     return found, sizes
 
 
+def without(given: Mapping[str, Any], count: str, removed: Array) -> Arrays:
+    """Return a set of arrays without some of the elements that a size counts.
+
+    Args:
+        given: The arrays.
+        count: The size, such as "nsensor".
+        removed: The indices of the elements.
+    """
+    names = {name for name, row in ARRAYS.items() if row.count == count}
+    names |= {f"{kind}_name" for kind, size in COUNTS.items() if size == count}
+    left = {name: np.delete(given[name], removed, axis=0) for name in names & given.keys()}
+    return {**given, **left, count: given[count] - len(removed)}
+
+
 def _size(given: Mapping[str, Any], name: str) -> int:
     if name not in given:
         if name in ("npair", "nexclude", "neq", "ntendon", "nwrap", "nkey"):

@@ -16,9 +16,18 @@ import difftile as dt
 from difftile import ti
 from difftile.files.arrays import read_arrays, write_arrays
 from difftile.worlds import kinds
-from difftile.worlds.arrays import ARRAYS, COUNTS, Array, ArrayMisfit, Arrays, ArrayShape, completed
+from difftile.worlds.arrays import (
+    ARRAYS,
+    COUNTS,
+    Array,
+    ArrayMisfit,
+    Arrays,
+    ArrayShape,
+    completed,
+    without,
+)
 from difftile.worlds.mujoco_models import arrays_of, compiled, source_of
-from difftile.worlds.refusals import InspectedModel, refuse
+from difftile.worlds.refusals import InspectedModel, Reason, refuse, refused_sensors
 from difftile.worlds.topology import Sizes, derived
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
@@ -41,6 +50,8 @@ class Model:
         arrays: The arrays, f64 and i32.
         tables: Tables of indices that kernels read; see `topology`.
         sizes: What is compiled into a step.
+        skipped: The features of the file that were left out, with the elements that use them; see
+            `load`.
 
     Raises:
         Unsupported: The model uses a feature that worlds do not have.
@@ -50,14 +61,16 @@ class Model:
     arrays: Arrays
     tables: Arrays
     sizes: Sizes
+    skipped: tuple[Reason, ...]
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
         try:
             self.arrays, counts = completed(arrays)
+            self.skipped = _skipped_of(arrays)
             self.tables, self.sizes = derived(self.arrays, counts)
         except ArrayMisfit as fault:
             raise ValueError(f"The model {fault.found}; expected {fault.expected}.") from None
-        refuse(_source({**arrays, **self.arrays}))
+        refuse(_source({**arrays, **self.arrays}), {one.option for one in self.skipped})
 
     def __getattr__(self, name: str) -> Array:
         arrays = self.__dict__.get("arrays", {})
@@ -104,7 +117,8 @@ class Model:
         others = ("nq", "nv", "na", "nbody", "nsensordata")
         sizes |= {name: np.array(getattr(one, name)) for name in others}
         sizes["nwrap"] = np.array(len(self.arrays["wrap_type"]))
-        write_arrays(Path(path), {"format": np.array(_FORMAT), **sizes, **self.arrays})
+        found = {**sizes, **self.arrays, **_archived(self.skipped)}
+        write_arrays(Path(path), {"format": np.array(_FORMAT), **found})
 
     def parameters(
         self,
@@ -176,7 +190,13 @@ def rounding(dtype: Any) -> float:
     return _LEAST * places if dtype == ti.f32 else _LEAST
 
 
-def load(source: Any, *, allow_outside: bool = False) -> Model:
+def load(
+    source: Any,
+    *,
+    allow_outside: bool = False,
+    collisions: str = "refuse",
+    sensors: str = "refuse",
+) -> Model:
     """Return a model that MuJoCo compiles.
 
     Args:
@@ -184,17 +204,33 @@ def load(source: Any, *, allow_outside: bool = False) -> Model:
         allow_outside: Whether names in a file or a text, of included files, meshes and so on, and
             links in its folder may lead to files outside of it; the folder of a text is the working
             folder.
+        collisions: "refuse", or "skip" to let pairs of geoms pass through each other whose contact
+            worlds do not have.
+        sensors: "refuse", or "skip" to leave out the sensors that worlds do not have. Those that
+            are left keep their places in `sensordata`, and the places of the others stay 0.
+
+    What is left out stands in one warning, and in `Model.skipped`.
 
     Raises:
         DatasetError: A name leads out of the folder, the text is not XML, or the model has more
             than 100,000 elements.
         ImportError: MuJoCo is not installed.
-        Unsupported: The model uses a feature that worlds do not have.
-        ValueError: MuJoCo refuses the model.
+        Unsupported: The model uses features that worlds do not have.
+        ValueError: MuJoCo refuses the model, or an option is another word.
     """
+    given = {"collisions": collisions, "sensors": sensors}
+    for name, word in given.items():
+        if word not in ("refuse", "skip"):
+            raise ValueError(f'load({name}=...) is "refuse" or "skip", not {word!r}.')
     model = compiled(source, allow_outside)
-    refuse(source_of(model))
-    return Model(arrays_of(model))
+    seen = source_of(model)
+    skipped = refuse(seen, [name for name, word in given.items() if word == "skip"])
+    arrays = arrays_of(model)
+    if skipped:
+        said = "; ".join(str(one) for one in skipped)
+        warnings.warn(f"worlds.load left out: {said}.", UserWarning, stacklevel=2)
+        arrays = without(arrays, "nsensor", refused_sensors(seen)) | _archived(skipped)
+    return Model(arrays)
 
 
 def load_arrays(path: PathLike) -> Model:
@@ -221,6 +257,7 @@ _WITHOUT = {
     kinds.NO_GRAVITY: ("gravity",),
     kinds.NO_CLAMPCTRL: ("actuator_ctrllimited",),
 }
+_SKIPPED = ("skipped_feature", "skipped_place", "skipped_option")
 _INDEX = ArrayShape("", (), True)
 _UNREAD = {"geom_rgba", "integrator", "cone", "tolerance", "iterations"}
 _PASSED = {name: row for name, row in ARRAYS.items() if name not in _UNREAD}
@@ -253,6 +290,29 @@ def _parameters(names: tuple[str, ...]) -> Any:
     members = {"struct_of_fields": True, "__module__": __name__}
     options = {"frozen": True, "repr": False, "eq": False}
     return make_dataclass("Parameters", names, namespace=members, **options)
+
+
+def _archived(skipped: tuple[Reason, ...]) -> Arrays:
+    """Return arrays of what was left out, with a row for each element."""
+    rows = [(one.feature, place, one.option) for one in skipped for place in one.places]
+    columns = zip(*rows, strict=True) if rows else ()
+    return {
+        name: np.array(column, dtype=np.str_)
+        for name, column in zip(_SKIPPED, columns, strict=False)
+    }
+
+
+def _skipped_of(arrays: Mapping[str, Any]) -> tuple[Reason, ...]:
+    """Return what was left out of a set of arrays; see `_archived`."""
+    columns = [np.asarray(arrays.get(name, ()), dtype=np.str_) for name in _SKIPPED]
+    if any(one.ndim != 1 or len(one) != len(columns[0]) for one in columns):
+        raise ArrayMisfit(f"has other lengths of '{_SKIPPED[0]}'", f"those of '{_SKIPPED[1]}'")
+    found: dict[tuple[str, str], list[str]] = {}
+    for feature, place, option in zip(*(one.tolist() for one in columns), strict=True):
+        found.setdefault((feature, option), []).append(place)
+    return tuple(
+        Reason(feature, tuple(places), option=option) for (feature, option), places in found.items()
+    )
 
 
 def _source(arrays: Mapping[str, Any]) -> InspectedModel:

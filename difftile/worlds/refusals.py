@@ -6,8 +6,9 @@ the model, and what to write instead; `docs/worlds.md` has the table of supporte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -15,25 +16,58 @@ import numpy as np
 import difftile as dt
 from difftile.worlds import kinds
 from difftile.worlds.arrays import Array
-from difftile.worlds.kinds import GEOMS
 from difftile.worlds.topology import COLLISIONS, pairs_of
 
 
-class Unsupported(dt.DifftileError, ValueError):
-    """A model that uses a feature of MuJoCo which difftile does not have.
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A feature that worlds do not have, and the elements of a model that use it.
 
     Args:
-        feature: The name of the feature.
-        place: The element of the model, such as "geom 'hand'".
-        hint: What to write instead.
-
-    Attributes:
-        feature, place: The same.
+        feature: Its name, such as "contact of box with box" or "the sensor type user".
+        places: The elements, such as "geom 'hand'".
+        hint: What to write instead; "" for a feature that was left out.
+        option: The argument of `worlds.load` that leaves it out: "collisions", "sensors", or "".
     """
 
-    def __init__(self, feature: str, place: str, hint: str) -> None:
-        self.feature, self.place = feature, place
-        super().__init__(f"Unsupported in worlds: {feature}, of {place}.\n  Hint: {hint}")
+    feature: str
+    places: tuple[str, ...]
+    hint: str = ""
+    option: str = ""
+
+    def __str__(self) -> str:
+        more = len(self.places) - 1
+        return f"{self.feature}, of {self.places[0]}" + (f" and {more} more" if more else "")
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it, in words."""
+        if not self.option:
+            return self.hint
+        return f'{self.hint[:-1]}; or leave these out: worlds.load(..., {self.option}="skip").'
+
+
+class Unsupported(dt.DifftileError, ValueError):
+    """A model that uses features of MuJoCo which difftile does not have.
+
+    Args:
+        reasons: The features, one at least.
+
+    Attributes:
+        reasons: The same.
+        feature, place: The name of the first, and the first element that uses it.
+    """
+
+    def __init__(self, reasons: Sequence[Reason]) -> None:
+        self.reasons = tuple(reasons)
+        self.feature, self.place = self.reasons[0].feature, self.reasons[0].places[0]
+        if len(self.reasons) == 1:
+            said = f": {self.reasons[0]}.\n  Hint: {self.reasons[0].remedy}"
+        else:
+            said = f", {len(self.reasons)} features of this model:"
+            for remedy, alike in groupby(self.reasons, key=lambda one: one.remedy):
+                said += "".join(f"\n  {one}." for one in alike) + f"\n    Hint: {remedy}"
+        super().__init__(f"Unsupported in worlds{said}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +95,14 @@ class InspectedModel:
             kind, index = "jnt", int(self["dof_jntid"][index])
         name = self.label(kind, index)
         word = {"jnt": "joint", "eq": "equality"}.get(kind, kind)
-        return f"{word} '{name}'" if name else f"{word} {index}"
+        if name:
+            return f"{word} '{name}'"
+        if kind not in ("jnt", "geom", "site"):
+            return f"{word} {index}"
+        at = int(self[f"{kind}_bodyid"][index])
+        body = self.label("body", at)
+        where = f"body '{body}'" if body else f"body {at}"
+        return f"{word} {index} of {where if at else 'the world'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +110,30 @@ class Refusal:
     """A feature, and where it is used.
 
     Args:
-        feature: Its name.
+        feature: Its name, with {} for the name of the type.
         kind: The kind of elements that use it; "option" for the whole model.
         used: For each element whether it uses the feature.
         hint: What to write instead.
+        types: The array of types that the feature is about, which `kinds.TYPES` names.
     """
 
     feature: str
     kind: str
     used: Callable[[InspectedModel], Any]
     hint: str
+    types: str = ""
+
+    def reasons(self, source: InspectedModel) -> list[Reason]:
+        """Return the features of this row that a model uses, one for each type."""
+        found: dict[str, list[str]] = {}
+        for k in np.flatnonzero(self.used(source)).tolist():
+            name = self.feature
+            if self.types:
+                number = int(np.atleast_1d(source[self.types])[k])
+                name = name.format(kinds.type_name(self.types, number))
+            found.setdefault(name, []).append(source.place(self.kind, k))
+        option = "sensors" if self.kind == "sensor" else ""
+        return [Reason(name, tuple(ones), self.hint, option) for name, ones in found.items()]
 
 
 def _nonzero(name: str) -> Callable[[InspectedModel], Any]:
@@ -131,7 +186,7 @@ def _on_joints(*types: int) -> Callable[[InspectedModel], Any]:
     return used
 
 
-def _pairs(source: InspectedModel) -> Iterable[tuple[int, int, int]]:
+def _pairs(source: InspectedModel) -> Array:
     names = ("geom_type", "geom_bodyid", "geom_contype", "geom_conaffinity", "body_weldid")
     given = {name: source[name] for name in (*names, "body_parentid", "exclude_signature")}
     given |= {name: source[name].astype(int) for name in ("pair_geom1", "pair_geom2")}
@@ -161,10 +216,11 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("'actgravcomp'", "jnt", _nonzero("jnt_actgravcomp"), "use 'gravcomp' of bodies alone."),
     # constraints
     Refusal(
-        "this type of equality",
+        "the equality type {}",
         "eq",
         _other("eq_type", kinds.CONNECT, kinds.WELD, kinds.FOLLOWER),
         "use <connect>, <weld> or <joint>.",
+        "eq_type",
     ),
     Refusal("an equality of sites", "eq", _among("eq_objtype", kinds.SITE), "name the bodies."),
     Refusal(
@@ -206,10 +262,11 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("plugins", "plugin", _all_of("nplugin"), "use what MuJoCo has built in."),
     # actuators
     Refusal(
-        "a transmission other than to joints and tendons",
+        "the transmission {}",
         "actuator",
         _other("actuator_trntype", kinds.JOINT, kinds.JOINTINPARENT, kinds.TENDON),
         'use joint="..." or tendon="...".',
+        "actuator_trntype",
     ),
     Refusal(
         "'jointinparent' on a free or ball joint",
@@ -218,22 +275,25 @@ REFUSALS: tuple[Refusal, ...] = (
         'use joint="...".',
     ),
     Refusal(
-        "a gain other than fixed and affine",
+        "the gain type {}",
         "actuator",
         _other("actuator_gaintype", 0, 1),
         'use <general> with gaintype "fixed" or "affine".',
+        "actuator_gaintype",
     ),
     Refusal(
-        "a bias other than none and affine",
+        "the bias type {}",
         "actuator",
         _other("actuator_biastype", 0, 1),
         'use <general> with biastype "none" or "affine".',
+        "actuator_biastype",
     ),
     Refusal(
-        "dynamics other than integrator, filter and filterexact",
+        "the dynamics type {}",
         "actuator",
         _other("actuator_dyntype", 0, 1, 2, 3),
         "use <general> with one of these as dyntype.",
+        "actuator_dyntype",
     ),
     Refusal("several activations", "actuator", lambda s: s["actuator_actnum"] > 1, "use one each."),
     Refusal("'actearly'", "actuator", _nonzero("actuator_actearly"), "set it to false."),
@@ -254,7 +314,13 @@ REFUSALS: tuple[Refusal, ...] = (
         "remove 'actuatorgroupdisable'.",
     ),
     # sensors
-    Refusal("this type of sensor", "sensor", _other("sensor_type", *_SENSORS), "remove it."),
+    Refusal(
+        "the sensor type {}",
+        "sensor",
+        _other("sensor_type", *_SENSORS),
+        "remove it.",
+        "sensor_type",
+    ),
     Refusal(
         "a sensor of a frame relative to another",
         "sensor",
@@ -274,10 +340,11 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("an interval", "sensor", _nonzero("sensor_interval"), _REMOVE),
     # the whole model
     Refusal(
-        "this integrator",
+        "the integrator {}",
         "option",
         _other("integrator", kinds.EULER, kinds.RK4, kinds.IMPLICITFAST),
         'use integrator="Euler", "RK4" or "implicitfast".',
+        "integrator",
     ),
     Refusal("noslip iterations", "option", _nonzero("noslip_iterations"), _REMOVE),
     Refusal("the density of a fluid", "option", _nonzero("density"), _REMOVE),
@@ -304,23 +371,47 @@ REFUSALS: tuple[Refusal, ...] = (
 )
 
 
-def refuse(source: InspectedModel) -> None:
+def refuse(source: InspectedModel, skipped: Collection[str] = ()) -> tuple[Reason, ...]:
     """Check that a model uses only what worlds support.
 
+    Args:
+        source: The model.
+        skipped: The options of `load` that leave features out.
+
+    Returns:
+        The features that are left out, by these options.
+
     Raises:
-        Unsupported: It does not; the first feature found is named.
+        Unsupported: It uses others.
     """
-    for row in REFUSALS:
-        places = np.flatnonzero(row.used(source))
-        if len(places):
-            raise Unsupported(row.feature, source.place(row.kind, int(places[0])), row.hint)
-    types = source["geom_type"]
-    for one, other, _ in _pairs(source):
-        kind = int(types[one]), int(types[other])
-        if kind not in COLLISIONS and kind != (kinds.PLANE, kinds.PLANE):
-            names = " with ".join(GEOMS[k] if k < len(GEOMS) else str(k) for k in kind)
-            places = f"{source.place('geom', one)} and {source.place('geom', other)}"
-            raise Unsupported(f"contact of {names}", places, _INSTEAD)
+    found = [reason for row in REFUSALS for reason in row.reasons(source)]
+    found += _collisions(source)
+    kept = [one for one in found if one.option not in skipped]
+    if kept:
+        raise Unsupported(kept)
+    return tuple(found)
+
+
+def refused_sensors(source: InspectedModel) -> Array:
+    """Return the indices of sensors that worlds do not have."""
+    used = [row.used(source) for row in REFUSALS if row.kind == "sensor"]
+    return np.unique(np.concatenate([np.flatnonzero(one) for one in used]))
+
+
+def _collisions(source: InspectedModel) -> list[Reason]:
+    """Return the kinds of pairs of geoms that would have to collide, and are refused."""
+    pairs = _pairs(source)
+    found, known = [], (*COLLISIONS, (kinds.PLANE, kinds.PLANE))
+    types = source["geom_type"].astype(int)[pairs[:, :2]]
+    for kind in np.unique(types, axis=0):
+        if tuple(kind) not in known:
+            names = " with ".join(kinds.type_name("geom_type", int(k)) for k in kind)
+            places = (
+                f"{source.place('geom', one)} and {source.place('geom', other)}"
+                for one, other, _ in pairs[(types == kind).all(axis=1)]
+            )
+            found.append(Reason(f"contact of {names}", tuple(places), _INSTEAD, "collisions"))
+    return found
 
 
 _INSTEAD = (

@@ -7,7 +7,7 @@ that each is stored once. Node 0 is the world.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -121,36 +121,45 @@ def weld_parents(arrays: Mapping[str, Array]) -> Array:
     return weld[arrays["body_parentid"][weld]]
 
 
-def pairs_of(arrays: Mapping[str, Array]) -> Iterator[tuple[int, int, int]]:
-    """Yield the geoms of each pair that can collide, and its explicit pair or -1.
+def pairs_of(arrays: Mapping[str, Array]) -> Array:
+    """Return the geoms of each pair that can collide, and its explicit pair or -1, (pairs, 3).
 
     Source: MuJoCo's documentation, "Collision detection". The geom of the smaller type comes first.
     """
     disabled, types = int(arrays["disableflags"]), arrays["geom_type"]
+    body, weld = arrays["geom_bodyid"], arrays["body_weldid"]
+    explicit = np.stack([arrays["pair_geom1"], arrays["pair_geom2"]], axis=1).astype(int)
+    apart = weld[body[explicit[:, 0]]] != weld[body[explicit[:, 1]]]  # else no joint moves them
+    chosen = [np.column_stack([explicit, np.arange(len(explicit))])[apart]]
     if disabled & (NO_CONTACT | NO_CONSTRAINT):
-        return
-    body, weld, explicit = arrays["geom_bodyid"], arrays["body_weldid"], {}
-    for k, (one, other) in enumerate(zip(arrays["pair_geom1"], arrays["pair_geom2"], strict=True)):
-        pair = (int(other), int(one)) if types[one] > types[other] else (int(one), int(other))
-        explicit[frozenset(pair)] = True
-        if weld[body[one]] != weld[body[other]]:  # otherwise no joint moves them apart
-            yield (*pair, k)
-    above = weld_parents(arrays)
-    excluded = set(arrays["exclude_signature"].tolist())
+        return np.zeros((0, 3), int)
+    above = weld_parents(arrays)[body]
+    weld = weld[body]
     contype, conaffinity = arrays["geom_contype"], arrays["geom_conaffinity"]
-    for one in range(len(types)):
-        for other in range(one + 1, len(types)):
-            first, second = (other, one) if body[one] > body[other] else (one, other)
-            b1, b2 = int(body[first]), int(body[second])
-            w1, w2 = weld[b1], weld[b2]
-            related = w1 and w2 and (w1 == above[b2] or w2 == above[b1])
-            if w1 == w2 or (related and not disabled & NO_FILTERPARENT):
-                continue
-            if (b1 << 16) + b2 in excluded or frozenset((first, second)) in explicit:
-                continue
-            if contype[one] & conaffinity[other] or contype[other] & conaffinity[one]:
-                swapped = types[first] > types[second]
-                yield (second, first, -1) if swapped else (first, second, -1)
+    excluded, taken = arrays["exclude_signature"], np.sort(explicit, axis=1)
+    able = np.flatnonzero((contype | conaffinity) != 0)
+    for k, one in enumerate(able):
+        others = able[k + 1 :]
+        met = (contype[one] & conaffinity[others]) | (contype[others] & conaffinity[one])
+        met = (met != 0) & (weld[one] != weld[others])
+        if not disabled & NO_FILTERPARENT:
+            related = (weld[one] == above[others]) | (weld[others] == above[one])
+            met &= ~(related & (weld[one] != 0) & (weld[others] != 0))
+        others = others[met]
+        low, high = (np.asarray(f(body[one], body[others]), int) for f in (np.minimum, np.maximum))
+        others = others[~np.isin((low << 16) + high, excluded)]
+        others = others[~np.isin(others, taken[taken[:, 0] == one, 1])]
+        first = np.where(body[others] < body[one], others, one)
+        chosen.append(np.column_stack([first, one + others - first, np.full(len(others), -1)]))
+    found = np.concatenate(chosen)
+    found[:, :2] = _by_type(found[:, :2], types)
+    return found
+
+
+def _by_type(pairs: Array, types: Array) -> Array:
+    """Return pairs of geoms with the smaller type first."""
+    swapped = types[pairs[:, 0]] > types[pairs[:, 1]]
+    return np.where(swapped[:, None], pairs[:, ::-1], pairs)
 
 
 def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
@@ -288,23 +297,21 @@ def _nodes(arrays: Arrays, sizes: Mapping[str, int]) -> Arrays:
 
 def _collisions(arrays: Arrays, tables: Arrays) -> tuple[int, ...]:
     """Add the tables of pairs, and return the number of pairs of each kind."""
-    types, found = arrays["geom_type"], list(pairs_of(arrays))
-    of_kind = {
-        kind: [one for one in found if (types[one[0]], types[one[1]]) == kind]
-        for kind in COLLISIONS
-    }
-    rows = [one for ones in of_kind.values() for one in ones]
-    table = np.array(rows, np.int32).reshape(-1, 3)
+    found = pairs_of(arrays)
+    kinds = arrays["geom_type"][found[:, :2]]
+    of_kind = [found[(kinds == kind).all(axis=1)] for kind in COLLISIONS]
+    table, counts = np.concatenate(of_kind), tuple(map(len, of_kind))
     for k, name in enumerate(("geom1", "geom2", "pair")):
         tables[f"collision_{name}"] = table[:, k].copy()
-    each = [slots for kind, slots in COLLISIONS.items() for _ in of_kind[kind]]
-    tables["collision_slot"] = np.cumsum([0, *each])[:-1]
+    each = np.repeat(list(COLLISIONS.values()), counts)
+    first = np.cumsum(each) - each
+    tables["collision_slot"] = first
     for name in ("geom1", "geom2", "pair"):
         tables[f"slot_{name}"] = np.repeat(tables[f"collision_{name}"], each)
-    tables["slot_place"] = np.array([k for count in each for k in range(count)], np.int32)
+    tables["slot_place"] = np.arange(each.sum()) - np.repeat(first, each)
     seen = arrays["sensor_objid"][arrays["sensor_objtype"] == 5]
     tables["collider_geomid"] = np.unique(np.concatenate([table[:, 0], table[:, 1], seen]))
-    return tuple(len(ones) for ones in of_kind.values())
+    return counts
 
 
 def _last_freedoms(arrays: Arrays) -> Array:
@@ -331,19 +338,15 @@ def _entries(arrays: Arrays) -> tuple[list[int], list[int]]:
 
 def _condim(arrays: Arrays, tables: Arrays) -> int:
     """Return the largest number of dimensions of a contact."""
-    largest = 1
-    explicit = tables["collision_pair"]
+    one, other, explicit = (tables[f"collision_{name}"] for name in ("geom1", "geom2", "pair"))
+    if not len(one):
+        return 1
     priority, condim = arrays["geom_priority"], arrays["geom_condim"]
-    both = zip(tables["collision_geom1"], tables["collision_geom2"], explicit, strict=True)
-    for one, other, pair in both:
-        if pair >= 0:
-            largest = max(largest, int(arrays["pair_dim"][pair]))
-        elif priority[one] == priority[other]:
-            largest = max(largest, int(condim[one]), int(condim[other]))
-        else:
-            winner = one if priority[one] > priority[other] else other
-            largest = max(largest, int(condim[winner]))
-    return largest
+    found = np.where(priority[one] >= priority[other], condim[one], 1)
+    found = np.maximum(found, np.where(priority[other] >= priority[one], condim[other], 1))
+    given = explicit >= 0
+    found[given] = arrays["pair_dim"][explicit[given]]
+    return int(found.max())
 
 
 def _alone(arrays: Arrays) -> list[int]:

@@ -12,7 +12,7 @@ import pytest
 
 import difftile as dt
 from difftile import ti, worlds
-from difftile.worlds import mujoco_models
+from difftile.worlds import kinds, mujoco_models
 from difftile.worlds.refusals import REFUSALS, InspectedModel, Refusal, refuse
 from tests.worlds.conformance import DATA, NAMES, model, numbers
 
@@ -175,7 +175,7 @@ def test_stiff_impedances_are_reported_in_single_precision() -> None:
     one = worlds.Model(numbers()["box"]["arrays"])
     one.geom_solimp[1, 1] = 0.9995
     one.parameters(ti.f64)
-    with pytest.warns(UserWarning, match=r"geom 1 has an impedance above 0.999"):
+    with pytest.warns(UserWarning, match=r"geom 1 of body 1 has an impedance above 0.999"):
         one.parameters(ti.f32)
 
 
@@ -189,7 +189,7 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
     ("plasticity", "jnt"): ("jnt_plasticadr", 0, 0, "joint 'wrist'"),
     ("a yielding spring", "jnt"): ("jnt_springyield", 1, 1, "joint 'ball'"),
     ("'actgravcomp'", "jnt"): ("jnt_actgravcomp", 0, 1, "joint 'wrist'"),
-    ("this type of equality", "eq"): ("eq_type", 0, 3, "equality 'loop'"),
+    ("the equality type {}", "eq"): ("eq_type", 0, 3, "equality 'loop'"),
     ("an equality of sites", "eq"): ("eq_objtype", 0, 6, "equality 'loop'"),
     ("a spatial tendon", "tendon"): ("wrap_type", 0, 3, "tendon 'string'"),
     ("a limit of a tendon", "tendon"): ("tendon_limited", 0, 1, "tendon 'string'"),
@@ -225,7 +225,7 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
     },
     ("flexible bodies", "flex"): ("nflex", 0, 1, "flex 0"),
     ("plugins", "plugin"): ("nplugin", 0, 1, "plugin 0"),
-    ("a transmission other than to joints and tendons", "actuator"): (
+    ("the transmission {}", "actuator"): (
         *("actuator_trntype", 0, 4),
         "actuator 'motor'",
     ),
@@ -233,15 +233,15 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
         *("jnt_type", 0, 1),
         "actuator 'motor'",
     ),
-    ("a gain other than fixed and affine", "actuator"): (
+    ("the gain type {}", "actuator"): (
         *("actuator_gaintype", 0, 2),
         "actuator 'motor'",
     ),
-    ("a bias other than none and affine", "actuator"): (
+    ("the bias type {}", "actuator"): (
         *("actuator_biastype", 0, 2),
         "actuator 'motor'",
     ),
-    ("dynamics other than integrator, filter and filterexact", "actuator"): (
+    ("the dynamics type {}", "actuator"): (
         *("actuator_dyntype", 0, 4),
         "actuator 'motor'",
     ),
@@ -255,7 +255,7 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
         "actuator 'motor'",
     ),
     ("groups of actuators that are disabled", "option"): ("disableactuator", 0, 2, "<option>"),
-    ("this type of sensor", "sensor"): ("sensor_type", 0, 7, "sensor 'where'"),
+    ("the sensor type {}", "sensor"): ("sensor_type", 0, 7, "sensor 'where'"),
     ("a sensor of a frame relative to another", "sensor"): (
         *("sensor_refid", 0, 1),
         "sensor 'where'",
@@ -263,7 +263,7 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
     ("a sensor of a camera", "sensor"): ("sensor_objtype", 0, 7, "sensor 'where'"),
     ("a delay", "sensor"): ("sensor_delay", 0, 1, "sensor 'where'"),
     ("an interval", "sensor"): ("sensor_interval", 0, 1, "sensor 'where'"),
-    ("this integrator", "option"): ("integrator", 0, 2, "<option>"),
+    ("the integrator {}", "option"): ("integrator", 0, 2, "<option>"),
     ("noslip iterations", "option"): ("noslip_iterations", 0, 1, "<option>"),
     ("the density of a fluid", "option"): ("density", 0, 1, "<option>"),
     ("the viscosity of a fluid", "option"): ("viscosity", 0, 1, "<option>"),
@@ -275,6 +275,18 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
     ("'diagexact'", "option"): ("enableflags", 0, 32, "<option>"),
     ("'ipc'", "option"): ("enableflags", 0, 64, "<option>"),
     ("'speculative'", "option"): ("enableflags", 0, 128, "<option>"),
+}
+
+
+# The names of types in the rows above that are about types.
+_TYPES = {
+    ("the equality type {}", "eq"): "tendon",
+    ("the transmission {}", "actuator"): "site",
+    ("the gain type {}", "actuator"): "muscle",
+    ("the bias type {}", "actuator"): "muscle",
+    ("the dynamics type {}", "actuator"): "muscle",
+    ("the sensor type {}", "sensor"): "rangefinder",
+    ("the integrator {}", "option"): "implicit",
 }
 
 
@@ -296,8 +308,118 @@ def test_features_are_refused_with_their_element(row: Refusal, mujoco: Any) -> N
     changed = InspectedModel(lambda key: given.get(key, source.get(key)), source.label)
     with pytest.raises(worlds.Unsupported) as caught:
         refuse(changed)
-    said = f"Unsupported in worlds: {row.feature}, of {place}.\n  Hint: {row.hint}"
-    assert str(caught.value) == said
+    feature, hint = row.feature.format(_TYPES.get((row.feature, row.kind))), row.hint
+    if row.kind == "sensor":
+        hint = f'{hint[:-1]}; or leave these out: worlds.load(..., sensors="skip").'
+    assert str(caught.value) == f"Unsupported in worlds: {feature}, of {place}.\n  Hint: {hint}"
+
+
+def test_types_have_the_names_of_mujoco(mujoco: Any) -> None:
+    enums = {
+        "geom_type": ("mjtGeom", {}),
+        "eq_type": ("mjtEq", {}),
+        "actuator_trntype": ("mjtTrn", {}),
+        "actuator_gaintype": ("mjtGain", {}),
+        "actuator_biastype": ("mjtBias", {}),
+        "actuator_dyntype": ("mjtDyn", {}),
+        "integrator": ("mjtIntegrator", {}),
+        "sensor_type": (
+            "mjtSensor",
+            {
+                "jointactuatorfrc": "jointactfrc",
+                "tendonactuatorfrc": "tendonactfrc",
+                "distance": "geomdist",
+                "normal": "geomnormal",
+                "fromto": "geomfromto",
+            },
+        ),
+    }
+    assert enums.keys() == kinds.TYPES.keys()
+    for array, (enum, other) in enums.items():
+        members = {int(v): k for k, v in getattr(mujoco, enum).__members__.items()}
+        for number, name in enumerate(kinds.TYPES[array].split()):
+            assert members[number].split("_", 1)[1].lower() == other.get(name, name).lower()
+            assert kinds.type_name(array, number) == name
+    assert kinds.type_name("geom_type", 99) == "99"
+
+
+MANY = """<mujoco>
+  <asset><hfield name="hills" nrow="2" ncol="2" size="1 1 1 1"/></asset>
+  <worldbody>
+    <geom type="hfield" hfield="hills"/>
+    <geom type="plane" size="1 1 1" conaffinity="2"/>
+    <body name="a">
+      <freejoint/>
+      <geom type="ellipsoid" size=".1 .1 .1" conaffinity="0"/>
+      <geom type="ellipsoid" size=".1 .1 .2" pos="0 0 .3" conaffinity="0"/>
+    </body>
+    <body pos="0 1 0">
+      <freejoint/><geom name="lid" type="cylinder" size=".1 .1" conaffinity="0"/>
+    </body>
+    <body pos="0 2 0"><freejoint/><geom type="sphere" size=".1" contype="2" conaffinity="0"/></body>
+  </worldbody>
+  <sensor>
+    <framepos name="before" objtype="body" objname="a"/>
+    <user name="own" dim="2"/>
+    <user name="other" dim="1"/>
+    <frameangvel name="after" objtype="body" objname="a"/>
+  </sensor>
+</mujoco>"""
+_WORDS = {"collisions": "skip", "sensors": "skip"}
+
+
+def test_all_reasons_are_named_at_once(mujoco: Any) -> None:
+    with pytest.raises(worlds.Unsupported) as caught:
+        worlds.load(MANY)
+    pairs = "use planes, spheres, capsules, and boxes, which collide with all but each other; or "
+    assert str(caught.value) == (
+        "Unsupported in worlds, 3 features of this model:\n"
+        "  the sensor type user, of sensor 'own' and 1 more.\n"
+        '    Hint: remove it; or leave these out: worlds.load(..., sensors="skip").\n'
+        "  contact of hfield with ellipsoid, of geom 0 of the world and geom 2 of body 'a' and 1 "
+        "more.\n"
+        "  contact of hfield with cylinder, of geom 0 of the world and geom 'lid'.\n"
+        f"    Hint: {pairs}let the geoms not collide, by contype, conaffinity or <exclude>; or "
+        'leave these out: worlds.load(..., collisions="skip").'
+    )
+    assert caught.value.reasons[0].places == ("sensor 'own'", "sensor 'other'")
+    for words in ({"collisions": "skip"}, {"sensors": "skip"}):
+        with pytest.raises(worlds.Unsupported) as caught:
+            worlds.load(MANY, **words)
+        assert {one.option for one in caught.value.reasons} == _WORDS.keys() - words.keys()
+    with pytest.raises(ValueError, match=r'load\(sensors=...\) is "refuse" or "skip", not True'):
+        worlds.load(MANY, sensors=True)
+
+
+def test_what_is_left_out_is_named_and_absent(mujoco: Any, tmp_path: Path) -> None:
+    said = (
+        "worlds.load left out: the sensor type user, of sensor 'own' and 1 more; contact of hfield "
+    )
+    with pytest.warns(UserWarning, match=re.escape(said)):
+        one = worlds.load(MANY, **_WORDS)
+    assert [row.feature for row in one.skipped] == [
+        "the sensor type user",
+        "contact of hfield with ellipsoid",
+        "contact of hfield with cylinder",
+    ]
+    assert one.sensor_name.tolist() == ["before", "after"] and one.sensor_adr.tolist() == [0, 6]
+    assert one.sizes.nsensor == 2 and one.sizes.nsensordata == 9 and one.sizes.nslot == 1
+    one.save(tmp_path / "a.npz")
+    other = worlds.load_arrays(tmp_path / "a.npz")
+    assert other.skipped == one.skipped and other.sizes == one.sizes
+    sim = worlds.Worlds(one, 2, dtype=ti.f64)
+    sim.qvel.fill(0.5)
+    sim.sense()
+    reference = mujoco.MjModel.from_xml_string(MANY)
+    data = mujoco.MjData(reference)
+    data.qvel[:] = 0.5
+    mujoco.mj_forward(reference, data)
+    np.testing.assert_allclose(sim.sensordata.to_numpy(), [data.sensordata] * 2, atol=1e-12)
+    with np.load(tmp_path / "a.npz") as archive:
+        arrays = {**archive, "skipped_place": np.array(["x"])}
+    np.savez(tmp_path / "b.npz", **arrays)
+    with pytest.raises(dt.DatasetError, match="other lengths of 'skipped_feature'"):
+        worlds.load_arrays(tmp_path / "b.npz")
 
 
 SOLIDS = {
@@ -311,14 +433,16 @@ def test_pairs_of_geoms_that_cannot_collide_yet_are_refused(solid: str, mujoco: 
     text = BASE.replace(
         '<geom name="palm" type="sphere" size="0.1"/>', f'<geom name="palm" {SOLIDS[solid]}/>'
     )
-    text = text.replace("<worldbody>", '<worldbody><geom name="wall" size="1" pos="2 0 0"/>')
+    wall = '<geom name="wall" size="1" pos="2 0 0"/>'
+    text = re.sub('<geom name="floor"[^>]*>', wall, text).replace("floor", "wall")
     with pytest.raises(worlds.Unsupported) as caught:
         worlds.load(text)
     assert str(caught.value) == (
         f"Unsupported in worlds: contact of sphere with {solid}, of geom 'wall' and geom 'palm'.\n"
         "  Hint: use planes, spheres, capsules, and boxes, which collide with all but each other; "
-        "or let the geoms not collide, by contype, conaffinity or <exclude>."
+        "or let the geoms not collide, by contype, conaffinity or <exclude>; or leave these out: "
+        'worlds.load(..., collisions="skip").'
     )
     visual = text.replace('name="palm"', 'name="palm" contype="0" conaffinity="0"')
     one = worlds.load(visual)
-    assert one.sizes.ngeom == 4 and 2 not in one.tables["collider_geomid"]
+    assert one.sizes.ngeom == 3 and 1 not in one.tables["collider_geomid"]
