@@ -76,6 +76,9 @@ _COMMANDS = {
     "train": _Command(
         "train gaussian splats on pictures of a scene", _by("difftile.training.command")
     ),
+    "worlds": _Command(
+        "check which models of robots load, below a folder", _by("difftile.commands.worlds")
+    ),
     "explain": _Command("explain a kernel and its adjoint", _by("difftile.commands.explain")),
     "doctor": _Command("show versions and which backends work", _by("difftile.commands.doctor")),
     "cache": _Command(

@@ -13,14 +13,14 @@ reports, and `advice.py` warns of unsuitable models.
 
 from difftile.worlds.constants import refresh_constants
 from difftile.worlds.model import Model, load, load_arrays
-from difftile.worlds.refusals import Reason, Unsupported
+from difftile.worlds.refusals import MissingFeature, Unsupported
 from difftile.worlds.simulation import Start, Worlds
 from difftile.worlds.summary import Summary
 from difftile.worlds.topology import Sizes
 
 __all__ = [
+    "MissingFeature",
     "Model",
-    "Reason",
     "Sizes",
     "Start",
     "Summary",

@@ -27,7 +27,7 @@ from difftile.worlds.arrays import (
     without,
 )
 from difftile.worlds.mujoco_models import arrays_of, compiled, source_of
-from difftile.worlds.refusals import InspectedModel, Reason, refuse, refused_sensors
+from difftile.worlds.refusals import InspectedModel, MissingFeature, refuse, refused_sensors
 from difftile.worlds.topology import Sizes, derived
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
@@ -61,7 +61,7 @@ class Model:
     arrays: Arrays
     tables: Arrays
     sizes: Sizes
-    skipped: tuple[Reason, ...]
+    skipped: tuple[MissingFeature, ...]
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
         try:
@@ -292,7 +292,7 @@ def _parameters(names: tuple[str, ...]) -> Any:
     return make_dataclass("Parameters", names, namespace=members, **options)
 
 
-def _archived(skipped: tuple[Reason, ...]) -> Arrays:
+def _archived(skipped: tuple[MissingFeature, ...]) -> Arrays:
     """Return arrays of what was left out, with a row for each element."""
     rows = [(one.feature, place, one.option) for one in skipped for place in one.places]
     columns = zip(*rows, strict=True) if rows else ()
@@ -302,7 +302,7 @@ def _archived(skipped: tuple[Reason, ...]) -> Arrays:
     }
 
 
-def _skipped_of(arrays: Mapping[str, Any]) -> tuple[Reason, ...]:
+def _skipped_of(arrays: Mapping[str, Any]) -> tuple[MissingFeature, ...]:
     """Return what was left out of a set of arrays; see `_archived`."""
     columns = [np.asarray(arrays.get(name, ()), dtype=np.str_) for name in _SKIPPED]
     if any(one.ndim != 1 or len(one) != len(columns[0]) for one in columns):
@@ -311,7 +311,8 @@ def _skipped_of(arrays: Mapping[str, Any]) -> tuple[Reason, ...]:
     for feature, place, option in zip(*(one.tolist() for one in columns), strict=True):
         found.setdefault((feature, option), []).append(place)
     return tuple(
-        Reason(feature, tuple(places), option=option) for (feature, option), places in found.items()
+        MissingFeature(feature, tuple(places), option=option)
+        for (feature, option), places in found.items()
     )
 
 

@@ -20,7 +20,7 @@ from difftile.worlds.topology import COLLISIONS, pairs_of
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class MissingFeature:
     """A feature that worlds do not have, and the elements of a model that use it.
 
     Args:
@@ -58,7 +58,7 @@ class Unsupported(dt.DifftileError, ValueError):
         feature, place: The name of the first, and the first element that uses it.
     """
 
-    def __init__(self, reasons: Sequence[Reason]) -> None:
+    def __init__(self, reasons: Sequence[MissingFeature]) -> None:
         self.reasons = tuple(reasons)
         self.feature, self.place = self.reasons[0].feature, self.reasons[0].places[0]
         if len(self.reasons) == 1:
@@ -123,7 +123,7 @@ class Refusal:
     hint: str
     types: str = ""
 
-    def reasons(self, source: InspectedModel) -> list[Reason]:
+    def reasons(self, source: InspectedModel) -> list[MissingFeature]:
         """Return the features of this row that a model uses, one for each type."""
         found: dict[str, list[str]] = {}
         for k in np.flatnonzero(self.used(source)).tolist():
@@ -133,7 +133,9 @@ class Refusal:
                 name = name.format(kinds.type_name(self.types, number))
             found.setdefault(name, []).append(source.place(self.kind, k))
         option = "sensors" if self.kind == "sensor" else ""
-        return [Reason(name, tuple(ones), self.hint, option) for name, ones in found.items()]
+        return [
+            MissingFeature(name, tuple(ones), self.hint, option) for name, ones in found.items()
+        ]
 
 
 def _nonzero(name: str) -> Callable[[InspectedModel], Any]:
@@ -371,7 +373,7 @@ REFUSALS: tuple[Refusal, ...] = (
 )
 
 
-def refuse(source: InspectedModel, skipped: Collection[str] = ()) -> tuple[Reason, ...]:
+def refuse(source: InspectedModel, skipped: Collection[str] = ()) -> tuple[MissingFeature, ...]:
     """Check that a model uses only what worlds support.
 
     Args:
@@ -384,12 +386,16 @@ def refuse(source: InspectedModel, skipped: Collection[str] = ()) -> tuple[Reaso
     Raises:
         Unsupported: It uses others.
     """
-    found = [reason for row in REFUSALS for reason in row.reasons(source)]
-    found += _collisions(source)
+    found = reasons_of(source)
     kept = [one for one in found if one.option not in skipped]
     if kept:
         raise Unsupported(kept)
     return tuple(found)
+
+
+def reasons_of(source: InspectedModel) -> list[MissingFeature]:
+    """Return the features of a model that worlds do not have."""
+    return [reason for row in REFUSALS for reason in row.reasons(source)] + _collisions(source)
 
 
 def refused_sensors(source: InspectedModel) -> Array:
@@ -398,7 +404,7 @@ def refused_sensors(source: InspectedModel) -> Array:
     return np.unique(np.concatenate([np.flatnonzero(one) for one in used]))
 
 
-def _collisions(source: InspectedModel) -> list[Reason]:
+def _collisions(source: InspectedModel) -> list[MissingFeature]:
     """Return the kinds of pairs of geoms that would have to collide, and are refused."""
     pairs = _pairs(source)
     found, known = [], (*COLLISIONS, (kinds.PLANE, kinds.PLANE))
@@ -410,7 +416,9 @@ def _collisions(source: InspectedModel) -> list[Reason]:
                 f"{source.place('geom', one)} and {source.place('geom', other)}"
                 for one, other, _ in pairs[(types == kind).all(axis=1)]
             )
-            found.append(Reason(f"contact of {names}", tuple(places), _INSTEAD, "collisions"))
+            found.append(
+                MissingFeature(f"contact of {names}", tuple(places), _INSTEAD, "collisions")
+            )
     return found
 
 
