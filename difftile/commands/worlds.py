@@ -31,7 +31,7 @@ states:
   refused     a feature is not supported
   no joints   nothing moves; part of other models, or a scene
   fragment    a file that others include
-  outside     names files outside of its folder; --allow-outside reads them
+  unread      not XML, or it names files outside of its folder, which --allow-outside reads
   mujoco      MuJoCo refuses the file
   crashed     MuJoCo ended the process
   timed out   after --timeout seconds
@@ -40,9 +40,9 @@ The exit code is 0 if all models that MuJoCo compiles, and that have joints, loa
 """
 _STATES = (
     *("loads", "skips", "refused", "no joints", "fragment"),
-    *("outside", "mujoco", "crashed", "timed out"),
+    *("unread", "mujoco", "crashed", "timed out"),
 )
-_FAILED = ("skips", "refused", "crashed", "timed out")
+_FAILED = ("skips", "refused", "unread", "crashed", "timed out")
 _INCLUDES = re.compile(r"<\s*include\s[^>]*file\s*=\s*[\"']([^\"']+)[\"']")
 _SUFFIXES = (".xml", ".urdf", ".mjcf")
 

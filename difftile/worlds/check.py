@@ -34,7 +34,7 @@ def row_of(path: Path, outside: bool = False) -> dict[str, Any]:
 
     Returns:
         "state": "loads", "skips" if it does without collisions or sensors, "refused", "no joints",
-        "fragment", "other" for files that are no models, "outside" or "mujoco" if these stop it;
+        "fragment", "other" for files that are no models, "unread" or "mujoco" if these stop it;
         "why" of the last two; "reasons": how many elements use each refused feature; "notes"; and
         sizes.
     """
@@ -46,7 +46,7 @@ def row_of(path: Path, outside: bool = False) -> dict[str, Any]:
     try:
         model, notes = _compiled(path, outside)
     except dt.DatasetError as error:
-        return {"state": "outside", "why": str(error)}
+        return {"state": "unread", "why": str(error)}
     except ValueError as error:
         return {"state": "mujoco", "why": str(error)}
     if not model.nv:
@@ -68,31 +68,44 @@ def _found(model: Any) -> dict[str, Any]:
 
 def _compiled(path: Path, outside: bool) -> tuple[Any, list[str]]:
     """Return an `mjModel`, with tetrahedra for meshes that are absent, and notes on these."""
-    mujoco, notes, spec = mujoco_module(), [], None
+    absent: set[str] = set()
     while True:
         try:
-            return (compiled(path, outside) if spec is None else spec.compile()), notes
+            model = _substituted(path, absent).compile() if absent else compiled(path, outside)
+            return model, [f"{name} is absent" for name in sorted(absent)]
         except ValueError as error:
-            absent = _ABSENT.search(str(error))
-            if isinstance(error, dt.DifftileError) or absent is None or len(notes) > 999:
+            found = _ABSENT.search(str(error))
+            name = Path(found[1]).name if found else ""
+            if isinstance(error, dt.DifftileError) or not name or name in absent:
                 raise
-            spec = spec or mujoco.MjSpec.from_file(str(path))
-            if not _replaced(spec, Path(absent[1]).name):
-                raise
-            notes.append(f"{Path(absent[1]).name} is absent")
+            present = {other.name for other in path.parent.rglob("*")}
+            absent |= {name} | (_names_of(_parsed(path)) - present if not absent else set())
 
 
-def _replaced(spec: Any, name: str) -> bool:
-    """Put something in the place of the meshes and textures of a file; return if there are any."""
-    found = False
+def _parsed(path: Path) -> Any:
+    return mujoco_module().MjSpec.from_file(str(path))
+
+
+def _names_of(spec: Any) -> set[str]:
+    """Return the names of the files of meshes and textures."""
+    files = (one.file for kind in (spec.meshes, spec.textures) for one in kind if one.file)
+    return {Path(file).name for file in files}
+
+
+def _substituted(path: Path, absent: set[str]) -> Any:
+    """Return the `MjSpec` of a file, with something in the place of absent meshes and textures.
+
+    The file is parsed again: an `MjSpec` that was compiled once keeps parts of its meshes.
+    """
+    spec = _parsed(path)
     for mesh in spec.meshes:
-        if os.path.basename(mesh.file) == name:
-            mesh.file, mesh.uservert, found = "", list(_CORNERS), True
+        if Path(mesh.file).name in absent:
+            mesh.file, mesh.uservert = "", list(_CORNERS)
     for texture in spec.textures:
-        if os.path.basename(texture.file) == name:
-            texture.file, texture.width, texture.height, found = "", 1, 1, True
+        if Path(texture.file).name in absent:
+            texture.file, texture.width, texture.height = "", 1, 1
             texture.builtin = mujoco_module().mjtBuiltin.mjBUILTIN_FLAT
-    return found
+    return spec
 
 
 def main() -> None:

@@ -61,7 +61,7 @@ def test_files_are_listed_by_what_becomes_of_them(
         "broken.xml": "mujoco",
         "clock.xml": "skips",
         "half.xml": "fragment",
-        "outside.xml": "outside",
+        "outside.xml": "unread",
         "part.xml": "fragment",
         "sleeps.xml": "refused",
         "whole.xml": "mujoco",
