@@ -9,6 +9,7 @@ from __future__ import annotations
 import difftile as dt
 from difftile import ti
 from difftile.worlds.inertia import momentum
+from difftile.worlds.joints import JointTypes
 from difftile.worlds.kinds import FREE
 from difftile.worlds.quaternions import three_at, vec3
 from difftile.worlds.topology import Sizes
@@ -26,6 +27,7 @@ class Bias:
         self.nbody = sizes.nbody
         self.nnode = sizes.nnode
         self.nv = sizes.nv
+        self.joints = JointTypes(sizes.joints)
 
     @dt.func
     def velocities(self, m, qvel, axis_r, axis_t, vel_r, vel_t):
@@ -62,7 +64,9 @@ class Bias:
             parent, first = ti.min(m.node_parentid[n], n - 1), m.node_dofadr[n]
             v_r, v_t, a_r, a_t = vel[0][parent], vel[1][parent], acc_r[parent], acc_t[parent]
             start = 0
-            if m.node_type[n] == FREE:  # translations come first, and their axes do not turn
+            if self.joints.match(
+                m.node_type[n], FREE
+            ):  # translations come first, and their axes do not turn
                 v_t += three_at(qvel, first)
                 start = 3
             for k in range(m.node_dofnum[n]):
@@ -98,7 +102,9 @@ class Bias:
             if parent > 0:
                 a_t = acc_t[parent]
             start = i0
-            if m.node_type[n] == FREE:  # translations come first, and their axes do not turn
+            if self.joints.match(
+                m.node_type[n], FREE
+            ):  # translations come first, and their axes do not turn
                 u_t += three_at(qvel, i0)
                 start = i0 + 3
             s_r, s_t = ti.Vector([0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0])

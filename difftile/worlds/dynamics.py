@@ -96,7 +96,8 @@ def accelerate(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, i
         acc: A start for the solver, (nv,), through which no gradient passes, and the result: the
             acceleration under constraints.
         out: Result: the acceleration that the integrator takes, (nv,).
-        info: Result: the residual and the number of steps of the solver, (2,).
+        info: Result: the residual, or the negative number of contacts if there is no room for them,
+            and the number of steps of the solver, (2,).
     """
     accelerated(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difftile as dt
 from difftile import ti
 from difftile.worlds.forces import rotation_between
-from difftile.worlds.kinds import FREE, HINGE, SLIDE
+from difftile.worlds.joints import JointTypes
+from difftile.worlds.kinds import BALL, FREE
 from difftile.worlds.quaternions import three_at
 from difftile.worlds.topology import Sizes
 from difftile.worlds.transmission import Transmission
@@ -23,6 +24,7 @@ class Energy:
         self.nbody = sizes.nbody
         self.njnt = sizes.njnt
         self.nv = sizes.nv
+        self.joints = JointTypes(sizes.joints)
         self.transmission = Transmission(sizes)
 
     @dt.func
@@ -40,11 +42,12 @@ class Energy:
         for j in range(self.njnt):
             kind, at = m.jnt_type[j], m.jnt_qposadr[j]
             square = 0.0
-            if kind == SLIDE or kind == HINGE:
+            free = self.joints.match(kind, FREE)
+            if not free and not self.joints.match(kind, BALL):
                 shift = qpos[at] - m.qpos_spring[at]
                 square = shift * shift
             else:
-                if kind == FREE:
+                if free:
                     away = three_at(qpos, at) - three_at(m.qpos_spring, at)
                     square += away.dot(away)
                     at += 3

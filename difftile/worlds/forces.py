@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import difftile as dt
 from difftile import ti
+from difftile.worlds.joints import JointTypes
 from difftile.worlds.kinds import (
     AFFINE,
+    BALL,
     FILTER,
     FILTEREXACT,
     FREE,
-    HINGE,
     INTEGRATOR,
-    SLIDE,
 )
 from difftile.worlds.quaternions import product, three_at, unit_at, vec3
 from difftile.worlds.topology import Sizes
@@ -53,6 +53,7 @@ class Forces:
         self.nu = sizes.nu
         self.rows = max(1, sizes.nu)
         self.na = sizes.na
+        self.joints = JointTypes(sizes.joints)
         self.gravcomp = sizes.gravcomp
         self.transmission = Transmission(sizes)
 
@@ -62,10 +63,11 @@ class Forces:
         for j in range(self.njnt):
             kind, stiffness = m.jnt_type[j], m.jnt_stiffness[j]
             at, i = m.jnt_qposadr[j], m.jnt_dofadr[j]
-            if kind == SLIDE or kind == HINGE:
+            free = self.joints.match(kind, FREE)
+            if not free and not self.joints.match(kind, BALL):
                 tau[i] -= stiffness * (qpos[at] - m.qpos_spring[at])
             else:
-                if kind == FREE:
+                if free:
                     for k in range(3):
                         tau[i + k] -= stiffness * (qpos[at + k] - m.qpos_spring[at + k])
                     at += 3
@@ -143,7 +145,7 @@ class Forces:
             speed = self.transmission.along(m, u, qvel)
             x = self.control(m, u, ctrl)
             a = m.actuator_actadr[u]
-            if a >= 0:
+            if ti.static(self.na > 0) and a >= 0:
                 act_next[a] = self.activated(m, h, u, x, act[a])
                 x = act[a]
             gains, biases = m.actuator_gainprm[u], m.actuator_biasprm[u]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difftile as dt
 from difftile import ti
+from difftile.worlds.joints import JointTypes
 from difftile.worlds.kinds import BALL, FREE, IMPLICITFAST
 from difftile.worlds.quaternions import advanced, four_at, matrix, three_at
 from difftile.worlds.topology import Sizes
@@ -29,6 +30,7 @@ class WorldIntegrator:
         self.nv = sizes.nv
         self.nu = sizes.nu
         self.nalone = sizes.nalone
+        self.joints = JointTypes(sizes.joints)
         self.damped = sizes.damped
         self.implicit = sizes.integrator == IMPLICITFAST
         self.transmission = Transmission(sizes)
@@ -211,8 +213,9 @@ class WorldIntegrator:
         """Compute coordinates after a time h [s] with the velocities qvel, (nv,)."""
         for j in range(self.njnt):
             kind, at, i = m.jnt_type[j], m.jnt_qposadr[j], m.jnt_dofadr[j]
-            if kind == FREE or kind == BALL:
-                if kind == FREE:
+            free = self.joints.match(kind, FREE)
+            if free or self.joints.match(kind, BALL):
+                if free:
                     for k in range(3):
                         qpos_next[at + k] = qpos[at + k] + h * qvel[i + k]
                     at += 3

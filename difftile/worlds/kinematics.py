@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difftile as dt
 from difftile import ti
+from difftile.worlds.joints import JointTypes
 from difftile.worlds.kinds import BALL, FIXED, FREE, HINGE, SLIDE
 from difftile.worlds.quaternions import matrix, product, three_at, turned, unit_at, vec3, vec4
 from difftile.worlds.topology import Sizes
@@ -28,6 +29,7 @@ class Kinematics:
         self.nbody = sizes.nbody
         self.nnode = sizes.nnode
         self.nv = sizes.nv
+        self.joints = JointTypes(sizes.joints)
         self.ncollider = sizes.ncollider
 
     @dt.func
@@ -61,22 +63,22 @@ class Kinematics:
             if m.node_first[n] == 1:
                 x += turned(q, m.body_pos[b])
                 q = product(q, m.body_quat[b])
-            if kind != FIXED:
+            if not self.joints.match(kind, FIXED):
                 a = x + turned(q, m.jnt_pos[j])
                 direction = turned(q, m.jnt_axis[j])
-                if kind == FREE:
+                if self.joints.match(kind, FREE):
                     x = three_at(qpos, at)
                     q = unit_at(qpos, at + 3)
                     a = x
-                elif kind == SLIDE:
+                elif self.joints.match(kind, SLIDE):
                     x += direction * (qpos[at] - m.qpos0[at])
                 else:
-                    if kind == HINGE:
+                    if self.joints.match(kind, BALL):
+                        q = product(q, unit_at(qpos, at))
+                    else:
                         half = 0.5 * (qpos[at] - m.qpos0[at])
                         e = ti.sin(half) * m.jnt_axis[j]
                         q = product(q, ti.Vector([ti.cos(half), e[0], e[1], e[2]]))
-                    else:
-                        q = product(q, unit_at(qpos, at))
                     x = a - turned(q, m.jnt_pos[j])
                 anchor[j] = a
                 axis[j] = direction
@@ -162,12 +164,12 @@ class Kinematics:
             e[k % 3] = 1.0
             r = ti.Vector([0.0, 0.0, 0.0])
             t = axis[j]
-            if kind == FREE and k < 3:
+            if self.joints.match(kind, FREE) and k < 3:
                 t = e
-            elif kind == HINGE:
+            elif self.joints.match(kind, HINGE):
                 r = axis[j]
                 t = r.cross(arm)
-            elif kind == FREE or kind == BALL:
+            elif not self.joints.match(kind, SLIDE):
                 r = turned(xquat[b], e)
                 t = r.cross(arm)
             axis_r[i] = r

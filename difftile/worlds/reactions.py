@@ -120,7 +120,7 @@ class Reactions:
                 dim, r, weight, mu = self.rows.contact_law(m, s, dist, margin, speed, h)
                 z = self.rows.apart(m, s, point, frame, com, a_r, a_t) + r
                 push = self.cones.penalty(dim, z, weight, mu)[1]
-                b1, b2 = m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
+                b1, b2 = self.rows.bodies(m, s)
                 if ti.static(self.moving):
                     force, turn = self.rows.wrench(frame, push)
                     outer_t[b1] -= force

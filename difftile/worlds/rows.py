@@ -13,6 +13,7 @@ from typing import Any
 
 import difftile as dt
 from difftile import ti
+from difftile.worlds.bounds import near
 from difftile.worlds.collide import FAR, ZERO, Collision
 from difftile.worlds.impedance import (
     LEAST,
@@ -22,8 +23,10 @@ from difftile.worlds.impedance import (
     regularisation,
     spring,
 )
+from difftile.worlds.joints import JointTypes
 from difftile.worlds.kinds import BALL, ELLIPTIC
 
+MANY = 256  # slots, from which on geoms that are far apart are found by their bounds
 SHORT = 1e-7  # half an angle below which a ball has no axis [rad]
 
 
@@ -60,6 +63,8 @@ class ConstraintRows:
         self.elliptic = sizes.cone == ELLIPTIC
         self.nv, self.nbody, self.nslot = sizes.nv, sizes.nbody, sizes.nslot
         self.nlimit, self.nfriction = sizes.nlimit, sizes.nfriction
+        self.limited = JointTypes(sizes.limited)
+        self.many = sizes.nslot > MANY
         self.nrow, self.safe = sizes.nrow, sizes.refsafe
 
     @dt.func
@@ -78,10 +83,15 @@ class ConstraintRows:
     @dt.func
     def apart(self, m, s, point, frame, com, motion_r, motion_t):
         """Return the rows of slot s of the motion of its second body from the first."""
-        b1, b2 = m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
+        b1, b2 = self.bodies(m, s)
         v = motion_t[b2] + motion_r[b2].cross(point - com[b2])
         v -= motion_t[b1] + motion_r[b1].cross(point - com[b1])
         return self.row(frame, v, motion_r[b2] - motion_r[b1])
+
+    @dt.func
+    def bodies(self, m, s):
+        """Return the two bodies of slot s."""
+        return m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
 
     @dt.func
     def row(self, frame, moving, turning):
@@ -129,9 +139,13 @@ class ConstraintRows:
     def contact(self, m, s, geom_xpos, geom_xmat):
         """Return the contact in slot s, as `Collision.contact`, its margin, and if it has rows."""
         margin, reach = self.collision.margins(m, s)
-        dist, point, frame = self.collision.contact(
-            m, s, reach + self.distance, geom_xpos, geom_xmat
-        )
+        reach += self.distance
+        dist, point, frame = FAR, ZERO, ti.Matrix.zero(float, 3, 3)
+        together = True
+        if ti.static(self.many):
+            together = near(m, m.slot_geom1[s], m.slot_geom2[s], reach, geom_xpos)
+        if together:
+            dist, point, frame = self.collision.contact(m, s, reach, geom_xpos, geom_xmat)
         return dist, point, frame, margin, dist < margin + self.distance
 
     @dt.func
@@ -147,7 +161,7 @@ class ConstraintRows:
             / sqrt(impratio), and 0 for rows that the contact does not have.
         """
         dim, friction, solref, solimp = self.collision.surface(m, s)
-        b1, b2 = m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
+        b1, b2 = self.bodies(m, s)
         rho, d0 = dist - margin, self.start(solimp)
         if ti.static(self.afar):
             if rho > 0.0:
@@ -192,7 +206,7 @@ class ConstraintRows:
         at = m.jnt_qposadr[j]
         low, high = m.jnt_range[j][0], m.jnt_range[j][1]
         dist, jacobian = FAR, ZERO
-        if m.jnt_type[j] == BALL:
+        if self.limited.match(m.jnt_type[j], BALL):
             if side == 1:
                 q = ti.Vector([qpos[at], qpos[at + 1], qpos[at + 2], qpos[at + 3]])
                 angle, axis = rotation_of(q)
@@ -209,7 +223,7 @@ class ConstraintRows:
         j = m.limit_jntid[k]
         i = m.jnt_dofadr[j]
         value = jacobian[0] * x[i]
-        if m.jnt_type[j] == BALL:
+        if self.limited.match(m.jnt_type[j], BALL):
             value += jacobian[1] * x[i + 1] + jacobian[2] * x[i + 2]
         return value
 

@@ -68,9 +68,10 @@ def shift(
         rate_next[i] = v[i]
     for j in range(step.integrator.njnt):
         i = m.jnt_dofadr[j]
-        if m.jnt_type[j] == FREE:
+        free = step.integrator.joints.match(m.jnt_type[j], FREE)
+        if free:
             i += 3
-        if m.jnt_type[j] == FREE or m.jnt_type[j] == BALL:
+        if free or step.integrator.joints.match(m.jnt_type[j], BALL):
             spin = rotation_rate(h * three_at(k, i), three_at(v, i))
             for n in range(3):
                 rate_next[i + n] = spin[n]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, final
 
@@ -23,7 +24,7 @@ from difftile.worlds.runge_kutta import StageStates
 from difftile.worlds.solution import Solution
 from difftile.worlds.step import WorldStep
 from difftile.worlds.summary import Summary, WorldDiagnosis
-from difftile.worlds.topology import Sizes
+from difftile.worlds.topology import LARGEST, ROOM, Sizes
 
 STATE = ("qpos", "qvel", "act")  # the fields that a step replaces
 INPUTS = ("ctrl", "qfrc_applied")
@@ -95,6 +96,9 @@ class Worlds:
             larger by `distance`, with an impedance that grows from 0 there over this width.
         distance: The distance of contacts that gradients reach [m].
         diagnose: Whether steps count what `summary` returns, at the cost of another launch each.
+        contacts: The number of contacts that each world has room for; by default as many as the
+            model has slots for, up to 455, which is the most. A step that finds more is an error,
+            and makes the accelerations of its world NaN.
 
     Attributes:
         model: The model.
@@ -114,11 +118,13 @@ class Worlds:
 
     Raises:
         FieldError: There is no world, the model has no joints, the type is neither `ti.f32` nor
-            `ti.f64`, `contact` or `contact_gradient` is another word, or `distance` is not
-            positive.
+            `ti.f64`, `contact` or `contact_gradient` is another word, `distance` is not positive,
+            or the model is too large: it has more than 90 degrees of freedom, or 455 bodies or
+            geoms.
         KeyError: No parameter has such a name.
         TypeError: `model` is not a model.
-        ValueError: `iterations` is below 1, or `tolerance` is negative or NaN.
+        ValueError: `iterations` or `contacts` is below 1, `contacts` above 455, or `tolerance` is
+            negative or NaN.
     """
 
     def __init__(
@@ -135,6 +141,7 @@ class Worlds:
         contact_gradient: str = "exact",
         distance: float = 0.05,
         diagnose: bool = False,
+        contacts: int | None = None,
     ) -> None:
         if not isinstance(model, Model):
             raise TypeError(f"Worlds takes a model of worlds.load or load_arrays, not {model!r}.")
@@ -146,6 +153,8 @@ class Worlds:
             raise ValueError(f"Worlds(iterations=...) is at least 1, not {iterations}.")
         if tolerance is not None and not tolerance >= 0:
             raise ValueError(f"Worlds(tolerance=...) is at least 0, not {tolerance}.")
+        if contacts is not None and not 1 <= contacts <= ROOM:
+            raise ValueError(f"Worlds(contacts=...) is 1 to {ROOM}, not {contacts}.")
         if contact not in ("model", "smooth"):
             raise dt.FieldError(f'Worlds(contact=...) is "model" or "smooth", not {contact!r}.')
         if contact_gradient not in ("exact", "distance"):
@@ -156,7 +165,12 @@ class Worlds:
             raise dt.FieldError(f"Worlds(distance={distance}): a distance is positive, in metres.")
         if not model.sizes.nv:
             raise dt.FieldError(f"{model!r} has no joints: nothing in it moves.")
+        _check_size(model.sizes)
         self.model, self.worlds, self.dtype = model, worlds, dtype
+        sizes = model.sizes
+        if contacts is not None:
+            sizes = replace(sizes, ncontact=min(contacts, sizes.nslot))
+        self._sizes, self._bounded = sizes, sizes.ncontact < sizes.nslot
         of_each, graded = _names(per_world), _names(grad)
         self.per_world = of_each
         if iterations is None:
@@ -169,7 +183,6 @@ class Worlds:
         self._distance = distance if afar else 0.0
         self._choose(pushed=False)
         self.m = model.parameters(dtype, graded, worlds=worlds, per_world=of_each)
-        sizes = model.sizes
         shapes = {
             "qpos": sizes.nq,
             "qvel": sizes.nv,
@@ -212,7 +225,7 @@ class Worlds:
 
     def _choose(self, *, pushed: bool) -> None:
         """Choose the funcs of steps and sensors, with or without forces on bodies."""
-        sizes = self.model.sizes
+        sizes = self._sizes
         self._xfrc = self._field(6 * sizes.nbody) if pushed else self._field(1, grad=False)
         self._funcs = _funcs(sizes, pushed, *self._options, self._distance)
         self._exact = _funcs(sizes, pushed, *self._options, 0.0)
@@ -232,6 +245,7 @@ class Worlds:
             substeps: Their number, for which the inputs stay the same.
 
         Raises:
+            FieldError: There are more contacts than worlds have room for; see `Worlds`.
             ValueError: The number is negative.
         """
         if substeps < 0:
@@ -248,8 +262,10 @@ class Worlds:
                 self._runge_kutta.step(step, self.m, whole, self.ctrl, self._solve)
             elif self._diagnosis is None:
                 self._take_step(*given)
+                self._check_room()
             else:
                 self._accelerate(*given)
+                self._check_room()
                 self._diagnosis.watch(self, self._outcome)
                 self._advance(self._funcs[0], self.m, *state, *inputs, out)
 
@@ -259,8 +275,23 @@ class Worlds:
         pushed = (self.qfrc_applied, self._xfrc)
         given = (self.m, qpos, qvel, self.ctrl, act, *pushed, self.qacc, found, self._outcome)
         self._accelerate(*self._funcs, *given)
+        self._check_room()
         if self._diagnosis is not None and qpos is self.qpos:
             self._diagnosis.watch(self, self._outcome)
+
+    def _check_room(self) -> None:
+        """Raise an error if the last step found more contacts than worlds have room for."""
+        if not self._bounded:
+            return
+        with dt.stop_recording():
+            found = -np.nan_to_num(self._outcome.to_numpy()[:, 0])
+        world = int(found.argmax())
+        if found[world] > 0.0:
+            raise dt.FieldError(
+                f"World {world} has {found[world]:.0f} contacts, and there is room for "
+                f"{self._sizes.ncontact} in Worlds(..., contacts=...), at most {ROOM}. This was no "
+                "step of the model: its accelerations are NaN."
+            )
 
     def sense(self) -> None:
         """Compute `sensordata`, `xpos` and `xquat` of the present state, under the present inputs.
@@ -353,6 +384,18 @@ class Worlds:
         """Let the state go on as a constant: gradients of later steps end here."""
         for name in STATE:
             self._hold(getattr(self, name))
+
+
+def _check_size(sizes: Sizes) -> None:
+    """Check that arrays of the numbers of a world are not too large for a thread."""
+    most = {"nv": math.isqrt(2 * LARGEST), "nbody": LARGEST // 9, "ngeom": LARGEST // 9}
+    words = {"nv": "degrees of freedom", "nbody": "bodies", "ngeom": "geoms"}
+    for name, limit in most.items():
+        if getattr(sizes, name) > limit:
+            raise dt.FieldError(
+                f"The model has {getattr(sizes, name):,} {words[name]}; a world has at most "
+                f"{limit}. Split it into several worlds, or leave out what does not move."
+            )
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:

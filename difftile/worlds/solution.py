@@ -20,6 +20,7 @@ from difftile.worlds.equalities import Equalities
 from difftile.worlds.forces import Forces
 from difftile.worlds.inertia import Inertia
 from difftile.worlds.integrate import WorldIntegrator
+from difftile.worlds.joints import JointTypes
 from difftile.worlds.kinds import FREE
 from difftile.worlds.kinematics import Kinematics
 from difftile.worlds.quaternions import mat3, matrix, product, turned, vec3, vec4
@@ -55,6 +56,7 @@ class Solution:
         self.nslot, self.nlimit = sizes.nslot, sizes.nlimit
         self.nfriction = sizes.nfriction
         self.alone = sizes.nalone > 0
+        self.joints = JointTypes(sizes.joints)
         self.pushed = pushed
         self.applied = pushed or sizes.gravcomp
 
@@ -155,7 +157,7 @@ class Solution:
             if parent == 0:
                 at -= m.gravity[None]
             turning = 0
-            if m.node_type[n] == FREE:
+            if self.joints.match(m.node_type[n], FREE):
                 turning = 3
                 for k in range(3):
                     vt += axis_t[first + k] * qvel[first + k]

@@ -29,9 +29,10 @@ class Solver:
     """The acceleration of a model in a state.
 
     Funcs share tuples of arrays of one world: `tree` is the centres of trees and the axes of
-    motion, rotations and translations; `laws` those of contact slots (dim, point, frame, reference
-    r, weight D, mu), of limits, two for each (Jacobian, r, D), and of dry joints (r, D), where D
-    is 0 if there is no row; `z` and others J x of the three kinds of rows.
+    motion, rotations and translations; `laws` those of contacts (dim, point, frame, reference r,
+    weight D, mu, slot, and two counts: of contacts, and of those that there was no room for too),
+    of limits, two for each (Jacobian, r, D), and of dry joints (r, D), where D is 0 if there is no
+    row; `z` and others J x of the three kinds of rows. Contacts are in the order of their slots.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Solver:
         self.npacked = sizes.nv * (sizes.nv + 1) // 2
         self.row = ti.types.vector(sizes.nrow, float)  # the rows of a contact
         # Arrays have at least one element.
-        self.slots, self.limits = max(self.nslot, 1), max(2 * self.nlimit, 1)
+        self.contacts, self.limits = max(sizes.ncontact, 1), max(2 * self.nlimit, 1)
         self.dries = max(self.nfriction, 1)
         self.iterations, self.tolerance = iterations, tolerance
         self.stalled = tolerance**0.6  # a residual that steps must halve from here on
@@ -59,22 +60,29 @@ class Solver:
         """Set the laws of all rows in a state, in which bodies have the motions of qvel."""
         com = tree[0]
         contacts, limits, dries = laws
-        law_dim, law_point, law_frame, law_reference, law_weight, law_mu = contacts
+        law_dim, law_point, law_frame = contacts[0], contacts[1], contacts[2]
+        law_reference = contacts[3]
+        law_weight, law_mu, law_slot, law_count = contacts[4], contacts[5], contacts[6], contacts[7]
         limit_jacobian, limit_reference, limit_weight = limits
         dry_reference, dry_weight = dries
         motion_r, motion_t = motions
+        count = 0
         for s in range(self.nslot):
             dist, point, frame, margin, near = self.rows.contact(m, s, geoms[0], geoms[1])
-            law_weight[s] = 0.0
             if near:
-                speed = self.rows.apart(m, s, point, frame, com, motion_r, motion_t)
-                dim, reference, weight, mu = self.rows.contact_law(m, s, dist, margin, speed, h)
-                law_dim[s] = dim
-                law_point[s] = point
-                law_frame[s] = frame
-                law_reference[s] = reference
-                law_weight[s] = weight
-                law_mu[s] = mu
+                if count < self.contacts:
+                    speed = self.rows.apart(m, s, point, frame, com, motion_r, motion_t)
+                    dim, reference, weight, mu = self.rows.contact_law(m, s, dist, margin, speed, h)
+                    law_dim[count] = dim
+                    law_point[count] = point
+                    law_frame[count] = frame
+                    law_reference[count] = reference
+                    law_weight[count] = weight
+                    law_mu[count] = mu
+                    law_slot[count] = s
+                count += 1
+        law_count[0] = min(count, self.contacts)
+        law_count[1] = count
         for k in range(2 * self.nlimit):
             dist, jacobian = self.rows.limit(m, k // 2, k % 2, qpos)
             limit_weight[k] = 0.0
@@ -91,20 +99,27 @@ class Solver:
             dry_weight[k] = weight
 
     @dt.func
+    def count(self, laws):
+        """Return the number of contacts, a literal 0 for models that cannot have any."""
+        found = 0
+        if ti.static(self.nslot > 0):
+            found = laws[0][7][0]
+        return found
+
+    @dt.func
     def set_products(self, m, x, tree, laws, products):
         """Set J x of all rows."""
         com, axis_r, axis_t = tree
         contacts, limits = laws[0], laws[1]
-        law_point, law_frame, law_weight = contacts[1], contacts[2], contacts[4]
+        law_point, law_frame, law_slot = contacts[1], contacts[2], contacts[6]
         limit_jacobian, limit_weight = limits[0], limits[2]
         contact_x, limit_x, dry_x = products
         motion_r, motion_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
         self.rows.motions(m, axis_r, axis_t, x, motion_r, motion_t)
-        for s in range(self.nslot):
-            if law_weight[s] > 0.0:
-                contact_x[s] = self.rows.apart(
-                    m, s, law_point[s], law_frame[s], com, motion_r, motion_t
-                )
+        for c in range(self.count(laws)):
+            contact_x[c] = self.rows.apart(
+                m, law_slot[c], law_point[c], law_frame[c], com, motion_r, motion_t
+            )
         for k in range(2 * self.nlimit):
             if limit_weight[k] > 0.0:
                 limit_x[k] = self.rows.along(m, k // 2, limit_jacobian[k], x)
@@ -117,20 +132,20 @@ class Solver:
         contacts, limits, dries = laws
         contact_z, limit_z, dry_z = z
         self.set_products(m, a, tree, laws, z)
-        for s in range(self.nslot):
-            contact_z[s] += contacts[3][s]
+        for c in range(self.count(laws)):
+            contact_z[c] += contacts[3][c]
         for k in range(2 * self.nlimit):
             limit_z[k] += limits[1][k]
         for k in range(self.nfriction):
             dry_z[k] += dries[0][k]
 
     @dt.func
-    def advance(self, t, p, z):
+    def advance(self, laws, t, p, z):
         """Add t J p to z."""
         contact_z, limit_z, dry_z = z
         contact_p, limit_p, dry_p = p
-        for s in range(self.nslot):
-            contact_z[s] += t * contact_p[s]
+        for c in range(self.count(laws)):
+            contact_z[c] += t * contact_p[c]
         for k in range(2 * self.nlimit):
             limit_z[k] += t * limit_p[k]
         for k in range(self.nfriction):
@@ -146,15 +161,14 @@ class Solver:
         limit_jacobian, limit_weight, dry_weight = limits[0], limits[2], dries[1]
         contact_z, limit_z, dry_z = z
         force_r, force_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
-        for s in range(self.nslot):
-            if law_weight[s] > 0.0:
-                pushed = self.cones.penalty(law_dim[s], contact_z[s], law_weight[s], law_mu[s])[1]
-                f, turn = self.rows.wrench(law_frame[s], pushed)
-                b1, b2 = m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
-                force_t[b1] -= f
-                force_r[b1] -= (law_point[s] - com[b1]).cross(f) + turn
-                force_t[b2] += f
-                force_r[b2] += (law_point[s] - com[b2]).cross(f) + turn
+        for c in range(self.count(laws)):
+            pushed = self.cones.penalty(law_dim[c], contact_z[c], law_weight[c], law_mu[c])[1]
+            f, turn = self.rows.wrench(law_frame[c], pushed)
+            b1, b2 = self.rows.bodies(m, contacts[6][c])
+            force_t[b1] -= f
+            force_r[b1] -= (law_point[c] - com[b1]).cross(f) + turn
+            force_t[b2] += f
+            force_r[b2] += (law_point[c] - com[b2]).cross(f) + turn
         for back in range(self.nbody - 1):
             b = self.nbody - 1 - back
             for k in range(m.body_dofnum[b]):
@@ -170,7 +184,7 @@ class Solver:
                 j = m.limit_jntid[k // 2]
                 i = m.jnt_dofadr[j]
                 force[i] += limit_jacobian[k][0] * f
-                if m.jnt_type[j] == BALL:
+                if self.rows.limited.match(m.jnt_type[j], BALL):
                     force[i + 1] += limit_jacobian[k][1] * f
                     force[i + 2] += limit_jacobian[k][2] * f
         for k in range(self.nfriction):
@@ -193,44 +207,43 @@ class Solver:
         contact_z, limit_z, dry_z = z
         column = dt.local(self.nv, self.row)
         freedom = dt.local(self.nv, int)
-        for s in range(self.nslot):
-            if law_weight[s] > 0.0:
-                value, _force, curvature = self.cones.penalty(
-                    law_dim[s], contact_z[s], law_weight[s], law_mu[s]
-                )
-                if value > 0.0:
-                    b1, b2 = m.geom_bodyid[m.slot_geom1[s]], m.geom_bodyid[m.slot_geom2[s]]
-                    arm1, arm2 = law_point[s] - com[b1], law_point[s] - com[b2]
-                    i1, i2 = m.body_lastdofid[b1], m.body_lastdofid[b2]
-                    count = 0
-                    for _ in range(self.nv):
-                        if i1 == i2:
-                            break
-                        i = max(i1, i2)
-                        if i2 > i1:
-                            column[count] = self.rows.row(
-                                law_frame[s], axis_t[i] + axis_r[i].cross(arm2), axis_r[i]
-                            )
-                            i2 = m.dof_parentid[i]
-                        else:
-                            column[count] = -self.rows.row(
-                                law_frame[s], axis_t[i] + axis_r[i].cross(arm1), axis_r[i]
-                            )
-                            i1 = m.dof_parentid[i]
-                        freedom[count] = i
-                        count += 1
-                    for p in range(count):
-                        bent = curvature @ column[p]
-                        row = freedom[p] * (freedom[p] + 1) // 2
-                        for q in range(p, count):
-                            hessian[row + freedom[q]] += bent.dot(column[q])
+        for c in range(self.count(laws)):
+            value, _force, curvature = self.cones.penalty(
+                law_dim[c], contact_z[c], law_weight[c], law_mu[c]
+            )
+            if value > 0.0:
+                b1, b2 = self.rows.bodies(m, contacts[6][c])
+                arm1, arm2 = law_point[c] - com[b1], law_point[c] - com[b2]
+                i1, i2 = m.body_lastdofid[b1], m.body_lastdofid[b2]
+                count = 0
+                for _ in range(self.nv):
+                    if i1 == i2:
+                        break
+                    i = max(i1, i2)
+                    if i2 > i1:
+                        column[count] = self.rows.row(
+                            law_frame[c], axis_t[i] + axis_r[i].cross(arm2), axis_r[i]
+                        )
+                        i2 = m.dof_parentid[i]
+                    else:
+                        column[count] = -self.rows.row(
+                            law_frame[c], axis_t[i] + axis_r[i].cross(arm1), axis_r[i]
+                        )
+                        i1 = m.dof_parentid[i]
+                    freedom[count] = i
+                    count += 1
+                for p in range(count):
+                    bent = curvature @ column[p]
+                    row = freedom[p] * (freedom[p] + 1) // 2
+                    for q in range(p, count):
+                        hessian[row + freedom[q]] += bent.dot(column[q])
         for k in range(2 * self.nlimit):
             if limit_weight[k] > 0.0:
                 s = self.cones.push(limit_z[k], limit_weight[k])[2]
                 j = m.limit_jntid[k // 2]
                 i = m.jnt_dofadr[j]
                 n = 1
-                if m.jnt_type[j] == BALL:
+                if self.rows.limited.match(m.jnt_type[j], BALL):
                     n = 3
                 for p in range(n):
                     for q in range(p + 1):
@@ -250,13 +263,12 @@ class Solver:
         contact_z, limit_z, dry_z = z
         contact_p, limit_p, dry_p = p
         first, second = 0.0, 0.0
-        for s in range(self.nslot):
-            if law_weight[s] > 0.0:
-                _value, f, curvature = self.cones.penalty(
-                    law_dim[s], contact_z[s] + t * contact_p[s], law_weight[s], law_mu[s]
-                )
-                first -= f.dot(contact_p[s])
-                second += contact_p[s].dot(curvature @ contact_p[s])
+        for c in range(self.count(laws)):
+            _value, f, curvature = self.cones.penalty(
+                law_dim[c], contact_z[c] + t * contact_p[c], law_weight[c], law_mu[c]
+            )
+            first -= f.dot(contact_p[c])
+            second += contact_p[c].dot(curvature @ contact_p[c])
         for k in range(2 * self.nlimit):
             if limit_weight[k] > 0.0:
                 _value, f, curvature = self.cones.push(limit_z[k] + t * limit_p[k], limit_weight[k])
@@ -308,7 +320,7 @@ class Solver:
             The residual: the gradient, relative to the forces that cancel in it, each measured by
             the diagonal of the mass matrix; and the number of steps.
         """
-        contact_z, contact_p = dt.local(self.slots, self.row), dt.local(self.slots, self.row)
+        contact_z, contact_p = dt.local(self.contacts, self.row), dt.local(self.contacts, self.row)
         limit_z, limit_p = dt.local(self.limits), dt.local(self.limits)
         dry_z, dry_p = dt.local(self.dries), dt.local(self.dries)
         z, zp = (contact_z, limit_z, dry_z), (contact_p, limit_p, dry_p)
@@ -350,14 +362,14 @@ class Solver:
             for i in range(self.nv):
                 a[i] += t * p[i]
                 inertial[i] += t * force[i]
-            self.advance(t, zp, z)
+            self.advance(laws, t, zp, z)
             steps += 1
         return residual, steps
 
     @dt.func
     def adjoint(self, m, tree, laws, mass, a, a_bar):
         """Replace a_bar, the gradient by the acceleration a, by H^-1 a_bar."""
-        z = (dt.local(self.slots, self.row), dt.local(self.limits), dt.local(self.dries))
+        z = (dt.local(self.contacts, self.row), dt.local(self.limits), dt.local(self.dries))
         self.set_rows(m, a, tree, laws, z)
         hessian, factors = dt.local(self.npacked), dt.local(self.npacked)
         rest, x = dt.local(self.nv), dt.local(self.nv)

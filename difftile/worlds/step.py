@@ -41,19 +41,22 @@ class WorldStep:
         self.forces, self.integrator = Forces(sizes), WorldIntegrator(sizes)
         self.tied, self.equalities = sizes.nequality > 0, Equalities(sizes)
         self.solver = Solver(sizes, **options)
-        self.slots, self.limits = self.solver.slots, self.solver.limits
+        self.contacts, self.limits = self.solver.contacts, self.solver.limits
+        self.bounded = sizes.nslot > sizes.ncontact
         self.dries = self.solver.dries
 
     @dt.func
     def laws(self):
         """Return arrays for the laws of rows; see `Solver`."""
         contacts = (
-            dt.local(self.slots, int),
-            dt.local(self.slots, vec3),
-            dt.local(self.slots, mat3),
-            dt.local(self.slots, self.solver.row),
-            dt.local(self.slots),
-            dt.local(self.slots, self.solver.row),
+            dt.local(self.contacts, int),
+            dt.local(self.contacts, vec3),
+            dt.local(self.contacts, mat3),
+            dt.local(self.contacts, self.solver.row),
+            dt.local(self.contacts),
+            dt.local(self.contacts, self.solver.row),
+            dt.local(self.contacts, int),
+            dt.local(2, int),
         )
         ends = (dt.local(self.limits, vec3), dt.local(self.limits), dt.local(self.limits))
         return contacts, ends, (dt.local(self.dries), dt.local(self.dries))
@@ -167,7 +170,8 @@ class WorldStep:
             b: Result: the acceleration that the integrator takes, (nv,).
 
         Returns:
-            The residual and the number of steps of the solver.
+            The residual and the number of steps of the solver; the negative number of contacts, if
+            there is no room for them, and then accelerations are NaN.
         """
         h = self.exactly(m.timestep[None])
         bodies, tree, geoms, inertias = self.frames(m, qpos)
@@ -194,6 +198,13 @@ class WorldStep:
         else:
             residual, steps = self.solver.minimise(m, tree, laws, mass, tau, a, push)
         self.integrated(m, h, qvel, slope, bodies, tree[0], inertias[1], mass, push, b, False)
+        if ti.static(self.bounded):
+            count = laws[0][7][1]
+            if count > self.contacts:  # no number of this step may pass for one of the model
+                residual = -1.0 * count
+                for i in range(self.nv):
+                    a[i] = ti.math.nan
+                    b[i] = ti.math.nan
         return residual, steps
 
     @dt.func

@@ -23,6 +23,8 @@ from difftile.worlds.kinds import (
     FORCE,
     FREE,
     IMPLICITFAST,
+    JOINT,
+    JOINTINPARENT,
     NO_CONSTRAINT,
     NO_CONTACT,
     NO_EQUALITY,
@@ -68,8 +70,11 @@ class Sizes:
         nfriction: Degrees of freedom with frictionloss, the rows of `friction_dofid`.
         ncollider: Geoms whose frames are needed, the rows of `collider_geomid`.
         collisions: For each row of `COLLISIONS`, the number of pairs of geoms.
+        joints: The types of nodes that occur, but that of the world: of joints, or fixed.
+        limited, pulled: The types of joints that have limits, and that actuators move.
         explicit: Whether pairs have parameters of their own.
         nslot: Contact slots of all pairs.
+        ncontact: The contacts that a world has room for.
         condim: The largest number of dimensions that a contact has.
         nrow: The rows that each contact is given: as many, but 3 at least.
         nalone: Free bodies whose subtree has no other joints, the rows of `alone_dofadr`, under
@@ -101,8 +106,12 @@ class Sizes:
     nfriction: int
     ncollider: int
     collisions: tuple[int, ...]
+    joints: tuple[int, ...]
+    limited: tuple[int, ...]
+    pulled: tuple[int, ...]
     explicit: bool
     nslot: int
+    ncontact: int
     condim: int
     nrow: int
     nalone: int
@@ -113,6 +122,10 @@ class Sizes:
     touching: bool
     reacting: bool
     refsafe: bool
+
+
+LARGEST = 4096  # numbers of an array of a thread, the compiler's limit
+ROOM = LARGEST // 9  # contacts, whose frames are nine numbers
 
 
 def weld_parents(arrays: Mapping[str, Array]) -> Array:
@@ -147,8 +160,10 @@ def pairs_of(arrays: Mapping[str, Array]) -> Array:
             met &= ~(related & (weld[one] != 0) & (weld[others] != 0))
         others = others[met]
         low, high = (np.asarray(f(body[one], body[others]), int) for f in (np.minimum, np.maximum))
-        others = others[~np.isin((low << 16) + high, excluded)]
-        others = others[~np.isin(others, taken[taken[:, 0] == one, 1])]
+        if len(excluded):
+            others = others[~np.isin((low << 16) + high, excluded)]
+        if len(taken):
+            others = others[~np.isin(others, taken[taken[:, 0] == one, 1])]
         first = np.where(body[others] < body[one], others, one)
         chosen.append(np.column_stack([first, one + others - first, np.full(len(others), -1)]))
     found = np.concatenate(chosen)
@@ -208,8 +223,12 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         nfriction=len(tables["friction_dofid"]),
         ncollider=len(tables["collider_geomid"]),
         collisions=counts,
+        joints=_distinct(tables["node_type"][1:]),
+        limited=_distinct(arrays["jnt_type"][tables["limit_jntid"]]),
+        pulled=_distinct(arrays["jnt_type"][_pulled(arrays)]),
         explicit=sizes["npair"] > 0,
         nslot=slots,
+        ncontact=min(slots, ROOM),
         condim=condim,
         nrow=max(condim, 3),
         nalone=len(alone),
@@ -223,6 +242,16 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         refsafe=not off & NO_REFSAFE,
     )
     return {name: np.asarray(table, np.int32) for name, table in tables.items()}, compiled
+
+
+def _distinct(values: Array) -> tuple[int, ...]:
+    return tuple(np.unique(values).tolist())
+
+
+def _pulled(arrays: Arrays) -> Array:
+    """Return the joints that actuators move by themselves."""
+    on_joints = np.isin(arrays["actuator_trntype"], (JOINT, JOINTINPARENT))
+    return arrays["actuator_trnid"][on_joints, 0]
 
 
 def _check(arrays: Arrays, sizes: Mapping[str, int]) -> None:
@@ -258,6 +287,8 @@ def _check(arrays: Arrays, sizes: Mapping[str, int]) -> None:
         count, least = sizes["njnt" if kind == FOLLOWER else "nbody"], -1 if kind == FOLLOWER else 0
         if not (0 <= one < count and least <= other < count):
             raise ArrayMisfit("has an equality of things out of range", f"0 to {count - 1}")
+    if (_pulled(arrays) >= sizes["njnt"]).any() or (_pulled(arrays) < 0).any():
+        raise ArrayMisfit("has actuators of joints out of range", f"0 to {sizes['njnt'] - 1}")
     for name, count in _INDICES.items():
         if ((arrays[name] < 0) | (arrays[name] >= sizes[count])).any():
             raise ArrayMisfit(f"has an index in '{name}' out of range", f"0 to {sizes[count] - 1}")

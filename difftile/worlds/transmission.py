@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difftile as dt
 from difftile import ti
+from difftile.worlds.joints import JointTypes
 from difftile.worlds.kinds import BALL, FREE, TENDON
 from difftile.worlds.quaternions import unit_at
 from difftile.worlds.topology import Sizes
@@ -26,14 +27,15 @@ class Transmission:
     def __init__(self, sizes: Sizes) -> None:
         self.tendons = sizes.ntendon > 0
         self.ntendon, self.nv = sizes.ntendon, sizes.nv
+        self.joints = JointTypes(sizes.pulled)
 
     @dt.func
     def span(self, m, j):
         """Return the degrees of freedom of a joint: 6, 3 or 1."""
         found = 1
-        if m.jnt_type[j] == FREE:
+        if self.joints.match(m.jnt_type[j], FREE):
             found = 6
-        elif m.jnt_type[j] == BALL:
+        elif self.joints.match(m.jnt_type[j], BALL):
             found = 3
         return found
 
@@ -110,10 +112,10 @@ class Transmission:
                 found = gear[0] * self.tendon_length(m, target, qpos)
         else:
             at = m.jnt_qposadr[target]
-            if m.jnt_type[target] == BALL:
+            if self.joints.match(m.jnt_type[target], BALL):
                 turn = dt.rotations.quat_log(unit_at(qpos, at))
                 found = gear[0] * turn[0] + gear[1] * turn[1] + gear[2] * turn[2]
-            elif m.jnt_type[target] != FREE:
+            elif not self.joints.match(m.jnt_type[target], FREE):
                 found = gear[0] * qpos[at]
         return found
 

@@ -26,7 +26,7 @@ class StepWatch:
         self.step = step
         self.iterations, self.tolerance = step.solver.iterations, step.solver.tolerance
         self.nslot, self.nlimit, self.nfriction = sizes.nslot, sizes.nlimit, sizes.nfriction
-        self.slots, self.limits, self.dries = step.slots, step.limits, step.dries
+        self.contacts, self.limits, self.dries = step.contacts, step.limits, step.dries
         self.nrow = max(1, sizes.nslot + 2 * sizes.nlimit + sizes.nfriction)
         self.nv, self.npacked = sizes.nv, step.npacked
         self.nu, self.na = step.nu, step.na
@@ -80,7 +80,7 @@ class StepWatch:
         laws = self.step.laws()
         self.step.set_laws(m, h, qpos, qvel, geoms, tree, laws)
         z = (
-            dt.local(self.slots, self.step.solver.row),
+            dt.local(self.contacts, self.step.solver.row),
             dt.local(self.limits),
             dt.local(self.dries),
         )
@@ -93,12 +93,15 @@ class StepWatch:
         self.step.solver.set_rows(m, a, tree, laws, z)
         contacts, limits, dries = laws
         where, least = -1, 1e30
+        c, count = 0, contacts[7][0]
         for s in range(self.nslot):
             zone = 0
-            if contacts[4][s] > 0.0:
-                zone = self.zone(contacts[0][s], z[0][s], contacts[4][s], contacts[5][s])
-                if where < 0 or z[0][s][0] < least:
-                    where, least = s, z[0][s][0]
+            if c < count:
+                if contacts[6][c] == s:
+                    zone = self.zone(contacts[0][c], z[0][c], contacts[4][c], contacts[5][c])
+                    if where < 0 or z[0][c][0] < least:
+                        where, least = s, z[0][c][0]
+                    c += 1
             self.note(s, zone, True, zones, counts)
         for k in range(2 * self.nlimit):
             zone = 0

@@ -64,9 +64,10 @@ class World:
 
     def set_laws(self) -> None:
         """Compute the laws of all rows."""
-        slots, limits, dries = self.solver.slots, self.solver.limits, self.solver.dries
-        contacts = Local(slots, int), Local(slots, VEC3), Local(slots, MAT3)
-        contacts += Local(slots, self.solver.row), Local(slots), Local(slots, self.solver.row)
+        most, limits, dries = self.solver.contacts, self.solver.limits, self.solver.dries
+        contacts = Local(most, int), Local(most, VEC3), Local(most, MAT3)
+        contacts += Local(most, self.solver.row), Local(most), Local(most, self.solver.row)
+        contacts += Local(most, int), Local(2, int)
         ends = Local(limits, VEC3), Local(limits), Local(limits)
         self.laws = contacts, ends, (Local(dries), Local(dries))
         self.order: list[int] | None = None
@@ -190,7 +191,7 @@ class World:
         return full(bent.values)
 
     def by_row(self, x: tuple[Local, Local, Local]) -> np.ndarray:
-        """Return numbers of contact slots, limits and dry joints in the order of MuJoCo's rows."""
+        """Return numbers of contacts, limits and dry joints in the order of MuJoCo's rows."""
         found = [x[2][k] for k in range(self.solver.nfriction)]
         found += [x[1][k] for k in self.ends()]
         return np.array(found + [e @ x[0][s] for s in self.touching() for e in self.edges(s)])
@@ -200,7 +201,7 @@ class World:
         return [k for k in range(2 * self.solver.nlimit) if self.laws[1][2][k] > 0]
 
     def edges(self, s: int) -> np.ndarray:
-        """Return what MuJoCo's rows of slot s have of the rows here."""
+        """Return what MuJoCo's rows of contact s have of the rows here."""
         dim, mu = int(self.laws[0][0][s]), self.laws[0][5][s]
         axes = np.eye(self.model.sizes.nrow)
         if dim == 1 or self.solver.cones.elliptic:
@@ -231,31 +232,36 @@ class World:
     def none(self) -> tuple[Local, Local, Local]:
         """Return zeros for all rows: of contacts, limits and dry joints."""
         solver = self.solver
-        return Local(solver.slots, solver.row), Local(solver.limits), Local(solver.dries)
+        return Local(solver.contacts, solver.row), Local(solver.limits), Local(solver.dries)
 
     def touching(self) -> list[int]:
-        """Return the slots with rows in the order of MuJoCo's contacts, which are compared."""
+        """Return the contacts in the order of MuJoCo's, which are compared."""
         if self.order is not None:
             return self.order
-        slots = [s for s in range(self.solver.nslot) if self.laws[0][4][s] > 0]
+        slots = self.laws[0][6]
+        left = list(range(int(self.laws[0][7][0])))
         found = []
         for contact in self.data.contact:
             if contact.dist >= contact.includemargin or contact.exclude:
                 continue  # excluded: no joint moves its bodies apart
             pair = tuple(contact.geom)
-            near = [s for s in slots if (self.m.slot_geom1[s], self.m.slot_geom2[s]) == pair]
-            s = min(near, key=lambda s: float(np.abs(self.laws[0][1][s] - contact.pos).max()))
+            near = [
+                c
+                for c in left
+                if (self.m.slot_geom1[slots[c]], self.m.slot_geom2[slots[c]]) == pair
+            ]
+            c = min(near, key=lambda c: float(np.abs(self.laws[0][1][c] - contact.pos).max()))
             point, frame = self.exact(contact)
-            np.testing.assert_allclose(self.laws[0][1][s], point, 0, 1e-12)
-            np.testing.assert_allclose(self.laws[0][2][s].ravel(), frame, 0, 1e-12)
-            frictions = self.laws[0][5][s][1:]
+            np.testing.assert_allclose(self.laws[0][1][c], point, 0, 1e-12)
+            np.testing.assert_allclose(self.laws[0][2][c].ravel(), frame, 0, 1e-12)
+            frictions = self.laws[0][5][c][1:]
             wanted = contact.friction[: len(frictions)].copy()
             wanted[max(contact.dim - 1, 2) :] = 0.0
             np.testing.assert_allclose(frictions, wanted, 1e-14)
-            assert self.laws[0][0][s] == contact.dim
-            slots.remove(s)
-            found.append(s)
-        assert not slots
+            assert self.laws[0][0][c] == contact.dim
+            left.remove(c)
+            found.append(c)
+        assert not left
         self.order = found
         return found
 
