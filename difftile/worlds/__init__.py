@@ -16,6 +16,7 @@ from difftile.worlds.model import Model, load, load_arrays
 from difftile.worlds.refusals import MissingFeature, Unsupported
 from difftile.worlds.simulation import Start, Worlds
 from difftile.worlds.summary import Summary
+from difftile.worlds.tied import TiedParameters, parameters
 from difftile.worlds.topology import Sizes
 
 __all__ = [
@@ -24,9 +25,11 @@ __all__ = [
     "Sizes",
     "Start",
     "Summary",
+    "TiedParameters",
     "Unsupported",
     "Worlds",
     "load",
     "load_arrays",
+    "parameters",
     "refresh_constants",
 ]

@@ -42,12 +42,12 @@ class Start:
     Args:
         qpos: Coordinates, (nq,) or (worlds, nq).
         qvel: Velocities, (nv,) or (worlds, nv).
-        act: Activations of actuators, (na,) or (worlds, na).
+        act: Activations of actuators, (na,) or (worlds, na); None for zeros.
     """
 
     qpos: Any
     qvel: Any
-    act: Any
+    act: Any = None
 
 
 @cache
@@ -327,6 +327,8 @@ class Worlds:
             self._diagnosis.reset(done)
         if start is None:
             start = self.start()
+        if start.act is None:
+            start = replace(start, act=dt.zeros(self.act.shape[1:], self.dtype))
         for name in STATE:
             given, own_shape = tuple(getattr(start, name).shape), tuple(getattr(self, name).shape)
             if given not in (own_shape, own_shape[1:]):
