@@ -255,9 +255,10 @@ class WorldStep:
         h = self.exactly(m.timestep[None])
         bodies, tree, geoms, inertias = self.frames(m, qpos)
         mass, copy = self.mass(m, tree, inertias), dt.local(self.npacked)
-        force, drive = dt.local(self.nu), dt.local(self.nv)
-        slope, act_next = dt.local(self.nu), dt.local(self.na)
-        self.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
+        slope = dt.local(self.nu)
+        if ti.static(self.integrator.implicit):
+            force, drive, act_next = dt.local(self.nu), dt.local(self.nv), dt.local(self.na)
+            self.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
         laws = self.laws()
         self.set_laws(m, h, qpos, qvel, geoms, tree, laws)
         for e in range(self.npacked):
@@ -335,7 +336,8 @@ class WorldStep:
     def advance(self, m, qpos, qvel, ctrl, act, b, qpos_next, qvel_next, act_next):
         """Compute the state after a step from the accelerations b."""
         h = m.timestep[None]
-        force, drive = dt.local(self.nu), dt.local(self.nv)
-        slope = dt.local(self.nu)
-        self.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
+        if ti.static(self.nact > 0):
+            force, drive = dt.local(self.nu), dt.local(self.nv)
+            slope = dt.local(self.nu)
+            self.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
         self.integrator.advance(m, h, qpos, qvel, b, qpos_next, qvel_next)
