@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 
-from benchmarks import first_gradient
+from benchmarks import first_gradient, first_step
 from benchmarks.first_gradient import PARTS, PEERS, PROGRAMS, compare, report
 
 pytestmark = pytest.mark.taichi
@@ -54,3 +55,22 @@ def test_the_table_has_ratios_of_totals() -> None:
     assert head.split() == [*PARTS, "checkout", "ratio", "jax", "ratio"]
     assert cold.split() == ["gmm", "cold", *4 * ["1.00"], "2.00", "0.50", "4.00", "0.25"]
     assert warm.split()[1:] == ["warm", *cold.split()[2:]]
+
+
+def test_first_steps_have_a_line_for_each_state(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def apart(name: str, kind: str, cache: str) -> dict[str, Any]:
+        parts = {part: float(k) for k, part in enumerate(first_step.PARTS)}
+        return {"parts": parts, "sizes": [6, 8], "lines": 1689}
+
+    monkeypatch.setattr(first_step, "apart", apart)
+    assert first_step.main(["models/hopper.xml"]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["nv", "slots", "lines", *first_step.PARTS]
+    times = ["0.00", "1.00", "2.00", "3.00", "4.00"]
+    assert [line.split() for line in lines] == [
+        ["hopper", "6", "8", kind, "1689", state, *times]
+        for kind in ("step", "gradient")
+        for state in ("cold", "warm")
+    ]
