@@ -106,8 +106,7 @@ ALLOWED: dict[str, set[str]] = {
     "releases": set(),
     "caches": set(),
     "cli": {"arguments"},
-    "commands": _LANGUAGE
-    | {"announcing", "arguments", "files", "progress", "ranks", "releases"},
+    "commands": _LANGUAGE | {"announcing", "arguments", "files", "progress", "ranks", "releases"},
     "__main__": {"cli"},
 }
 # The packages that a user could have written: they import `difftile`, its files and its errors, and

@@ -8,7 +8,9 @@ kinematics and inertia, `transmission.py` and `forces.py`, contacts (`collide.py
 solver's problem), and `solution.py`, whose derived adjoint is the adjoint of the solver.
 `distance.py` passes gradients to contacts before they touch. `sensors.py` reads sensors, with
 accelerations and forces from `reactions.py`. `watch.py` and `summary.py` count what `summary`
-reports, and `advice.py` warns of unsuitable models.
+reports, and `advice.py` warns of unsuitable models. `joints.py` leaves out code for joints that a
+model does not have, and `bounds.py` finds geoms that are apart. `tied.py` ties entries of a model
+to unknowns, and `check.py` says which models of a folder load.
 """
 
 from difftile.worlds.constants import refresh_constants
