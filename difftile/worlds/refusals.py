@@ -409,12 +409,14 @@ def _collisions(source: InspectedModel) -> list[MissingFeature]:
     pairs = _pairs(source)
     found, known = [], (*COLLISIONS, (kinds.PLANE, kinds.PLANE))
     types = source["geom_type"].astype(int)[pairs[:, :2]]
-    for kind in np.unique(types, axis=0):
-        if tuple(kind) not in known:
-            names = " with ".join(kinds.type_name("geom_type", int(k)) for k in kind)
+    codes = len(GEOMS) * types[:, 0] + types[:, 1]
+    for code in np.unique(codes).tolist():
+        kind = divmod(code, len(GEOMS))
+        if kind not in known:
+            names = " with ".join(GEOMS[one] for one in kind)
             places = (
                 f"{source.place('geom', one)} and {source.place('geom', other)}"
-                for one, other, _ in pairs[(types == kind).all(axis=1)]
+                for one, other, _ in pairs[codes == code]
             )
             found.append(
                 MissingFeature(f"contact of {names}", tuple(places), _INSTEAD, "collisions")
@@ -422,6 +424,7 @@ def _collisions(source: InspectedModel) -> list[MissingFeature]:
     return found
 
 
+GEOMS = kinds.TYPES["geom_type"].split()
 _INSTEAD = (
     "use planes, spheres, capsules, and boxes, which collide with all but each other; or let the "
     "geoms not collide, by contype, conaffinity or <exclude>."

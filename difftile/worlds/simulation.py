@@ -96,9 +96,10 @@ class Worlds:
             larger by `distance`, with an impedance that grows from 0 there over this width.
         distance: The distance of contacts that gradients reach [m].
         diagnose: Whether steps count what `summary` returns, at the cost of another launch each.
-        contacts: The number of contacts that each world has room for; by default as many as the
-            model has slots for, up to 455, which is the most. A step that finds more is an error,
-            and makes the accelerations of its world NaN.
+        contacts: The number of contacts that each world has room for, 455 at most; by default as
+            many as the model can have, if these are up to 256, and otherwise four for each degree
+            of freedom and 128 at least. A step that finds more is an error, and makes the
+            accelerations of its world NaN.
 
     Attributes:
         model: The model.

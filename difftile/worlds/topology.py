@@ -34,6 +34,7 @@ from difftile.worlds.kinds import (
     NO_LIMIT,
     NO_REFSAFE,
     PLANE,
+    SDF,
     SPHERE,
     TORQUE,
     TOUCH,
@@ -126,6 +127,14 @@ class Sizes:
 
 LARGEST = 4096  # numbers of an array of a thread, the compiler's limit
 ROOM = LARGEST // 9  # contacts, whose frames are nine numbers
+# Compiling a step takes longer with larger arrays: of 5,500 slots 3 s of processor time with room
+# for 50 or 128 contacts, 5 s for 256 and 11 s for 455 (`benchmarks/first_step.py`).
+_FEW, _LEAST, _EACH = 256, 128, 4
+
+
+def room_of(slots: int, freedoms: int) -> int:
+    """Return how many contacts a world has room for by default: all, if the model has few slots."""
+    return slots if slots <= _FEW else min(slots, ROOM, max(_LEAST, _EACH * freedoms))
 
 
 def weld_parents(arrays: Mapping[str, Array]) -> Array:
@@ -228,7 +237,7 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         pulled=_distinct(arrays["jnt_type"][_pulled(arrays)]),
         explicit=sizes["npair"] > 0,
         nslot=slots,
-        ncontact=min(slots, ROOM),
+        ncontact=room_of(slots, sizes["nv"]),
         condim=condim,
         nrow=max(condim, 3),
         nalone=len(alone),
@@ -267,6 +276,9 @@ def _check(arrays: Arrays, sizes: Mapping[str, int]) -> None:
         total = sizes["nq" if name == "jnt_qposadr" else "nv"]
         if lengths.sum() != total or (arrays[name] != np.cumsum(lengths) - lengths).any():
             raise ArrayMisfit(f"has other addresses in '{name}'", "those of the types of joints")
+    geoms = arrays["geom_type"]
+    if ((geoms < 0) | (geoms > SDF)).any():
+        raise ArrayMisfit("has a 'geom_type' that is none", f"0 to {SDF}")
     lengths = np.array(_FREEDOMS)[types]
     own = np.repeat(np.arange(len(types)), lengths)
     owners = arrays["jnt_bodyid"][own] if len(own) else own

@@ -118,6 +118,7 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "nan": (lambda a: a.update(body_mass=np.full(3, np.nan)), "expected finite numbers"),
     "parents": (lambda a: a["body_parentid"].__setitem__(1, 2), "each body after its parent"),
     "joints": (lambda a: a["jnt_dofadr"].__setitem__(1, 0), "'jnt_dofadr'"),
+    "kind": (lambda a: a["geom_type"].__setitem__(1, 9), "a 'geom_type' that is none"),
     "geom": (lambda a: a["geom_bodyid"].__setitem__(1, 9), "'geom_bodyid' out of range"),
 }
 

@@ -12,7 +12,7 @@ import difftile as dt
 from difftile import ti, worlds
 from difftile.ir.types import LARGEST_LOCAL
 from difftile.worlds.rows import MANY
-from difftile.worlds.topology import LARGEST, ROOM
+from difftile.worlds.topology import LARGEST, ROOM, room_of
 from tests.worlds.conformance import model
 
 pytest.importorskip("mujoco", reason="needs MuJoCo")
@@ -88,6 +88,9 @@ def test_contacts_without_room_are_an_error() -> None:
 
 def test_models_that_are_too_large_are_refused() -> None:
     assert LARGEST == LARGEST_LOCAL and ROOM == 455 and MANY < ROOM
+    assert [room_of(*given) for given in ((256, 90), (257, 6), (5500, 50), (5500, 500))] == [
+        *(256, 128, 200, ROOM)
+    ]
     one = model("hopper")
     with pytest.raises(ValueError, match=r"Worlds\(contacts=...\) is 1 to 455, not 0"):
         worlds.Worlds(one, 1, contacts=0)
