@@ -32,7 +32,7 @@ class ArrayShape:
 
 SIZES = (
     *("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "nsensor", "nsensordata"),
-    *("npair", "nexclude", "neq", "ntendon", "nwrap", "nkey"),
+    *("npair", "nexclude", "neq", "ntendon", "nwrap", "ncam", "nmat", "nkey"),
 )
 
 
@@ -50,7 +50,14 @@ def _rows(
 _3, _4 = ((3,),), ((4,),)
 _REF, _IMP, _RANGE, _PAIR = ((2,),), ((5,),), ((2,),), ((2,), True)
 ARRAYS: dict[str, ArrayShape] = {
-    **_rows("", "integrator cone disableflags", "timestep impratio", gravity=_3),
+    **_rows(
+        "",
+        "integrator cone disableflags",
+        "timestep impratio density viscosity",
+        gravity=_3,
+        magnetic=_3,
+        wind=_3,
+    ),
     **_rows("", "iterations", "tolerance"),
     **_rows(
         "nbody",
@@ -65,7 +72,7 @@ ARRAYS: dict[str, ArrayShape] = {
     ),
     **_rows(
         "njnt",
-        "jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_limited jnt_actfrclimited",
+        "jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_limited jnt_actfrclimited jnt_actgravcomp",
         "jnt_margin jnt_stiffness",
         jnt_pos=_3,
         jnt_axis=_3,
@@ -84,7 +91,7 @@ ARRAYS: dict[str, ArrayShape] = {
     ),
     **_rows(
         "ngeom",
-        "geom_type geom_bodyid geom_contype geom_conaffinity geom_condim geom_priority",
+        "geom_type geom_bodyid geom_contype geom_conaffinity geom_condim geom_priority geom_matid",
         "geom_margin geom_gap geom_solmix",
         geom_pos=_3,
         geom_quat=_4,
@@ -93,12 +100,13 @@ ARRAYS: dict[str, ArrayShape] = {
         geom_solref=_REF,
         geom_solimp=_IMP,
         geom_rgba=_4,
+        geom_fluid=((12,),),
     ),
     **_rows("nsite", "site_type site_bodyid", "", site_pos=_3, site_quat=_4, site_size=_3),
     **_rows(
         "nu",
         "actuator_trntype actuator_dyntype actuator_gaintype actuator_biastype actuator_actadr "
-        "actuator_ctrllimited actuator_forcelimited actuator_actlimited",
+        "actuator_ctrllimited actuator_forcelimited actuator_actlimited actuator_actearly",
         "",
         actuator_trnid=_PAIR,
         actuator_gear=((6,),),
@@ -111,9 +119,12 @@ ARRAYS: dict[str, ArrayShape] = {
     ),
     **_rows(
         "nsensor",
-        "sensor_type sensor_datatype sensor_objtype sensor_objid sensor_adr sensor_dim",
+        "sensor_type sensor_datatype sensor_objtype sensor_objid sensor_reftype sensor_refid "
+        "sensor_adr sensor_dim",
         "sensor_cutoff",
     ),
+    **_rows("nmat", mat_rgba=_4),
+    **_rows("ncam", "cam_bodyid", "", cam_pos=_3, cam_quat=_4),
     **_rows(
         "npair",
         "pair_dim pair_geom1 pair_geom2",
@@ -126,9 +137,16 @@ ARRAYS: dict[str, ArrayShape] = {
     **_rows("nexclude", "exclude_signature"),
     **_rows(
         "ntendon",
-        "tendon_adr tendon_num",
-        "tendon_stiffness tendon_damping",
+        "tendon_adr tendon_num tendon_limited tendon_actfrclimited",
+        "tendon_stiffness tendon_damping tendon_margin tendon_frictionloss tendon_invweight0 "
+        "tendon_length0",
         tendon_lengthspring=_RANGE,
+        tendon_range=_RANGE,
+        tendon_actfrcrange=_RANGE,
+        tendon_solref_lim=_REF,
+        tendon_solimp_lim=_IMP,
+        tendon_solref_fri=_REF,
+        tendon_solimp_fri=_IMP,
     ),
     **_rows("nwrap", "wrap_type wrap_objid", "wrap_prm"),
     **_rows(
@@ -166,10 +184,26 @@ _ABSENT: dict[str, Any] = {
     "body_gravcomp": 0.0,
     "jnt_actfrcrange": 0.0,
     "jnt_actfrclimited": 0,
+    "jnt_actgravcomp": 0,
     "actuator_actlimited": 0,
+    "actuator_actearly": 0,
+    "geom_matid": -1,
     "geom_rgba": 0.5,
     "sensor_cutoff": 0.0,
     "sensor_datatype": 0,
+    "sensor_reftype": 0,
+    "sensor_refid": -1,
+    **dict.fromkeys(("magnetic", "density", "viscosity", "wind", "geom_fluid"), 0.0),
+    "tendon_limited": 0,
+    "tendon_actfrclimited": 0,
+    "tendon_margin": 0.0,
+    "tendon_frictionloss": 0.0,
+    "tendon_invweight0": 0.0,
+    "tendon_length0": 0.0,
+    "tendon_range": 0.0,
+    "tendon_actfrcrange": 0.0,
+    **{f"tendon_solref_{name}": (0.02, 1.0) for name in ("lim", "fri")},
+    **{f"tendon_solimp_{name}": (0.9, 0.95, 0.001, 0.5, 2.0) for name in ("lim", "fri")},
     "site_type": 2,
     "site_size": 0.005,
 }
@@ -224,7 +258,7 @@ def without(given: Mapping[str, Any], count: str, removed: Array) -> Arrays:
 
 def _size(given: Mapping[str, Any], name: str) -> int:
     if name not in given:
-        if name in ("npair", "nexclude", "neq", "ntendon", "nwrap", "nkey"):
+        if name in ("npair", "nexclude", "neq", "ntendon", "nwrap", "ncam", "nmat", "nkey"):
             return 0
         if name == "nsensor":
             return len(given.get("sensor_type", ()))

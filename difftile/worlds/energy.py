@@ -9,7 +9,6 @@ from difftile.worlds.joints import JointTypes
 from difftile.worlds.kinds import BALL, FREE
 from difftile.worlds.quaternions import three_at
 from difftile.worlds.topology import Sizes
-from difftile.worlds.transmission import Transmission
 
 
 @dt.data_oriented(frozen=True)
@@ -25,16 +24,17 @@ class Energy:
         self.njnt = sizes.njnt
         self.nv = sizes.nv
         self.joints = JointTypes(sizes.joints)
-        self.transmission = Transmission(sizes)
+        self.ntendon = sizes.ntendon
 
     @dt.func
-    def potential(self, m, qpos, xipos):
+    def potential(self, m, qpos, xipos, paths):
         """Return the energy of positions [J], 0 at the origin and at rest of springs.
 
         Args:
             m: The parameters of the model.
             qpos: Coordinates, (nq,).
             xipos: Centres of mass of bodies, (nbody,) of vec3.
+            paths: From `Paths.of`.
         """
         total = 0.0
         for b in range(1, self.nbody):
@@ -54,9 +54,9 @@ class Energy:
                 turn = rotation_between(qpos, m.qpos_spring, at)
                 square += turn.dot(turn)
             total += 0.5 * m.jnt_stiffness[j] * square
-        if ti.static(self.transmission.tendons):
-            for t in range(self.transmission.ntendon):
-                length, rest = self.transmission.tendon_length(m, t, qpos), m.tendon_lengthspring[t]
+        if ti.static(self.ntendon > 0):
+            for t in range(self.ntendon):
+                length, rest = paths[0][t], m.tendon_lengthspring[t]
                 stretch = length - ti.math.clamp(length, rest[0], rest[1])
                 total += 0.5 * m.tendon_stiffness[t] * stretch * stretch
         return total

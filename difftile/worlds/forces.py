@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difftile as dt
 from difftile import ti
+from difftile.worlds.fluid import Fluid
 from difftile.worlds.joints import JointTypes
 from difftile.worlds.kinds import (
     AFFINE,
@@ -15,8 +16,10 @@ from difftile.worlds.kinds import (
     FILTEREXACT,
     FREE,
     INTEGRATOR,
+    TENDON,
 )
-from difftile.worlds.quaternions import product, three_at, unit_at, vec3
+from difftile.worlds.paths import Paths
+from difftile.worlds.quaternions import conjugate, product, three_at, unit_at, vec3
 from difftile.worlds.topology import Sizes
 from difftile.worlds.transmission import Transmission
 
@@ -35,7 +38,7 @@ def rotation_between(qpos, qref, at):
         log(qref⁻¹ ⊗ qpos), vec3 [rad], with its limit at the identity.
     """
     q, p = unit_at(qpos, at), unit_at(qref, at)
-    return dt.rotations.quat_log(product(ti.Vector([p[0], -p[1], -p[2], -p[3]]), q))
+    return dt.rotations.quat_log(product(conjugate(p), q))
 
 
 @dt.data_oriented(frozen=True)
@@ -51,15 +54,17 @@ class Forces:
         self.njnt = sizes.njnt
         self.nv = sizes.nv
         self.nu = sizes.nu
-        self.rows = max(1, sizes.nu)
+        self.rows, self.tendons = max(1, sizes.nu), max(1, sizes.ntendon)
         self.na = sizes.na
         self.joints = JointTypes(sizes.joints)
-        self.gravcomp = sizes.gravcomp
-        self.transmission = Transmission(sizes)
+        self.lifting, self.lifts = sizes.lifting, sizes.nv if sizes.lifting else 1
+        self.gravcomp, self.fluid = sizes.gravcomp, Fluid(sizes)
+        self.ntendon, self.clamped = sizes.ntendon, sizes.clamped
+        self.transmission, self.paths = Transmission(sizes), Paths(sizes)
 
     @dt.func
     def springs(self, m, qpos, tau):
-        """Add the forces of springs of joints and tendons to tau, (nv,) [N, N m]."""
+        """Add the forces of springs of joints to tau, (nv,) [N, N m]."""
         for j in range(self.njnt):
             kind, stiffness = m.jnt_type[j], m.jnt_stiffness[j]
             at, i = m.jnt_qposadr[j], m.jnt_dofadr[j]
@@ -75,46 +80,53 @@ class Forces:
                 turn = rotation_between(qpos, m.qpos_spring, at)
                 for k in range(3):
                     tau[i + k] -= stiffness * turn[k]
-        if ti.static(self.transmission.tendons):
-            for t in range(self.transmission.ntendon):
-                length, rest = self.transmission.tendon_length(m, t, qpos), m.tendon_lengthspring[t]
-                stretch = length - ti.math.clamp(length, rest[0], rest[1])
-                self.transmission.tendon_pull(m, t, -m.tendon_stiffness[t] * stretch, tau)
 
     @dt.func
-    def damping(self, m, qvel, tau):
-        """Add the forces of dampers of joints and tendons to tau, (nv,)."""
+    def passive(self, m, qpos, qvel, paths, tau):
+        """Add the forces of springs and dampers, of joints and tendons, to tau, (nv,)."""
+        self.springs(m, qpos, tau)
         for i in range(self.nv):
             tau[i] -= m.dof_damping[i] * qvel[i]
-        if ti.static(self.transmission.tendons):
-            for t in range(self.transmission.ntendon):
-                speed = self.transmission.tendon_along(m, t, qvel)
-                self.transmission.tendon_pull(m, t, -m.tendon_damping[t] * speed, tau)
+        if ti.static(self.ntendon > 0):
+            for t in range(self.ntendon):
+                self.paths.pull(m, t, paths[1], self.tendon_force(m, t, qvel, paths), tau)
 
     @dt.func
-    def applied(self, m, xfrc, xipos, com, axis_r, axis_t, tau, pushed: ti.template()):
-        """Add the forces on bodies, and gravity compensation, to tau.
+    def tendon_force(self, m, t, qvel, paths):
+        """Return the force of the spring and the damper of a tendon, along its length [N]."""
+        length, rest = paths[0][t], m.tendon_lengthspring[t]
+        stretch = length - ti.math.clamp(length, rest[0], rest[1])
+        speed = self.paths.along(m, t, paths[1], qvel)
+        return -m.tendon_stiffness[t] * stretch - m.tendon_damping[t] * speed
+
+    @dt.func
+    def applied(self, m, xfrc, bodies, com, axis_r, axis_t, vel, paths, tau, pushed: ti.template()):
+        """Add the forces on bodies, gravity compensation, and forces of a fluid, to tau.
 
         Args:
             m: The parameters of the model.
             xfrc: Forces and torques at centres of mass, in world axes, (6 nbody,) [N, N m]: those
                 of body b from 6 b on.
-            xipos, com: Centres of mass, and c.
+            bodies, com: Frames of bodies and their centres of mass, and c.
             axis_r, axis_t: Motion axes.
+            vel: Velocities of nodes, which a fluid needs.
+            paths: From `reach`.
             tau: Forces of degrees of freedom, (nv,).
             pushed: Whether there are forces on bodies; xfrc is not read otherwise.
         """
-        if ti.static(pushed or self.gravcomp):
+        if ti.static(pushed or self.gravcomp or self.fluid.some):
             f_r = dt.local(self.nbody, vec3)
             f_t = dt.local(self.nbody, vec3)
             for b in range(1, self.nbody):
-                force = -m.body_gravcomp[b] * m.body_mass[b] * m.gravity[None]
+                force = self.weight(m, b)
                 torque = ti.Vector([0.0, 0.0, 0.0])
                 if ti.static(pushed):
                     force += three_at(xfrc, 6 * b)
                     torque += three_at(xfrc, 6 * b + 3)
-                f_r[b] += torque + (xipos[b] - com[b]).cross(force)
+                f_r[b] += torque + (bodies[2][b] - com[b]).cross(force)
                 f_t[b] += force
+            if ti.static(self.fluid.some):
+                self.fluid.push(m, bodies, com, vel, f_r, f_t)
             for k in range(self.nbody - 1):
                 b = self.nbody - 1 - k
                 p = m.body_parentid[b]
@@ -123,61 +135,140 @@ class Forces:
             for i in range(self.nv):
                 b = m.dof_bodyid[i]
                 tau[i] += axis_r[i].dot(f_r[b]) + axis_t[i].dot(f_t[b])
+                if ti.static(self.lifting):
+                    tau[i] -= paths[2][i]  # which is a force of actuators
 
     @dt.func
-    def actuation(self, m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next):
+    def reach(self, m, qpos, bodies, tree):
+        """Return what forces of a state need to know of its positions.
+
+        Args:
+            m: The parameters of the model.
+            qpos: Coordinates.
+            bodies: Positions and orientations of bodies, and centres of mass.
+            tree: Centres of trees, and axes of motion.
+
+        Returns:
+            Lengths and moments of paths, as `Paths.of`; and the gravity compensation that counts
+            as a force of actuators, (nv,) if there is any.
+        """
+        length, moment = self.paths.of(m, qpos, bodies, tree)
+        lift = dt.local(self.lifts)
+        if ti.static(self.lifting):
+            com, axis_r, axis_t = tree
+            f_r, f_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+            for b in range(1, self.nbody):
+                force = self.weight(m, b)
+                f_r[b] += (bodies[2][b] - com[b]).cross(force)
+                f_t[b] += force
+            for k in range(self.nbody - 1):
+                b = self.nbody - 1 - k
+                f_r[m.body_parentid[b]] += f_r[b]
+                f_t[m.body_parentid[b]] += f_t[b]
+            for i in range(self.nv):
+                if m.jnt_actgravcomp[m.dof_jntid[i]] == 1:
+                    b = m.dof_bodyid[i]
+                    lift[i] = axis_r[i].dot(f_r[b]) + axis_t[i].dot(f_t[b])
+        return length, moment, lift
+
+    @dt.func
+    def weight(self, m, b):
+        """Return the force that compensates for the gravity of a body."""
+        return -m.body_gravcomp[b] * m.body_mass[b] * m.gravity[None]
+
+    @dt.func
+    def actuation(self, m, h, qpos, qvel, ctrl, act, paths, force, slope, drive):
         """Compute the forces of actuators.
 
         Args:
             m: The parameters of the model.
             h: The time step [s].
             qpos, qvel, ctrl, act: Coordinates, velocities, controls, activations.
+            paths: From `reach`.
             force: Result: of each actuator, (nu,).
             slope: Result: the derivative of `force` by the velocity of the actuator, 0 where the
-                force is clamped, by the actuator or by its joint, (nu,).
+                force is clamped, by the actuator, its joint or its tendon, (nu,).
             drive: Result, from zeros: forces of degrees of freedom, (nv,).
-            act_next: Result: activations after the step, (na,).
         """
         acting = dt.local(self.nv)
-        steep = dt.local(self.rows)
+        raw, steep = dt.local(self.rows), dt.local(self.rows)
         for u in range(self.nu):
-            length = self.transmission.length(m, u, qpos)
-            speed = self.transmission.along(m, u, qvel)
-            x = self.control(m, u, ctrl)
-            a = m.actuator_actadr[u]
-            if ti.static(self.na > 0) and a >= 0:
-                act_next[a] = self.activated(m, h, u, x, act[a])
-                x = act[a]
-            gains, biases = m.actuator_gainprm[u], m.actuator_biasprm[u]
-            gain, gain_slope = gains[0], 0.0
-            if m.actuator_gaintype[u] == AFFINE:
-                gain += gains[1] * length + gains[2] * speed
-                gain_slope = gains[2]
-            f, f_slope = gain * x, gain_slope * x
-            if m.actuator_biastype[u] == AFFINE:
-                f += biases[0] + biases[1] * length + biases[2] * speed
-                f_slope += biases[2]
+            raw[u], steep[u] = self.pushed(m, h, u, qpos, qvel, ctrl, act, paths)
+        share = dt.local(self.tendons)
+        if ti.static(self.clamped):
+            self.clamp(m, raw, share)
+        for u in range(self.nu):
+            f, f_slope = raw[u], steep[u]
+            if ti.static(self.clamped):
+                if m.actuator_trntype[u] == TENDON and share[m.actuator_trnid[u][0]] != 1.0:
+                    f *= share[m.actuator_trnid[u][0]]
+                    f_slope = 0.0
             if m.actuator_forcelimited[u] == 1:
                 low, high = m.actuator_forcerange[u][0], m.actuator_forcerange[u][1]
+                f = ti.math.clamp(f, low, high)
                 if f <= low or f >= high:
                     f_slope = 0.0
-                f = ti.math.clamp(f, low, high)
             force[u] = f
             steep[u] = f_slope
-            self.transmission.pull(m, u, f, acting)
+            self.transmission.pull(m, u, f, paths, acting)
         for i in range(self.nv):
+            if ti.static(self.lifting and self.nu > 0):  # as in MuJoCo, which needs actuators
+                acting[i] += paths[2][i]
             j, f = m.dof_jntid[i], acting[i]
             if m.jnt_actfrclimited[j] == 1:
                 f = ti.math.clamp(f, m.jnt_actfrcrange[j][0], m.jnt_actfrcrange[j][1])
             drive[i] = f
         for u in range(self.nu):
-            f_slope = steep[u]
-            if not self.transmission.on_tendon(m, u):
+            if self.transmission.path(m, u) < 0:
                 j = m.actuator_trnid[u][0]
                 f, range_ = acting[m.jnt_dofadr[j]], m.jnt_actfrcrange[j]
                 if m.jnt_actfrclimited[j] == 1 and (f <= range_[0] or f >= range_[1]):
-                    f_slope = 0.0
-            slope[u] = f_slope
+                    steep[u] = 0.0
+            slope[u] = steep[u]
+
+    @dt.func
+    def pushed(self, m, h, u, qpos, qvel, ctrl, act, paths):
+        """Return the force of an actuator before clamps, and its derivative by its velocity."""
+        length = self.transmission.length(m, u, qpos, paths)
+        speed = self.transmission.along(m, u, qvel, paths)
+        x, a = self.control(m, u, ctrl), m.actuator_actadr[u]
+        if ti.static(self.na > 0):
+            if a >= 0 and m.actuator_actearly[u] == 1:
+                x = self.activated(m, h, u, x, act[a])
+            elif a >= 0:
+                x = act[a]
+        gains, biases = m.actuator_gainprm[u], m.actuator_biasprm[u]
+        gain, gain_slope = gains[0], 0.0
+        if m.actuator_gaintype[u] == AFFINE:
+            gain += gains[1] * length + gains[2] * speed
+            gain_slope = gains[2]
+        f, f_slope = gain * x, gain_slope * x
+        if m.actuator_biastype[u] == AFFINE:
+            f += biases[0] + biases[1] * length + biases[2] * speed
+            f_slope += biases[2]
+        return f, f_slope
+
+    @dt.func
+    def clamp(self, m, force, share):
+        """Compute the share of each tendon's forces that its range leaves, (ntendon,)."""
+        total = dt.local(self.tendons)
+        for u in range(self.nu):
+            if m.actuator_trntype[u] == TENDON:
+                total[m.actuator_trnid[u][0]] += force[u]
+        for t in range(self.ntendon):
+            part, f = 1.0, total[t]
+            if m.tendon_actfrclimited[t] == 1 and f != 0.0:
+                part = ti.math.clamp(f, m.tendon_actfrcrange[t][0], m.tendon_actfrcrange[t][1]) / f
+            share[t] = part
+
+    @dt.func
+    def activations(self, m, h, ctrl, act, act_next):
+        """Compute activations after the step, (na,)."""
+        if ti.static(self.na > 0):
+            for u in range(self.nu):
+                a = m.actuator_actadr[u]
+                if a >= 0:
+                    act_next[a] = self.activated(m, h, u, self.control(m, u, ctrl), act[a])
 
     @dt.func
     def control(self, m, u, ctrl):

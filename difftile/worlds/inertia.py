@@ -10,6 +10,8 @@ from difftile import ti
 from difftile.worlds.quaternions import matrix, product, vec3
 from difftile.worlds.topology import Sizes
 
+_NO_MASS = 1e-15  # [kg]
+
 
 @dt.func
 def momentum(mass, moment, rotational, r, t):
@@ -58,6 +60,36 @@ class Inertia:
             shift = d.dot(d) * ti.Matrix.identity(float, 3) - d.outer_product(d)
             moment[b] = mass * d
             rotational[b] = turn @ diagonal @ turn.transpose() + mass * shift
+
+    @dt.func
+    def subtrees(self, m, com, centres, moment, rotational, vel, moving, turning):
+        """Compute the velocities of subtrees, and their angular momenta about their centres.
+
+        Args:
+            m: The parameters of the model.
+            com, centres: Of whole trees, of subtrees.
+            moment, rotational: From `bodies`.
+            vel: Velocities of nodes: rotations and translations.
+            moving: Result: velocities of centres of mass, (nbody,) of vec3 [m/s].
+            turning: Result: angular momenta, (nbody,) of vec3 [kg m²/s].
+        """
+        mass = dt.local(self.nbody)
+        push_r, push_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+        for b in range(self.nbody):
+            n = m.body_nodeid[b]
+            r, t = momentum(m.body_mass[b], moment[b], rotational[b], vel[0][n], vel[1][n])
+            mass[b] += m.body_mass[b]
+            push_r[b] += r
+            push_t[b] += t
+        for k in range(self.nbody - 1):
+            b = self.nbody - 1 - k
+            p = m.body_parentid[b]
+            mass[p] += mass[b]
+            push_t[p] += push_t[b]
+            push_r[p] += push_r[b] + (com[b] - com[p]).cross(push_t[b])
+        for b in range(self.nbody):
+            moving[b] = push_t[b] / ti.max(mass[b], _NO_MASS)
+            turning[b] = push_r[b] - (centres[b] - com[b]).cross(push_t[b])
 
     @dt.func
     def composite(self, m, mass, moment, rotational):

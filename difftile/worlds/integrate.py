@@ -11,6 +11,7 @@ import difftile as dt
 from difftile import ti
 from difftile.worlds.joints import JointTypes
 from difftile.worlds.kinds import BALL, FREE, IMPLICITFAST
+from difftile.worlds.paths import Paths
 from difftile.worlds.quaternions import advanced, four_at, matrix, three_at
 from difftile.worlds.topology import Sizes
 from difftile.worlds.transmission import Transmission
@@ -33,10 +34,14 @@ class WorldIntegrator:
         self.joints = JointTypes(sizes.joints)
         self.damped = sizes.damped
         self.implicit = sizes.integrator == IMPLICITFAST
-        self.transmission = Transmission(sizes)
+        self.transmission, self.paths, self.ntendon = (
+            Transmission(sizes),
+            Paths(sizes),
+            sizes.ntendon,
+        )
 
     @dt.func
-    def matrix(self, m, h, M, slope, M_hat):
+    def matrix(self, m, h, M, slope, paths, M_hat):
         """Compute the symmetric part of M̂.
 
         Args:
@@ -44,14 +49,15 @@ class WorldIntegrator:
             h: The time step [s].
             M: The inertia matrix, its lower triangle by rows.
             slope: The derivatives of actuator forces by their velocities, (nu,).
+            paths: From `Paths.of`.
             M_hat: Result, in the form of M.
         """
         for k in range(self.nv * (self.nv + 1) // 2):
             M_hat[k] = M[k]
-        self.add_implicit(m, h, slope, M_hat)
+        self.add_implicit(m, h, slope, paths, M_hat)
 
     @dt.func
-    def add_implicit(self, m, h, slope, M_hat):
+    def add_implicit(self, m, h, slope, paths, M_hat):
         """Add the symmetric part of M̂ - M to M.
 
         Free bodies on their own have another part under implicitfast; see `solve_alone`.
@@ -61,10 +67,10 @@ class WorldIntegrator:
                 M_hat[i * (i + 1) // 2 + i] += h * m.dof_damping[i]
         if ti.static(self.implicit):
             for u in range(self.nu):
-                self.transmission.square(m, u, -h * slope[u], M_hat)
-            if ti.static(self.transmission.tendons):
-                for t in range(self.transmission.ntendon):
-                    self.transmission.tendon_square(m, t, h * m.tendon_damping[t], M_hat)
+                self.transmission.square(m, u, -h * slope[u], paths, M_hat)
+            if ti.static(self.ntendon > 0):
+                for t in range(self.ntendon):
+                    self.paths.square(m, t, paths[1], h * m.tendon_damping[t], M_hat, False)
 
     @dt.func
     def turning(self, m, k, qvel, xpos, xquat, com, inertia):
@@ -158,13 +164,13 @@ class WorldIntegrator:
         return found
 
     @dt.func
-    def excess(self, m, h, slope, along, b, qvel, xpos, xquat, com, rotational):
+    def excess(self, m, h, slope, paths, along, b, qvel, xpos, xquat, com, rotational):
         """Return along · (M̂ - M) b, for the adjoint of a step.
 
         Args:
             m: The parameters of the model.
             h: The time step [s].
-            slope: As in `matrix`.
+            slope, paths: As in `matrix`.
             along, b: Vectors of degrees of freedom, (nv,).
             qvel, xpos, xquat, com: As in `turning`.
             rotational: Of bodies, from `Inertia.bodies`.
@@ -175,10 +181,10 @@ class WorldIntegrator:
                 total += h * m.dof_damping[i] * along[i] * b[i]
         if ti.static(self.implicit):
             for u in range(self.nu):
-                total -= h * slope[u] * self.transmission.form(m, u, along, b)
-            if ti.static(self.transmission.tendons):
-                for t in range(self.transmission.ntendon):
-                    form = self.transmission.tendon_form(m, t, along, b)
+                total -= h * slope[u] * self.transmission.form(m, u, along, b, paths)
+            if ti.static(self.ntendon > 0):
+                for t in range(self.ntendon):
+                    form = self.paths.form(m, t, paths[1], along, b)
                     total += h * m.tendon_damping[t] * form
             for k in range(self.nalone):
                 i0 = m.alone_dofadr[k]

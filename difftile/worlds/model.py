@@ -114,9 +114,10 @@ class Model:
         """
         sizes = {name: np.array(len(self.arrays[f"{k}_name"])) for k, name in COUNTS.items()}
         one = self.sizes
-        others = ("nq", "nv", "na", "nbody", "nsensordata")
+        others = ("nq", "nv", "na", "nbody", "nsensordata", "ncam")
         sizes |= {name: np.array(getattr(one, name)) for name in others}
-        sizes["nwrap"] = np.array(len(self.arrays["wrap_type"]))
+        for name, array in (("nwrap", "wrap_type"), ("nmat", "mat_rgba")):
+            sizes[name] = np.array(len(self.arrays[array]))
         found = {**sizes, **self.arrays, **_archived(self.skipped)}
         write_arrays(Path(path), {"format": np.array(_FORMAT), **found})
 
@@ -253,13 +254,14 @@ def load_arrays(path: PathLike) -> Model:
 _WITHOUT = {
     kinds.NO_SPRING: ("jnt_stiffness", "tendon_stiffness"),
     kinds.NO_DAMPER: ("dof_damping", "tendon_damping"),
-    kinds.NO_SPRING | kinds.NO_DAMPER: ("body_gravcomp",),  # both: MuJoCo has no passive forces
+    # Both: MuJoCo has no passive forces.
+    kinds.NO_SPRING | kinds.NO_DAMPER: ("body_gravcomp", "density", "viscosity"),
     kinds.NO_GRAVITY: ("gravity",),
     kinds.NO_CLAMPCTRL: ("actuator_ctrllimited",),
 }
 _SKIPPED = ("skipped_feature", "skipped_place", "skipped_option")
 _INDEX = ArrayShape("", (), True)
-_UNREAD = {"geom_rgba", "integrator", "cone", "tolerance", "iterations"}
+_UNREAD = {"geom_rgba", "geom_matid", "mat_rgba", "integrator", "cone", "tolerance", "iterations"}
 _PASSED = {name: row for name, row in ARRAYS.items() if name not in _UNREAD}
 
 

@@ -11,8 +11,17 @@ from typing import Any
 import difftile as dt
 from difftile import ti
 from difftile.worlds.bias import Bias
+from difftile.worlds.energy import Energy
 from difftile.worlds.forces import Forces
 from difftile.worlds.inertia import Inertia
+from difftile.worlds.kinds import (
+    E_KINETIC,
+    E_POTENTIAL,
+    ENERGIES,
+    SOLVED,
+    SUBTREEANGMOM,
+    SUBTREELINVEL,
+)
 from difftile.worlds.kinematics import Kinematics
 from difftile.worlds.quaternions import mat3, vec3, vec4
 from difftile.worlds.reactions import Reactions
@@ -31,9 +40,14 @@ class Observation:
 
     def __init__(self, sizes: Sizes, **options: Any) -> None:
         self.nbody, self.nnode, self.nv = sizes.nbody, sizes.nnode, max(1, sizes.nv)
-        self.njnt, self.nu, self.na = max(1, sizes.njnt), max(1, sizes.nu), max(1, sizes.na)
+        self.njnt, self.nu = max(1, sizes.njnt), max(1, sizes.nu)
         self.ngeom = max(1, sizes.ngeom)
-        self.accelerated = sizes.touching or sizes.reacting
+        found = set(sizes.sensors)
+        self.accelerated = not found.isdisjoint(SOLVED)
+        self.carrying = not found.isdisjoint((SUBTREELINVEL, SUBTREEANGMOM))
+        self.counting, self.energy, self.nsensor = E_KINETIC in found, Energy(sizes), sizes.nsensor
+        self.energies = not found.isdisjoint(ENERGIES)
+        self.npacked = sizes.nv * (sizes.nv + 1) // 2
         self.kinematics, self.bias = Kinematics(sizes), Bias(sizes)
         self.inertia, self.reactions = Inertia(sizes), Reactions(sizes, **options)
         self.forces, self.sensors = Forces(sizes), Sensors(sizes)
@@ -49,30 +63,54 @@ class Observation:
         axis_r, axis_t = dt.local(self.nv, vec3), dt.local(self.nv, vec3)
         vel_r, vel_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
         force, slope = dt.local(self.nu), dt.local(self.nu)
-        drive, act_next = dt.local(self.nv), dt.local(self.na)
+        drive = dt.local(self.nv)
         self.kinematics.frames(m, qpos, xpos, xquat, anchor, axis)
         self.kinematics.centres(m, xpos, xquat, xipos, subtree_com, com)
         self.kinematics.axes(m, xquat, com, anchor, axis, axis_r, axis_t)
         self.bias.velocities(m, qvel, axis_r, axis_t, vel_r, vel_t)
-        self.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
+        paths = self.forces.reach(m, qpos, (xpos, xquat, xipos), (com, axis_r, axis_t))
+        self.forces.actuation(m, h, qpos, qvel, ctrl, act, paths, force, slope, drive)
+        moment, rotational = dt.local(self.nbody, vec3), dt.local(self.nbody, mat3)
+        moving, turning = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+        frames, axes, vel = (xpos, xquat, xipos), (axis_r, axis_t), (vel_r, vel_t)
+        if ti.static(self.accelerated or self.carrying or self.counting):
+            self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
+        if ti.static(self.carrying):
+            self.inertia.subtrees(m, com, subtree_com, moment, rotational, vel, moving, turning)
+        subtrees = (subtree_com, moving, turning)
         self.sensors.read(
-            m, qpos, qvel, xpos, xquat, subtree_com, com, vel_r, vel_t, force, sensordata
+            m, qpos, qvel, frames, com, vel, paths, subtrees, force, drive, sensordata
         )
         if ti.static(self.accelerated):
             a = dt.local(self.nv)
             for i in range(self.nv):
                 a[i] = acc[i]
             geom_xpos, geom_xmat = dt.local(self.ngeom, vec3), dt.local(self.ngeom, mat3)
-            moment, rotational = dt.local(self.nbody, vec3), dt.local(self.nbody, mat3)
             self.kinematics.colliders(m, xpos, xquat, geom_xpos, geom_xmat)
-            self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
-            frames, axes, vel = (xpos, xquat, xipos), (axis_r, axis_t), (vel_r, vel_t)
             inertias, geoms = (moment, rotational), (geom_xpos, geom_xmat)
             state = (qpos, qvel, xfrc)
-            self.reactions.read(m, h, state, a, frames, com, axes, vel, inertias, geoms, sensordata)
+            self.reactions.read(
+                m, h, state, a, frames, com, axes, vel, paths, force, inertias, geoms, sensordata
+            )
+        if ti.static(self.energies):
+            self.count(m, qpos, qvel, xipos, axes, paths, moment, rotational, sensordata)
         for b in range(self.nbody):
             bodies[b] = xpos[b]
             turns[b] = xquat[b]
+
+    @dt.func
+    def count(self, m, qpos, qvel, xipos, axes, paths, moment, rotational, sensordata):
+        """Store the readings of sensors of energy; inertias become those of whole subtrees."""
+        kinetic = 0.0
+        if ti.static(self.counting):
+            mass = dt.local(self.npacked)
+            self.inertia.matrix(m, moment, rotational, axes[0], axes[1], mass)
+            kinetic = self.energy.kinetic(mass, qvel)
+        for s in range(self.nsensor):
+            if m.sensor_type[s] == E_POTENTIAL:
+                self.sensors.scalar(m, s, self.energy.potential(m, qpos, xipos, paths), sensordata)
+            elif m.sensor_type[s] == E_KINETIC:
+                self.sensors.scalar(m, s, kinetic, sensordata)
 
 
 @dt.kernel
@@ -116,7 +154,7 @@ def _(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc):
         h = m.timestep[None]
         bodies, tree, geoms, inertias = step.frames(m, qpos)
         mass = step.mass(m, tree, inertias)
-        laws = step.laws()
+        laws = step.laws(step.forces.reach(m, qpos, bodies, tree))
         step.set_laws(m, h, qpos, qvel, geoms, tree, laws)
         step.adjoint(m, h, qpos, qvel, bodies, tree, laws, mass, a, multiplier)
         for n in range(step.nbody):

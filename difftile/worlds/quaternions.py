@@ -28,6 +28,12 @@ def product(p, q):
 
 
 @dt.func
+def conjugate(q):
+    """Return the inverse of a rotation."""
+    return ti.Vector([q[0], -q[1], -q[2], -q[3]])
+
+
+@dt.func
 def turned(q, v):
     """Return a vector after the rotation q."""
     axis = ti.Vector([q[1], q[2], q[3]])

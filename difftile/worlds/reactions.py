@@ -1,4 +1,4 @@
-"""Sensors of accelerations and of the forces between bodies: touch, accelerometer, force, torque.
+"""Sensors of accelerations, of the forces between bodies, and of constraints.
 
 With the accelerations known, the forces on a body beyond gravity follow: what accelerates it, less
 those of contacts and applied ones, is what its parent exerts on it (`mj_rnePostConstraint`).
@@ -11,9 +11,24 @@ from difftile import ti
 from difftile.worlds.bias import Bias
 from difftile.worlds.cones import WIDTH, Cones
 from difftile.worlds.equalities import Equalities
+from difftile.worlds.forces import Forces
 from difftile.worlds.inertia import momentum
-from difftile.worlds.kinds import ACCELEROMETER, FORCE, TORQUE, TOUCH
-from difftile.worlds.quaternions import product, three_at, turned, vec3
+from difftile.worlds.kinds import (
+    ACCELEROMETER,
+    FORCE,
+    FRAMEANGACC,
+    FRAMELINACC,
+    JOINTLIMITPOS,
+    JOINTLIMITVEL,
+    LIMITS,
+    MOVED,
+    SITE,
+    TENDONLIMITPOS,
+    TENDONLIMITVEL,
+    TORQUE,
+    TOUCH,
+)
+from difftile.worlds.quaternions import conjugate, three_at, turned, vec3
 from difftile.worlds.rows import ConstraintRows
 from difftile.worlds.sensors import Sensors
 from difftile.worlds.topology import Sizes
@@ -23,7 +38,7 @@ from difftile.worlds.zones import meets
 @dt.func
 def back(q, v):
     """Return a vector of the world in the axes of the orientation q."""
-    return turned(ti.Vector([q[0], -q[1], -q[2], -q[3]]), v)
+    return turned(conjugate(q), v)
 
 
 @dt.data_oriented(frozen=True)
@@ -44,11 +59,16 @@ class Reactions:
         self.tied, self.equalities = sizes.nequality > 0, Equalities(sizes)
         self.nbody, self.nnode, self.nv = sizes.nbody, sizes.nnode, sizes.nv
         self.nslot, self.nsensor = sizes.nslot, sizes.nsensor
-        self.touching, self.moving, self.pushed = sizes.touching, sizes.reacting, pushed
+        found = set(sizes.sensors)
+        self.touching, self.pushed = TOUCH in found, pushed
+        self.strung, self.ntendon, self.forces = sizes.spatial, sizes.ntendon, Forces(sizes)
+        self.moving, self.ending = not found.isdisjoint(MOVED), not found.isdisjoint(LIMITS)
 
     @dt.func
-    def read(self, m, h, state, a, bodies, com, axes, vel, inertias, geoms, sensordata):
-        """Compute the readings of touch sensors, accelerometers, and sensors of force and torque.
+    def read(
+        self, m, h, state, a, bodies, com, axes, vel, paths, acted, inertias, geoms, sensordata
+    ):
+        """Compute the readings of touch sensors, accelerations, forces, torques, and limits.
 
         Args:
             m: The parameters of the model.
@@ -58,6 +78,7 @@ class Reactions:
             bodies: Positions, orientations and centres of mass of bodies.
             com: The centres of trees, about which motions are written.
             axes, vel: Axes of motion, and velocities of nodes: rotations and translations.
+            paths, acted: From `Paths.of`, and forces of actuators.
             inertias: From `Inertia.bodies`.
             geoms: Positions and matrices of geoms that can collide.
             sensordata: Result, (nsensordata,); other sensors are left as they are.
@@ -70,10 +91,19 @@ class Reactions:
                 force = three_at(xfrc, 6 * b)
                 outer_r[b] += three_at(xfrc, 6 * b + 3) + (bodies[2][b] - com[b]).cross(force)
                 outer_t[b] += force
-        self.contacts(m, h, qvel, a, bodies, com, axes, geoms, outer_r, outer_t, felt)
+        if ti.static(self.moving or self.touching):
+            self.contacts(m, h, qvel, a, bodies, com, axes, geoms, outer_r, outer_t, felt)
+        if ti.static(self.ending):
+            self.limits(m, h, qpos, qvel, a, paths, sensordata)
         if ti.static(self.moving and self.tied):
             tree = (com, axes[0], axes[1])
-            self.equalities.push(m, h, qpos, qvel, bodies, tree, a, outer_r, outer_t)
+            self.equalities.push(m, h, qpos, qvel, bodies, tree, paths, a, outer_r, outer_t)
+        if ti.static(self.moving and self.strung):
+            for t in range(self.ntendon):
+                pull = self.tension(m, h, t, qvel, a, paths, acted)
+                if ti.static(self.equalities.ropes):
+                    pull += self.equalities.tension(m, h, t, qpos, qvel, bodies, paths, a)
+                self.rows.paths.push(m, t, pull, bodies, com, outer_r, outer_t)
         if ti.static(self.touching):
             for s in range(self.nsensor):
                 if m.sensor_type[s] == TOUCH:
@@ -86,19 +116,74 @@ class Reactions:
             self.inner(m, vel, acc_r, acc_t, inertias, outer_r, outer_t, inner_r, inner_t)
             for s in range(self.nsensor):
                 kind = m.sensor_type[s]
-                if kind == ACCELEROMETER or kind == FORCE or kind == TORQUE:
-                    i = m.sensor_objid[s]
-                    b = m.site_bodyid[i]
-                    q = product(bodies[1][b], m.site_quat[i])
-                    arm = bodies[0][b] + turned(bodies[1][b], m.site_pos[i]) - com[b]
+                local = kind == ACCELEROMETER or kind == FORCE or kind == TORQUE
+                if local or kind == FRAMELINACC or kind == FRAMEANGACC:
+                    b, x, q = self.sensors.place(
+                        m, m.sensor_objtype[s], m.sensor_objid[s], bodies[0], bodies[1]
+                    )
+                    arm, n = x - com[b], m.body_nodeid[b]
                     found = inner_t[b]
                     if kind == TORQUE:
                         found = inner_r[b] - arm.cross(inner_t[b])
-                    elif kind == ACCELEROMETER:
-                        n = m.body_nodeid[b]
+                    elif kind == FRAMEANGACC:
+                        found = acc_r[n]
+                    elif kind == ACCELEROMETER or kind == FRAMELINACC:
                         w = vel[0][n]
                         found = acc_t[n] + acc_r[n].cross(arm) + w.cross(vel[1][n] + w.cross(arm))
-                    self.sensors.vector(m, s, back(q, found), sensordata)
+                    if local:
+                        found = back(q, found)
+                    self.sensors.vector(m, s, found, sensordata)
+
+    @dt.func
+    def limits(self, m, h, qpos, qvel, a, paths, sensordata):
+        """Store the readings of sensors of limits: how far beyond its margin, its speed, its force.
+
+        They read the end of a range that is within its margin, the lower one if both are; 0 where
+        none is.
+        """
+        for s in range(self.nsensor):
+            kind, row = m.sensor_type[s], m.sensor_limitid[s]
+            if row >= 0:
+                found, reached = 0.0, False
+                for side in range(2):
+                    dist, jacobian = self.rows.limit(m, row, side, qpos, paths)
+                    margin = self.rows.limit_margin(m, row)
+                    if dist < margin and not reached:
+                        reached = True
+                        speed = self.rows.along(m, row, jacobian, qvel, paths[1])
+                        if kind == JOINTLIMITPOS or kind == TENDONLIMITPOS:
+                            found = dist - margin
+                        elif kind == JOINTLIMITVEL or kind == TENDONLIMITVEL:
+                            found = speed
+                        else:
+                            r, weight = self.rows.limit_law(m, row, dist, speed, h)
+                            z = self.rows.along(m, row, jacobian, a, paths[1]) + r
+                            found = self.cones.push(z, weight)[1]
+                self.sensors.scalar(m, s, found, sensordata)
+
+    @dt.func
+    def tension(self, m, h, t, qvel, a, paths, force):
+        """Return the force that lengthens a tendon: of its spring, its actuators, and its rows."""
+        found = self.forces.tendon_force(m, t, qvel, paths)
+        for u in range(self.forces.nu):
+            if self.forces.transmission.path(m, u) == t:
+                found += m.actuator_gear[u][0] * force[u]
+        for k in range(self.rows.nlimit, self.rows.nend):
+            if m.limit_tendonid[k - self.rows.nlimit] == t:
+                for side in range(2):
+                    dist, jacobian = self.rows.limit(m, k, side, paths[0], paths)
+                    if dist < self.rows.limit_margin(m, k):
+                        speed = self.rows.along(m, k, jacobian, qvel, paths[1])
+                        r, weight = self.rows.limit_law(m, k, dist, speed, h)
+                        z = self.rows.along(m, k, jacobian, a, paths[1]) + r
+                        found += jacobian[0] * self.cones.push(z, weight)[1]
+        for k in range(self.rows.nfriction, self.rows.ndry):
+            if m.friction_tendonid[k - self.rows.nfriction] == t:
+                speed = self.rows.rubbed(m, k, qvel, paths[1])
+                r, weight = self.rows.friction_law(m, k, speed, h)
+                z = self.rows.rubbed(m, k, a, paths[1]) + r
+                found += self.cones.rub(z, weight, self.rows.most_friction(m, k))[1]
+        return found
 
     @dt.func
     def contacts(self, m, h, qvel, a, bodies, com, axes, geoms, outer_r, outer_t, felt):
@@ -145,8 +230,7 @@ class Reactions:
                     ray = normal
                     if b == b2:
                         ray = -normal
-                    q = product(bodies[1][b], m.site_quat[i])
-                    place = bodies[0][b] + turned(bodies[1][b], m.site_pos[i])
+                    b, place, q = self.sensors.place(m, SITE, i, bodies[0], bodies[1])
                     if meets(m.site_type[i], m.site_size[i], back(q, point - place), back(q, ray)):
                         felt[s] += push
 

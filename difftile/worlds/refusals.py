@@ -16,7 +16,7 @@ import numpy as np
 import difftile as dt
 from difftile.worlds import kinds
 from difftile.worlds.arrays import Array
-from difftile.worlds.topology import COLLISIONS, pairs_of
+from difftile.worlds.topology import COLLISIONS, pairs_of, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +157,6 @@ def _other(name: str, *known: int) -> Callable[[InspectedModel], Any]:
     return lambda source: ~np.isin(np.atleast_1d(source[name]), known)
 
 
-def _among(name: str, *found: int) -> Callable[[InspectedModel], Any]:
-    return lambda source: np.isin(np.atleast_1d(source[name]), found)
-
-
 def _bit(name: str, bit: int) -> Callable[[InspectedModel], Any]:
     return lambda source: (np.atleast_1d(source[name]).astype(np.int64) & bit) != 0
 
@@ -188,6 +184,28 @@ def _on_joints(*types: int) -> Callable[[InspectedModel], Any]:
     return used
 
 
+def _turning_cameras(source: InspectedModel) -> Any:
+    """Return for each sensor whether it reads a camera that follows or looks at a body."""
+    found = np.zeros(len(source["sensor_type"]), bool)
+    for name in ("obj", "ref"):
+        which = source[f"sensor_{name}type"] == kinds.CAMERA
+        if which.any() and source["cam_mode"].size:
+            found[which] |= source["cam_mode"][source[f"sensor_{name}id"][which]] != 0
+    return found
+
+
+def _unseen(source: InspectedModel) -> Any:
+    """Return for each sensor whether it is a rangefinder that may meet what rays do not."""
+    found = source["sensor_type"] == kinds.RANGEFINDER
+    if found.any():
+        names = ("geom_matid", "mat_rgba", "geom_rgba")
+        shown = visible({name: source[name] for name in names})
+        odd = shown & np.isin(source["geom_type"], (kinds.HFIELD, kinds.MESH, kinds.SDF))
+        own = source["site_bodyid"][source["sensor_objid"][found]]
+        found[found] = [(source["geom_bodyid"][odd] != body).any() for body in own]
+    return found
+
+
 def _pairs(source: InspectedModel) -> Array:
     names = ("geom_type", "geom_bodyid", "geom_contype", "geom_conaffinity", "body_weldid")
     given = {name: source[name] for name in (*names, "body_parentid", "exclude_signature")}
@@ -200,12 +218,10 @@ def _pairs(source: InspectedModel) -> Array:
 
 _FREEJOINTS = (kinds.FREE, kinds.BALL)
 _SENSORS = (
-    *(kinds.TOUCH, kinds.ACCELEROMETER, kinds.FORCE, kinds.TORQUE),
-    *(kinds.VELOCIMETER, kinds.GYRO, kinds.JOINTPOS, kinds.JOINTVEL),
-    *(kinds.ACTUATORFRC, kinds.FRAMEPOS, kinds.FRAMEQUAT, kinds.FRAMEXAXIS, kinds.FRAMEYAXIS),
-    *(kinds.FRAMEZAXIS, kinds.FRAMELINVEL, kinds.FRAMEANGVEL, kinds.SUBTREECOM),
+    *range(kinds.TOUCH, kinds.RANGEFINDER + 1),
+    *range(kinds.JOINTPOS, kinds.SUBTREEANGMOM + 1),
+    *kinds.ENERGIES,
 )
-_FRAMES = (kinds.BODY, kinds.XBODY, kinds.GEOM, kinds.SITE)
 _REMOVE = "remove it, or set it to 0."
 _SIGNS = "write a time and a damping ratio, or a negative stiffness and damping."
 
@@ -215,29 +231,18 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("polynomial damping", "dof", _nonzero("dof_dampingpoly"), "use 'damping'."),
     Refusal("plasticity", "jnt", lambda s: s["jnt_plasticadr"] >= 0, "use 'stiffness' alone."),
     Refusal("a yielding spring", "jnt", _nonzero("jnt_springyield"), "use 'stiffness' alone."),
-    Refusal("'actgravcomp'", "jnt", _nonzero("jnt_actgravcomp"), "use 'gravcomp' of bodies alone."),
     # constraints
     Refusal(
         "the equality type {}",
         "eq",
-        _other("eq_type", kinds.CONNECT, kinds.WELD, kinds.FOLLOWER),
-        "use <connect>, <weld> or <joint>.",
+        _other("eq_type", kinds.CONNECT, kinds.WELD, kinds.FOLLOWER, kinds.ROPE),
+        "use <connect>, <weld>, <joint> or <tendon>.",
         "eq_type",
-    ),
-    Refusal("an equality of sites", "eq", _among("eq_objtype", kinds.SITE), "name the bodies."),
-    Refusal(
-        "a spatial tendon",
-        "tendon",
-        lambda s: s["wrap_type"][s["tendon_adr"].astype(int)] != kinds.ON_JOINT,
-        "use <fixed>.",
     ),
     *(
         Refusal(feature, "tendon", _nonzero(f"tendon_{name}"), hint)
         for feature, name, hint in (
-            ("a limit of a tendon", "limited", "limit its joints."),
-            ("frictionloss of a tendon", "frictionloss", "give it to the joints."),
             ("armature of a tendon", "armature", "give it to the joints."),
-            ("a clamp of forces on a tendon", "actfrclimited", "use 'forcerange' of actuators."),
             ("polynomial stiffness of a tendon", "stiffnesspoly", "use 'stiffness'."),
             ("polynomial damping of a tendon", "dampingpoly", "use 'damping'."),
             ("a yielding spring of a tendon", "springyield", "use 'stiffness' alone."),
@@ -266,8 +271,8 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "the transmission {}",
         "actuator",
-        _other("actuator_trntype", kinds.JOINT, kinds.JOINTINPARENT, kinds.TENDON),
-        'use joint="..." or tendon="...".',
+        _other("actuator_trntype", kinds.JOINT, kinds.JOINTINPARENT, kinds.TENDON, kinds.SITED),
+        'use joint="...", tendon="..." or site="...".',
         "actuator_trntype",
     ),
     Refusal(
@@ -298,7 +303,6 @@ REFUSALS: tuple[Refusal, ...] = (
         "actuator_dyntype",
     ),
     Refusal("several activations", "actuator", lambda s: s["actuator_actnum"] > 1, "use one each."),
-    Refusal("'actearly'", "actuator", _nonzero("actuator_actearly"), "set it to false."),
     Refusal("a delay", "actuator", _nonzero("actuator_delay"), _REMOVE),
     Refusal(
         "armature of actuators", "actuator", _nonzero("actuator_armature"), "give it to the joint."
@@ -324,19 +328,25 @@ REFUSALS: tuple[Refusal, ...] = (
         "sensor_type",
     ),
     Refusal(
-        "a sensor of a frame relative to another",
+        "a sensor of a camera that turns by itself",
         "sensor",
-        lambda s: s["sensor_refid"] >= 0,
-        "remove 'reftype' and 'refname'.",
+        _turning_cameras,
+        'give the camera mode="fixed".',
     ),
     Refusal(
-        "a sensor of a camera",
+        "a rangefinder that reads more than a distance",
         "sensor",
         lambda s: (
-            np.isin(s["sensor_type"], range(kinds.FRAMEPOS, kinds.FRAMEANGVEL + 1))
-            & ~np.isin(s["sensor_objtype"], _FRAMES)
+            (s["sensor_type"] == kinds.RANGEFINDER)
+            & ((s["sensor_objtype"] != kinds.SITE) | (s["sensor_dim"] != 1))
         ),
-        "measure a site.",
+        'give it a site, and data="dist".',
+    ),
+    Refusal(
+        "a rangefinder among meshes, height fields or other shapes that are no primitives",
+        "sensor",
+        _unseen,
+        "make these geoms transparent, by the fourth number of 'rgba'.",
     ),
     Refusal("a delay", "sensor", _nonzero("sensor_delay"), _REMOVE),
     Refusal("an interval", "sensor", _nonzero("sensor_interval"), _REMOVE),
@@ -349,9 +359,12 @@ REFUSALS: tuple[Refusal, ...] = (
         "integrator",
     ),
     Refusal("noslip iterations", "option", _nonzero("noslip_iterations"), _REMOVE),
-    Refusal("the density of a fluid", "option", _nonzero("density"), _REMOVE),
-    Refusal("the viscosity of a fluid", "option", _nonzero("viscosity"), _REMOVE),
-    Refusal("wind", "option", _nonzero("wind"), _REMOVE),
+    Refusal(
+        "a fluid under implicitfast",
+        "option",
+        lambda s: (s["density"] + s["viscosity"] > 0) & (s["integrator"] == kinds.IMPLICITFAST),
+        'use integrator="Euler" or "RK4".',
+    ),
     Refusal(
         "disabled actuation", "option", _bit("disableflags", kinds.NO_ACTUATION), "set ctrl to 0."
     ),

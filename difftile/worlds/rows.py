@@ -25,6 +25,7 @@ from difftile.worlds.impedance import (
 )
 from difftile.worlds.joints import JointTypes
 from difftile.worlds.kinds import BALL, ELLIPTIC
+from difftile.worlds.paths import Paths
 
 MANY = 256  # slots, from which on geoms that are far apart are found by their bounds
 SHORT = 1e-7  # half an angle below which a ball has no axis [rad]
@@ -62,8 +63,10 @@ class ConstraintRows:
         self.collision = Collision(sizes)
         self.elliptic = sizes.cone == ELLIPTIC
         self.nv, self.nbody, self.nslot = sizes.nv, sizes.nbody, sizes.nslot
-        self.nlimit, self.nfriction = sizes.nlimit, sizes.nfriction
-        self.limited = JointTypes(sizes.limited)
+        self.nlimit, self.tendon_limits = sizes.nlimit, sizes.ntendonlimit
+        self.nfriction, self.tendon_frictions = sizes.nfriction, sizes.ntendonfriction
+        self.nend, self.ndry = sizes.nend, sizes.ndry
+        self.paths, self.limited = Paths(sizes), JointTypes(sizes.limited)
         self.many = sizes.nslot > MANY
         self.nrow, self.safe = sizes.nrow, sizes.refsafe
 
@@ -192,54 +195,190 @@ class ConstraintRows:
         return dim, reference, 1.0 / r, frictions
 
     @dt.func
-    def limit(self, m, k, side, qpos):
-        """Return the violation and the direction of a limit: of the joint in row k, below or above.
+    def limit(self, m, k, side, qpos, paths):
+        """Return the violation and the direction of a limit: of the range in row k, below or above.
 
         Args:
             side: 0 for the lower end of the range, 1 for the upper.
+            qpos, paths: Coordinates, and lengths and moments of paths.
 
         Returns:
             The distance from the end [m or rad], and the Jacobian: of a ball its three columns, of
-            another joint the first.
+            another joint the first; of a tendon the factor of its moments.
         """
-        j = m.limit_jntid[k]
-        at = m.jnt_qposadr[j]
-        low, high = m.jnt_range[j][0], m.jnt_range[j][1]
         dist, jacobian = FAR, ZERO
-        if self.limited.match(m.jnt_type[j], BALL):
-            if side == 1:
+        if self.is_tendon(k):
+            if ti.static(self.tendon_limits > 0):
+                t = m.limit_tendonid[k - self.nlimit]
+                if self.paths.moves(m, t, paths[1]):
+                    dist, jacobian = self.end(m.tendon_range[t], side, paths[0][t])
+        else:
+            j = m.limit_jntid[k]
+            at = m.jnt_qposadr[j]
+            if not self.limited.match(m.jnt_type[j], BALL):
+                dist, jacobian = self.end(m.jnt_range[j], side, qpos[at])
+            elif side == 1:
                 q = ti.Vector([qpos[at], qpos[at + 1], qpos[at + 2], qpos[at + 3]])
                 angle, axis = rotation_of(q)
-                dist, jacobian = max(low, high) - angle, -axis
-        elif side == 0:
-            dist, jacobian = qpos[at] - low, ti.Vector([1.0, 0.0, 0.0])
-        else:
-            dist, jacobian = high - qpos[at], ti.Vector([-1.0, 0.0, 0.0])
+                dist, jacobian = max(m.jnt_range[j][0], m.jnt_range[j][1]) - angle, -axis
         return dist, jacobian
 
     @dt.func
-    def along(self, m, k, jacobian, x):
+    def end(self, ends, side, x):
+        """Return the distance of a number from an end of its range, and its derivative."""
+        sign = 1.0 - 2.0 * side
+        return sign * (x - ends[side]), ti.Vector([sign, 0.0, 0.0])
+
+    @dt.func
+    def is_tendon(self, k):
+        """Return whether row k of the limits is of a tendon."""
+        found = False
+        if ti.static(self.tendon_limits > 0):
+            found = k >= self.nlimit
+        return found
+
+    @dt.func
+    def limit_margin(self, m, k):
+        """Return the distance at which a limit begins [m or rad]."""
+        found = 0.0
+        if self.is_tendon(k):
+            if ti.static(self.tendon_limits > 0):
+                found = m.tendon_margin[m.limit_tendonid[k - self.nlimit]]
+        else:
+            found = m.jnt_margin[m.limit_jntid[k]]
+        return found
+
+    @dt.func
+    def along(self, m, k, jacobian, x, moment):
         """Return J x of a limit."""
-        j = m.limit_jntid[k]
-        i = m.jnt_dofadr[j]
-        value = jacobian[0] * x[i]
-        if self.limited.match(m.jnt_type[j], BALL):
-            value += jacobian[1] * x[i + 1] + jacobian[2] * x[i + 2]
+        value = 0.0
+        if self.is_tendon(k):
+            if ti.static(self.tendon_limits > 0):
+                t = m.limit_tendonid[k - self.nlimit]
+                value = jacobian[0] * self.paths.along(m, t, moment, x)
+        else:
+            i = m.jnt_dofadr[m.limit_jntid[k]]
+            value = jacobian[0] * x[i]
+            if self.limited.match(m.jnt_type[m.limit_jntid[k]], BALL):
+                value += jacobian[1] * x[i + 1] + jacobian[2] * x[i + 2]
         return value
+
+    @dt.func
+    def pull(self, m, k, jacobian, moment, f, force):
+        """Add J^T f of a limit to a force in the coordinates of joints."""
+        if self.is_tendon(k):
+            if ti.static(self.tendon_limits > 0):
+                t = m.limit_tendonid[k - self.nlimit]
+                self.paths.pull(m, t, moment, jacobian[0] * f, force)
+        else:
+            i = m.jnt_dofadr[m.limit_jntid[k]]
+            force[i] += jacobian[0] * f
+            if self.limited.match(m.jnt_type[m.limit_jntid[k]], BALL):
+                force[i + 1] += jacobian[1] * f
+                force[i + 2] += jacobian[2] * f
+
+    @dt.func
+    def square(self, m, k, jacobian, moment, s, hessian):
+        """Add s J^T J of a limit to a packed matrix."""
+        if self.is_tendon(k):
+            if ti.static(self.tendon_limits > 0):
+                t = m.limit_tendonid[k - self.nlimit]
+                self.paths.square(m, t, moment, s, hessian, True)
+        else:
+            i, n = m.jnt_dofadr[m.limit_jntid[k]], 1
+            if self.limited.match(m.jnt_type[m.limit_jntid[k]], BALL):
+                n = 3
+            for p in range(n):
+                for q in range(p + 1):
+                    entry = (i + p) * (i + p + 1) // 2 + i + q
+                    hessian[entry] += s * jacobian[p] * jacobian[q]
 
     @dt.func
     def limit_law(self, m, k, dist, speed, h):
         """Return the reference r and the weight D of a limit, whose row is J a + r."""
-        j = m.limit_jntid[k]
-        rho = dist - m.jnt_margin[j]
-        d = impedance(m.jnt_solimp[j], rho, self.start(m.jnt_solimp[j]))
-        stiff, damped = spring(m.jnt_solref[j], m.jnt_solimp[j], self.shortest(h))
-        r = regularisation(d, m.dof_invweight0[m.jnt_dofadr[j]])
-        return damped * speed + stiff * d * rho, 1.0 / r
+        rho = dist - self.limit_margin(m, k)
+        stiff, damped, d, w = 0.0, 0.0, 0.0, 0.0
+        if self.is_tendon(k):
+            if ti.static(self.tendon_limits > 0):
+                t = m.limit_tendonid[k - self.nlimit]
+                solref, solimp, w = (
+                    m.tendon_solref_lim[t],
+                    m.tendon_solimp_lim[t],
+                    m.tendon_invweight0[t],
+                )
+                d = impedance(solimp, rho, self.start(solimp))
+                stiff, damped = spring(solref, solimp, self.shortest(h))
+        else:
+            j = m.limit_jntid[k]
+            d, w = (
+                impedance(m.jnt_solimp[j], rho, self.start(m.jnt_solimp[j])),
+                m.dof_invweight0[m.jnt_dofadr[j]],
+            )
+            stiff, damped = spring(m.jnt_solref[j], m.jnt_solimp[j], self.shortest(h))
+        return damped * speed + stiff * d * rho, 1.0 / regularisation(d, w)
 
     @dt.func
-    def friction_law(self, m, i, speed, h):
-        """Return the reference r and the weight D of the frictionloss of a degree of freedom."""
-        d = impedance(m.dof_solimp[i], 0.0, bounded(m.dof_solimp[i][0]))
-        damping = spring(m.dof_solref[i], m.dof_solimp[i], self.shortest(h))[1]
-        return damping * speed, 1.0 / regularisation(d, m.dof_invweight0[i])
+    def is_rope(self, k):
+        """Return whether row k of frictionloss is of a tendon."""
+        found = False
+        if ti.static(self.tendon_frictions > 0):
+            found = k >= self.nfriction
+        return found
+
+    @dt.func
+    def rubbed(self, m, k, x, moment):
+        """Return J x of a row of frictionloss."""
+        value = 0.0
+        if self.is_rope(k):
+            if ti.static(self.tendon_frictions > 0):
+                value = self.paths.along(m, m.friction_tendonid[k - self.nfriction], moment, x)
+        else:
+            value = x[m.friction_dofid[k]]
+        return value
+
+    @dt.func
+    def rub(self, m, k, moment, f, force):
+        """Add J^T f of a row of frictionloss to a force in the coordinates of joints."""
+        if self.is_rope(k):
+            if ti.static(self.tendon_frictions > 0):
+                self.paths.pull(m, m.friction_tendonid[k - self.nfriction], moment, f, force)
+        else:
+            force[m.friction_dofid[k]] += f
+
+    @dt.func
+    def rub_square(self, m, k, moment, s, hessian):
+        """Add s J^T J of a row of frictionloss to a packed matrix."""
+        if self.is_rope(k):
+            if ti.static(self.tendon_frictions > 0):
+                t = m.friction_tendonid[k - self.nfriction]
+                self.paths.square(m, t, moment, s, hessian, True)
+        else:
+            i = m.friction_dofid[k]
+            hessian[i * (i + 1) // 2 + i] += s
+
+    @dt.func
+    def most_friction(self, m, k):
+        """Return the largest force of a row of frictionloss."""
+        found = 0.0
+        if self.is_rope(k):
+            if ti.static(self.tendon_frictions > 0):
+                found = m.tendon_frictionloss[m.friction_tendonid[k - self.nfriction]]
+        else:
+            found = m.dof_frictionloss[m.friction_dofid[k]]
+        return found
+
+    @dt.func
+    def friction_law(self, m, k, speed, h):
+        """Return the reference r and the weight D of a row of frictionloss."""
+        d, damping, w = 0.0, 0.0, 0.0
+        if self.is_rope(k):
+            if ti.static(self.tendon_frictions > 0):
+                t = m.friction_tendonid[k - self.nfriction]
+                solimp, w = m.tendon_solimp_fri[t], m.tendon_invweight0[t]
+                d = impedance(solimp, 0.0, bounded(solimp[0]))
+                damping = spring(m.tendon_solref_fri[t], solimp, self.shortest(h))[1]
+        else:
+            i = m.friction_dofid[k]
+            d, w = impedance(m.dof_solimp[i], 0.0, bounded(m.dof_solimp[i][0])), m.dof_invweight0[i]
+            damping = spring(m.dof_solref[i], m.dof_solimp[i], self.shortest(h))[1]
+        return damping * speed, 1.0 / regularisation(d, w)

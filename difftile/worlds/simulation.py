@@ -297,9 +297,10 @@ class Worlds:
     def sense(self) -> None:
         """Compute `sensordata`, `xpos` and `xquat` of the present state, under the present inputs.
 
-        Accelerations and forces of contacts, which the sensors touch, accelerometer, force and
-        torque read, are those of this moment too, as after `mj_forward`; a model with such sensors
-        solves for them here, from `qacc`, which is left as it is. A step does not sense.
+        Accelerations and forces of constraints, which the sensors touch, accelerometer, force,
+        torque, and those of limits read, are those of this moment too, as after `mj_forward`; a
+        model with such sensors solves for them here, from `qacc`, which is left as it is. A step
+        does not sense.
         """
         state, inputs = (self.qpos, self.qvel), (self.ctrl, self.act)
         pushed = (self.qfrc_applied, self._xfrc)

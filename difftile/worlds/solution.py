@@ -52,13 +52,12 @@ class Solution:
         self.forces, self.integrator = Forces(sizes), WorldIntegrator(sizes)
         self.nv, self.nbody, self.nnode = sizes.nv, sizes.nbody, sizes.nnode
         self.njnt, self.ngeom = max(1, sizes.njnt), max(1, sizes.ngeom)
-        self.nu, self.na = max(1, sizes.nu), max(1, sizes.na)
-        self.nslot, self.nlimit = sizes.nslot, sizes.nlimit
-        self.nfriction = sizes.nfriction
+        self.nu = max(1, sizes.nu)
+        self.nslot = sizes.nslot
         self.alone = sizes.nalone > 0
         self.joints = JointTypes(sizes.joints)
         self.pushed = pushed
-        self.applied = pushed or sizes.gravcomp
+        self.applied = pushed or sizes.gravcomp or sizes.fluid
 
     @dt.func
     def phi(self, m, qpos, qvel, ctrl, act, qfrc, xfrc, com, a, b, multiplier, beta):
@@ -81,31 +80,35 @@ class Solution:
         self.kinematics.axes(m, xquat, com, anchor, axis, axis_r, axis_t)
         tree = (com, axis_r, axis_t)
         tau = dt.local(self.nv)
-        force, slope, act_next = dt.local(self.nu), dt.local(self.nu), dt.local(self.na)
-        drive = dt.local(self.nv)
-        self.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
-        self.forces.springs(m, qpos, tau)
-        self.forces.damping(m, qvel, tau)
+        xipos = dt.local(self.nbody, vec3)
         if ti.static(self.applied):
-            xipos = dt.local(self.nbody, vec3)
             for n in range(self.nbody):
                 xipos[n] = xpos[n] + turned(xquat[n], m.body_ipos[n])
-            self.forces.applied(m, xfrc, xipos, com, axis_r, axis_t, tau, self.pushed)
+        bodies = (xpos, xquat, xipos)
+        paths = self.forces.reach(m, qpos, bodies, tree)
+        force, slope, drive = dt.local(self.nu), dt.local(self.nu), dt.local(self.nv)
+        self.forces.actuation(m, h, qpos, qvel, ctrl, act, paths, force, slope, drive)
+        self.forces.passive(m, qpos, qvel, paths, tau)
+        inertial, v, x = self.inertial_power(m, tree, xpos, xquat, qvel, a, b, multiplier, beta)
+        if ti.static(self.applied):
+            self.forces.applied(m, xfrc, bodies, com, axis_r, axis_t, v, paths, tau, self.pushed)
         power = 0.0
         for i in range(self.nv):
             power += multiplier[i] * (tau[i] + drive[i] + qfrc[i])
-        inertial, v, x = self.inertial_power(m, tree, xpos, xquat, qvel, a, b, multiplier, beta)
         power += inertial
         geoms, given = (geom_xpos, geom_xmat), (a, multiplier)
         if ti.static(self.nnode == self.nbody):
-            power += self.constraint_power(m, h, qpos, qvel, geoms, tree, given, v, x)
+            power += self.constraint_power(m, h, qpos, qvel, geoms, tree, paths, given, v, x)
         else:
             power += self.constraint_power(
-                m, h, qpos, qvel, geoms, tree, given, self.of_bodies(m, v), self.of_bodies(m, x)
+                *(m, h, qpos, qvel, geoms, tree, paths, given),
+                *(self.of_bodies(m, v), self.of_bodies(m, x)),
             )
         if ti.static(self.tied):
-            power += self.equalities.power(m, h, qpos, qvel, (xpos, xquat), tree, a, multiplier)
-        power -= self.implicit_power(m, h, qvel, slope, xpos, xquat, b, beta)
+            power += self.equalities.power(
+                m, h, qpos, qvel, (xpos, xquat), tree, paths, a, multiplier
+            )
+        power -= self.implicit_power(m, h, qvel, slope, paths, xpos, xquat, b, beta)
         return power
 
     @dt.func
@@ -118,7 +121,7 @@ class Solution:
         return r, t
 
     @dt.func
-    def implicit_power(self, m, h, qvel, slope, xpos, xquat, b, beta):
+    def implicit_power(self, m, h, qvel, slope, paths, xpos, xquat, b, beta):
         """Return beta^T (M̂ - M) b."""
         centres, whole = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
         xipos, moment = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
@@ -126,7 +129,9 @@ class Solution:
         if ti.static(self.alone):
             self.kinematics.centres(m, xpos, xquat, xipos, whole, centres)
             self.inertia.bodies(m, xquat, xipos, centres, moment, rotational)
-        return self.integrator.excess(m, h, slope, beta, b, qvel, xpos, xquat, centres, rotational)
+        return self.integrator.excess(
+            m, h, slope, paths, beta, b, qvel, xpos, xquat, centres, rotational
+        )
 
     @dt.func
     def inertial_power(self, m, tree, xpos, xquat, qvel, a, b, x, beta):
@@ -206,7 +211,7 @@ class Solution:
         return power, (v_r, v_t), (x_r, x_t)
 
     @dt.func
-    def constraint_power(self, m, h, qpos, qvel, geoms, tree, given, v_motion, x_motion):
+    def constraint_power(self, m, h, qpos, qvel, geoms, tree, paths, given, v_motion, x_motion):
         """Return x^T J^T f(J a + r, D) of all rows in a state.
 
         Args:
@@ -215,6 +220,7 @@ class Solution:
             qpos, qvel: The state.
             geoms: Positions and orientations of geoms.
             tree: Centres of trees, and axes of motion, rotations and translations, about them.
+            paths: From `Paths.of`.
             given: The vectors a and x.
             v_motion, x_motion: Motions of bodies that qvel and x give them.
         """
@@ -233,16 +239,17 @@ class Solution:
                 z = self.rows.apart(m, s, point, frame, com, a_r, a_t) + r
                 force = self.cones.penalty(dim, z, weight, mu)[1]
                 power += force.dot(self.rows.apart(m, s, point, frame, com, x_r, x_t))
-        for k in range(2 * self.nlimit):
-            dist, jacobian = self.rows.limit(m, k // 2, k % 2, qpos)
-            if dist < m.jnt_margin[m.limit_jntid[k // 2]]:
-                speed = self.rows.along(m, k // 2, jacobian, qvel)
+        for k in range(2 * self.rows.nend):
+            dist, jacobian = self.rows.limit(m, k // 2, k % 2, qpos, paths)
+            if dist < self.rows.limit_margin(m, k // 2):
+                speed = self.rows.along(m, k // 2, jacobian, qvel, paths[1])
                 r, weight = self.rows.limit_law(m, k // 2, dist, speed, h)
-                force = self.cones.push(self.rows.along(m, k // 2, jacobian, a) + r, weight)[1]
-                power += force * self.rows.along(m, k // 2, jacobian, x)
-        for k in range(self.nfriction):
-            i = m.friction_dofid[k]
-            r, weight = self.rows.friction_law(m, i, qvel[i], h)
-            force = self.cones.rub(a[i] + r, weight, m.dof_frictionloss[i])[1]
-            power += force * x[i]
+                z = self.rows.along(m, k // 2, jacobian, a, paths[1]) + r
+                force = self.cones.push(z, weight)[1]
+                power += force * self.rows.along(m, k // 2, jacobian, x, paths[1])
+        for k in range(self.rows.ndry):
+            r, weight = self.rows.friction_law(m, k, self.rows.rubbed(m, k, qvel, paths[1]), h)
+            z = self.rows.rubbed(m, k, a, paths[1]) + r
+            force = self.cones.rub(z, weight, self.rows.most_friction(m, k))[1]
+            power += force * self.rows.rubbed(m, k, x, paths[1])
         return power

@@ -14,7 +14,6 @@ from typing import Any
 import difftile as dt
 from difftile import ti
 from difftile.worlds.cones import WIDTH, Cones
-from difftile.worlds.kinds import BALL
 from difftile.worlds.packed import factor, multiply, solve
 from difftile.worlds.quaternions import vec3
 from difftile.worlds.rows import ConstraintRows
@@ -31,8 +30,9 @@ class Solver:
     Funcs share tuples of arrays of one world: `tree` is the centres of trees and the axes of
     motion, rotations and translations; `laws` those of contacts (dim, point, frame, reference r,
     weight D, mu, slot, and two counts: of contacts, and of those that there was no room for too),
-    of limits, two for each (Jacobian, r, D), and of dry joints (r, D), where D is 0 if there is no
-    row; `z` and others J x of the three kinds of rows. Contacts are in the order of their slots.
+    of limits, two for each (Jacobian, r, D), and of dry joints and tendons (r, D), where D is 0 if
+    there is no row, and `paths`; `z` and others J x of the three kinds of rows. Contacts are in the
+    order of their slots.
     """
 
     def __init__(
@@ -46,12 +46,12 @@ class Solver:
     ) -> None:
         self.rows, self.cones = ConstraintRows(sizes, smooth, distance), Cones(sizes, smooth, width)
         self.nv, self.nbody, self.nslot = sizes.nv, sizes.nbody, sizes.nslot
-        self.nlimit, self.nfriction = sizes.nlimit, sizes.nfriction
+        self.nend, self.ndry = sizes.nend, sizes.ndry
         self.npacked = sizes.nv * (sizes.nv + 1) // 2
         self.row = ti.types.vector(sizes.nrow, float)  # the rows of a contact
         # Arrays have at least one element.
-        self.contacts, self.limits = max(sizes.ncontact, 1), max(2 * self.nlimit, 1)
-        self.dries = max(self.nfriction, 1)
+        self.contacts, self.limits = max(sizes.ncontact, 1), max(2 * self.nend, 1)
+        self.dries = max(self.ndry, 1)
         self.iterations, self.tolerance = iterations, tolerance
         self.stalled = tolerance**0.6  # a residual that steps must halve from here on
 
@@ -59,7 +59,7 @@ class Solver:
     def set_laws(self, m, h, qpos, qvel, motions, geoms, tree, laws):
         """Set the laws of all rows in a state, in which bodies have the motions of qvel."""
         com = tree[0]
-        contacts, limits, dries = laws
+        contacts, limits, dries, paths = laws
         law_dim, law_point, law_frame = contacts[0], contacts[1], contacts[2]
         law_reference = contacts[3]
         law_weight, law_mu, law_slot, law_count = contacts[4], contacts[5], contacts[6], contacts[7]
@@ -83,18 +83,18 @@ class Solver:
                 count += 1
         law_count[0] = min(count, self.contacts)
         law_count[1] = count
-        for k in range(2 * self.nlimit):
-            dist, jacobian = self.rows.limit(m, k // 2, k % 2, qpos)
+        for k in range(2 * self.nend):
+            dist, jacobian = self.rows.limit(m, k // 2, k % 2, qpos, paths)
             limit_weight[k] = 0.0
-            if dist < m.jnt_margin[m.limit_jntid[k // 2]]:
-                speed = self.rows.along(m, k // 2, jacobian, qvel)
+            if dist < self.rows.limit_margin(m, k // 2):
+                speed = self.rows.along(m, k // 2, jacobian, qvel, paths[1])
                 reference, weight = self.rows.limit_law(m, k // 2, dist, speed, h)
                 limit_jacobian[k] = jacobian
                 limit_reference[k] = reference
                 limit_weight[k] = weight
-        for k in range(self.nfriction):
-            i = m.friction_dofid[k]
-            reference, weight = self.rows.friction_law(m, i, qvel[i], h)
+        for k in range(self.ndry):
+            speed = self.rows.rubbed(m, k, qvel, paths[1])
+            reference, weight = self.rows.friction_law(m, k, speed, h)
             dry_reference[k] = reference
             dry_weight[k] = weight
 
@@ -110,7 +110,7 @@ class Solver:
     def set_products(self, m, x, tree, laws, products):
         """Set J x of all rows."""
         com, axis_r, axis_t = tree
-        contacts, limits = laws[0], laws[1]
+        contacts, limits, paths = laws[0], laws[1], laws[3]
         law_point, law_frame, law_slot = contacts[1], contacts[2], contacts[6]
         limit_jacobian, limit_weight = limits[0], limits[2]
         contact_x, limit_x, dry_x = products
@@ -120,23 +120,23 @@ class Solver:
             contact_x[c] = self.rows.apart(
                 m, law_slot[c], law_point[c], law_frame[c], com, motion_r, motion_t
             )
-        for k in range(2 * self.nlimit):
+        for k in range(2 * self.nend):
             if limit_weight[k] > 0.0:
-                limit_x[k] = self.rows.along(m, k // 2, limit_jacobian[k], x)
-        for k in range(self.nfriction):
-            dry_x[k] = x[m.friction_dofid[k]]
+                limit_x[k] = self.rows.along(m, k // 2, limit_jacobian[k], x, paths[1])
+        for k in range(self.ndry):
+            dry_x[k] = self.rows.rubbed(m, k, x, paths[1])
 
     @dt.func
     def set_rows(self, m, a, tree, laws, z):
         """Set z = J a + r of all rows."""
-        contacts, limits, dries = laws
+        contacts, limits, dries = laws[0], laws[1], laws[2]
         contact_z, limit_z, dry_z = z
         self.set_products(m, a, tree, laws, z)
         for c in range(self.count(laws)):
             contact_z[c] += contacts[3][c]
-        for k in range(2 * self.nlimit):
+        for k in range(2 * self.nend):
             limit_z[k] += limits[1][k]
-        for k in range(self.nfriction):
+        for k in range(self.ndry):
             dry_z[k] += dries[0][k]
 
     @dt.func
@@ -146,16 +146,16 @@ class Solver:
         contact_p, limit_p, dry_p = p
         for c in range(self.count(laws)):
             contact_z[c] += t * contact_p[c]
-        for k in range(2 * self.nlimit):
+        for k in range(2 * self.nend):
             limit_z[k] += t * limit_p[k]
-        for k in range(self.nfriction):
+        for k in range(self.ndry):
             dry_z[k] += t * dry_p[k]
 
     @dt.func
     def add_forces(self, m, tree, laws, z, force):
         """Add J^T f to a force in the coordinates of joints."""
         com, axis_r, axis_t = tree
-        contacts, limits, dries = laws
+        contacts, limits, dries, paths = laws
         law_dim, law_point, law_frame = contacts[0], contacts[1], contacts[2]
         law_weight, law_mu = contacts[4], contacts[5]
         limit_jacobian, limit_weight, dry_weight = limits[0], limits[2], dries[1]
@@ -178,19 +178,13 @@ class Solver:
             if parent > 0:
                 force_r[parent] += force_r[b]
                 force_t[parent] += force_t[b]
-        for k in range(2 * self.nlimit):
+        for k in range(2 * self.nend):
             if limit_weight[k] > 0.0:
                 f = self.cones.push(limit_z[k], limit_weight[k])[1]
-                j = m.limit_jntid[k // 2]
-                i = m.jnt_dofadr[j]
-                force[i] += limit_jacobian[k][0] * f
-                if self.rows.limited.match(m.jnt_type[j], BALL):
-                    force[i + 1] += limit_jacobian[k][1] * f
-                    force[i + 2] += limit_jacobian[k][2] * f
-        for k in range(self.nfriction):
-            i = m.friction_dofid[k]
-            f = self.cones.rub(dry_z[k], dry_weight[k], m.dof_frictionloss[i])[1]
-            force[i] += f
+                self.rows.pull(m, k // 2, limit_jacobian[k], paths[1], f, force)
+        for k in range(self.ndry):
+            f = self.cones.rub(dry_z[k], dry_weight[k], self.rows.most_friction(m, k))[1]
+            self.rows.rub(m, k, paths[1], f, force)
 
     @dt.func
     def add_curvature(self, m, tree, laws, z, hessian):
@@ -200,7 +194,7 @@ class Solver:
         two bodies, along the tree.
         """
         com, axis_r, axis_t = tree
-        contacts, limits, dries = laws
+        contacts, limits, dries, paths = laws
         law_dim, law_point, law_frame = contacts[0], contacts[1], contacts[2]
         law_weight, law_mu = contacts[4], contacts[5]
         limit_jacobian, limit_weight, dry_weight = limits[0], limits[2], dries[1]
@@ -237,27 +231,18 @@ class Solver:
                     row = freedom[p] * (freedom[p] + 1) // 2
                     for q in range(p, count):
                         hessian[row + freedom[q]] += bent.dot(column[q])
-        for k in range(2 * self.nlimit):
+        for k in range(2 * self.nend):
             if limit_weight[k] > 0.0:
                 s = self.cones.push(limit_z[k], limit_weight[k])[2]
-                j = m.limit_jntid[k // 2]
-                i = m.jnt_dofadr[j]
-                n = 1
-                if self.rows.limited.match(m.jnt_type[j], BALL):
-                    n = 3
-                for p in range(n):
-                    for q in range(p + 1):
-                        entry = (i + p) * (i + p + 1) // 2 + i + q
-                        hessian[entry] += s * limit_jacobian[k][p] * limit_jacobian[k][q]
-        for k in range(self.nfriction):
-            i = m.friction_dofid[k]
-            s = self.cones.rub(dry_z[k], dry_weight[k], m.dof_frictionloss[i])[2]
-            hessian[i * (i + 1) // 2 + i] += s
+                self.rows.square(m, k // 2, limit_jacobian[k], paths[1], s, hessian)
+        for k in range(self.ndry):
+            s = self.cones.rub(dry_z[k], dry_weight[k], self.rows.most_friction(m, k))[2]
+            self.rows.rub_square(m, k, paths[1], s, hessian)
 
     @dt.func
     def slope(self, m, t, laws, z, p):
         """Return the first and the second derivative of the penalties by t, at z + t p."""
-        contacts, limits, dries = laws
+        contacts, limits, dries = laws[0], laws[1], laws[2]
         law_dim, law_weight, law_mu = contacts[0], contacts[4], contacts[5]
         limit_weight, dry_weight = limits[2], dries[1]
         contact_z, limit_z, dry_z = z
@@ -269,13 +254,13 @@ class Solver:
             )
             first -= f.dot(contact_p[c])
             second += contact_p[c].dot(curvature @ contact_p[c])
-        for k in range(2 * self.nlimit):
+        for k in range(2 * self.nend):
             if limit_weight[k] > 0.0:
                 _value, f, curvature = self.cones.push(limit_z[k] + t * limit_p[k], limit_weight[k])
                 first -= f * limit_p[k]
                 second += curvature * limit_p[k] * limit_p[k]
-        for k in range(self.nfriction):
-            most = m.dof_frictionloss[m.friction_dofid[k]]
+        for k in range(self.ndry):
+            most = self.rows.most_friction(m, k)
             _value, f, curvature = self.cones.rub(dry_z[k] + t * dry_p[k], dry_weight[k], most)
             first -= f * dry_p[k]
             second += curvature * dry_p[k] * dry_p[k]

@@ -46,7 +46,7 @@ class WorldStep:
         self.dries = self.solver.dries
 
     @dt.func
-    def laws(self):
+    def laws(self, paths):
         """Return arrays for the laws of rows; see `Solver`."""
         contacts = (
             dt.local(self.contacts, int),
@@ -59,10 +59,10 @@ class WorldStep:
             dt.local(2, int),
         )
         ends = (dt.local(self.limits, vec3), dt.local(self.limits), dt.local(self.limits))
-        return contacts, ends, (dt.local(self.dries), dt.local(self.dries))
+        return contacts, ends, (dt.local(self.dries), dt.local(self.dries)), paths
 
     @dt.func
-    def smooth_forces(self, m, h, qpos, qvel, ctrl, act, qfrc, tau, slope, act_next):
+    def smooth_forces(self, m, h, qpos, qvel, ctrl, act, qfrc, paths, tau, slope):
         """Set tau to all forces but bias and constraints: springs, dampers, actuators, applied.
 
         Args:
@@ -70,16 +70,15 @@ class WorldStep:
             h: The time step [s].
             qpos, qvel, ctrl, act: The state, and controls.
             qfrc: Applied forces, (nv,).
+            paths: From `Forces.reach`.
             tau: Result, (nv,).
             slope: Result: derivatives of actuator forces by their velocities, (nu,).
-            act_next: Result: activations after the step, (na,).
         """
         force, drive = dt.local(self.nu), dt.local(self.nv)
-        self.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
+        self.forces.actuation(m, h, qpos, qvel, ctrl, act, paths, force, slope, drive)
         for i in range(self.nv):
             tau[i] += drive[i] + qfrc[i]
-        self.forces.springs(m, qpos, tau)
-        self.forces.damping(m, qvel, tau)
+        self.forces.passive(m, qpos, qvel, paths, tau)
 
     @dt.func
     def frames(self, m, qpos):
@@ -112,7 +111,19 @@ class WorldStep:
 
     @dt.func
     def integrated(
-        self, m, h, qvel, slope, bodies, com, rotational, mass, push, b, transposed: ti.template()
+        self,
+        m,
+        h,
+        qvel,
+        slope,
+        paths,
+        bodies,
+        com,
+        rotational,
+        mass,
+        push,
+        b,
+        transposed: ti.template(),
     ):
         """Set b to the solution of M̂ b = push, or with the transpose of M̂.
 
@@ -121,6 +132,7 @@ class WorldStep:
             h: The time step [s].
             qvel: Velocities.
             slope: Derivatives of actuator forces by their velocities.
+            paths: From `Forces.reach`.
             bodies, com: Frames of bodies, and c.
             rotational: Of subtrees.
             mass: The inertia matrix, which is lost.
@@ -128,7 +140,7 @@ class WorldStep:
             b: Result, (nv,).
             transposed: Whether to solve with the transpose.
         """
-        self.integrator.add_implicit(m, h, slope, mass)
+        self.integrator.add_implicit(m, h, slope, paths, mass)
         if ti.static(self.alone):
             moving = dt.local(self.nv)
             self.integrator.solve_alone(
@@ -175,29 +187,32 @@ class WorldStep:
         """
         h = self.exactly(m.timestep[None])
         bodies, tree, geoms, inertias = self.frames(m, qpos)
-        tau, slope, act_next = dt.local(self.nv), dt.local(self.nu), dt.local(self.na)
-        self.smooth_forces(m, h, qpos, qvel, ctrl, act, qfrc, tau, slope, act_next)
-        self.forces.applied(m, xfrc, bodies[2], tree[0], tree[1], tree[2], tau, self.pushed)
+        paths = self.forces.reach(m, qpos, bodies, tree)
+        tau, slope = dt.local(self.nv), dt.local(self.nu)
+        self.smooth_forces(m, h, qpos, qvel, ctrl, act, qfrc, paths, tau, slope)
         vel_r, vel_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
         bias = dt.local(self.nv)
         self.bias.velocities(m, qvel, tree[1], tree[2], vel_r, vel_t)
+        self.forces.applied(m, xfrc, bodies, *tree, (vel_r, vel_t), paths, tau, self.pushed)
         self.bias.forces(m, qvel, tree[1], tree[2], vel_r, vel_t, inertias[0], inertias[1], bias)
         for i in range(self.nv):
             tau[i] -= bias[i]
         mass = self.mass(m, tree, inertias)
-        laws = self.laws()
+        laws = self.laws(paths)
         if ti.static(self.nnode == self.nbody):
             self.solver.set_laws(m, h, qpos, qvel, (vel_r, vel_t), geoms, tree, laws)
         else:
             self.set_laws(m, h, qpos, qvel, geoms, tree, laws)
         push = dt.local(self.nv)
         if ti.static(self.tied):
-            whole = self.with_equalities(m, h, qpos, qvel, bodies, tree, mass, tau)
+            whole = self.with_equalities(m, h, qpos, qvel, bodies, tree, laws[3], mass, tau)
             residual, steps = self.solver.minimise(m, tree, laws, whole, tau, a, push)
             multiply(mass, a, push, self.nv)
         else:
             residual, steps = self.solver.minimise(m, tree, laws, mass, tau, a, push)
-        self.integrated(m, h, qvel, slope, bodies, tree[0], inertias[1], mass, push, b, False)
+        self.integrated(
+            m, h, qvel, slope, paths, bodies, tree[0], inertias[1], mass, push, b, False
+        )
         if ti.static(self.bounded):
             count = laws[0][7][1]
             if count > self.contacts:  # no number of this step may pass for one of the model
@@ -215,12 +230,12 @@ class WorldStep:
         self.solver.set_laws(m, h, qpos, qvel, motions, geoms, tree, laws)
 
     @dt.func
-    def with_equalities(self, m, h, qpos, qvel, bodies, tree, mass, tau):
+    def with_equalities(self, m, h, qpos, qvel, bodies, tree, paths, mass, tau):
         """Return the matrix of the problem, and add the references of equalities to its forces."""
         whole = dt.local(self.npacked)
         for e in range(self.npacked):
             whole[e] = mass[e]
-        self.equalities.absorb(m, h, qpos, qvel, bodies, tree, whole, tau)
+        self.equalities.absorb(m, h, qpos, qvel, bodies, tree, paths, whole, tau)
         return whole
 
     @dt.func
@@ -228,7 +243,7 @@ class WorldStep:
         """Replace a_bar by H^-1 a_bar."""
         if ti.static(self.tied):
             tau = dt.local(self.nv)
-            whole = self.with_equalities(m, h, qpos, qvel, bodies, tree, mass, tau)
+            whole = self.with_equalities(m, h, qpos, qvel, bodies, tree, laws[3], mass, tau)
             self.solver.adjoint(m, tree, laws, whole, a, a_bar)
         else:
             self.solver.adjoint(m, tree, laws, mass, a, a_bar)
@@ -255,11 +270,11 @@ class WorldStep:
         h = self.exactly(m.timestep[None])
         bodies, tree, geoms, inertias = self.frames(m, qpos)
         mass, copy = self.mass(m, tree, inertias), dt.local(self.npacked)
-        slope = dt.local(self.nu)
+        slope, paths = dt.local(self.nu), self.forces.reach(m, qpos, bodies, tree)
         if ti.static(self.integrator.implicit):
-            force, drive, act_next = dt.local(self.nu), dt.local(self.nv), dt.local(self.na)
-            self.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
-        laws = self.laws()
+            force, drive = dt.local(self.nu), dt.local(self.nv)
+            self.forces.actuation(m, h, qpos, qvel, ctrl, act, paths, force, slope, drive)
+        laws = self.laws(paths)
         self.set_laws(m, h, qpos, qvel, geoms, tree, laws)
         for e in range(self.npacked):
             copy[e] = mass[e]
@@ -280,7 +295,9 @@ class WorldStep:
         h, bodies, tree, rotational, slope, laws, mass, implicit = self.linearised(
             m, qpos, qvel, ctrl, act
         )
-        self.integrated(m, h, qvel, slope, bodies, tree[0], rotational, implicit, b_bar, beta, True)
+        self.integrated(
+            m, h, qvel, slope, laws[3], bodies, tree[0], rotational, implicit, b_bar, beta, True
+        )
         multiply(mass, beta, multiplier, self.nv)
         self.adjoint(m, h, qpos, qvel, bodies, tree, laws, mass, a, multiplier)
         for n in range(self.nbody):
@@ -311,7 +328,7 @@ class WorldStep:
         for i in range(self.nv):
             moved[i] += excess[i]
         self.integrated(
-            m, h, qvel, slope, bodies, tree[0], rotational, implicit, moved, b_dot, False
+            m, h, qvel, slope, laws[3], bodies, tree[0], rotational, implicit, moved, b_dot, False
         )
 
     @dt.func
@@ -336,8 +353,5 @@ class WorldStep:
     def advance(self, m, qpos, qvel, ctrl, act, b, qpos_next, qvel_next, act_next):
         """Compute the state after a step from the accelerations b."""
         h = m.timestep[None]
-        if ti.static(self.nact > 0):
-            force, drive = dt.local(self.nu), dt.local(self.nv)
-            slope = dt.local(self.nu)
-            self.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
+        self.forces.activations(m, h, ctrl, act, act_next)
         self.integrator.advance(m, h, qpos, qvel, b, qpos_next, qvel_next)

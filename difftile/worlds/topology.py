@@ -14,17 +14,16 @@ import numpy as np
 
 from difftile.worlds.arrays import Array, ArrayMisfit, Arrays
 from difftile.worlds.kinds import (
-    ACCELEROMETER,
     BOX,
     CAPSULE,
     EULER,
     FIXED,
     FOLLOWER,
-    FORCE,
     FREE,
     IMPLICITFAST,
     JOINT,
     JOINTINPARENT,
+    LIMITS,
     NO_CONSTRAINT,
     NO_CONTACT,
     NO_EQUALITY,
@@ -34,11 +33,14 @@ from difftile.worlds.kinds import (
     NO_LIMIT,
     NO_REFSAFE,
     PLANE,
+    RANGEFINDER,
+    ROPE,
     SDF,
+    SITE,
     SPHERE,
-    TORQUE,
-    TOUCH,
+    TENDONLIMITPOS,
 )
+from difftile.worlds.path_tables import paths_of
 
 # Pairs of geom types that collide, in the order of the tables, and their contact slots.
 COLLISIONS = {
@@ -52,6 +54,7 @@ COLLISIONS = {
     (CAPSULE, BOX): 2,
 }
 # Coordinates and degrees of freedom of a joint, by its type.
+_NO_MASS = 1e-15  # of bodies on which a fluid does not act [kg]
 _COORDINATES, _FREEDOMS = (7, 4, 1, 1), (6, 3, 1, 1)
 
 
@@ -67,8 +70,14 @@ class Sizes:
         nentry: Entries of the inertia matrix, its lower triangle, that are not zero: the rows of
             `entry_row` and `entry_column`.
         nequality: Equality constraints that are active, the rows of `tie_eqid`.
+        npath, nmoment: Paths, of which the first are tendons, and moments of all.
+        spatial, wrapping: Whether there are tendons between sites, and around geoms.
+        clamped: Whether the force of actuators on a tendon is limited.
         nlimit: Joints with limits, the rows of `limit_jntid`.
+        ntendonlimit: Tendons with limits, the rows of `limit_tendonid`.
         nfriction: Degrees of freedom with frictionloss, the rows of `friction_dofid`.
+        roped: Whether equalities tie tendons.
+        ntendonfriction: Tendons with frictionloss, the rows of `friction_tendonid`.
         ncollider: Geoms whose frames are needed, the rows of `collider_geomid`.
         collisions: For each row of `COLLISIONS`, the number of pairs of geoms.
         joints: The types of nodes that occur, but that of the world: of joints, or fixed.
@@ -83,9 +92,13 @@ class Sizes:
         integrator: Euler (0), RK4 (1) or implicitfast (3).
         cone: Pyramidal (0) or elliptic (1).
         gravcomp: Whether a body has gravity compensation.
+        lifting: Whether some of it counts as a force of actuators.
+        fluid: Whether there is a fluid; nfluidbody and nfluidgeom, the bodies that are boxes in it
+            and the geoms that are ellipsoids, the rows of `fluid_bodyid` and `fluid_geomid`.
         damped: Whether the integrator is implicit in the damping of joints.
-        touching: Whether there are touch sensors.
-        reacting: Whether there are accelerometers, or sensors of force or torque.
+        sensors: The types of sensors that there are.
+        nseen: Geoms that rangefinders see, the rows of `seen_geomid`.
+        relative: Whether a sensor has a reference frame.
         refsafe: Whether time constants of constraints are two steps at least.
     """
 
@@ -100,11 +113,20 @@ class Sizes:
     nsensor: int
     nsensordata: int
     ntendon: int
+    ncam: int
     nnode: int
     nentry: int
     nequality: int
+    npath: int
+    nmoment: int
+    spatial: bool
+    wrapping: bool
+    clamped: bool
     nlimit: int
+    ntendonlimit: int
     nfriction: int
+    ntendonfriction: int
+    roped: bool
     ncollider: int
     collisions: tuple[int, ...]
     joints: tuple[int, ...]
@@ -119,10 +141,25 @@ class Sizes:
     integrator: int
     cone: int
     gravcomp: bool
+    lifting: bool
+    fluid: bool
+    nfluidbody: int
+    nfluidgeom: int
     damped: bool
-    touching: bool
-    reacting: bool
+    sensors: tuple[int, ...]
+    nseen: int
+    relative: bool
     refsafe: bool
+
+    @property
+    def nend(self) -> int:
+        """Ranges with limits, of joints and tendons."""
+        return self.nlimit + self.ntendonlimit
+
+    @property
+    def ndry(self) -> int:
+        """Rows of frictionloss, of degrees of freedom and tendons."""
+        return self.nfriction + self.ntendonfriction
 
 
 LARGEST = 4096  # numbers of an array of a thread, the compiler's limit
@@ -191,8 +228,10 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
 
     Tables: `node_bodyid`, `node_parentid` (nodes), `node_type`, `node_jntid`, `node_first` (1 for
     the first of a body), `node_qposadr`, `node_dofadr`, `node_dofnum`; `body_nodeid`, the last node
-    of a body; `wrap_qposadr`, `wrap_dofadr`; `tie_eqid`, the active equalities; `limit_jntid`,
-    `friction_dofid`, `collider_geomid`, `alone_dofadr`; of collisions, in the order of
+    of a body; those of `paths`; `tie_eqid`, the active equalities; `limit_jntid`,
+    `limit_tendonid`, `friction_dofid`, `friction_tendonid`; `sensor_limitid`, the row that a sensor
+    reads, or -1; `collider_geomid`, `fluid_bodyid`,
+    `fluid_geomid`, `seen_geomid`, `alone_dofadr`; of collisions, in the order of
     `COLLISIONS`, `collision_geom1`, `collision_geom2`, `collision_pair` (explicit, or -1),
     `collision_slot` (the first of its slots); of slots, the same of their collisions,
     `slot_geom1`, `slot_geom2`, `slot_pair`, and `slot_place`, the place among them;
@@ -206,17 +245,22 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     tables = _nodes(arrays, sizes)
     off = int(arrays["disableflags"])
     nothing, rows = np.zeros(0, np.int32), off & NO_CONSTRAINT
-    joints = arrays["wrap_objid"]
-    for name in ("qposadr", "dofadr"):
-        tables[f"wrap_{name}"] = arrays[f"jnt_{name}"][joints]
     ties = arrays["eq_active0"].nonzero()[0]
     tables["tie_eqid"] = nothing if rows or off & NO_EQUALITY else ties
-    limits = arrays["jnt_limited"].nonzero()[0]
-    tables["limit_jntid"] = nothing if rows or off & NO_LIMIT else limits
-    losses = (arrays["dof_frictionloss"] > 0).nonzero()[0]
-    tables["friction_dofid"] = nothing if rows or off & NO_FRICTIONLOSS else losses
-    counts = _collisions(arrays, tables)
     tables["body_lastdofid"] = _last_freedoms(arrays)
+    tables |= paths_of(arrays, tables["body_lastdofid"])
+    moving = {"tendon": tables["path_num"][: sizes["ntendon"]] > 0}  # others have no rows
+    for kind in ("jnt", "tendon"):
+        limits = (arrays[f"{kind}_limited"] * moving.get(kind, 1)).nonzero()[0]
+        tables[f"limit_{kind}id"] = nothing if rows or off & NO_LIMIT else limits
+    for kind in ("dof", "tendon"):
+        losses = (arrays[f"{kind}_frictionloss"] * moving.get(kind, 1) > 0).nonzero()[0]
+        tables[f"friction_{kind}id"] = nothing if rows or off & NO_FRICTIONLOSS else losses
+    tables["fluid_bodyid"], tables["fluid_geomid"] = _in_fluid(arrays)
+    ranging = bool((arrays["sensor_type"] == RANGEFINDER).any())
+    tables["seen_geomid"] = visible(arrays).nonzero()[0] if ranging else nothing
+    tables["sensor_limitid"] = _sensed_limits(arrays, tables)
+    counts = _collisions(arrays, tables)
     tables["entry_row"], tables["entry_column"] = _entries(arrays)
     alone = _alone(arrays) if arrays["integrator"] == IMPLICITFAST else []
     tables["alone_dofadr"] = np.array(alone, np.int32)
@@ -228,8 +272,16 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         nnode=len(tables["node_type"]),
         nentry=len(tables["entry_row"]),
         nequality=len(tables["tie_eqid"]),
+        npath=len(tables["path_adr"]),
+        nmoment=len(tables["path_dofid"]),
+        spatial=len(tables["segment_site1"]) > 0,
+        wrapping=bool((tables["segment_geomid"] >= 0).any()),
+        clamped=bool(arrays["tendon_actfrclimited"].any()),
         nlimit=len(tables["limit_jntid"]),
+        ntendonlimit=len(tables["limit_tendonid"]),
         nfriction=len(tables["friction_dofid"]),
+        ntendonfriction=len(tables["friction_tendonid"]),
+        roped=bool((arrays["eq_type"][tables["tie_eqid"]] == ROPE).any()),
         ncollider=len(tables["collider_geomid"]),
         collisions=counts,
         joints=_distinct(tables["node_type"][1:]),
@@ -244,10 +296,15 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         integrator=int(arrays["integrator"]),
         cone=int(arrays["cone"]),
         gravcomp=bool(arrays["body_gravcomp"].any()),
+        lifting=bool(arrays["jnt_actgravcomp"].any() and arrays["body_gravcomp"].any()),
+        fluid=len(tables["fluid_bodyid"]) + len(tables["fluid_geomid"]) > 0,
+        nfluidbody=len(tables["fluid_bodyid"]),
+        nfluidgeom=len(tables["fluid_geomid"]),
         damped=arrays["integrator"] == IMPLICITFAST
         or bool(arrays["integrator"] == EULER and not off & NO_EULERDAMP),
-        touching=bool((arrays["sensor_type"] == TOUCH).any()),
-        reacting=bool(np.isin(arrays["sensor_type"], (ACCELEROMETER, FORCE, TORQUE)).any()),
+        sensors=tuple(np.unique(arrays["sensor_type"]).tolist()),
+        nseen=len(tables["seen_geomid"]),
+        relative=bool((arrays["sensor_refid"] >= 0).any()),
         refsafe=not off & NO_REFSAFE,
     )
     return {name: np.asarray(table, np.int32) for name, table in tables.items()}, compiled
@@ -295,9 +352,9 @@ def _check(arrays: Arrays, sizes: Mapping[str, int]) -> None:
     free = arrays["jnt_bodyid"][types == FREE]
     if (parents[free] != 0).any() or (num[free] != 1).any():
         raise ArrayMisfit("has a free joint within a tree", "one at its root, without others")
-    for kind, one, other in zip(*(arrays[f"eq_{name}"] for name in _TIED), strict=True):
-        count, least = sizes["njnt" if kind == FOLLOWER else "nbody"], -1 if kind == FOLLOWER else 0
-        if not (0 <= one < count and least <= other < count):
+    for kind, of, one, other in zip(*(arrays[f"eq_{name}"] for name in _TIED), strict=True):
+        count = sizes[_OF_TIES.get(kind, "nsite" if of == SITE else "nbody")]
+        if not (0 <= one < count and (-1 if kind in _OF_TIES else 0) <= other < count):
             raise ArrayMisfit("has an equality of things out of range", f"0 to {count - 1}")
     if (_pulled(arrays) >= sizes["njnt"]).any() or (_pulled(arrays) < 0).any():
         raise ArrayMisfit("has actuators of joints out of range", f"0 to {sizes['njnt'] - 1}")
@@ -306,13 +363,13 @@ def _check(arrays: Arrays, sizes: Mapping[str, int]) -> None:
             raise ArrayMisfit(f"has an index in '{name}' out of range", f"0 to {sizes[count] - 1}")
 
 
-_TIED = ("type", "obj1id", "obj2id")
+_TIED = ("type", "objtype", "obj1id", "obj2id")
+_OF_TIES = {FOLLOWER: "njnt", ROPE: "ntendon"}
 _INDICES = {
     "body_rootid": "nbody",
     "body_weldid": "nbody",
     "geom_bodyid": "nbody",
     "site_bodyid": "nbody",
-    "wrap_objid": "njnt",
     "pair_geom1": "ngeom",
     "pair_geom2": "ngeom",
 }
@@ -377,6 +434,36 @@ def _entries(arrays: Arrays) -> tuple[list[int], list[int]]:
             columns.append(j)
             j = int(parents[j])
     return rows, columns
+
+
+def _sensed_limits(arrays: Arrays, tables: Arrays) -> Array:
+    """Return the row of limits that each sensor reads, -1 for others and for those switched off."""
+    found = np.full(len(arrays["sensor_type"]), -1)
+    rows = [("jnt", k) for k in tables["limit_jntid"]]
+    rows += [("tendon", k) for k in tables["limit_tendonid"]]
+    for s, kind in enumerate(arrays["sensor_type"]):
+        if kind in LIMITS:
+            of = "jnt" if kind < TENDONLIMITPOS else "tendon"
+            one = of, arrays["sensor_objid"][s]
+            found[s] = rows.index(one) if one in rows else -1
+    return found
+
+
+def visible(arrays: Mapping[str, Array]) -> Array:
+    """Return for each geom whether it has a colour that is not transparent."""
+    own, colours = arrays["geom_matid"], arrays["mat_rgba"]
+    alpha = arrays["geom_rgba"][:, 3].copy()
+    alpha[own >= 0] = colours[own[own >= 0], 3]
+    return alpha > 0
+
+
+def _in_fluid(arrays: Arrays) -> tuple[Array, Array]:
+    """Return the bodies that are boxes in a fluid, and the geoms that are ellipsoids."""
+    there = bool(arrays["density"] or arrays["viscosity"])
+    heavy = (arrays["body_mass"] >= _NO_MASS) & there
+    shaped = (arrays["geom_fluid"][:, 0] > 0) & heavy[arrays["geom_bodyid"]]
+    heavy[arrays["geom_bodyid"][shaped]] = False
+    return heavy.nonzero()[0], shaped.nonzero()[0]
 
 
 def _condim(arrays: Arrays, tables: Arrays) -> int:

@@ -25,11 +25,11 @@ class StepWatch:
     def __init__(self, sizes: Sizes, step: WorldStep) -> None:
         self.step = step
         self.iterations, self.tolerance = step.solver.iterations, step.solver.tolerance
-        self.nslot, self.nlimit, self.nfriction = sizes.nslot, sizes.nlimit, sizes.nfriction
+        self.nslot, self.nend, self.ndry = sizes.nslot, sizes.nend, sizes.ndry
         self.contacts, self.limits, self.dries = step.contacts, step.limits, step.dries
-        self.nrow = max(1, sizes.nslot + 2 * sizes.nlimit + sizes.nfriction)
+        self.nrow = max(1, sizes.nslot + 2 * sizes.nend + sizes.ndry)
         self.nv, self.npacked = sizes.nv, step.npacked
-        self.nu, self.na = step.nu, step.na
+        self.nu = step.nu
         self.elliptic, self.contact_rows = sizes.cone == ELLIPTIC, sizes.nrow
 
     @dt.func
@@ -75,9 +75,10 @@ class StepWatch:
     def run(self, m, qpos, qvel, ctrl, act, acc, info, zones, counts, failure, residual):
         """Look at a step from a state, and the accelerations that it found; see `watch`."""
         h = m.timestep[None]
-        _bodies, tree, geoms, inertias = self.step.frames(m, qpos)
+        bodies, tree, geoms, inertias = self.step.frames(m, qpos)
         mass = self.step.mass(m, tree, inertias)
-        laws = self.step.laws()
+        paths = self.step.forces.reach(m, qpos, bodies, tree)
+        laws = self.step.laws(paths)
         self.step.set_laws(m, h, qpos, qvel, geoms, tree, laws)
         z = (
             dt.local(self.contacts, self.step.solver.row),
@@ -91,7 +92,7 @@ class StepWatch:
             if not abs(acc[i]) < 1e30:
                 why = BROKEN
         self.step.solver.set_rows(m, a, tree, laws, z)
-        contacts, limits, dries = laws
+        contacts, limits, dries = laws[0], laws[1], laws[2]
         where, least = -1, 1e30
         c, count = 0, contacts[7][0]
         for s in range(self.nslot):
@@ -103,23 +104,23 @@ class StepWatch:
                         where, least = s, z[0][c][0]
                     c += 1
             self.note(s, zone, True, zones, counts)
-        for k in range(2 * self.nlimit):
+        for k in range(2 * self.nend):
             zone = 0
             if limits[2][k] > 0.0 and z[1][k] < 0.0:
                 zone = 1
             self.note(self.nslot + k, zone, False, zones, counts)
-        for k in range(self.nfriction):
-            most, force = m.dof_frictionloss[m.friction_dofid[k]], -dries[1][k] * z[2][k]
+        for k in range(self.ndry):
+            most, force = self.step.solver.rows.most_friction(m, k), -dries[1][k] * z[2][k]
             zone = 0
             if force > most:
                 zone = 1
             elif force < -most:
                 zone = 2
-            self.note(self.nslot + 2 * self.nlimit + k, zone, False, zones, counts)
+            self.note(self.nslot + 2 * self.nend + k, zone, False, zones, counts)
         force, drive = dt.local(self.nu), dt.local(self.nv)
-        slope, act_next = dt.local(self.nu), dt.local(self.na)
-        self.step.forces.actuation(m, h, qpos, qvel, ctrl, act, force, slope, drive, act_next)
-        self.step.integrator.add_implicit(m, h, slope, mass)
+        slope = dt.local(self.nu)
+        self.step.forces.actuation(m, h, qpos, qvel, ctrl, act, paths, force, slope, drive)
+        self.step.integrator.add_implicit(m, h, slope, paths, mass)
         factor(mass, self.nv)
         for i in range(self.nv):
             if mass[i * (i + 1) // 2 + i] <= 0.0 and why == 0:

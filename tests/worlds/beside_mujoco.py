@@ -59,6 +59,7 @@ class World:
         self.tree = (filled(com, 3), *axes)
         self.qpos, self.qvel, self.h = filled(qpos), filled(qvel), source.opt.timestep
         self.bodies = filled(data.xpos, 3), filled(data.xquat, 4)
+        self.paths = self.equalities.paths.of(self.m, self.qpos, self.bodies, self.tree)
         self.geom_xpos = filled(data.geom_xpos, 3)
         self.geom_xmat = filled(data.geom_xmat.reshape(-1, 3, 3), 3, 3)
 
@@ -69,7 +70,7 @@ class World:
         contacts += Local(most, self.solver.row), Local(most), Local(most, self.solver.row)
         contacts += Local(most, int), Local(2, int)
         ends = Local(limits, VEC3), Local(limits), Local(limits)
-        self.laws = contacts, ends, (Local(dries), Local(dries))
+        self.laws = contacts, ends, (Local(dries), Local(dries)), self.paths
         self.order: list[int] | None = None
         geoms, count = (self.geom_xpos, self.geom_xmat), self.source.nbody
         motions = Local(count, VEC3), Local(count, VEC3)
@@ -96,7 +97,7 @@ class World:
     def with_equalities(self) -> tuple[Local, Local]:
         """Return the matrix and the forces of the problem, those of equalities included."""
         mass, tau = filled(self.mass.values), filled(self.tau.values)
-        given = self.m, self.h, self.qpos, self.qvel, self.bodies, self.tree
+        given = self.m, self.h, self.qpos, self.qvel, self.bodies, self.tree, self.paths
         self.equalities.absorb(*given, mass, tau)
         return mass, tau
 
@@ -106,19 +107,21 @@ class World:
         motions = self.equalities.motions(self.m, self.qvel, self.tree)
         for k in range(self.equalities.nequality):
             e = self.m.tie_eqid[k]
-            tied = self.equalities.tie(self.m, e, self.qpos, *self.bodies)
+            tied = self.equalities.tie(self.m, e, self.qpos, *self.bodies, self.paths[0])
             freedom, moved, bent = Local(nv, int), Local(nv, VEC3), Local(nv, VEC3)
-            given = self.m, e, tied, self.tree, freedom, moved, bent
+            given = self.m, e, tied, self.tree, self.paths[1], freedom, moved, bent
             count = self.equalities.columns(*given)
             jacobian = np.zeros((6, nv))
             columns = np.hstack([moved.values[:count], bent.values[:count]]).T
             jacobian[:, freedom.values[:count]] = columns
+            if not jacobian.any():
+                continue  # MuJoCo drops rows that are zero
             speeds = [filled([v], 3)[0] for v in np.split(jacobian @ self.qvel.values, 2)]
             given = self.m, self.h, e, tied[3], tied[4], *speeds
             r, s, weight, firm = self.equalities.law(*given)
             given = self.m, e, tied, self.tree[0], self.bodies[1], *motions
             moves, bends = self.equalities.drift(*given)
-            dim = (3, 6, 1)[int(self.m.eq_type[e])]
+            dim = (3, 6, 1, 1)[int(self.m.eq_type[e])]
             rows = zip(
                 jacobian, [*(r + moves), *(s + bends)], [weight] * 3 + [firm] * 3, strict=True
             )
@@ -144,22 +147,22 @@ class World:
         motions = [solution.of_bodies(self.m, one) for one in (v, x_motion)]
         geoms = self.geom_xpos, self.geom_xmat
         pushed = solution.constraint_power(
-            self.m, self.h, self.qpos, self.qvel, geoms, self.tree, both, *motions
+            *(self.m, self.h, self.qpos, self.qvel, geoms, self.tree, self.paths, both), *motions
         )
-        given = self.m, self.h, self.qpos, self.qvel, bodies, self.tree
+        given = self.m, self.h, self.qpos, self.qvel, bodies, self.tree, self.paths
         pushed += self.equalities.power(*given, *both)
         return float(x @ (data.qfrc_smooth + data.qfrc_bias) + inertial + pushed)
 
     def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return references, regularisations and forces of all rows, in MuJoCo's order."""
         z = self.products()
-        contacts, ends, dries = self.laws
+        contacts, ends, dries, _ = self.laws
         jacobian, r, weights = self.ties()
         pulled = -weights * (jacobian @ self.a.values + r - jacobian @ self.rest)
         references = np.append(r, self.by_row((contacts[3], ends[1], dries[0])))
         found = [(1 / weight, force) for weight, force in zip(weights, pulled, strict=True)]
-        for k in range(self.solver.nfriction):
-            most = self.m.dof_frictionloss[self.m.friction_dofid[k]]
+        for k in self.dry():
+            most = self.solver.rows.most_friction(self.m, k)
             found.append((1 / dries[1][k], self.solver.cones.rub(z[2][k], dries[1][k], most)[1]))
         for k in self.ends():
             found.append((1 / ends[2][k], self.solver.cones.push(z[1][k], ends[2][k])[1]))
@@ -192,13 +195,22 @@ class World:
 
     def by_row(self, x: tuple[Local, Local, Local]) -> np.ndarray:
         """Return numbers of contacts, limits and dry joints in the order of MuJoCo's rows."""
-        found = [x[2][k] for k in range(self.solver.nfriction)]
+        found = [x[2][k] for k in self.dry()]
         found += [x[1][k] for k in self.ends()]
         return np.array(found + [e @ x[0][s] for s in self.touching() for e in self.edges(s)])
 
+    def dry(self) -> list[int]:
+        """Return the rows of frictionloss that MuJoCo has: those that are not zero."""
+        solver, count = self.solver, self.source.nv
+        moving = [
+            any(solver.rows.rubbed(self.m, k, filled(e), self.paths[1]) for e in np.eye(count))
+            for k in range(solver.ndry)
+        ]
+        return list(np.flatnonzero(moving))
+
     def ends(self) -> list[int]:
         """Return the limits with a row."""
-        return [k for k in range(2 * self.solver.nlimit) if self.laws[1][2][k] > 0]
+        return [k for k in range(2 * self.solver.nend) if self.laws[1][2][k] > 0]
 
     def edges(self, s: int) -> np.ndarray:
         """Return what MuJoCo's rows of contact s have of the rows here."""

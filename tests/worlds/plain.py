@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 
 from difftile import ti, worlds
+from difftile.worlds import kinds
 from difftile.worlds.arrays import ARRAYS
+from difftile.worlds.kinds import SOLVED
 from difftile.worlds.model import rounding
 from tests import plain_python
 from tests.faults import probes
@@ -115,6 +117,7 @@ def _imported(
         "difftile.runtime.funcs": SimpleNamespace(func=_identity),
         "difftile.textures.directions": SimpleNamespace(unit=lambda v: v / v.norm()),
         "difftile.fields.create": SimpleNamespace(vec=DIFFTILE.vec),
+        "difftile.worlds": SimpleNamespace(kinds=kinds),
         "math": MATH,
     }
     if name in known:
@@ -163,7 +166,8 @@ def terms(
 ) -> dict[str, np.ndarray]:
     """Return what `Smooth.terms` computes for a state; readings of forces only if they are felt."""
     out = SimpleNamespace(**{k: Local(shape) for k, shape in results(model.sizes).items()})
-    blind = {} if felt else {"touching": False, "reacting": False}
+    seen = tuple(kind for kind in model.sizes.sensors if felt or kind not in SOLVED)
+    blind = {"sensors": seen}
     smooth = module("tests.worlds.smooth").Smooth(replace(model.sizes, **blind))
     smooth.terms(parameters(model), SimpleNamespace(**state), out)
     return {k: v.values for k, v in vars(out).items()}

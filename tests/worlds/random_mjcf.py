@@ -42,6 +42,13 @@ class _Text:
         self.solid = bool(np.random.default_rng([seed, 2]).random() < 0.5)
         self.rough = np.random.default_rng([seed, 3])  # of torsional and rolling friction
         self.zones: list[str] = []
+        self.lift = np.random.default_rng([seed, 11])
+        self.wet = np.random.default_rng([seed, 10])
+        self.tendons: list[str] = []
+        self.limited: list[str] = []
+        self.ropes: list[str] = []  # tendons with limits
+        self.cameras: list[str] = []
+        self.filming = np.random.default_rng([seed, 7])
         self.simple = bool(self.rng.random() < 0.3)  # as models of robots are: at joints' origins
 
     # Numbers
@@ -83,20 +90,31 @@ class _Text:
         )
         rows = np.random.default_rng([self.seed, 5])
         flags += "".join(f' {name}="disable"' for name in ROWS if rows.random() < 0.04)
-        equality = self.equality(np.random.default_rng([self.seed, 3]))
         world += self.zone("world")
         body = f"<worldbody>{world}</worldbody>"
         contact, actuator, sensor = self.contact(), self.actuator(), self.sensor() + self.felt()
         tendon, pulled = self.tendon(np.random.default_rng([self.seed, 4]))
+        equality = self.equality(np.random.default_rng([self.seed, 3]))
+        sensor += self.read(np.random.default_rng([self.seed, 6]))
         actuator = actuator.replace("</actuator>", f"{pulled}</actuator>")
         return (
             f'<mujoco><compiler angle="radian" autolimits="true"/>'
             f'<option timestep="{self.number(0.001, 0.01)}" gravity="{gravity}" cone="{cone}" '
             f'integrator="{integrator}" impratio="{self.number(0.5, 3)}" jacobian="dense" '
-            f'solver="Newton" iterations="200" ls_iterations="100" tolerance="1e-15">'
+            f'magnetic="0.3 -0.5 0.2" {self.fluid(integrator)} solver="Newton" iterations="200" '
+            f'ls_iterations="100" tolerance="1e-15">'
             f'<flag energy="enable" {flags}/></option>'
             f"{body}{contact}{equality}{tendon}{actuator}{sensor}</mujoco>"
         )
+
+    def fluid(self, integrator: str) -> str:
+        """Return the options of a fluid, of some models."""
+        rng = self.wet
+        if integrator == "implicitfast" or rng.random() < 0.6:
+            return ""
+        said = f'wind="{rng.normal():.3g} {rng.normal():.3g} 0.1"' if rng.random() < 0.5 else ""
+        said += f' density="{rng.uniform(1, 300):.4g}"' if rng.random() < 0.8 else ""
+        return f'{said} viscosity="{rng.choice([0.0, 0.1, 1.0])}"'
 
     def geom(self, kind: str, body: str) -> str:
         name = f"geom{len(self.geoms)}"
@@ -120,6 +138,8 @@ class _Text:
         if self.chance(0.4):
             solver += f' solimp="{self.impedance()}"'
         density, (condim, turning) = self.number(200, 2000), self.condim("1", "3", "3")
+        if self.wet.random() < 0.2 and kind != "plane":
+            solver += ' fluidshape="ellipsoid"'
         return (
             f'<geom name="{name}" type="{kind}" size="{size}" {place} contype="{contype}" '
             f'conaffinity="{conaffinity}" density="{density}" '
@@ -149,12 +169,15 @@ class _Text:
             said.append(f'frictionloss="{self.number(0, 0.3)}"')
         if self.chance(0.4):
             low = 0.0 if kind == "ball" else self.rng.uniform(-1, 0.2)
+            self.limited.append(name)
             said.append(f'range="{low:.4g} {self.rng.uniform(0.3, 1.2):.4g}"')
             said.append(f'margin="{self.pick("0", "0.1")}" solimplimit="{self.impedance()}"')
         if kind != "ball" and self.chance(0.4):
             said.append(f'ref="{self.number(-1, 1)}" springref="{self.number(-1, 1)}"')
         if kind != "ball" and self.chance(0.2):
             said.append('actuatorfrcrange="-1.5 1"')
+        if kind != "ball" and self.lift.random() < 0.3:
+            said.append('actuatorgravcomp="true"')
         self.joints.append((name, kind))
         return f"<joint {' '.join(said)}/>"
 
@@ -191,7 +214,7 @@ class _Text:
             self.sites.append(f"site{index}")
             place = f'pos="{self.vector(3, 0.1)}" quat="{self.vector(4, 1)}"'
             said += f'<site name="site{index}" {place}/>'
-        said += self.zone(name)
+        said += self.zone(name) + self.camera(self.filming)
         said += "".join(self.body(child, children, False) for child in children[index])
         gravcomp = f'gravcomp="{self.number(0, 1)}"' if self.chance(0.1) else ""
         turn = "" if self.simple else f'quat="{self.vector(4, 1)}"'
@@ -209,16 +232,22 @@ class _Text:
         return f'<site name="{self.zones[-1]}" type="{rng.choice(SHAPES)}" size="{size}" {place}/>'
 
     def tendon(self, rng: np.random.Generator) -> tuple[str, str]:
-        """Return fixed tendons, of some models, and actuators that pull them."""
+        """Return tendons, of some models, and actuators that pull them."""
         said, pulled = "", ""
         free = [name for name, kind in self.joints if kind in ("hinge", "slide")]
+        limits = np.random.default_rng([self.seed, 8])
         for k in range(int(rng.integers(1, 3)) if free and rng.random() < 0.4 else 0):
             joints = rng.choice(free, min(len(free), int(rng.integers(1, 4))), replace=False)
             coefs = [f'<joint joint="{one}" coef="{rng.normal():.3g}"/>' for one in joints]
             low = rng.normal(0, 0.3)
             rest = rng.choice(["", f'springlength="{low:.3g} {low + rng.random():.3g}"'])
             spring = f'stiffness="{rng.uniform(0, 3):.3g}" damping="{rng.uniform(0, 1):.3g}" {rest}'
-            said += f'<fixed name="tendon{k}" {spring}>{"".join(coefs)}</fixed>'
+            self.tendons.append(f"tendon{k}")
+            spring += self.ends(f"tendon{k}", limits)
+            path, kind = "".join(coefs), "fixed"
+            if len(self.sites + self.zones) > 1 and limits.random() < 0.5:
+                path, kind = self.path(limits), "spatial"
+            said += f'<{kind} name="tendon{k}" {spring}>{path}</{kind}>'
             if rng.random() < 0.7:
                 more = (
                     'gaintype="affine" gainprm="1 0.5 -0.3" biastype="affine" biasprm="0.1 -2 -1"'
@@ -226,7 +255,48 @@ class _Text:
                 more += rng.choice(["", ' forcerange="-1 1"', ' dyntype="filter" dynprm="0.05"'])
                 gear = f'gear="{rng.normal():.3g}"'
                 pulled += f'<general name="pull{k}" tendon="tendon{k}" {gear} {more}/>'
-        return f"<tendon>{said}</tendon>", pulled
+        return f"<tendon>{said}</tendon>", pulled + self.thrusters(limits)
+
+    def thrusters(self, rng: np.random.Generator) -> str:
+        """Return actuators on sites, of some models."""
+        said, names = "", self.sites + self.zones
+        for _ in range(int(rng.integers(1, 3)) if len(names) > 1 and rng.random() < 0.4 else 0):
+            one, other = rng.permutation(names)[:2]
+            gear = " ".join(f"{x:.3g}" for x in rng.normal(0, 1, 6) * rng.integers(0, 2, 6))
+            where = f'site="{one}" gear="{gear}"'
+            where += f' refsite="{other}"' if rng.random() < 0.5 else ""
+            more = rng.choice(['gainprm="2"', 'gaintype="affine" gainprm="1 0.5 -0.3"'])
+            said += f'<general {where} {more} biastype="affine" biasprm="0.1 -2 -0.5"/>'
+        return said
+
+    def ends(self, name: str, rng: np.random.Generator) -> str:
+        """Return limit, frictionloss and clamp of a tendon, of some."""
+        said = ""
+        if rng.random() < 0.5:
+            self.ropes.append(name)
+            low = rng.normal(0.0, 0.3)
+            said += f' range="{low:.4g} {low + rng.uniform(0.01, 1):.4g}"'
+            said += rng.choice(["", ' margin="0.1"', ' solreflimit="-300 -20" margin="0.3"'])
+            said += rng.choice(["", ' solimplimit="0.5 0.9 0.1 0.4 2"'])
+        if rng.random() < 0.4:
+            said += f' frictionloss="{rng.uniform(0, 0.5):.3g}"'
+            said += rng.choice(["", ' solreffriction="0.03 0.8" solimpfriction="0.8 0.9 0.1"'])
+        return said + rng.choice(["", ' actuatorfrcrange="-0.4 0.6"'])
+
+    def path(self, rng: np.random.Generator) -> str:
+        """Return the path of a spatial tendon."""
+        names, said = self.sites + self.zones, ""
+        round_ = [name for name, kind in self.geoms if kind == "sphere"]
+        for branch in range(1 + (rng.random() < 0.2)):
+            if branch:
+                said += f'<pulley divisor="{rng.uniform(1, 3):.3g}"/>'
+            sites = rng.permutation(names)[: int(rng.integers(2, 4))]
+            for k, site in enumerate(sites):
+                if k and round_ and rng.random() < 0.4:
+                    side = f'sidesite="{rng.choice(names)}"' if rng.random() < 0.5 else ""
+                    said += f'<geom geom="{rng.choice(round_)}" {side}/>'
+                said += f'<site site="{site}"/>'
+        return said
 
     def equality(self, rng: np.random.Generator) -> str:
         """Return equality constraints, of some models."""
@@ -249,7 +319,23 @@ class _Text:
                 if len(free) > 1:
                     one, other = rng.choice(free, 2, replace=False)
                     said += f'<joint joint1="{one}" joint2="{other}" polycoef="{numbers}"/>'
-        return f"<equality>{said}</equality>"
+        return f"<equality>{said}{self.tied(np.random.default_rng([self.seed, 9]))}</equality>"
+
+    def tied(self, rng: np.random.Generator) -> str:
+        """Return equality constraints of sites and of tendons, of some models."""
+        said, sites = "", self.sites + self.zones
+        for _ in range(int(rng.integers(1, 3)) if rng.random() < 0.3 else 0):
+            solver = rng.choice(["", 'solref="0.03 0.9"', 'solref="-500 -20"'])
+            if rng.random() < 0.5 and self.tendons:
+                one, other = rng.permutation([self.tendons[0], *self.tendons])[:2]
+                follows = f'tendon2="{other}"' if other != one else ""
+                numbers = " ".join(f"{x:.4g}" for x in rng.normal(0, 0.3, 5))
+                said += f'<tendon tendon1="{one}" {follows} polycoef="{numbers}" {solver}/>'
+            elif len(sites) > 1:
+                one, other = rng.permutation(sites)[:2]
+                kind = rng.choice(["connect", 'weld torquescale="0.7"'])
+                said += f'<{kind} site1="{one}" site2="{other}" {solver}/>'
+        return said
 
     def felt(self) -> str:
         """Return sensors on such sites."""
@@ -260,6 +346,52 @@ class _Text:
                     cut = 'cutoff="20"' if self.later.random() < 0.1 else ""
                     said += f'<{kind} site="{name}" {cut}/>'
         return said.join(("<sensor>", "</sensor>"))
+
+    def read(self, rng: np.random.Generator) -> str:
+        """Return sensors of all other kinds, of some models."""
+        said = ""
+        hinges = [name for name, kind in self.joints if kind in ("hinge", "slide")]
+        balls = [name for name, kind in self.joints if kind == "ball"]
+        named = {"geom": [name for name, _ in self.geoms], "site": self.sites + self.zones}
+        named |= {"body": self.bodies, "xbody": self.bodies, "camera": self.cameras}
+        named = {kind: names for kind, names in named.items() if names}
+        of_what = {
+            "joint": (hinges, ("jointactuatorfrc",)),
+            "limit": (self.limited, ("jointlimitpos", "jointlimitvel", "jointlimitfrc")),
+            "ball": (balls, ("ballquat", "ballangvel")),
+            "rope": (self.ropes, ("tendonlimitpos", "tendonlimitvel", "tendonlimitfrc")),
+            "tendon": (self.tendons, ("tendonpos", "tendonvel", "tendonactuatorfrc")),
+            "actuator": (self.actuators, ("actuatorpos", "actuatorvel")),
+            "body": (self.bodies, ("subtreelinvel", "subtreeangmom")),
+            "site": (named.get("site", []), ("magnetometer", "rangefinder")),
+        }
+        for _ in range(int(rng.integers(1, 7)) if rng.random() < 0.5 else 0):
+            kind = str(rng.choice([*of_what, "frame", "frame", "frame", "energy"]))
+            cut = f'cutoff="{rng.uniform(0.1, 1):.3g}"' if rng.random() < 0.2 else ""
+            if kind == "energy":
+                said += f"<{rng.choice(['e_potential', 'e_kinetic'])}/>"
+            elif kind == "frame":
+                types = rng.choice(list(named), 2)
+                one, other = (rng.choice(named[str(type_)]) for type_ in types)
+                which = str(rng.choice([*FRAMES, *MOVING, *MOVING, "framelinacc", "frameangacc"]))
+                cut = "" if which.endswith(("axis", "quat")) else cut
+                by = f'reftype="{types[1]}" refname="{other}"'
+                by = "" if which.endswith("acc") or rng.random() < 0.3 else by
+                said += f'<{which} objtype="{types[0]}" objname="{one}" {by} {cut}/>'
+            elif of_what[kind][0]:
+                word = {"limit": "joint", "ball": "joint", "rope": "tendon"}.get(kind, kind)
+                which = rng.choice(of_what[kind][1])
+                cut = "" if which == "ballquat" else cut
+                said += f'<{which} {word}="{rng.choice(of_what[kind][0])}" {cut}/>'
+        return f"<sensor>{said}</sensor>"
+
+    def camera(self, rng: np.random.Generator) -> str:
+        """Return a camera, on some bodies."""
+        if rng.random() < 0.8:
+            return ""
+        self.cameras.append(f"camera{len(self.cameras)}")
+        numbers = (" ".join(f"{x:.4g}" for x in rng.normal(0, s, n)) for s, n in ((0.1, 3), (1, 4)))
+        return '<camera name="{}" pos="{}" quat="{}"/>'.format(self.cameras[-1], *numbers)
 
     def trees(self) -> str:
         children: dict[int, list[int]] = {k: [] for k in range(self.count)}
@@ -317,6 +449,8 @@ class _Text:
                 more.append('ctrlrange="-0.8 0.6"')
             if self.chance(0.4):
                 more.append('forcerange="-1 2"')
+            if dynamics != "none" and self.lift.random() < 0.3:
+                more.append('actearly="true"')
             self.actuators.append(f"actuator{k}")
             said += f"<general {' '.join(more)}/>"
         return f"<actuator>{said}</actuator>"

@@ -13,9 +13,8 @@ from difftile.worlds.forces import Forces
 from difftile.worlds.inertia import Inertia
 from difftile.worlds.integrate import WorldIntegrator
 from difftile.worlds.kinematics import Kinematics
+from difftile.worlds.observe import Observation
 from difftile.worlds.quaternions import mat3, vec3, vec4
-from difftile.worlds.reactions import Reactions
-from difftile.worlds.sensors import Sensors
 from difftile.worlds.topology import Sizes
 
 
@@ -30,9 +29,7 @@ class Smooth:
         self.nM = sizes.nv * (sizes.nv + 1) // 2
         self.kinematics, self.inertia, self.bias = Kinematics(sizes), Inertia(sizes), Bias(sizes)
         self.forces, self.integrator = Forces(sizes), WorldIntegrator(sizes)
-        self.sensors, self.energy = Sensors(sizes), Energy(sizes)
-        self.reactions, self.ngeom = Reactions(sizes), max(1, sizes.ngeom)
-        self.accelerated = sizes.touching or sizes.reacting
+        self.observation, self.energy = Observation(sizes), Energy(sizes)
 
     @dt.func
     def terms(self, m, s, out):
@@ -69,30 +66,27 @@ class Smooth:
         self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
         self.bias.velocities(m, s.qvel, axis_r, axis_t, vel_r, vel_t)
         self.bias.forces(m, s.qvel, axis_r, axis_t, vel_r, vel_t, moment, rotational, bias)
-        passive = dt.local(self.nv)
-        self.forces.springs(m, s.qpos, passive)
-        self.forces.damping(m, s.qvel, passive)
-        applied = dt.local(self.nv)
-        self.forces.applied(m, s.xfrc, xipos, com, axis_r, axis_t, applied, True)
-        self.forces.actuation(m, h, s.qpos, s.qvel, s.ctrl, s.act, force, slope, drive, act)
-        self.sensors.read(
-            m, s.qpos, s.qvel, xpos, xquat, subtree_com, com, vel_r, vel_t, force, out.sensordata
+        passive, paths = (
+            dt.local(self.nv),
+            self.forces.reach(m, s.qpos, (xpos, xquat, xipos), (com, axis_r, axis_t)),
         )
-        if ti.static(self.accelerated):
-            a = dt.local(self.nv)
-            for i in range(self.nv):
-                a[i] = s.qacc[i]
-            geom_xpos, geom_xmat = dt.local(self.ngeom, vec3), dt.local(self.ngeom, mat3)
-            self.kinematics.colliders(m, xpos, xquat, geom_xpos, geom_xmat)
-            frames, axes, vel = (xpos, xquat, xipos), (axis_r, axis_t), (vel_r, vel_t)
-            inertias, geoms = (moment, rotational), (geom_xpos, geom_xmat)
-            state = (s.qpos, s.qvel, s.xfrc)
-            self.reactions.read(
-                m, h, state, a, frames, com, axes, vel, inertias, geoms, out.sensordata
-            )
+        self.forces.passive(m, s.qpos, s.qvel, paths, passive)
+        applied = dt.local(self.nv)
+        self.forces.applied(
+            *(m, s.xfrc, (xpos, xquat, xipos), com, axis_r, axis_t, (vel_r, vel_t)),
+            paths,
+            applied,
+            True,
+        )
+        self.forces.actuation(m, h, s.qpos, s.qvel, s.ctrl, s.act, paths, force, slope, drive)
+        self.forces.activations(m, h, s.ctrl, s.act, act)
+        seen, turns = dt.local(self.nbody, vec3), dt.local(self.nbody, vec4)
+        self.observation.run(
+            m, s.qpos, s.qvel, s.ctrl, s.act, s.xfrc, s.qacc, out.sensordata, seen, turns
+        )
         self.inertia.matrix(m, moment, rotational, axis_r, axis_t, M)
         M_hat = dt.local(self.nM)
-        self.integrator.matrix(m, h, M, slope, M_hat)
+        self.integrator.matrix(m, h, M, slope, paths, M_hat)
         moving = dt.local(self.nv)
         self.integrator.solve_alone(
             m, h, M_hat, s.total, s.qvel, xpos, xquat, com, rotational, moving, False
@@ -118,7 +112,7 @@ class Smooth:
                 out.xquat[n, k] = xquat[n][k]
         for k in range(self.na):
             out.act_next[k] = act[k]
-        out.energy[0] = self.energy.potential(m, s.qpos, xipos)
+        out.energy[0] = self.energy.potential(m, s.qpos, xipos, paths)
         out.energy[1] = self.energy.kinetic(M, s.qvel)
 
 
@@ -160,8 +154,9 @@ class Forms:
         self.kinematics.axes(m, xquat, com, anchor, axis, axis_r, axis_t)
         self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
         self.inertia.matrix(m, moment, rotational, axis_r, axis_t, M)
-        self.forces.actuation(m, h, s.qpos, s.qvel, s.ctrl, s.act, force, slope, drive, act)
-        self.integrator.matrix(m, h, M, slope, M_hat)
+        paths = self.forces.reach(m, s.qpos, (xpos, xquat, xipos), (com, axis_r, axis_t))
+        self.forces.actuation(m, h, s.qpos, s.qvel, s.ctrl, s.act, paths, force, slope, drive)
+        self.integrator.matrix(m, h, M, slope, paths, M_hat)
         self.integrator.solve_alone(
             m, h, M_hat, s.total, s.qvel, xpos, xquat, com, rotational, out.solved, False
         )
@@ -169,4 +164,6 @@ class Forms:
             m, h, M_hat, s.total, s.qvel, xpos, xquat, com, rotational, out.transposed, True
         )
         self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
-        return self.integrator.excess(m, h, slope, along, b, s.qvel, xpos, xquat, com, rotational)
+        return self.integrator.excess(
+            m, h, slope, paths, along, b, s.qvel, xpos, xquat, com, rotational
+        )

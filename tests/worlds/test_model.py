@@ -22,7 +22,7 @@ BASE = """<mujoco>
     <body name="hand">
       <joint name="wrist" type="hinge"/>
       <geom name="palm" type="sphere" size="0.1"/>
-      <site name="tip"/>
+      <site name="tip"/><camera name="eye"/>
       <body name="finger" pos="1 0 0">
         <joint name="ball" type="ball"/><geom name="pad" size="0.1"/>
       </body>
@@ -189,17 +189,8 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
     ("polynomial damping", "dof"): ("dof_dampingpoly", 1, 1, "joint 'ball'"),
     ("plasticity", "jnt"): ("jnt_plasticadr", 0, 0, "joint 'wrist'"),
     ("a yielding spring", "jnt"): ("jnt_springyield", 1, 1, "joint 'ball'"),
-    ("'actgravcomp'", "jnt"): ("jnt_actgravcomp", 0, 1, "joint 'wrist'"),
-    ("the equality type {}", "eq"): ("eq_type", 0, 3, "equality 'loop'"),
-    ("an equality of sites", "eq"): ("eq_objtype", 0, 6, "equality 'loop'"),
-    ("a spatial tendon", "tendon"): ("wrap_type", 0, 3, "tendon 'string'"),
-    ("a limit of a tendon", "tendon"): ("tendon_limited", 0, 1, "tendon 'string'"),
-    ("frictionloss of a tendon", "tendon"): ("tendon_frictionloss", 0, 1, "tendon 'string'"),
+    ("the equality type {}", "eq"): ("eq_type", 0, 7, "equality 'loop'"),
     ("armature of a tendon", "tendon"): ("tendon_armature", 0, 1, "tendon 'string'"),
-    ("a clamp of forces on a tendon", "tendon"): (
-        *("tendon_actfrclimited", 0, 1),
-        "tendon 'string'",
-    ),
     ("polynomial stiffness of a tendon", "tendon"): (
         *("tendon_stiffnesspoly", 0, 1),
         "tendon 'string'",
@@ -227,7 +218,7 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
     ("flexible bodies", "flex"): ("nflex", 0, 1, "flex 0"),
     ("plugins", "plugin"): ("nplugin", 0, 1, "plugin 0"),
     ("the transmission {}", "actuator"): (
-        *("actuator_trntype", 0, 4),
+        *("actuator_trntype", 0, 5),
         "actuator 'motor'",
     ),
     ("'jointinparent' on a free or ball joint", "actuator"): (
@@ -247,7 +238,6 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
         "actuator 'motor'",
     ),
     ("several activations", "actuator"): ("actuator_actnum", 0, 2, "actuator 'motor'"),
-    ("'actearly'", "actuator"): ("actuator_actearly", 0, 1, "actuator 'motor'"),
     ("a delay", "actuator"): ("actuator_delay", 0, 1, "actuator 'motor'"),
     ("armature of actuators", "actuator"): ("actuator_armature", 0, 1, "actuator 'motor'"),
     ("damping of actuators", "actuator"): ("actuator_damping", 0, 1, "actuator 'motor'"),
@@ -256,19 +246,27 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
         "actuator 'motor'",
     ),
     ("groups of actuators that are disabled", "option"): ("disableactuator", 0, 2, "<option>"),
-    ("the sensor type {}", "sensor"): ("sensor_type", 0, 7, "sensor 'where'"),
-    ("a sensor of a frame relative to another", "sensor"): (
-        *("sensor_refid", 0, 1),
+    ("the sensor type {}", "sensor"): ("sensor_type", 0, 8, "sensor 'where'"),
+    ("a rangefinder that reads more than a distance", "sensor"): (
+        *("sensor_dim", 0, 3),
         "sensor 'where'",
     ),
-    ("a sensor of a camera", "sensor"): ("sensor_objtype", 0, 7, "sensor 'where'"),
+    (
+        "a rangefinder among meshes, height fields or other shapes that are no primitives",
+        "sensor",
+    ): (
+        *("geom_type", 0, 7),
+        "sensor 'where'",
+    ),
+    ("a sensor of a camera that turns by itself", "sensor"): (
+        *("cam_mode", 0, 1),
+        "sensor 'where'",
+    ),
     ("a delay", "sensor"): ("sensor_delay", 0, 1, "sensor 'where'"),
     ("an interval", "sensor"): ("sensor_interval", 0, 1, "sensor 'where'"),
     ("the integrator {}", "option"): ("integrator", 0, 2, "<option>"),
     ("noslip iterations", "option"): ("noslip_iterations", 0, 1, "<option>"),
-    ("the density of a fluid", "option"): ("density", 0, 1, "<option>"),
-    ("the viscosity of a fluid", "option"): ("viscosity", 0, 1, "<option>"),
-    ("wind", "option"): ("wind", 0, 1, "<option>"),
+    ("a fluid under implicitfast", "option"): ("integrator", 0, 3, "<option>"),
     ("disabled actuation", "option"): ("disableflags", 0, 2048, "<option>"),
     ("disabled sensors", "option"): ("disableflags", 0, 8192, "<option>"),
     ("overrides of contact parameters", "option"): ("enableflags", 0, 1, "<option>"),
@@ -277,16 +275,27 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
     ("'ipc'", "option"): ("enableflags", 0, 64, "<option>"),
     ("'speculative'", "option"): ("enableflags", 0, 128, "<option>"),
 }
+# What other arrays say where a feature needs several.
+BESIDES = {
+    "a rangefinder that reads more than a distance": {"sensor_type": 7},
+    "a rangefinder among meshes, height fields or other shapes that are no primitives": {
+        "sensor_type": 7,
+        "sensor_dim": 1,
+    },
+    "a fluid under implicitfast": {"density": 1.0},
+    "'jointinparent' on a free or ball joint": {"actuator_trntype": 1},
+    "a sensor of a camera that turns by itself": {"sensor_objtype": 7, "sensor_objid": 0},
+}
 
 
 # The names of types in the rows above that are about types.
 _TYPES = {
-    ("the equality type {}", "eq"): "tendon",
-    ("the transmission {}", "actuator"): "site",
+    ("the equality type {}", "eq"): "distance",
+    ("the transmission {}", "actuator"): "body",
     ("the gain type {}", "actuator"): "muscle",
     ("the bias type {}", "actuator"): "muscle",
     ("the dynamics type {}", "actuator"): "muscle",
-    ("the sensor type {}", "sensor"): "rangefinder",
+    ("the sensor type {}", "sensor"): "camprojection",
     ("the integrator {}", "option"): "implicit",
 }
 
@@ -300,9 +309,10 @@ def test_features_are_refused_with_their_element(row: Refusal, mujoco: Any) -> N
     name, index, value, place = USES[row.feature, row.kind]
     source = mujoco_models.source_of(mujoco.MjModel.from_xml_string(BASE))
     refuse(source)
-    array = np.array(source.get(name))
-    if row.feature.startswith("'jointinparent'"):
-        given = {name: np.full_like(array, value), "actuator_trntype": np.ones(1, int)}
+    array, others = np.array(source.get(name)), BESIDES.get(row.feature, {})
+    if others:
+        given = {name: np.full_like(array, value)}
+        given |= {key: np.full_like(source.get(key), other) for key, other in others.items()}
     else:
         array.reshape(len(array) if array.ndim else 1, -1)[index] = value
         given = {name: array}

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from difftile import worlds
-from difftile.worlds.kinds import ACCELEROMETER, FORCE, TORQUE, TOUCH
+from difftile.worlds.kinds import ROPE
+from difftile.worlds.kinds import SOLVED as FELT
 from tests.worlds import plain
 from tests.worlds.beside_mujoco import World
 from tests.worlds.random_mjcf import mjcf, state
@@ -21,7 +22,6 @@ GROUPS = 10  # of models, a test each
 MODELS = 20  # of a group; all of them together take six seconds
 STARTS = 1e-11  # of accelerations from any start; these systems are worse than those of robots
 SOLUTION = 1e-8  # of forces and accelerations
-FELT = (TOUCH, ACCELEROMETER, FORCE, TORQUE)  # sensors of forces
 SOLVED = 4  # of those, the models whose constraints are solved: a quarter of a second each
 
 
@@ -31,6 +31,8 @@ def check_solution(seed: int) -> None:
     given = state(world.model, np.random.default_rng(seed), size=[0.0, 1e-9, 0.3, 1.0][seed % 4])
     world.data.qfrc_applied[:], world.data.xfrc_applied[:] = given["qfrc"], given["xfrc"]
     world.forward(*(given[key] for key in ("qpos", "qvel", "act", "ctrl")))
+    if is_rough(world.data):
+        return
     a = world.solve()
     references, regularisations, forces = world.rows()
     if not any(world.crossed(contact) for contact in world.data.contact):
@@ -54,6 +56,8 @@ def check(seed: int) -> None:
     data.ctrl[:], data.qfrc_applied[:] = given["ctrl"], given["qfrc"]
     data.xfrc_applied[:] = given["xfrc"]
     mujoco.mj_forward(compiled, data)
+    if is_rough(data):
+        return
     ours = state_of(one, given | {"qacc": data.qacc})
     found = plain.terms(one, ours)
     M = np.zeros((compiled.nv, compiled.nv))
@@ -81,6 +85,21 @@ def check(seed: int) -> None:
     near(found["qvel_next"], data.qvel, AFTER, "qvel after a step")
     near(found["qpos_next"], data.qpos, AFTER, "qpos after a step")
     near(found["act_next"][: one.sizes.na], data.act, AFTER, "act after a step")
+
+
+def is_rough(data: Any) -> bool:
+    """Return whether tendons of a model of MuJoCo lose digits.
+
+    Where one touches a geom from the inside, its moments are off by 3e-9; one that hardly moves at
+    rest, and is tied, has a force that is rounding times a weight of 1e15.
+    """
+    objects, points = data.wrap_obj.ravel(), data.wrap_xpos.reshape(-1, 3)
+    both = (objects[1:] >= 0) & (objects[:-1] == objects[1:])
+    inside = both & (points[1:] == points[:-1]).all(axis=1) & points[1:].any(axis=1)
+    model = data.model
+    tied = model.eq_obj1id[model.eq_type == ROPE], model.eq_obj2id[model.eq_type == ROPE]
+    ropes = [t for t in np.concatenate(tied) if t >= 0]
+    return bool(inside.any() or (model.tendon_invweight0[ropes] < 1e-12).any())
 
 
 def check_sensor(found: np.ndarray, data: Any, s: int) -> None:
