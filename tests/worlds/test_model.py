@@ -279,8 +279,8 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
 BESIDES = {
     "a rangefinder that reads more than a distance": {"sensor_type": 7},
     "a rangefinder among meshes, height fields or other shapes that are no primitives": {
-        "sensor_type": 7,
-        "sensor_dim": 1,
+        **{"sensor_type": 7, "sensor_dim": 1, "geom_contype": 0, "geom_conaffinity": 0},
+        **{"pair_geom1": 0, "pair_geom2": 0},
     },
     "a fluid under implicitfast": {"density": 1.0},
     "'jointinparent' on a free or ball joint": {"actuator_trntype": 1},
