@@ -109,6 +109,19 @@ def on_ellipsoid(size, given, density, viscosity, spin, speed):
     return torque, force
 
 
+@dt.func
+def half_axes(kind, size):
+    """Return half the axes of the ellipsoid that a geom is in a fluid [m]."""
+    found = size
+    if kind == SPHERE:
+        found = ti.Vector([size[0], size[0], size[0]])
+    elif kind == CAPSULE:
+        found = ti.Vector([size[0], size[0], size[0] + size[1]])
+    elif kind == CYLINDER:
+        found = ti.Vector([size[0], size[0], size[1]])
+    return found
+
+
 @dt.data_oriented(frozen=True)
 class Fluid:
     """The fluid around models of some sizes.
@@ -130,36 +143,31 @@ class Fluid:
             com, vel: Centres of trees, and velocities of nodes.
             f_r, f_t: Torques about c, and forces, (nbody,) of vec3.
         """
-        density, viscosity = m.density[None], m.viscosity[None]
         for k in range(self.boxes):
             b = m.fluid_bodyid[k]
-            q, x, n = product(bodies[1][b], m.body_iquat[b]), bodies[2][b], m.body_nodeid[b]
-            through = vel[1][n] + vel[0][n].cross(x - com[b]) - m.wind[None]
-            back = conjugate(q)
+            q, x = product(bodies[1][b], m.body_iquat[b]), bodies[2][b]
+            spin, speed = self.through(m, b, q, x, com, vel)
             torque, force = on_box(
-                *(m.body_mass[b], m.body_inertia[b], density, viscosity),
-                *(turned(back, vel[0][n]), turned(back, through)),
+                m.body_mass[b], m.body_inertia[b], m.density[None], m.viscosity[None], spin, speed
             )
-            torque, force = turned(q, torque), turned(q, force)
-            f_r[b] += torque + (x - com[b]).cross(force)
-            f_t[b] += force
+            f_r[b] += turned(q, torque) + (x - com[b]).cross(turned(q, force))
+            f_t[b] += turned(q, force)
         for k in range(self.ellipsoids):
             g = m.fluid_geomid[k]
             b = m.geom_bodyid[g]
-            q, n = product(bodies[1][b], m.geom_quat[g]), m.body_nodeid[b]
+            q = product(bodies[1][b], m.geom_quat[g])
             x = bodies[0][b] + turned(bodies[1][b], m.geom_pos[g])
-            through = vel[1][n] + vel[0][n].cross(x - com[b]) - m.wind[None]
-            back, size = conjugate(q), m.geom_size[g]
-            if m.geom_type[g] == SPHERE:
-                size = ti.Vector([size[0], size[0], size[0]])
-            elif m.geom_type[g] == CAPSULE:
-                size = ti.Vector([size[0], size[0], size[0] + size[1]])
-            elif m.geom_type[g] == CYLINDER:
-                size = ti.Vector([size[0], size[0], size[1]])
+            spin, speed = self.through(m, b, q, x, com, vel)
+            size = half_axes(m.geom_type[g], m.geom_size[g])
             torque, force = on_ellipsoid(
-                *(size, m.geom_fluid[g], density, viscosity),
-                *(turned(back, vel[0][n]), turned(back, through)),
+                size, m.geom_fluid[g], m.density[None], m.viscosity[None], spin, speed
             )
-            torque, force = turned(q, torque), turned(q, force)
-            f_r[b] += torque + (x - com[b]).cross(force)
-            f_t[b] += force
+            f_r[b] += turned(q, torque) + (x - com[b]).cross(turned(q, force))
+            f_t[b] += turned(q, force)
+
+    @dt.func
+    def through(self, m, b, q, x, com, vel):
+        """Return how the point x of a body turns, and moves through the fluid, in the axes q."""
+        n, back = m.body_nodeid[b], conjugate(q)
+        speed = vel[1][n] + vel[0][n].cross(x - com[b]) - m.wind[None]
+        return turned(back, vel[0][n]), turned(back, speed)
