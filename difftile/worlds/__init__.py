@@ -14,6 +14,7 @@ to unknowns, and `check.py` says which models of a folder load.
 """
 
 from difftile.worlds.constants import refresh_constants
+from difftile.worlds.distances import DistanceQuery, GeomDistances
 from difftile.worlds.model import Model, load, load_arrays
 from difftile.worlds.refusals import MissingFeature, Unsupported
 from difftile.worlds.simulation import Start, Worlds
@@ -22,6 +23,8 @@ from difftile.worlds.tied import TiedParameters, parameters
 from difftile.worlds.topology import Sizes
 
 __all__ = [
+    "DistanceQuery",
+    "GeomDistances",
     "MissingFeature",
     "Model",
     "Sizes",

@@ -33,6 +33,7 @@ class ArrayShape:
 SIZES = (
     *("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "nsensor", "nsensordata"),
     *("npair", "nexclude", "neq", "ntendon", "nwrap", "ncam", "nmat", "nkey"),
+    *("nmesh", "nmeshvert", "nmeshgraph", "nmeshpoly", "nmeshpolyvert"),
 )
 
 
@@ -92,7 +93,7 @@ ARRAYS: dict[str, ArrayShape] = {
     **_rows(
         "ngeom",
         "geom_type geom_bodyid geom_contype geom_conaffinity geom_condim geom_priority geom_matid",
-        "geom_margin geom_gap geom_solmix",
+        "geom_dataid geom_margin geom_gap geom_solmix geom_rbound",
         geom_pos=_3,
         geom_quat=_4,
         geom_size=_3,
@@ -102,6 +103,11 @@ ARRAYS: dict[str, ArrayShape] = {
         geom_rgba=_4,
         geom_fluid=((12,),),
     ),
+    **_rows("nmesh", "mesh_vertadr mesh_vertnum mesh_graphadr mesh_polyadr mesh_polynum"),
+    **_rows("nmeshvert", mesh_vert=_3),
+    **_rows("nmeshgraph", "mesh_graph"),
+    **_rows("nmeshpoly", "mesh_polyvertadr mesh_polyvertnum", mesh_polynormal=_3),
+    **_rows("nmeshpolyvert", "mesh_polyvert"),
     **_rows("nsite", "site_type site_bodyid", "", site_pos=_3, site_quat=_4, site_size=_3),
     **_rows(
         "nu",
@@ -189,6 +195,8 @@ _ABSENT: dict[str, Any] = {
     "actuator_actearly": 0,
     "geom_matid": -1,
     "geom_rgba": 0.5,
+    "geom_dataid": -1,
+    "geom_rbound": 0.0,
     "sensor_cutoff": 0.0,
     "sensor_datatype": 0,
     "sensor_reftype": 0,
@@ -258,7 +266,7 @@ def without(given: Mapping[str, Any], count: str, removed: Array) -> Arrays:
 
 def _size(given: Mapping[str, Any], name: str) -> int:
     if name not in given:
-        if name in ("npair", "nexclude", "neq", "ntendon", "nwrap", "ncam", "nmat", "nkey"):
+        if name in SIZES[SIZES.index("npair") :]:
             return 0
         if name == "nsensor":
             return len(given.get("sensor_type", ()))

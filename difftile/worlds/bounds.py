@@ -1,9 +1,10 @@
-"""Which geoms are near each other, by the balls around them: for models with many pairs."""
+"""Which geoms are near each other, by the balls around them."""
 
 from __future__ import annotations
 
 import difftile as dt
-from difftile.worlds.kinds import BOX, CAPSULE, SPHERE
+from difftile import ti
+from difftile.worlds.kinds import BOX, CAPSULE, CYLINDER, ELLIPSOID, MESH, SPHERE
 
 UNBOUNDED = 1e10  # the radius of planes [m]
 
@@ -19,6 +20,12 @@ def bound(m, g):
         found = size[0] + size[1]
     elif kind == BOX:
         found = size.norm()
+    elif kind == CYLINDER:
+        found = ti.sqrt(size[0] * size[0] + size[1] * size[1])
+    elif kind == ELLIPSOID:
+        found = size.max()
+    elif kind == MESH:
+        found = m.geom_rbound[g]
     return found
 
 

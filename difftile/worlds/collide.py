@@ -1,8 +1,9 @@
-"""Contacts of geoms: of spheres and capsules with all, and of planes with boxes.
+"""Contacts of geoms.
 
 Each pair of geoms that may collide has a fixed number of slots, one for each contact that it can
-make, and a slot is computed by itself: contacts are not moved together, and runs repeat bit for
-bit. Distances, points and frames are MuJoCo's (its documentation, "Computation", "Contact").
+make: contacts are not moved together, and runs repeat bit for bit. Pairs without a closed form are
+searched first, all slots at once (`convex`); a slot is then measured by itself. Distances, points
+and frames are MuJoCo's (its documentation, "Computation", "Contact").
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ from typing import Any
 import difftile as dt
 from difftile import ti
 from difftile.worlds.boxes import sphere_of, to_box
-from difftile.worlds.kinds import BOX, CAPSULE, PLANE
+from difftile.worlds.convex import Convex
+from difftile.worlds.cylinders import on_floor, sphere_on_cylinder
+from difftile.worlds.kinds import BOX, CAPSULE, CYLINDER, PLANE
 from difftile.worlds.segments import PARALLEL, on_parallels, on_segments
+from difftile.worlds.topology import COLLISIONS, FEATURED
 
 ZERO = ti.Vector([0.0, 0.0, 0.0])
 FAR = 1e10  # the distance in a slot without a contact [m]
@@ -51,8 +55,16 @@ class Collision:
     """
 
     def __init__(self, sizes: Any) -> None:
-        spheres, capsules, boxes, *segments, parallels, balls, rods = sizes.collisions
-        self.planes = spheres + capsules + boxes > 0
+        spheres, capsules, boxes, *segments, parallels, balls, rods = sizes.collisions[:8]
+        tubes, self.tubes = sizes.collisions[8], sizes.collisions[9] > 0
+        self.convex = Convex(sizes)
+        self.featured = self.convex.any
+        self.first_slot = sum(
+            n * COLLISIONS[kind]
+            for kind, n in zip(COLLISIONS, sizes.collisions, strict=True)
+            if kind not in FEATURED
+        )
+        self.planes, self.upright = spheres + capsules + boxes + tubes > 0, tubes > 0
         self.rounds = spheres + capsules > 0
         self.boxes = boxes > 0
         self.segments = sum(segments) + parallels > 0
@@ -62,39 +74,87 @@ class Collision:
         self.nrow = sizes.nrow
 
     @dt.func
-    def contact(self, m, s, reach, geom_xpos, geom_xmat):
+    def find(self, m, c, beyond, geom_xpos, geom_xmat, found):
+        """Write the features of a pair that has to be searched; see `Features`.
+
+        Args:
+            m: The parameters of the model.
+            c: The pair.
+            beyond: How much further than in the model contacts reach [m].
+            geom_xpos, geom_xmat: Frames of geoms.
+            found: Result, from `Features.empty`.
+        """
+        if c >= self.convex.first:
+            reach = self.margins(m, m.collision_slot[c])[1]
+            half = 0.5 * reach
+            self.convex.find(m, c, reach + beyond, half, geom_xpos, geom_xmat, found)
+
+    @dt.func
+    def contact(self, m, s, reach, geom_xpos, geom_xmat, found):
         """Return the contact in slot s: distance [m], point [m], frame with rows n, t1, t2.
 
-        The distance is FAR where there is none within `reach`.
+        The distance is FAR where there is none within `reach`. The features of its pair are found.
         """
         g1, g2 = m.slot_geom1[s], m.slot_geom2[s]
         p1, p2 = geom_xpos[g1], geom_xpos[g2]
         z1, z2 = geom_xmat[g1][:, 2], geom_xmat[g2][:, 2]
-        size1, size2 = m.geom_size[g1], m.geom_size[g2]
         least = m.rounding[None]
         dist, point, normal, hint = FAR, p2, z1, ZERO
+        known = False
+        if ti.static(self.featured):
+            if s >= self.first_slot:
+                known, place = True, m.slot_place[s]
+                if found[0][place] != 0:
+                    dist, point, normal = self.convex.contact(
+                        m,
+                        place,
+                        (g1, g2),
+                        0.5 * self.margins(m, s)[1],
+                        (p1, p2),
+                        (geom_xmat[g1], geom_xmat[g2]),
+                        found,
+                    )
+        if not known:
+            dist, point, normal, hint = self.closed(m, s, reach, (p1, p2), (z1, z2), geom_xmat[g2])
+        return dist, point, frame_of(normal, hint, least)
+
+    @dt.func
+    def closed(self, m, s, reach, places, thirds, axes):
+        """Return distance, point, normal and a hint for its tangent, of a pair with a closed form.
+
+        Args:
+            m, s, reach: As for `contact`.
+            places, thirds: The centres of the geoms, and their third axes.
+            axes: The orientation of the second.
+        """
+        g1, g2 = m.slot_geom1[s], m.slot_geom2[s]
+        p1, p2, z1, z2 = places[0], places[1], thirds[0], thirds[1]
+        size1, size2, place = m.geom_size[g1], m.geom_size[g2], m.slot_place[s]
+        one, other = m.geom_type[g1], m.geom_type[g2]
+        dist, point, normal, hint = FAR, p2, z1, ZERO
         if ti.static(self.planes):
-            if m.geom_type[g1] == PLANE:
-                dist, point, hint = self.on_plane(m, s, reach, p1, z1, p2, geom_xmat[g2], size2)
+            if one == PLANE:
+                dist, point, hint = self.on_plane(m, s, reach, p1, z1, p2, axes, size2)
         if ti.static(self.segments):
-            if m.geom_type[g1] != PLANE and m.geom_type[g2] != BOX:
+            if one != PLANE and other != BOX and other != CYLINDER:
                 half1, half2 = 0.0, 0.0
-                if m.geom_type[g1] == CAPSULE:
+                if one == CAPSULE:
                     half1 = size1[1]
-                if m.geom_type[g2] == CAPSULE:
+                if other == CAPSULE:
                     half2 = size2[1]
                 dist, point, normal = self.of_segments(
-                    z1, z2, half1, half2, p1, p2, size1[0], size2[0], m.slot_place[s], least
+                    z1, z2, half1, half2, p1, p2, size1[0], size2[0], place, m.rounding[None]
                 )
+        if ti.static(self.tubes):
+            if one != PLANE and other == CYLINDER:
+                dist, point, normal = sphere_on_cylinder(p1, z1, size1[0], p2, z2, size2)
         if ti.static(self.solids):
-            if m.geom_type[g1] != PLANE and m.geom_type[g2] == BOX:
+            if one != PLANE and other == BOX:
                 arm = ZERO
-                if m.geom_type[g1] == CAPSULE:
+                if one == CAPSULE:
                     arm = z1 * size1[1]
-                dist, point, normal = self.on_box(
-                    p1, arm, size1[0], p2, geom_xmat[g2], size2, m.slot_place[s]
-                )
-        return dist, point, frame_of(normal, hint, least)
+                dist, point, normal = self.on_box(p1, arm, size1[0], p2, axes, size2, place)
+        return dist, point, normal, hint
 
     @dt.func
     def on_box(self, p1, arm, radius, p2, axes, size, place):
@@ -123,8 +183,11 @@ class Collision:
         if ti.static(self.boxes):
             if kind == BOX:
                 dist, point = self.corner(height, normal, centre, axes, size, reach, place)
+        if ti.static(self.upright):
+            if kind == CYLINDER:
+                dist, point = on_floor(height, normal, centre, axes, size, place)
         if ti.static(self.rounds):
-            if kind != BOX:
+            if kind != BOX and kind != CYLINDER:
                 arm = ZERO
                 if kind == CAPSULE:
                     hint = axes[:, 2]

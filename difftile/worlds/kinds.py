@@ -46,6 +46,7 @@ BODY, XBODY, GEOM, SITE, CAMERA = 1, 2, 5, 6, 7
 NO_CONSTRAINT, NO_EQUALITY, NO_FRICTIONLOSS, NO_LIMIT, NO_CONTACT = 1, 2, 4, 8, 16
 NO_SPRING, NO_DAMPER, NO_GRAVITY, NO_CLAMPCTRL = 32, 64, 128, 256
 NO_FILTERPARENT, NO_ACTUATION, NO_REFSAFE, NO_SENSOR, NO_EULERDAMP = 1024, 2048, 4096, 8192, 32768
+NO_MULTICCD = 524288
 
 # Names of types, as MJCF has them, by the array that holds their numbers; those that models may
 # have, or be refused for.

@@ -18,7 +18,6 @@ from difftile.files.arrays import read_arrays, write_arrays
 from difftile.worlds import kinds
 from difftile.worlds.arrays import (
     ARRAYS,
-    COUNTS,
     Array,
     ArrayMisfit,
     Arrays,
@@ -112,12 +111,10 @@ class Model:
         Raises:
             OSError: It cannot be written.
         """
-        sizes = {name: np.array(len(self.arrays[f"{k}_name"])) for k, name in COUNTS.items()}
-        one = self.sizes
-        others = ("nq", "nv", "na", "nbody", "nsensordata", "ncam")
-        sizes |= {name: np.array(getattr(one, name)) for name in others}
-        for name, array in (("nwrap", "wrap_type"), ("nmat", "mat_rgba")):
-            sizes[name] = np.array(len(self.arrays[array]))
+        counts = {row.count: len(self.arrays[name]) for name, row in ARRAYS.items() if row.count}
+        counts |= {name: getattr(self.sizes, name) for name in ("na", "nsensordata")}
+        counts["nkey"] = len(self.arrays["key_time"])
+        sizes = {name: np.array(count) for name, count in counts.items()}
         found = {**sizes, **self.arrays, **_archived(self.skipped)}
         write_arrays(Path(path), {"format": np.array(_FORMAT), **found})
 
@@ -157,7 +154,10 @@ class Model:
             )
             for name, row in _PASSED.items()
         }
-        found |= {name: _field(table, _INDEX, dtype) for name, table in self.tables.items()}
+        found |= {
+            name: _field(table, _POINT if table.dtype.kind == "f" else _INDEX, dtype)
+            for name, table in self.tables.items()
+        }
         found["rounding"] = _field(np.array(rounding(dtype)), ArrayShape(""), dtype)
         return _parameters(tuple(found))(**found)
 
@@ -260,9 +260,13 @@ _WITHOUT = {
     kinds.NO_CLAMPCTRL: ("actuator_ctrllimited",),
 }
 _SKIPPED = ("skipped_feature", "skipped_place", "skipped_option")
-_INDEX = ArrayShape("", (), True)
+_INDEX, _POINT = ArrayShape("", (), True), ArrayShape("", (3,))
 _UNREAD = {"geom_rgba", "geom_matid", "mat_rgba", "integrator", "cone", "tolerance", "iterations"}
-_PASSED = {name: row for name, row in ARRAYS.items() if name not in _UNREAD}
+_PASSED = {
+    name: row
+    for name, row in ARRAYS.items()
+    if name not in _UNREAD and not name.startswith("mesh_")  # kernels read tables of hulls
+}
 
 
 def _field(

@@ -58,7 +58,7 @@ class Reactions:
         self.sensors, self.bias = Sensors(sizes), Bias(sizes)
         self.tied, self.equalities = sizes.nequality > 0, Equalities(sizes)
         self.nbody, self.nnode, self.nv = sizes.nbody, sizes.nnode, sizes.nv
-        self.nslot, self.nsensor = sizes.nslot, sizes.nsensor
+        self.nsensor = sizes.nsensor
         found = set(sizes.sensors)
         self.touching, self.pushed = TOUCH in found, pushed
         self.strung, self.ntendon, self.forces = sizes.spatial, sizes.ntendon, Forces(sizes)
@@ -198,23 +198,25 @@ class Reactions:
         a_r, a_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
         self.rows.motions(m, axes[0], axes[1], qvel, v_r, v_t)
         self.rows.motions(m, axes[0], axes[1], a, a_r, a_t)
-        for s in range(self.nslot):
-            dist, point, frame, margin, near = self.rows.contact(m, s, geoms[0], geoms[1])
-            if near:
-                speed = self.rows.apart(m, s, point, frame, com, v_r, v_t)
-                dim, r, weight, mu = self.rows.contact_law(m, s, dist, margin, speed, h)
-                z = self.rows.apart(m, s, point, frame, com, a_r, a_t) + r
-                push = self.cones.penalty(dim, z, weight, mu)[1]
-                b1, b2 = self.rows.bodies(m, s)
-                if ti.static(self.moving):
-                    force, turn = self.rows.wrench(frame, push)
-                    outer_t[b1] -= force
-                    outer_r[b1] -= (point - com[b1]).cross(force) + turn
-                    outer_t[b2] += force
-                    outer_r[b2] += (point - com[b2]).cross(force) + turn
-                if ti.static(self.touching):
-                    normal = ti.Vector([frame[0, 0], frame[0, 1], frame[0, 2]])
-                    self.touch(m, b1, b2, point, normal, push[0], bodies, felt)
+        for pair in range(self.rows.npair):
+            found = self.rows.features(m, pair, geoms)
+            for s in range(m.collision_slot[pair], m.collision_slot[pair + 1]):
+                dist, point, frame, margin, near = self.rows.contact(m, s, geoms, found)
+                if near:
+                    speed = self.rows.apart(m, s, point, frame, com, v_r, v_t)
+                    dim, r, weight, mu = self.rows.contact_law(m, s, dist, margin, speed, h)
+                    z = self.rows.apart(m, s, point, frame, com, a_r, a_t) + r
+                    push = self.cones.penalty(dim, z, weight, mu)[1]
+                    b1, b2 = self.rows.bodies(m, s)
+                    if ti.static(self.moving):
+                        force, turn = self.rows.wrench(frame, push)
+                        outer_t[b1] -= force
+                        outer_r[b1] -= (point - com[b1]).cross(force) + turn
+                        outer_t[b2] += force
+                        outer_r[b2] += (point - com[b2]).cross(force) + turn
+                    if ti.static(self.touching):
+                        normal = ti.Vector([frame[0, 0], frame[0, 1], frame[0, 2]])
+                        self.touch(m, b1, b2, point, normal, push[0], bodies, felt)
 
     @dt.func
     def touch(self, m, b1, b2, point, normal, push, bodies, felt):

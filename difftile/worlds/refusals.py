@@ -24,7 +24,7 @@ class MissingFeature:
     """A feature that worlds do not have, and the elements of a model that use it.
 
     Args:
-        feature: Its name, such as "contact of box with box" or "the sensor type user".
+        feature: Its name, such as "contact of hfield with box" or "the sensor type user".
         places: The elements, such as "geom 'hand'".
         hint: What to write instead; "" for a feature that was left out.
         option: The argument of `worlds.load` that leaves it out: "collisions", "sensors", or "".
@@ -439,6 +439,6 @@ def _collisions(source: InspectedModel) -> list[MissingFeature]:
 
 GEOMS = kinds.TYPES["geom_type"].split()
 _INSTEAD = (
-    "use planes, spheres, capsules, and boxes, which collide with all but each other; or let the "
-    "geoms not collide, by contype, conaffinity or <exclude>."
+    "use a plane, boxes or meshes; or let the geoms not collide, by contype, conaffinity or "
+    "<exclude>."
 )

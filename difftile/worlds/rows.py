@@ -47,6 +47,17 @@ def rotation_of(q):
     return angle, axis
 
 
+@dt.func
+def found_in(rows, m, c, geom_xpos, geom_xmat, found):
+    """Write the features of a pair, without a derivative: they are frozen within a step."""
+    rows.collision.find(m, c, rows.distance, geom_xpos, geom_xmat, found)
+
+
+@found_in.backward
+def _(rows, m, c, geom_xpos, geom_xmat, found):
+    pass
+
+
 @dt.data_oriented(frozen=True)
 class ConstraintRows:
     """The rows of a model in a state.
@@ -63,6 +74,7 @@ class ConstraintRows:
         self.collision = Collision(sizes)
         self.elliptic = sizes.cone == ELLIPTIC
         self.nv, self.nbody, self.nslot = sizes.nv, sizes.nbody, sizes.nslot
+        self.npair = sum(sizes.collisions)
         self.nlimit, self.tendon_limits = sizes.nlimit, sizes.ntendonlimit
         self.nfriction, self.tendon_frictions = sizes.nfriction, sizes.ntendonfriction
         self.nend, self.ndry = sizes.nend, sizes.ndry
@@ -139,16 +151,24 @@ class ConstraintRows:
         return found
 
     @dt.func
-    def contact(self, m, s, geom_xpos, geom_xmat):
+    def features(self, m, c, geoms):
+        """Return the features of a pair, if it has to be searched; see `Features`."""
+        found = self.collision.convex.nearest.features.empty()
+        if ti.static(self.collision.featured):
+            found_in(self, m, c, geoms[0], geoms[1], found)
+        return found
+
+    @dt.func
+    def contact(self, m, s, geoms, found):
         """Return the contact in slot s, as `Collision.contact`, its margin, and if it has rows."""
         margin, reach = self.collision.margins(m, s)
         reach += self.distance
         dist, point, frame = FAR, ZERO, ti.Matrix.zero(float, 3, 3)
         together = True
         if ti.static(self.many):
-            together = near(m, m.slot_geom1[s], m.slot_geom2[s], reach, geom_xpos)
+            together = near(m, m.slot_geom1[s], m.slot_geom2[s], reach, geoms[0])
         if together:
-            dist, point, frame = self.collision.contact(m, s, reach, geom_xpos, geom_xmat)
+            dist, point, frame = self.collision.contact(m, s, reach, geoms[0], geoms[1], found)
         return dist, point, frame, margin, dist < margin + self.distance
 
     @dt.func

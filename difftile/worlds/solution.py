@@ -53,7 +53,6 @@ class Solution:
         self.nv, self.nbody, self.nnode = sizes.nv, sizes.nbody, sizes.nnode
         self.njnt, self.ngeom = max(1, sizes.njnt), max(1, sizes.ngeom)
         self.nu = max(1, sizes.nu)
-        self.nslot = sizes.nslot
         self.alone = sizes.nalone > 0
         self.joints = JointTypes(sizes.joints)
         self.pushed = pushed
@@ -231,14 +230,16 @@ class Solution:
         a_r, a_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
         self.rows.motions(m, axis_r, axis_t, a, a_r, a_t)
         power = 0.0
-        for s in range(self.nslot):
-            dist, point, frame, margin, near = self.rows.contact(m, s, geoms[0], geoms[1])
-            if near:
-                speed = self.rows.apart(m, s, point, frame, com, v_r, v_t)
-                dim, r, weight, mu = self.rows.contact_law(m, s, dist, margin, speed, h)
-                z = self.rows.apart(m, s, point, frame, com, a_r, a_t) + r
-                force = self.cones.penalty(dim, z, weight, mu)[1]
-                power += force.dot(self.rows.apart(m, s, point, frame, com, x_r, x_t))
+        for pair in range(self.rows.npair):
+            found = self.rows.features(m, pair, geoms)
+            for s in range(m.collision_slot[pair], m.collision_slot[pair + 1]):
+                dist, point, frame, margin, near = self.rows.contact(m, s, geoms, found)
+                if near:
+                    speed = self.rows.apart(m, s, point, frame, com, v_r, v_t)
+                    dim, r, weight, mu = self.rows.contact_law(m, s, dist, margin, speed, h)
+                    z = self.rows.apart(m, s, point, frame, com, a_r, a_t) + r
+                    force = self.cones.penalty(dim, z, weight, mu)[1]
+                    power += force.dot(self.rows.apart(m, s, point, frame, com, x_r, x_t))
         for k in range(2 * self.rows.nend):
             dist, jacobian = self.rows.limit(m, k // 2, k % 2, qpos, paths)
             if dist < self.rows.limit_margin(m, k // 2):

@@ -67,20 +67,24 @@ class Solver:
         dry_reference, dry_weight = dries
         motion_r, motion_t = motions
         count = 0
-        for s in range(self.nslot):
-            dist, point, frame, margin, near = self.rows.contact(m, s, geoms[0], geoms[1])
-            if near:
-                if count < self.contacts:
-                    speed = self.rows.apart(m, s, point, frame, com, motion_r, motion_t)
-                    dim, reference, weight, mu = self.rows.contact_law(m, s, dist, margin, speed, h)
-                    law_dim[count] = dim
-                    law_point[count] = point
-                    law_frame[count] = frame
-                    law_reference[count] = reference
-                    law_weight[count] = weight
-                    law_mu[count] = mu
-                    law_slot[count] = s
-                count += 1
+        for pair in range(self.rows.npair):
+            found = self.rows.features(m, pair, geoms)
+            for s in range(m.collision_slot[pair], m.collision_slot[pair + 1]):
+                dist, point, frame, margin, near = self.rows.contact(m, s, geoms, found)
+                if near:
+                    if count < self.contacts:
+                        speed = self.rows.apart(m, s, point, frame, com, motion_r, motion_t)
+                        dim, reference, weight, mu = self.rows.contact_law(
+                            m, s, dist, margin, speed, h
+                        )
+                        law_dim[count] = dim
+                        law_point[count] = point
+                        law_frame[count] = frame
+                        law_reference[count] = reference
+                        law_weight[count] = weight
+                        law_mu[count] = mu
+                        law_slot[count] = s
+                    count += 1
         law_count[0] = min(count, self.contacts)
         law_count[1] = count
         for k in range(2 * self.nend):

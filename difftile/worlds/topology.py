@@ -13,9 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from difftile.worlds.arrays import Array, ArrayMisfit, Arrays
+from difftile.worlds.hulls import hull_tables
 from difftile.worlds.kinds import (
     BOX,
     CAPSULE,
+    CYLINDER,
+    ELLIPSOID,
     EULER,
     FIXED,
     FOLLOWER,
@@ -24,6 +27,7 @@ from difftile.worlds.kinds import (
     JOINT,
     JOINTINPARENT,
     LIMITS,
+    MESH,
     NO_CONSTRAINT,
     NO_CONTACT,
     NO_EQUALITY,
@@ -31,6 +35,7 @@ from difftile.worlds.kinds import (
     NO_FILTERPARENT,
     NO_FRICTIONLOSS,
     NO_LIMIT,
+    NO_MULTICCD,
     NO_REFSAFE,
     PLANE,
     RANGEFINDER,
@@ -52,7 +57,28 @@ COLLISIONS = {
     (CAPSULE, CAPSULE): 2,
     (SPHERE, BOX): 1,
     (CAPSULE, BOX): 2,
+    (PLANE, CYLINDER): 4,
+    (SPHERE, CYLINDER): 1,
+    (PLANE, ELLIPSOID): 1,
+    (PLANE, MESH): 4,
+    (SPHERE, ELLIPSOID): 1,
+    (SPHERE, MESH): 1,
+    (CAPSULE, ELLIPSOID): 1,
+    (CAPSULE, CYLINDER): 2,
+    (CAPSULE, MESH): 2,
+    (ELLIPSOID, ELLIPSOID): 1,
+    (ELLIPSOID, CYLINDER): 1,
+    (ELLIPSOID, BOX): 1,
+    (ELLIPSOID, MESH): 1,
+    (CYLINDER, CYLINDER): 4,
+    (CYLINDER, BOX): 4,
+    (CYLINDER, MESH): 4,
+    (BOX, BOX): 8,
+    (BOX, MESH): 4,
+    (MESH, MESH): 4,
 }
+# Those, from here on, whose features are searched before contacts are measured (`convex`).
+FEATURED = tuple(COLLISIONS)[tuple(COLLISIONS).index((PLANE, ELLIPSOID)) :]
 # Coordinates and degrees of freedom of a joint, by its type.
 _NO_MASS = 1e-15  # of bodies on which a fluid does not act [kg]
 _COORDINATES, _FREEDOMS = (7, 4, 1, 1), (6, 3, 1, 1)
@@ -85,6 +111,8 @@ class Sizes:
         explicit: Whether pairs have parameters of their own.
         nslot: Contact slots of all pairs.
         ncontact: The contacts that a world has room for.
+        ncorner: The largest number of corners of a face of a geom that collides, rounded up.
+        multiccd: Whether convex geoms may have several contacts.
         condim: The largest number of dimensions that a contact has.
         nrow: The rows that each contact is given: as many, but 3 at least.
         nalone: Free bodies whose subtree has no other joints, the rows of `alone_dofadr`, under
@@ -135,6 +163,8 @@ class Sizes:
     explicit: bool
     nslot: int
     ncontact: int
+    ncorner: int
+    multiccd: bool
     condim: int
     nrow: int
     nalone: int
@@ -233,10 +263,10 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     reads, or -1; `collider_geomid`, `fluid_bodyid`,
     `fluid_geomid`, `seen_geomid`, `alone_dofadr`; of collisions, in the order of
     `COLLISIONS`, `collision_geom1`, `collision_geom2`, `collision_pair` (explicit, or -1),
-    `collision_slot` (the first of its slots); of slots, the same of their collisions,
-    `slot_geom1`, `slot_geom2`, `slot_pair`, and `slot_place`, the place among them;
+    `collision_slot` (the first of its slots, and the end of all); of slots, the same of their
+    collisions, `slot_geom1`, `slot_geom2`, `slot_pair`, and `slot_place`, the place among them;
     `body_lastdofid`, the last degree of freedom that moves a body, or -1; `entry_row` and
-    `entry_column`, for each degree of freedom itself and those above it.
+    `entry_column`, for each degree of freedom itself and those above it; and of hulls, see `hulls`.
 
     Raises:
         Misfit: Indices of the arrays do not form a tree.
@@ -261,6 +291,7 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     tables["seen_geomid"] = visible(arrays).nonzero()[0] if ranging else nothing
     tables["sensor_limitid"] = _sensed_limits(arrays, tables)
     counts = _collisions(arrays, tables)
+    hulls = hull_tables(arrays, tables["collider_geomid"].tolist())
     tables["entry_row"], tables["entry_column"] = _entries(arrays)
     alone = _alone(arrays) if arrays["integrator"] == IMPLICITFAST else []
     tables["alone_dofadr"] = np.array(alone, np.int32)
@@ -290,6 +321,8 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         explicit=sizes["npair"] > 0,
         nslot=slots,
         ncontact=room_of(slots, sizes["nv"]),
+        ncorner=-4 * (-int(np.diff(hulls["hull_cornadr"]).max()) // 4),
+        multiccd=not off & NO_MULTICCD,
         condim=condim,
         nrow=max(condim, 3),
         nalone=len(alone),
@@ -307,7 +340,8 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         relative=bool((arrays["sensor_refid"] >= 0).any()),
         refsafe=not off & NO_REFSAFE,
     )
-    return {name: np.asarray(table, np.int32) for name, table in tables.items()}, compiled
+    tables = {name: np.asarray(table, np.int32) for name, table in tables.items()}
+    return {**tables, **hulls}, compiled
 
 
 def _distinct(values: Array) -> tuple[int, ...]:
@@ -405,7 +439,7 @@ def _collisions(arrays: Arrays, tables: Arrays) -> tuple[int, ...]:
         tables[f"collision_{name}"] = table[:, k].copy()
     each = np.repeat(list(COLLISIONS.values()), counts)
     first = np.cumsum(each) - each
-    tables["collision_slot"] = first
+    tables["collision_slot"] = np.append(first, each.sum())
     for name in ("geom1", "geom2", "pair"):
         tables[f"slot_{name}"] = np.repeat(tables[f"collision_{name}"], each)
     tables["slot_place"] = np.arange(each.sum()) - np.repeat(first, each)

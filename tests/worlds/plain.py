@@ -142,7 +142,7 @@ def parameters(model: worlds.Model) -> Any:
         values = arrays[name][..., : row.used] if row.used else arrays[name]
         found[name] = PlainField(values, row.element)
     for name, table in model.tables.items():
-        found[name] = PlainField(table, ())
+        found[name] = PlainField(table, (3,) if table.ndim == 2 else ())
     found["rounding"] = PlainField(np.array(rounding(ti.f64)), ())
     return SimpleNamespace(**found)
 

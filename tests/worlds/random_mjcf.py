@@ -12,9 +12,11 @@ import numpy as np
 from difftile import worlds
 
 JOINTS = ("hinge", "slide", "ball")
-# Boxes collide with planes, and in some models with all but each other.
+# Boxes collide with planes, in some models with spheres and capsules, in some with each other;
+# cylinders, ellipsoids and meshes, where forces are compared, with planes.
 AFFINITY = {"plane": (0, 3), "sphere": (1, 5), "capsule": (1, 5), "box": (2, 0)}
-SOLID = 4  # of boxes in such models
+ROUND = {"cylinder": (2, 0), "ellipsoid": (2, 0), "mesh": (2, 0)}
+SOLID, STACKED = 4, 8  # of boxes in such models
 FRAMES = ("framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis")
 MOVING = ("framelinvel", "frameangvel")
 SHAPES = ("sphere", "capsule", "ellipsoid", "cylinder", "box")  # of zones of touch sensors
@@ -40,6 +42,9 @@ class _Text:
         self.actuators: list[str] = []
         self.later = np.random.default_rng([seed, 1])  # of what was added later: seeds keep models
         self.solid = bool(np.random.default_rng([seed, 2]).random() < 0.5)
+        self.shapes = np.random.default_rng([seed, 6])
+        self.stacked = bool(self.shapes.random() < 0.4)
+        self.meshes: list[str] = []
         self.rough = np.random.default_rng([seed, 3])  # of torsional and rolling friction
         self.zones: list[str] = []
         self.lift = np.random.default_rng([seed, 11])
@@ -104,6 +109,7 @@ class _Text:
             f'magnetic="0.3 -0.5 0.2" {self.fluid(integrator)} solver="Newton" iterations="200" '
             f'ls_iterations="100" tolerance="1e-15">'
             f'<flag energy="enable" {flags}/></option>'
+            f"<asset>{''.join(self.meshes)}</asset>"
             f"{body}{contact}{equality}{tendon}{actuator}{sensor}</mujoco>"
         )
 
@@ -123,8 +129,18 @@ class _Text:
             self.number(0.05, 0.2) for _ in range({"sphere": 1, "capsule": 2}.get(kind, 3))
         )
         contype, conaffinity = AFFINITY[kind]
+        if kind == "box" and self.shapes.random() < 0.4:
+            kind = str(self.shapes.choice(list(ROUND)))
+            contype, conaffinity = ROUND[kind]
         if self.solid and kind == "box":
             contype += SOLID
+        if self.stacked and kind == "box":
+            contype, conaffinity = contype + STACKED, conaffinity + STACKED
+        if kind == "mesh":
+            points = self.shapes.normal(0, 0.12, 3 * int(self.shapes.integers(5, 20)))
+            numbers = " ".join(f"{x:.4g}" for x in points)
+            size += f'" mesh="{name}'
+            self.meshes.append(f'<mesh name="{name}" vertex="{numbers}"/>')
         if self.chance(0.2):
             contype = conaffinity = 0
         place = f'pos="{self.vector(3, 0.1)}" quat="{self.vector(4, 1)}"'

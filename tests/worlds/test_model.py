@@ -382,7 +382,7 @@ _WORDS = {"collisions": "skip", "sensors": "skip"}
 def test_all_reasons_are_named_at_once(mujoco: Any) -> None:
     with pytest.raises(worlds.Unsupported) as caught:
         worlds.load(MANY)
-    pairs = "use planes, spheres, capsules, and boxes, which collide with all but each other; or "
+    pairs = "use a plane, boxes or meshes; or "
     assert str(caught.value) == (
         "Unsupported in worlds, 3 features of this model:\n"
         "  the sensor type user, of sensor 'own' and 1 more.\n"
@@ -433,27 +433,21 @@ def test_what_is_left_out_is_named_and_absent(mujoco: Any, tmp_path: Path) -> No
         worlds.load_arrays(tmp_path / "b.npz")
 
 
-SOLIDS = {
-    "cylinder": 'type="cylinder" size=".1 .1"',
-    "ellipsoid": 'type="ellipsoid" size=".1 .1 .2"',
-}
-
-
-@pytest.mark.parametrize("solid", SOLIDS)
-def test_pairs_of_geoms_that_cannot_collide_yet_are_refused(solid: str, mujoco: Any) -> None:
+def test_pairs_of_geoms_that_cannot_collide_yet_are_refused(mujoco: Any) -> None:
     text = BASE.replace(
-        '<geom name="palm" type="sphere" size="0.1"/>', f'<geom name="palm" {SOLIDS[solid]}/>'
+        "<worldbody>",
+        """<asset><hfield name="hills" nrow="3" ncol="3"
+      size="1 1 1 1" elevation="0 1 0 1 0 1 0 1 0"/></asset>
+      <worldbody><geom name="ground" type="hfield" hfield="hills"/>""",
     )
-    wall = '<geom name="wall" size="1" pos="2 0 0"/>'
-    text = re.sub('<geom name="floor"[^>]*>', wall, text).replace("floor", "wall")
     with pytest.raises(worlds.Unsupported) as caught:
         worlds.load(text)
     assert str(caught.value) == (
-        f"Unsupported in worlds: contact of sphere with {solid}, of geom 'wall' and geom 'palm'.\n"
-        "  Hint: use planes, spheres, capsules, and boxes, which collide with all but each other; "
-        "or let the geoms not collide, by contype, conaffinity or <exclude>; or leave these out: "
-        'worlds.load(..., collisions="skip").'
+        "Unsupported in worlds: contact of hfield with sphere, of geom 'ground' and geom 'palm' "
+        "and 1 more.\n"
+        "  Hint: use a plane, boxes or meshes; or let the geoms not collide, by contype, "
+        'conaffinity or <exclude>; or leave these out: worlds.load(..., collisions="skip").'
     )
-    visual = text.replace('name="palm"', 'name="palm" contype="0" conaffinity="0"')
+    visual = text.replace('name="ground"', 'name="ground" contype="0" conaffinity="0"')
     one = worlds.load(visual)
-    assert one.sizes.ngeom == 3 and 1 not in one.tables["collider_geomid"]
+    assert one.sizes.ngeom == 4 and 0 not in one.tables["collider_geomid"]
