@@ -13,6 +13,7 @@ import numpy.typing as npt
 from difftile.datasets.depths import check_ratio, depths_at, read_depths
 from difftile.datasets.images import picture_size, read_picture, scaled_down
 from difftile.datasets.lenses import Doubles, Lens
+from difftile.datasets.masks import at_size, read_alpha, read_mask
 from difftile.datasets.splats import Floats
 from difftile.datasets.undistort import undistorted
 from difftile.diagnostics import DatasetError
@@ -25,6 +26,7 @@ LARGEST = 1e18  # of a number whose square single precision holds
 _WIDEST = 10**6  # of an image [pixels]
 _ONE_PLACE = 8 * float(np.finfo(np.float32).eps)  # of a distance from the origin
 _ORIGIN = 1e-9  # from the origin, where matrices of cameras leave rounding [scene units]
+_BLACK = "take the picture out of the data set, or use masks for the background only."
 _SIZES = 3  # sizes of views that a summary names
 
 
@@ -61,6 +63,7 @@ class View:
         lens: The lens that took the image, if it is distorted; in pixels of the file.
         depth: The file of its depth map, or None.
         depth_unit: The depth of the number 1 in that file [scene units].
+        mask_file: The file of its mask, or None. If it is `path`, alpha is the mask.
     """
 
     name: str
@@ -75,6 +78,7 @@ class View:
     lens: Lens | None = None
     depth: Path | None = None
     depth_unit: float = 0.001
+    mask_file: Path | None = None
 
     def __repr__(self) -> str:
         fx, fy, cx, cy = self.intrinsics.tolist()
@@ -98,12 +102,51 @@ class View:
         Raises:
             DatasetError: The file cannot be read, or its size has changed.
         """
-        colours = read_picture(self.path, self.background)
-        self.check_size(colours.shape[1] // self.downscale, colours.shape[0] // self.downscale)
+        return self._seen(read_picture(self.path, self.background))
+
+    def mask(self, *, empty: bool = True) -> Floats:
+        """Return how much the pixels count, 0 ... 1, shape (height, width); 1 without a mask.
+
+        Pixels of a mask count if they are brighter than half of the brightest; alpha counts as it
+        is. A mask of another size than its picture gives each pixel the nearest number; then it
+        is undistorted and scaled down as the picture.
+
+        Args:
+            empty: Whether it may be that no pixel counts.
+
+        Raises:
+            DatasetError: The file cannot be read, its aspect ratio differs from the picture, or no
+                pixel counts.
+        """
+        if self.mask_file is None:
+            return np.ones((self.height, self.width), np.float32)
+        if self.mask_file == self.path:
+            mask = read_alpha(self.path)
+        else:
+            mask, size = read_mask(self.mask_file), picture_size(self.path)
+            check_ratio(self.mask_file, mask, size)
+            mask = at_size(mask, *size)
+        found = self._seen(mask[..., None])[..., 0]
+        if not (empty or found.any()):
+            raise DatasetError(
+                self.mask_file,
+                "leaves no pixel that counts",
+                "white where pixels count",
+                hint=_BLACK,
+            )
+        return found
+
+    def _seen(self, pixels: Floats) -> Floats:
+        """Return the pixels of the file as the pinhole shows them, shape (height, width, channels).
+
+        Raises:
+            DatasetError: The size of the picture has changed.
+        """
+        self.check_size(pixels.shape[1] // self.downscale, pixels.shape[0] // self.downscale)
         if self.lens is not None:
             fx, fy, cx, cy = (self.intrinsics * self.downscale).tolist()
-            colours = undistorted(colours, self.lens, (fx, fy, cx, cy))
-        return scaled_down(colours, self.downscale)
+            pixels = undistorted(pixels, self.lens, (fx, fy, cx, cy))
+        return scaled_down(pixels, self.downscale)
 
     def depths(self) -> Floats:
         """Return the depths of the pixels [scene units], 0 where unknown, shape (height, width).
@@ -175,6 +218,7 @@ class Dataset:
         points: Points of the scene, or None.
         found: A description of the contents.
         notes: Descriptions of ignored contents.
+        missing: The names of views that are left out, as their pictures or masks are not there.
     """
 
     folder: Path
@@ -182,6 +226,7 @@ class Dataset:
     points: Points | None
     found: str
     notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         sizes = Counter(f"{view.width} x {view.height}" for view in self.views).most_common()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from difftile.datasets.images import open_picture
 from difftile.datasets.lenses import Doubles, Lens
@@ -55,8 +56,8 @@ def read_depths(path: Path, unit: float) -> Doubles:
     return depths
 
 
-def check_ratio(path: Path, depths: Doubles, size: tuple[int, int]) -> None:
-    """Check that a depth map shows as much as a picture of some width and height.
+def check_ratio(path: Path, depths: npt.NDArray[np.floating], size: tuple[int, int]) -> None:
+    """Check that a depth map or a mask shows as much as a picture of some width and height.
 
     Raises:
         DatasetError: The aspect ratios differ by more than the rounding to whole pixels.

@@ -9,7 +9,7 @@ from pathlib import Path
 from difftile.diagnostics import DatasetError
 from difftile.files.regular import shown
 
-_NAMED = 10  # faults that an error describes
+_KINDS, _NAMED = 10, 3  # that an error describes, and files of each that it names
 _LONGEST = 100  # characters of a name or a fault among others
 
 
@@ -28,8 +28,11 @@ def check_pictures(folder: Path, faults: Sequence[DatasetError], count: int) -> 
         return
     if len(faults) == 1:
         raise faults[0]
-    named = [_line(folder, error) for error in faults[:_NAMED]]
-    if more := len(faults) - len(named):
+    kinds: dict[str, list[str]] = {}
+    for error in faults:
+        kinds.setdefault(_short(error.found), []).append(_name(folder, error))
+    named = [_line(names, found) for found, names in [*kinds.items()][:_KINDS]]
+    if more := sum(map(len, [*kinds.values()][_KINDS:])):
         named.append(f"and {more} more")
     expected, hints = ({getattr(one, key) for one in faults} for key in ("expected", "hint"))
     raise DatasetError(
@@ -40,10 +43,16 @@ def check_pictures(folder: Path, faults: Sequence[DatasetError], count: int) -> 
     )
 
 
-def _line(folder: Path, error: DatasetError) -> str:
+def _line(names: Sequence[str], found: str) -> str:
+    if len(names) == 1:
+        return f"{names[0]} {found}"
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}: {found}"
+
+
+def _name(folder: Path, error: DatasetError) -> str:
     path = Path(error.path)
-    name = path.relative_to(folder) if path.is_relative_to(folder) else path
-    return f"{_short(os.fspath(name))} {_short(error.found)}"
+    return _short(os.fspath(path.relative_to(folder) if path.is_relative_to(folder) else path))
 
 
 def _short(text: str) -> str:

@@ -16,17 +16,18 @@ from difftile.datasets.dataset import LEAST_FOCAL, Colour, Doubles, View, are_nu
 from difftile.datasets.faults import check_pictures
 from difftile.datasets.images import Header, picture_size, read_header
 from difftile.datasets.lenses import Lens, Pinhole, pinhole_of
+from difftile.datasets.names import ENDINGS, Names
 from difftile.diagnostics import DatasetError
 from difftile.files.inside import Folder
 from difftile.files.regular import shown
 
 Size: TypeAlias = tuple[int, int]
-_IMAGE = "a picture"
+MISSING = ("error", "skip")  # what to do about views whose pictures are not there
+_IMAGE, _MASK = "a picture", "a mask"
 _SKIP = (
-    "to leave such views out, write load(..., skip_missing=True), or "
-    "'difftile train --skip-missing'."
+    "to leave such views out, write load(..., missing='skip'), or 'difftile train --missing skip'."
 )
-_ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp")
+_NAMED = 3  # pictures that a note names
 
 
 @final
@@ -37,12 +38,12 @@ class Reading:
     Args:
         downscale: The number of pixels of an image per pixel of a view, along each axis.
         background: The colour of transparent pixels.
-        skip_missing: Whether views whose images are not there are left out.
+        missing: One of `MISSING`.
     """
 
     downscale: int
     background: Colour
-    skip_missing: bool = False
+    missing: str = "error"
 
 
 @final
@@ -60,7 +61,12 @@ class Gathering:
     def __init__(self, inside: Folder, images: Path, reading: Reading) -> None:
         self._inside, self._images = inside, images
         self._downscale, self._background = reading.downscale, reading.background
-        self._skips, self._skipped = reading.skip_missing, 0
+        self._skips = reading.missing == "skip"
+        self.names = Names(inside)
+        self._masks = images.with_name("masks")
+        self._unmasked: list[str] = []
+        self._found_masks: list[Path] = []
+        self.missing: list[str] = []
         self._faults: list[DatasetError] = []
         self._views: list[View] = []
         self._pictures: list[Path] = []
@@ -78,6 +84,7 @@ class Gathering:
         lens: Callable[[Size], Lens],
         size: Size | None,
         depth: tuple[Path, float] | None = None,
+        mask: Path | None = None,
     ) -> None:
         """Add a view.
 
@@ -89,13 +96,13 @@ class Gathering:
             lens: Returns the lens for images of a size.
             size: Width and height as the camera states them; None for the size of the image.
             depth: The file of its depth map, and the depth of the number 1 there [scene units].
+            mask: The file of its mask, if the file of cameras names one; otherwise it is found in
+                `masks` next to the folder of images, or is the alpha of the image.
         """
         self._pictures.append(picture)
         path, left = self._smaller(picture, by)
-        if not os.path.exists(path):
-            self._skipped += 1
-            if not self._skips:
-                self._faults.append(DatasetError(path, "is not there", _IMAGE, hint=_SKIP))
+        mask = mask or self._mask_of(picture, by)
+        if self._lacks(name, path, _IMAGE) or (mask and self._lacks(name, mask, _MASK)):
             return
         try:
             header = read_header(path)
@@ -140,10 +147,37 @@ class Gathering:
             background=self._background,
             downscale=left,
             lens=None if stated.straight else fitted,
+            mask_file=mask or (path if header.clear else None),
         )
+        if mask is not None:
+            self._found_masks.append(mask)
+        elif not header.clear:
+            self._unmasked.append(shown(name)[1:-1])
         if depth is not None:
             view = replace(view, depth=depth[0], depth_unit=depth[1])
         self._views.append(view)
+
+    def _lacks(self, name: str, path: Path, expected: str) -> bool:
+        """Return whether a file of a view is not there, which is a fault or leaves the view out."""
+        if os.path.exists(path):
+            return False
+        self.missing.append(name)
+        if not self._skips:
+            packed = path.parent.with_suffix(".zip")
+            hint = f"unpack {packed.name} first." if os.path.isfile(packed) else _SKIP
+            self._faults.append(DatasetError(path, "is not there", expected, hint=hint))
+        return True
+
+    def _mask_of(self, picture: Path, by: Path) -> Path | None:
+        """Return the mask of a picture in the folder of masks: `a.jpg.png`, or `a` of any kind."""
+        if not picture.is_relative_to(self._images) or not self._masks.is_dir():
+            return None
+        name = picture.relative_to(self._images)
+        for one in (f"{name.as_posix()}.png", name.with_suffix("").as_posix()):
+            found = self.names.find(self._masks, one, by, "the name of a mask", tell=False)
+            if found.is_file():
+                return found
+        return None
 
     def _smaller(self, picture: Path, by: Path) -> tuple[Path, int]:
         """Return an existing smaller file of an image, and the remaining factor."""
@@ -199,11 +233,25 @@ class Gathering:
         check_pictures(self._inside.root, self._faults, len(self._pictures))
         if not self._views:
             raise DatasetError(
-                self._inside.root, f"has none of its {pictures(self._skipped)}", "one at least"
+                self._inside.root, f"has none of its {pictures(len(self.missing))}", "one at least"
             )
         remarks: list[str] = []
-        if self._skipped:
-            remarks.append(f"{pictures(self._skipped)} not there, whose views are left out")
+        if self.missing:
+            which = _first([shown(name)[1:-1] for name in self.missing], _NAMED)
+            remarks.append(
+                f"{pictures(len(self.missing))} not there, whose views are left out: {which}"
+            )
+        if self.names.renamed:
+            count = len(self.names.renamed)
+            which = _first([shown(name)[1:-1] for name in self.names.renamed])
+            remarks.append(f"{pictures(count)} found by another name: {which}")
+        if self._found_masks and self._unmasked:
+            remarks.append(f"{pictures(len(self._unmasked))} without a mask")
+        elif not self._found_masks and self._masks.is_dir():
+            remarks.append(
+                f"{self._masks.name} has masks for none of the pictures: that of a.jpg is "
+                "a.jpg.png or a.png"
+            )
         sizes = Counter((view.width, view.height) for view in self._views)
         if len(sizes) > 1:
             (least, few), (most, many) = ((one, sizes[one]) for one in (min(sizes), max(sizes)))
@@ -232,13 +280,13 @@ class Gathering:
 
     def _strays(self) -> int:
         """Return the number of pictures without a camera, in folders where others have one."""
-        known = {os.path.realpath(path) for path in self._pictures}
+        known = {os.path.realpath(path) for path in (*self._pictures, *self._found_masks)}
         found = 0
         for folder in {path.parent for path in self._pictures}:
             try:
                 with os.scandir(folder) as entries:
                     found += sum(
-                        entry.name.lower().endswith(_ENDINGS)
+                        entry.name.lower().endswith(ENDINGS)
                         and os.path.realpath(entry.path) not in known
                         for entry in entries
                     )
@@ -265,6 +313,6 @@ def _span(angles: Sequence[float]) -> str:
     return least if least == most else f"{least}-{most}"
 
 
-def _first(all_: list[str]) -> str:
-    more = len(all_) - 1
-    return all_[0] + (f" and {more} more" if more else "")
+def _first(all_: list[str], count: int = 1) -> str:
+    more = len(all_) - count
+    return ", ".join(all_[:count]) + (f" and {more} more" if more > 0 else "")

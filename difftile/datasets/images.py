@@ -38,11 +38,13 @@ class Header:
         width: [pixels]
         height: [pixels]
         turned: Whether EXIF says that the pixels are to be turned or mirrored for display.
+        clear: Whether pixels may be transparent.
     """
 
     width: int
     height: int
     turned: bool
+    clear: bool
 
 
 def read_header(path: Path) -> Header:
@@ -56,7 +58,7 @@ def read_header(path: Path) -> Header:
             turned = "exif" in image.info and image.getexif().get(_ORIENTATION, 1) != 1
         except Exception:  # broken EXIF says nothing
             turned = False
-        return Header(*image.size, turned)
+        return Header(*image.size, turned, _is_clear(image))
 
 
 def picture_size(path: Path) -> tuple[int, int]:
@@ -102,8 +104,7 @@ def read_picture(path: Path, background: tuple[float, float, float]) -> Floats:
                 raise DatasetError(path, "has 32 bits a channel", "8 or 16")
             colours = np.repeat(grey[:, :, None], 3, axis=2)
         else:
-            clear = "A" in image.mode or "transparency" in image.info
-            colours = np.array(image.convert("RGBA" if clear else "RGB"), np.float32)
+            colours = np.array(image.convert("RGBA" if _is_clear(image) else "RGB"), np.float32)
             colours /= np.float32(255)
     if colours.shape[2] == 4:
         alpha = colours[:, :, 3:]
@@ -111,11 +112,15 @@ def read_picture(path: Path, background: tuple[float, float, float]) -> Floats:
     return np.ascontiguousarray(colours, np.float32)
 
 
+def _is_clear(image: Image.Image) -> bool:
+    return "A" in image.mode or "transparency" in image.info
+
+
 def scaled_down(colours: Floats, downscale: int) -> Floats:
     """Return the means of squares of pixels.
 
     Args:
-        colours: Shape (H, W, 3).
+        colours: Shape (H, W, channels).
         downscale: The side of the squares; remaining pixels at the right and lower edges are cut
             off.
     """
@@ -123,7 +128,7 @@ def scaled_down(colours: Floats, downscale: int) -> Floats:
         return colours
     height, width = colours.shape[0] // downscale, colours.shape[1] // downscale
     cut = colours[: height * downscale, : width * downscale]
-    blocks = cut.reshape(height, downscale, width, downscale, 3)
+    blocks = cut.reshape(height, downscale, width, downscale, colours.shape[2])
     return np.ascontiguousarray(blocks.mean(axis=(1, 3), dtype=np.float64), np.float32)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -11,23 +10,18 @@ from typing import TypeAlias
 import numpy as np
 
 from difftile.datasets.colmap import Cloud, Reconstruction, lens_of, pose_of
-from difftile.datasets.colmap_binary import count_binary, read_binary
-from difftile.datasets.colmap_text import count_text, read_text
 from difftile.datasets.dataset import Colour, Dataset, Points
-from difftile.datasets.gather import Gathering, Reading, pictures
+from difftile.datasets.gather import MISSING, Gathering, Reading
+from difftile.datasets.models import find_model
 from difftile.datasets.transforms import load_blender, load_transforms
 from difftile.diagnostics import DatasetError
 from difftile.files.inside import Folder
-from difftile.files.regular import shown
+from difftile.files.regular import opened, shown
 from difftile.tracebacks import boundary
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
-_MODELS = ("sparse/0", "sparse", "colmap/sparse/0", ".")
-_READERS = {
-    "cameras.bin": (read_binary, count_binary),
-    "cameras.txt": (read_text, count_text),
-}
+_FOLDER = "a folder of pictures and cameras"
 
 
 @boundary
@@ -38,13 +32,15 @@ def load(
     images: str = "images",
     background: Colour = (0.0, 0.0, 0.0),
     allow_outside: bool = False,
-    skip_missing: bool = False,
+    missing: str = "error",
+    model: str | None = None,
 ) -> Dataset:
     """Return the data set in a folder: of COLMAP, nerfstudio, or Blender.
 
-    The first existing one is read: a COLMAP model in `sparse/0`, `sparse`, `colmap/sparse/0` or the
-    folder itself (`.bin` or `.txt`), `transforms.json`, `transforms_train.json`. Loading finds and
-    measures the images; `View.image` reads them, and undistorts them if the lens is distorted.
+    The first existing one is read: a COLMAP model (`.bin` or `.txt`), the largest of those in
+    `sparse/0`, `sparse/1` and so on, or else in `sparse`, the same in `colmap`, or in the folder
+    itself; `transforms.json`, `transforms_train.json`. Loading finds and measures the images;
+    `View.image` reads them, and undistorts them if the lens is distorted.
 
     Args:
         folder: The folder, or a `.json` of cameras.
@@ -53,7 +49,9 @@ def load(
         images: The folder of images of a COLMAP model.
         background: The colour of transparent pixels.
         allow_outside: Whether names and links in the folder may lead to files outside of it.
-        skip_missing: Whether to leave out views whose images are not there, with a note.
+        missing: What to do about views whose images or masks are not there: "error" refuses the
+            data set, "skip" leaves them out; `Dataset.missing` lists them.
+        model: The model of COLMAP to read, as `"1"` or `"sparse/1"`, if not the largest.
 
     Raises:
         DatasetError: There are no cameras, a file is broken, a camera has an unknown model, or an
@@ -62,35 +60,36 @@ def load(
     root = Path(folder)
     if downscale < 1:
         raise ValueError(f"load(downscale=...) is a whole number from 1, not {downscale}.")
+    if missing not in MISSING:
+        raise ValueError(f"load(missing=...) is one of {', '.join(MISSING)}, not {missing!r}.")
+    reading = Reading(downscale, background, missing)
     if root.suffix == ".json" and root.is_file():
         inside = Folder(root.parent, allow_outside, (root,))
-        return load_transforms(inside, root, Reading(downscale, background, skip_missing))
+        return load_transforms(inside, root, reading)
     if not root.is_dir():
-        raise DatasetError(root, "is not there", "a folder of pictures and cameras")
+        if root.is_file():
+            opened(root, _FOLDER).close()  # says what else it is
+            raise DatasetError(root, "is a file", _FOLDER)
+        raise DatasetError(root, "is not there", _FOLDER)
     # A folder of images that the caller names may be anywhere; a link in the data set may not.
     is_below = not (os.path.isabs(images) or os.path.normpath(images).startswith(".."))
     named = () if is_below else (root / images,)
     inside = Folder(root, allow_outside, named)
-    reading = Reading(downscale, background, skip_missing)
-    for name in _MODELS:
-        for file, (reader, _) in _READERS.items():
-            if os.path.exists(root / name / file):
-                for part in ("cameras", "images", "points3D"):
-                    inside.within(root / name, part + Path(file).suffix, root, "a file of COLMAP")
-                model = reader(root / name)
-                data = _of_model(inside, f"{name}/{file}", model, images, reading)
-                others = () if name == "." else _others(inside, root / name, root / images)
-                return replace(data, notes=(*data.notes, *others))
+    if (found := find_model(inside, model)) is not None:
+        data = _of_model(inside, f"{found.name}/{found.file}", found.read(inside), images, reading)
+        return replace(data, notes=(*data.notes, *found.notes))
     for name, loader in (
         ("transforms.json", load_transforms),
         ("transforms_train.json", load_blender),
     ):
         if os.path.exists(root / name):
             return loader(inside, root / name, reading)
+    packed = sorted(path.name for path in root.glob("*.zip"))
     raise DatasetError(
         root,
         "holds no cameras",
         "a COLMAP model in sparse/0, or transforms.json, or transforms_train.json",
+        hint=f"unpack {shown(packed[0])[1:-1]} first." if packed else None,
     )
 
 
@@ -116,7 +115,7 @@ def _of_model(
         place = f"the name of image {image.id}"
         gathered.add(
             image.name,
-            inside.within(root / images, image.name, pictures, place),
+            gathered.names.find(root / images, image.name, pictures, place),
             pictures,
             pose_of(image, pictures),
             lambda _, k=image.camera_id: lenses[k],
@@ -128,24 +127,7 @@ def _of_model(
     points, notes = _points_of(model.cloud, cameras)
     count = 0 if points is None else len(points)
     found = f"COLMAP's {name}, {len(views)} views, {count} points"
-    return Dataset(root, views, points, found, (*notes, *remarks))
-
-
-def _others(inside: Folder, model: Path, images: Path) -> Iterator[str]:
-    """Yield notes on the other models: COLMAP makes several if images do not connect."""
-    for folder in sorted(model.parent.iterdir()) if model.name.isdecimal() else ():
-        for file, (_, count) in _READERS.items():
-            if folder != model and folder.name.isdecimal() and (folder / file).is_file():
-                name, part = (
-                    folder.relative_to(inside.root).as_posix(),
-                    "images" + Path(file).suffix,
-                )
-                found = count(inside.within(folder, part, folder, "a file of COLMAP").parent)
-                yield (
-                    f"{name} is another model, of {pictures(found)}: load that folder with "
-                    f"images='{os.path.relpath(images, folder)}'"
-                )
-                break
+    return Dataset(root, views, points, found, (*notes, *remarks), (*gathered.missing,))
 
 
 def _points_of(cloud: Cloud | None, cameras: Path) -> tuple[Points | None, tuple[str, ...]]:

@@ -45,11 +45,13 @@ _COEFFICIENTS = {
     "brown": ("k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6"),
     "fisheye": ("k1", "k2", "k3", "k4"),
 }
-_SUFFIXES = ("", ".png", ".jpg", ".jpeg")  # names may lack theirs, as Blender's do
-_ROTATION = 1e-4  # tolerance of rotations, which are rounded in files
+# |R^T R - 1| of rotations: three digits leave up to 1.8e-3; above the second there is a note.
+_MENDED, _TOLD = 2.5e-3, 1e-4
+_GREY = 0.5  # colour of points without one
 _MILLIMETRE = 1e-3  # [scene units], the default of nerfstudio for the numbers of depth maps
 _FRAMES = "a list of pictures with their poses"
 _PICTURE = "the name of a picture"
+_PLACE, _COLOUR = ("x", "y", "z"), ("red", "green", "blue")
 _UNIT, _POSITIVE = "depth_unit_scale_factor", "a number from 1e-18 to 1e18"
 
 
@@ -60,7 +62,7 @@ def load_transforms(inside: Folder, path: Path, reading: Reading) -> Dataset:
         DatasetError: The file is broken, a camera is not a pinhole, or an image is missing.
     """
     content = _parsed(inside, path)
-    views, frames, remarks = _views(inside, content, reading, strays=True)
+    views, frames, remarks, missing = _views(inside, content, reading, strays=True)
     if (names := content.get("test_filenames")) is not None:
         known = {frame.member("file_path", _PICTURE).text() for frame in frames}
         held = set[str]()
@@ -70,12 +72,10 @@ def load_transforms(inside: Folder, path: Path, reading: Reading) -> Dataset:
             held.add(one.text())
         views = tuple(replace(view, held_out=view.name in held) for view in views)
     points, notes = _points(inside, content)
-    if any(frame.get("mask_path") for frame in frames):
-        notes = (*notes, "masks are not used")
     if content.get("fisheye_crop_radius") is not None:
         notes = (*notes, "fisheye_crop_radius is not used")
     found = f"{path.name}, {len(views)} views"
-    return Dataset(path.parent, views, points, found, (*notes, *remarks))
+    return Dataset(path.parent, views, points, found, (*notes, *remarks), missing)
 
 
 def load_blender(inside: Folder, path: Path, reading: Reading) -> Dataset:
@@ -86,17 +86,19 @@ def load_blender(inside: Folder, path: Path, reading: Reading) -> Dataset:
     """
     parts: dict[str, tuple[View, ...]] = {}
     notes: list[str] = []
+    missing: tuple[str, ...] = ()
     for file in (path, path.with_name("transforms_test.json")):
         if file == path or os.path.exists(file):
             content = _parsed(inside, file)
-            parts[file.name], _, remarks = _views(inside, content, reading)
+            parts[file.name], _, remarks, absent = _views(inside, content, reading)
+            missing += absent
             notes += [f"{file.name}: {remark}" for remark in remarks]
     train, test = parts["transforms_train.json"], parts.get("transforms_test.json", ())
     if test:
         train = tuple(replace(view, held_out=False) for view in train)
         test = tuple(replace(view, held_out=True) for view in test)
     found = ", ".join(f"{name} with {len(views)} views" for name, views in parts.items())
-    return Dataset(path.parent, (*train, *test), None, found, tuple(notes))
+    return Dataset(path.parent, (*train, *test), None, found, tuple(notes), missing)
 
 
 def _parsed(inside: Folder, path: Path) -> Value:
@@ -108,28 +110,47 @@ def _parsed(inside: Folder, path: Path) -> Value:
 
 def _views(
     inside: Folder, content: Value, reading: Reading, *, strays: bool = False
-) -> tuple[tuple[View, ...], list[Value], tuple[str, ...]]:
-    """Return the views, sorted by name, their frames, and remarks; `strays`: see `Gathering`."""
+) -> tuple[tuple[View, ...], list[Value], tuple[str, ...], tuple[str, ...]]:
+    """Return the views, sorted by name, their frames, remarks, and the names of missing ones.
+
+    `strays`: see `Gathering`.
+    """
     folder = content.path.parent
     frames = content.member("frames", _FRAMES).items(_FRAMES)
     if not frames:
         raise DatasetError(content.path, "has no 'frames'", _FRAMES)
     gathered = Gathering(inside, folder / "images", reading)
+    mended: list[float] = []
     for frame in frames:
         camera = _Camera(content, frame)
         name = frame.member("file_path", _PICTURE)
-        tried = (
-            inside.within(folder, name.text(_PICTURE) + suffix, name.path, name.place)
-            for suffix in _SUFFIXES
+        original = gathered.names.find(folder, name.text(_PICTURE), name.path, name.place)
+        pose, away = _pose(frame.member("transform_matrix", "4 rows of 4 finite numbers"))
+        mended += [away] if away > _TOLD else []
+        mask = frame.get("mask_path")
+        gathered.add(
+            name.text(),
+            original,
+            content.path,
+            pose,
+            camera.lens,
+            camera.size(),
+            _depth(inside, content, frame),
+            None
+            if mask is None
+            else gathered.names.find(
+                folder, mask.text("the name of a mask"), mask.path, mask.place, tell=False
+            ),
         )
-        original = next(tried)
-        if not os.path.exists(original):
-            original = next(filter(os.path.exists, tried), original)
-        pose = _pose(frame.member("transform_matrix", "4 rows of 4 finite numbers"))
-        size, depth = camera.size(), _depth(inside, content, frame)
-        gathered.add(name.text(), original, content.path, pose, camera.lens, size, depth)
     views, remarks = gathered.finish(strays=strays)
-    return tuple(sorted(views, key=lambda view: view.name)), frames, remarks
+    if mended:
+        remarks = (
+            *remarks,
+            f"{len(mended)} of {len(frames)} poses are rotations but for {max(mended):.1g}, as if "
+            "rounded or scaled: the nearest rotations are used",
+        )
+    views = tuple(sorted(views, key=lambda view: view.name))
+    return views, frames, remarks, (*gathered.missing,)
 
 
 class _Camera:
@@ -211,22 +232,32 @@ class _Camera:
         return 0.5 * pixels / math.tan(0.5 * angle.number())
 
 
-def _pose(matrix: Value) -> Doubles:
-    """Return the matrix from world to camera in OpenCV axes, shape (4, 4)."""
+def _pose(matrix: Value) -> tuple[Doubles, float]:
+    """Return the matrix from world to camera in OpenCV axes, and how far it was from a rotation.
+
+    The rotation is the nearest to the given matrix R, its orthogonal polar factor (Higham,
+    Computing the Polar Decomposition, 1986). The shape is (4, 4), and the distance the largest
+    number of |R^T R - 1|.
+    """
     given = matrix.matrix((4, 4), (3, 4))
     if not are_numbers(given):
         raise matrix.wrong("numbers up to 1e18")
+    if len(given) == 4:
+        if np.abs(given[3] - [0, 0, 0, 1]).max() > _MENDED:
+            found = f"{matrix.place}[3] is {given[3].tolist()}"
+            raise DatasetError(matrix.path, found, "[0, 0, 0, 1]")
+        given = given / given[3, 3]  # as homogeneous coordinates
     rotation = given[:3, :3] * np.array([1.0, -1.0, -1.0])
     away = float(np.abs(rotation.T @ rotation - np.eye(3)).max())
-    if away > _ROTATION or np.linalg.det(rotation) < 0:
+    if away > _MENDED or np.linalg.det(rotation) < 0:
         found = f"{matrix.place} does not rotate: {shown(matrix.held)}"
         raise DatasetError(matrix.path, found, "a rotation")
-    if len(given) == 4 and np.abs(given[3] - [0, 0, 0, 1]).max() > _ROTATION:
-        raise DatasetError(matrix.path, f"{matrix.place}[3] is {given[3].tolist()}", "[0, 0, 0, 1]")
+    left, _, right = np.linalg.svd(rotation)
+    rotation = left @ right
     pose = np.eye(4)
     pose[:3, :3] = rotation.T
     pose[:3, 3] = -rotation.T @ given[:3, 3]
-    return pose
+    return pose, away
 
 
 def _depth(inside: Folder, content: Value, frame: Value) -> tuple[Path, float] | None:
@@ -266,13 +297,20 @@ def _points(inside: Folder, content: Value) -> tuple[Points | None, tuple[str, .
     )
     vertex = read_ply(file).get("vertex")
     names = () if vertex is None else vertex.dtype.names or ()
-    wanted = ("x", "y", "z", "red", "green", "blue")
-    if vertex is None or not {*wanted} <= {*names}:
-        raise DatasetError(file, f"has the properties {', '.join(names)}", ", ".join(wanted))
-    columns = np.stack([np.asarray(vertex[key], np.float64) for key in wanted], axis=1)
-    colours = columns[:, 3:]
-    bad = np.flatnonzero(~((colours >= 0) & (colours <= 255)).all(axis=1))
+    if vertex is None or not {*_PLACE} <= {*names}:
+        raise DatasetError(file, f"has the properties {', '.join(names)}", ", ".join(_PLACE))
+    positions = np.stack([np.asarray(vertex[key], np.float64) for key in _PLACE], axis=1)
+    notes: tuple[str, ...] = ()
+    if {*_COLOUR} <= {*names}:
+        colours = np.stack([np.asarray(vertex[key], np.float64) for key in _COLOUR], axis=1) / 255
+    else:
+        colours = np.full(positions.shape, _GREY)
+        notes = (f"the points of {shown(file.name)[1:-1]} have no colours, and are grey",)
+    bad = np.flatnonzero(~((colours >= 0) & (colours <= 1)).all(axis=1))
     if len(bad):
-        found = f"row {bad[0]} of element 'vertex' has the colour {colours[bad[0]].tolist()}"
+        found = (
+            f"row {bad[0]} of element 'vertex' has the colour {(255 * colours[bad[0]]).tolist()}"
+        )
         raise DatasetError(file, found, "numbers from 0 to 255")
-    return Points(columns[:, :3], np.asarray(colours / 255, np.float32)).kept()
+    points, dropped = Points(positions, np.asarray(colours, np.float32)).kept()
+    return points, (*notes, *dropped)

@@ -14,17 +14,17 @@ def undistorted(colours: Floats, lens: Lens, pinhole: tuple[float, float, float,
     """Return a picture as a pinhole camera shows it, by linear interpolation.
 
     Args:
-        colours: The picture of the lens, shape (height, width, 3).
+        colours: The picture of the lens, shape (height, width, channels).
         lens: The lens.
         pinhole: fx, fy, cx, cy of the pinhole [pixels]; see `pinhole_of`.
 
     Returns:
         A picture of the same shape.
     """
-    height, width, _ = colours.shape
+    height, width, channels = colours.shape
     fx, fy, cx, cy = pinhole
     x = (np.arange(0.5, width) - cx) / fx
-    flat, found = colours.reshape(-1, 3), np.empty_like(colours)
+    flat, found = colours.reshape(-1, channels), np.empty_like(colours)
     rows = max(1, _STRIP // width)
     for top in range(0, height, rows):
         y = (np.arange(top + 0.5, min(top + rows, height)) - cy) / fy

@@ -47,7 +47,7 @@ def read_arrays(path: Path) -> Arrays:
         DatasetError: The file cannot be read or is broken, or contains objects or more bytes than
             its size allows.
     """
-    with opened(path, _ARCHIVE) as file:
+    with opened(path, _ARCHIVE, zipped=True) as file:
         with understood(path, _ARCHIVE):
             archive = zipfile.ZipFile(file)
         with archive:

@@ -25,6 +25,13 @@ _KINDS = (
 )
 # Without O_NONBLOCK a pipe would block until it has a writer; Windows has neither flag.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+# What else is found under the name of a file, by its first bytes: what it is, and what to do.
+_POINTER = (
+    b"version https://git-lfs.",
+    "is a pointer of Git LFS and not the file itself",
+    "run 'git lfs pull' in its folder.",
+)
+_ZIP = b"PK\3\4", "is a zip file", "unpack it first."
 _WORDS = reprlib.Repr()
 _WORDS.maxstring = _WORDS.maxother = _WORDS.maxlong = 80
 
@@ -38,15 +45,17 @@ class _Bounded(io.BufferedReader):
         return super().read(left if size is None or size < 0 else min(size, left))
 
 
-def opened(path: Path, expected: str = "a file") -> BinaryIO:
+def opened(path: Path, expected: str = "a file", *, zipped: bool = False) -> BinaryIO:
     """Return a regular file, open for reading bytes.
 
     Args:
         path: The file.
         expected: A description of the expected file, for errors.
+        zipped: Whether it may be a zip file.
 
     Raises:
-        DatasetError: The file is missing, unreadable, or a folder, a pipe, a socket or a device.
+        DatasetError: The file is missing, unreadable, or a folder, a pipe, a socket or a device; or
+            a pointer of Git LFS or a zip file in its place.
     """
     try:
         # Before opening, which may have effects on a device.
@@ -62,10 +71,24 @@ def opened(path: Path, expected: str = "a file") -> BinaryIO:
         raise DatasetError(shown(str(path)), "is not a file name", expected) from None
     try:
         _check_kind(path, os.fstat(file.fileno()), expected)
+        _check_start(path, file, expected, () if zipped else (_ZIP,))
     except DatasetError:
         file.close()
         raise
     return file
+
+
+def _check_start(
+    path: Path, file: BinaryIO, expected: str, others: tuple[tuple[bytes, str, str], ...]
+) -> None:
+    try:
+        start = file.read(len(_POINTER[0]))
+        file.seek(0)
+    except OSError as error:
+        raise DatasetError(path, f"cannot be read ({error.strerror})", expected) from None
+    for begin, said, hint in (_POINTER, *others):
+        if start.startswith(begin):
+            raise DatasetError(path, said, expected, hint=hint)
 
 
 def _check_kind(path: Path, found: os.stat_result, expected: str) -> None:

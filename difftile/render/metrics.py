@@ -14,30 +14,35 @@ from difftile.tracebacks import boundary
 
 
 @custom_op
-def _mean_square(image: In, target: In) -> float:
+def _mean_square(image: In, target: In, mask: ArrayLike | None) -> float:
     loss = zeros((), F64)
-    l2(image.detach(), target.detach(), loss)
+    l2(image.detach(), target.detach(), loss, mask=mask)
     return float(loss[None])
 
 
 @custom_op
-def _dissimilarity(image: In, target: In, padding: str) -> float:
+def _dissimilarity(image: In, target: In, mask: ArrayLike | None, padding: str) -> float:
     loss = zeros((), F64)
-    dssim(image.detach(), target.detach(), loss, padding=padding)
+    dssim(image.detach(), target.detach(), loss, padding=padding, mask=mask)
     return float(loss[None])
 
 
 @boundary
-def psnr(image: ArrayLike, target: ArrayLike) -> float:
+def psnr(image: ArrayLike, target: ArrayLike, *, mask: ArrayLike | None = None) -> float:
     """Return the peak signal-to-noise ratio of an image whose numbers are from 0 to 1 [dB].
 
     For several images, it follows from their common mean square error. Equal images give infinity.
 
+    Args:
+        image: See `l2`.
+        target: See `l2`.
+        mask: The weight of each pixel in the mean, as for `l2`.
+
     Raises:
-        FieldError: Shapes or types differ.
+        FieldError: Shapes or types differ, or the mask has a gradient.
     """
-    check(image, target)
-    return decibels(_mean_square(image, target))
+    check(image, target, mask)
+    return decibels(_mean_square(image, target, mask))
 
 
 def decibels(error: float) -> float:
@@ -46,12 +51,20 @@ def decibels(error: float) -> float:
 
 
 @boundary
-def ssim(image: ArrayLike, target: ArrayLike, padding: str = "valid") -> float:
-    """Return the mean structural similarity of two images, 1 where they are equal; see `dssim`.
+def ssim(
+    image: ArrayLike,
+    target: ArrayLike,
+    padding: str = "valid",
+    *,
+    mask: ArrayLike | None = None,
+) -> float:
+    """Return the mean structural similarity of two images, 1 where they are equal.
+
+    Arguments are as for `dssim`.
 
     Raises:
-        FieldError: Shapes or types differ, the padding is unknown, or the images are smaller than
-            a window.
+        FieldError: Shapes or types differ, the padding is unknown, the mask has a gradient, or the
+            images are smaller than a window.
     """
-    check(image, target)
-    return 1.0 - _dissimilarity(image, target, padding)
+    check(image, target, mask)
+    return 1.0 - _dissimilarity(image, target, mask, padding)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from difftile.arguments import Parser, positive_int
-from difftile.training.options import STRATEGIES, Options
+from difftile.training.options import MASKS, MISSING, STRATEGIES, Options
 
 _COLOURS = {"black": (0.0, 0.0, 0.0), "white": (1.0, 1.0, 1.0)}
 _ABOUT = """\
@@ -58,9 +58,6 @@ def _parser() -> Parser:
         action="store_true",
         help="read pictures outside the folder of the data set, named or linked in it",
     )
-    run.add_argument(
-        "--skip-missing", action="store_true", help="leave out views whose pictures are not there"
-    )
     run.add_argument("--no-pictures", action="store_true", help="write no pictures")
 
     how = parser.add_argument_group("the training")
@@ -75,11 +72,21 @@ def _parser() -> Parser:
     add("--batch", type=positive_int, metavar="N", help="images in a step")
     add("--downscale", type=positive_int, metavar="N", help="factor by which pictures are reduced")
     add("--images", metavar="NAME", help="folder of the pictures of a COLMAP model")
+    add("--model", said="the largest", metavar="NAME", help="model of COLMAP, as sparse/1")
+    add("--missing", choices=MISSING, help="views without a picture: an error, or left out")
+    add("--masks", choices=MASKS, help="what becomes of pixels that masks exclude")
     add("--hold-out", type=_count, metavar="N", help="hold out every N-th view, 0 for none")
     add("--strategy", choices=STRATEGIES, help="strategy to add and remove gaussians")
     add("--most", type=positive_int, metavar="N", help="largest number of gaussians")
+    add("--start", said="points", metavar="FILE", help="splats to start from, .ply or .splat")
     add("--points", type=positive_int, metavar="N", help="initial gaussians, without points")
-    add("--sh-degree", type=int, choices=range(4), help="harmonics of the colours")
+    add(
+        "--sh-degree",
+        type=int,
+        choices=range(4),
+        said="3, or that of --start",
+        help="harmonics of the colours",
+    )
     add("--background", type=_colour, said="black", metavar="COLOUR", help="black, white or r,g,b")
     add("--seed", type=_count, metavar="N", help="seed of the random numbers")
     flags = {

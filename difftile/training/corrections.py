@@ -212,16 +212,20 @@ def _rate(reach: float, most: float, factor: float, times: float, steps: int) ->
     return exponential(min(reach / (mean * times), most), factor, steps)
 
 
-def fitted_exposure(image: npt.NDArray[Any], picture: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def fitted_exposure(
+    image: npt.NDArray[Any], picture: npt.NDArray[Any], mask: npt.NDArray[Any] | None = None
+) -> npt.NDArray[np.float64]:
     """Return the exposure with which an image is nearest to a picture, shape (3, 4).
 
     Args:
         image: Shape (height, width, 3).
         picture: Of the same shape.
+        mask: The weights of the pixels, shape (height, width).
     """
     given = np.concatenate([image, np.ones_like(image[..., :1])], axis=-1, dtype=np.float64)
     given = given.reshape(-1, 4)
     # Where the colours leave it open, as in an image of one colour, there is no change.
     light = 1e-4 * max(len(given), 1) * np.eye(4)
     apart = (picture - image).astype(np.float64).reshape(-1, 3)
-    return np.eye(3, 4) + np.linalg.solve(given.T @ given + light, given.T @ apart).T
+    weighed = given if mask is None else given * mask.reshape(-1, 1)
+    return np.eye(3, 4) + np.linalg.solve(weighed.T @ given + light, weighed.T @ apart).T

@@ -16,6 +16,7 @@ from difftile.fields.field import Field
 from difftile.fields.storage import Storage
 from difftile.render.splatter import Rendering
 from difftile.runtime.kernel import kernel
+from difftile.training.masks import Masks
 from difftile.training.options import Options
 
 COVERED = 0.5  # the least alpha of a pixel whose depth is compared
@@ -35,9 +36,10 @@ class DepthMaps:
     """The depth maps of views.
 
     The part of the loss is the weight times the mean of |1/z - 1/z'| over the pixels whose depth
-    z' is in the map, where z is the expected depth of the gaussians; inverse depths are in units of
-    1 / `Dataset.scale`. Pixels that the gaussians cover less than half count as 0: their depth
-    is uncertain. The weight falls to a hundredth by the last step, exponentially.
+    z' is in the map and that count in the mask, where z is the expected depth of the gaussians;
+    inverse depths are in units of 1 / `Dataset.scale`. Pixels that the gaussians cover less than
+    half count as 0: their depth is uncertain. The weight falls to a hundredth by the last step,
+    exponentially.
 
     Source: Kerbl, Meuleman, Kopanas and others, A Hierarchical 3D Gaussian Representation for
     Real-Time Rendering of Very Large Datasets, 2024, whose maps are estimates of a network and are
@@ -48,6 +50,7 @@ class DepthMaps:
         views: The training views, followed by the held-out views.
         trained: The number of training views.
         options: The weight, and the number of steps.
+        masks: The masks of the views.
         dtype: The type of the numbers.
 
     Raises:
@@ -60,9 +63,10 @@ class DepthMaps:
         views: Sequence[View],
         trained: int,
         options: Options,
+        masks: Masks,
         dtype: Any = ti.f32,
     ) -> None:
-        self._dtype = dtype
+        self._dtype, self._weighs = dtype, masks.weighs
         self._views, self._trained, self._scale = views, trained, data.scale
         self._weight, self._steps = options.depth, options.steps
         self._room = _KEPT
@@ -115,7 +119,7 @@ class DepthMaps:
         """
         if not self._weight or drawn.depth is None or self._views[k].depth is None:
             return None
-        inverse = _inverse_of(self._views[k])
+        inverse = _inverse_of(self._views[k], self._weighs)
         compared = (inverse > 0) & (drawn.alpha.to_numpy()[0] > COVERED)
         if not compared.any():
             return None
@@ -126,7 +130,7 @@ class DepthMaps:
         """Return the inverse depths of a view, 0 where unknown, and the number of known ones."""
         if k in self._maps:
             return self._maps[k]
-        inverse = _inverse_of(self._views[k])
+        inverse = _inverse_of(self._views[k], self._weighs)
         found = from_numpy(inverse[None], self._dtype), int(np.count_nonzero(inverse))
         if inverse.nbytes <= self._room:
             self._room -= inverse.nbytes
@@ -134,7 +138,9 @@ class DepthMaps:
         return found
 
 
-def _inverse_of(view: View) -> npt.NDArray[np.float32]:
+def _inverse_of(view: View, weighs: bool) -> npt.NDArray[np.float32]:
     depths = view.depths()
     known = depths > 0
+    if weighs:
+        known &= view.mask() > 0
     return np.divide(1.0, depths, out=np.zeros_like(depths), where=known)

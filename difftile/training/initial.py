@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ import numpy.typing as npt
 
 import difftile.lang as ti
 from difftile.datasets.dataset import Dataset
+from difftile.datasets.files import read_splats
 from difftile.datasets.splats import PARAMETERS, Splats
+from difftile.diagnostics import DatasetError
 from difftile.fields.rows import Rows
 from difftile.render.gaussians import make_gaussians
 from difftile.tracebacks import boundary
@@ -19,16 +22,18 @@ from difftile.training.options import Options
 from difftile.training.sweep import points_of
 
 _OPACITY, _SIZE = {"mcmc": 0.5}, {"mcmc": 0.1}  # 0.1 and 1 for other strategies
+_DEGREE = 3  # of harmonics, unless an option or a file says another one
 
 
 def first_gaussians(
     data: Dataset, options: Options, *, search: bool = True, dtype: Any = ti.f32
-) -> tuple[Rows, str]:
-    """Return the initial gaussians of a run, at the points of the scene, and where they are.
+) -> tuple[Rows, str, int]:
+    """Return the initial gaussians of a run, where they are, and their degree of harmonics.
 
-    Without points, `options.points` are found in the pictures that are trained on (see `sweep`). If
-    these show fewer, the others are random in the cube around the point that all cameras look at,
-    whose side is the distance of the cameras from it.
+    They are those of `options.start`, or at the points of the scene. Without points,
+    `options.points` are found in the pictures that are trained on (see `sweep`). If these show
+    fewer, the others are random in the cube around the point that all cameras look at, whose side
+    is the distance of the cameras from it.
 
     Args:
         data: The data set to train on.
@@ -37,12 +42,16 @@ def first_gaussians(
         dtype: The type of the numbers.
 
     Returns:
-        The gaussians, and a note for users.
+        The gaussians, a note for users, and the last band of harmonics.
 
     Raises:
-        DatasetError: A picture cannot be read.
+        DatasetError: A picture or the file of splats cannot be read.
     """
+    if options.start and search:
+        parameters, told, degree = _loaded(options)
+        return make_gaussians(parameters, dtype=dtype), told, degree
     draw = np.random.default_rng((options.seed, 1))
+    degree = _DEGREE if options.sh_degree is None else options.sh_degree
     if data.points is None:
         places, colours, told = _found(data, options, draw, search)
     else:
@@ -53,11 +62,42 @@ def first_gaussians(
     parameters = gaussians_at(
         places,
         colours,
-        degree=options.sh_degree,
+        degree=degree,
         opacity=_OPACITY.get(options.strategy, 0.1),
         size=_SIZE.get(options.strategy, 1.0),
     )
-    return make_gaussians(parameters, dtype=dtype), told
+    return make_gaussians(parameters, dtype=dtype), told, degree
+
+
+def _loaded(options: Options) -> tuple[dict[str, npt.NDArray[Any]], str, int]:
+    """Return the gaussians of the file of splats, a note, and their degree of harmonics.
+
+    Of more than `options.most` the largest are left: by opacity times the area of the two longer
+    axes, which is about what an image shows of them. Harmonics are cut, or 0 where the file has
+    none.
+
+    Raises:
+        DatasetError: The file cannot be read, or has no splats.
+    """
+    path = Path(options.start)
+    splats = read_splats(path)
+    if not len(splats):
+        raise DatasetError(path, "has no splats", "one at least")
+    degree = splats.sh_degree if options.sh_degree is None else options.sh_degree
+    arrays = {name: getattr(splats, name) for name in PARAMETERS}
+    told = f"{len(splats)} gaussians of {path}"
+    if len(splats) > options.most:
+        area = np.sort(splats.scales, axis=1)[:, 1:].sum(axis=1, dtype=np.float64)
+        shown = area - np.logaddexp(0.0, -splats.opacities.astype(np.float64))
+        some = np.sort(np.argsort(-shown, kind="stable")[: options.most])
+        arrays = {name: array[some] for name, array in arrays.items()}
+        told = f"the {len(some)} largest of {told}"
+    if degree != splats.sh_degree:
+        told += f", with harmonics to degree {degree} in place of {splats.sh_degree}"
+    rest = np.zeros((len(arrays["means"]), (degree + 1) ** 2 - 1, 3), np.float32)
+    common = min(rest.shape[1], arrays["shN"].shape[1])
+    rest[:, :common] = arrays.pop("shN")[:, :common]
+    return {**arrays, **({"shN": rest} if degree else {})}, told, degree
 
 
 def _found(

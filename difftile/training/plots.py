@@ -28,6 +28,8 @@ def save_strip(path: Path, scores: Sequence[Score]) -> None:
     picked = np.unique(np.linspace(0, len(scores) - 1, min(_ROWS, len(scores))).astype(int))
     shown = [scores[k] for k in picked]
     errors = [np.abs(one.image - one.picture).mean(axis=-1) for one in shown]
+    weights = [1.0 if one.mask is None else one.mask for one in shown]
+    errors = [error * weight for error, weight in zip(errors, weights, strict=True)]
     most = max(0.02, *(float(np.quantile(error, 0.995)) for error in errors))
     height, width = shown[0].picture.shape[:2]
     figure = _figure(9.9, 0.4 + 3.1 * len(shown) * height / width)

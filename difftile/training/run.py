@@ -30,6 +30,7 @@ from difftile.launch.start import init
 from difftile.progress import progress_bar
 from difftile.ranks import current
 from difftile.ranks.waiting import PeerFailed
+from difftile.training.masks import Masks
 from difftile.training.options import Options
 from difftile.training.plots import save_curve, save_strip
 from difftile.training.run_checkpoint import RunCheckpoint, fault_of, latest, read, save, step_of
@@ -113,12 +114,14 @@ def _begun(given: Mapping[str, Any]) -> _Session:
         images=options.images,
         background=options.background,
         allow_outside=given["allow_outside"],
-        skip_missing=given["skip_missing"],
+        missing=options.missing,
+        model=options.model or None,
     )
     say("\n  ".join((f"found {data.found}", *data.notes)))
     engine = current()
-    own = replace(data, views=data.views[engine.rank :: engine.size])
-    verify(own, depths=options.depth > 0, progress=is_first())
+    masks, views = Masks.of(data.views, options)
+    own = replace(data, views=views[engine.rank :: engine.size])
+    verify(own, depths=options.depth > 0, masks=masks.weighs, progress=is_first())
     more = {} if given["threads"] is None else {"cpu_max_num_threads": given["threads"]}
     init(arch=given["arch"], seed=options.seed, **more)
     if is_first():
@@ -172,8 +175,9 @@ class _Session:
     def __init__(
         self, data: Dataset, options: Options, out: Path, before: RunCheckpoint | None
     ) -> None:
-        self._data, self._options, self._out = data, options, out
+        self._data, self._out = data, out
         self._trainer = Trainer(data, options, search=before is None)
+        self._options = self._trainer.options
         self._names = [view.name for view in self._trainer.views]
         self._history: list[tuple[float, ...]] = []
         self._seconds = 0.0
@@ -224,6 +228,8 @@ class _Session:
         ]
         if self._options.depth:
             lines.append(f"depth maps: of {len(trainer.depths)} of the views to train on")
+        if trainer.masks.count:
+            lines.append(trainer.masks.described())
         if not trainer.step:
             lines.append(f"start: {trainer.start}")
         return "\n".join(lines)
@@ -351,6 +357,7 @@ class _Session:
         moved = trainer.corrections.moved(trainer.training)
         errors = [one.depth for one in scores if one.depth is not None]
         depth = {"depth": float(np.mean(errors))} if errors else {}
+        masks = trainer.masks.report(trainer.views)
         metrics = {
             "dataset": self._data.found,
             "options": asdict(self._options),
@@ -360,6 +367,8 @@ class _Session:
             "gaussians_not_finite": dropped,
             "views": {"training": len(trainer.training), "held_out": len(trainer.held_out)},
             **({"cameras_moved": moved} if moved else {}),
+            **({"missing": self._data.missing} if self._data.missing else {}),
+            **({"masks": masks} if masks else {}),
             "measured_on": "held_out" if trainer.held_out else "training",
             "mean": {
                 "psnr": float(np.mean([one.psnr for one in scores])),
@@ -386,6 +395,8 @@ class _Session:
                 f"on average, {far['most']:.2g} and {turned['most']:.2g} at most"
             )
         mean = metrics["mean"]
+        if masks:
+            print(f"masks exclude {100 * masks['excluded']:.0f} % of the pixels of all views")
         if errors:
             print(f"inverse depths differ from the maps by {mean['depth']:.2g} on average")
         print(

@@ -16,7 +16,7 @@ from difftile.files.arrays import Arrays, read_arrays, write_arrays
 from difftile.files.json_values import Value, parse_json
 from difftile.files.regular import shown
 from difftile.files.writing import PART
-from difftile.training.options import STRATEGIES, Options
+from difftile.training.options import MASKS, MISSING, STRATEGIES, Options
 
 _FOLDER = "checkpoints"
 _KEPT = 2  # the number of checkpoints that are kept
@@ -160,13 +160,16 @@ def _colour(value: Value) -> tuple[float, float, float]:
     return red, green, blue
 
 
-def _strategy(value: Value) -> str:
-    if value.text() not in STRATEGIES:
-        raise value.wrong(f"one of {', '.join(STRATEGIES)}")
-    return value.text()
-
-
 _Reader: TypeAlias = Callable[[Value], Any]
+
+
+def _one_of(names: Sequence[str]) -> _Reader:
+    def read(value: Value) -> str:
+        if value.text() not in names:
+            raise value.wrong(f"one of {', '.join(names)}")
+        return value.text()
+
+    return read
 
 
 def _weight(value: Value) -> float:
@@ -182,16 +185,20 @@ def _whole(least: int) -> _Reader:
 _OPTIONS: dict[str, _Reader] = {
     "steps": _whole(1),
     "batch": _whole(1),
-    "strategy": _strategy,
+    "strategy": _one_of(STRATEGIES),
     "sh_degree": lambda value: value.whole(0, 3),
+    "start": Value.text,
     "points": _whole(1),
     "most": _whole(1),
     "antialiased": Value.flag,
     "background": _colour,
     "downscale": _whole(1),
     "images": Value.text,
+    "model": Value.text,
+    "missing": _one_of(MISSING),
     "optimise_poses": Value.flag,
     "exposure": Value.flag,
+    "masks": _one_of(MASKS),
     "depth": _weight,
     "hold_out": _whole(0),
     "seed": _whole(0),

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property, partial
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
 
 import difftile.lang as ti
 from difftile.datasets.dataset import View
@@ -25,11 +24,11 @@ from difftile.render.splatter import Projected, Rendering, Splatter
 from difftile.runtime.kernel import kernel
 from difftile.substrate import current_session
 from difftile.training.corrections import Corrections
+from difftile.training.masks import Masks, Picture, cut
 
 # Bytes of pictures that stay in memory of the host, or of a device; others are read each time.
 _KEPT = {True: 2**31, False: 2**32}
 _READERS = 4  # threads that read pictures ahead
-_Picture: TypeAlias = npt.NDArray[np.float32]
 
 
 @kernel
@@ -49,10 +48,14 @@ class Easel:
         splatter: Draws images of the size.
         cameras: The cameras of all views of the size.
         corrections: The corrections of all views.
+        weighs: Whether pixels of the picture are weighed by a mask.
     """
 
-    def __init__(self, splatter: Splatter, cameras: Cameras, corrections: Corrections) -> None:
+    def __init__(
+        self, splatter: Splatter, cameras: Cameras, corrections: Corrections, weighs: bool
+    ) -> None:
         self.splatter = splatter
+        self._weighs = weighs
         dtype = self._dtype = scalar_of(cameras.twist.element)
         self.view = -1
         self._cameras, self._corrections = cameras, corrections
@@ -70,6 +73,11 @@ class Easel:
         return zeros((1, self.splatter.height, self.splatter.width), vec(3, self._dtype))
 
     @cached_property
+    def mask(self) -> Field | None:
+        """How much the pixels of `target` count, shape (1, height, width); None if all do."""
+        return zeros(self.target.shape, self._dtype) if self._weighs else None
+
+    @cached_property
     def rendering(self) -> Rendering:
         """The latest image."""
         splatter = self.splatter
@@ -78,6 +86,19 @@ class Easel:
     @cached_property
     def _exposed(self) -> Field:
         return zeros(self.target.shape, self.target.element, grad=True)
+
+    @cached_property
+    def _cut(self) -> tuple[Field, Field]:
+        shape, element = self.target.shape, self.target.element
+        return zeros(shape, element, grad=True), zeros(shape, element)
+
+    def counted(self, image: Field) -> tuple[Field, Field]:
+        """Return an image and `target`, both 0 where pixels do not count, by recorded launches."""
+        if self.mask is None:
+            return image, self.target
+        for given, out in zip((image, self.target), self._cut, strict=True):
+            cut(given, self.mask, out)
+        return self._cut
 
     def show(self, view: int, place: int) -> None:
         """Turn to a view.
@@ -120,12 +141,12 @@ class Easel:
     def psnr(self) -> float:
         """Return the PSNR of the latest image [dB], with the exposure of its view if one was used.
 
-        The image is compared with the contents of `target`.
+        The image is compared with the contents of `target`, where these count.
         """
         exposed = self._corrections.exposures is not None
         drawn = self._exposed if exposed else self.rendering.image
         self._error.fill(0.0)
-        l2(drawn.detach(), self.target, self._error)
+        l2(drawn.detach(), self.target, self._error, mask=self.mask)
         return decibels(float(self._error[None]))
 
 
@@ -137,6 +158,7 @@ class _Size:
         make: Returns a splatter of the size.
         views: The views.
         corrections: The corrections of all views.
+        weighs: Whether pixels of the pictures are weighed by masks.
         dtype: The type of the numbers.
     """
 
@@ -145,9 +167,10 @@ class _Size:
         make: Callable[[], Splatter],
         views: Sequence[View],
         corrections: Corrections,
+        weighs: bool,
         dtype: Any,
     ) -> None:
-        self._make, self._corrections = make, corrections
+        self._make, self._corrections, self._weighs = make, corrections, weighs
         poses = np.stack([view.world_to_camera for view in views])
         lenses = np.stack([view.intrinsics for view in views])
         self._cameras = Cameras(poses, lenses, views[0].width, views[0].height, dtype=dtype)
@@ -156,7 +179,8 @@ class _Size:
     def easel(self, number: int) -> Easel:
         """Return one of the easels, from 0 on."""
         while len(self._easels) <= number:
-            self._easels.append(Easel(self._make(), self._cameras, self._corrections))
+            easel = Easel(self._make(), self._cameras, self._corrections, self._weighs)
+            self._easels.append(easel)
         return self._easels[number]
 
 
@@ -168,13 +192,14 @@ def _parts(cameras: Cameras) -> tuple[Any, ...]:
 class Studio:
     """Draws gaussians as views show them, and provides the pictures of the views.
 
-    Pictures are read once, by threads that read ahead, and stay in memory: of the device, if there
-    is one.
+    Pictures are read once, with their masks, by threads that read ahead, and stay in memory: of the
+    device, if there is one.
 
     Args:
         views: The views, of any sizes.
         make: Makes a splatter for images of a width and a height.
         corrections: The corrections of the views.
+        masks: The masks of the views.
         dtype: The type of the numbers.
     """
 
@@ -183,15 +208,17 @@ class Studio:
         views: Sequence[View],
         make: Callable[[int, int], Splatter],
         corrections: Corrections,
+        masks: Masks,
         dtype: Any = ti.f32,
     ) -> None:
         self.views = views
         self.corrections = corrections
+        self._masks = masks
         self._on_host = current_session().on_host
         self._room = _KEPT[self._on_host]
-        self._pictures: dict[int, _Picture] = {}  # in memory of the host
-        self._fields: dict[int, Field] = {}  # in memory of the device
-        self._coming: dict[int, Future[_Picture]] = {}
+        self._pictures: dict[int, Picture] = {}  # in memory of the host
+        self._fields: dict[int, tuple[Field, Field | None]] = {}  # in memory of the device
+        self._coming: dict[int, Future[Picture]] = {}
         self._readers: ThreadPoolExecutor | None = None
         self._place: dict[int, tuple[_Size, int]] = {}
         sizes: dict[tuple[int, int], list[int]] = {}
@@ -199,7 +226,7 @@ class Studio:
             sizes.setdefault((view.width, view.height), []).append(k)
         for (width, height), members in sizes.items():
             shown = [views[k] for k in members]
-            size = _Size(partial(make, width, height), shown, corrections, dtype)
+            size = _Size(partial(make, width, height), shown, corrections, masks.weighs, dtype)
             for place, k in enumerate(members):
                 self._place[k] = size, place
 
@@ -226,35 +253,43 @@ class Studio:
             return
         if self._readers is None:
             self._readers = ThreadPoolExecutor(min(_READERS, os.cpu_count() or 1))
-        self._coming[k] = self._readers.submit(self.views[k].image)
+        self._coming[k] = self._readers.submit(self._masks.read, self.views[k])
 
     def hang(self, easel: Easel) -> Field:
-        """Copy the picture of an easel's view to its `target`, and return that."""
-        k, target = easel.view, easel.target
+        """Copy the picture of an easel's view to its `target`, and its mask; return `target`."""
+        k, target, mask = easel.view, easel.target, easel.mask
         if k in self._fields:
-            target.copy_from(self._fields[k])
+            colours, weights = self._fields[k]
+            target.copy_from(colours)
+            if mask is not None and weights is not None:
+                mask.copy_from(weights)
             return target
         picture = self.picture(k)
-        target.from_numpy(picture[None])
+        target.from_numpy(picture.colours[None])
+        if mask is not None and picture.mask is not None:
+            mask.from_numpy(picture.mask[None])
         if not self._on_host and self._takes(picture):
-            self._fields[k] = from_numpy(picture[None], target.element)
+            weights = None
+            if mask is not None and picture.mask is not None:
+                weights = from_numpy(picture.mask[None], mask.element)
+            self._fields[k] = from_numpy(picture.colours[None], target.element), weights
         return target
 
-    def picture(self, k: int) -> npt.NDArray[Any]:
-        """Return the picture of a view, shape (height, width, 3).
+    def picture(self, k: int) -> Picture:
+        """Return the picture of a view.
 
         Raises:
-            DatasetError: The file cannot be read, or its size has changed.
+            DatasetError: A file cannot be read, its size has changed, or no pixel counts.
         """
         if k in self._pictures:
             return self._pictures[k]
         coming = self._coming.pop(k, None)
-        picture = self.views[k].image() if coming is None else coming.result()
+        picture = self._masks.read(self.views[k]) if coming is None else coming.result()
         if self._on_host and self._takes(picture):
             self._pictures[k] = picture
         return picture
 
-    def _takes(self, picture: _Picture) -> bool:
+    def _takes(self, picture: Picture) -> bool:
         """Return whether there is room for a picture, and take that much of it."""
         if picture.nbytes > self._room:
             return False

@@ -41,6 +41,7 @@ class _Small:
         rotation: From the world into the camera, shape (3, 3).
         shift: The translation after it, shape (3,).
         lens: fx, fy, cx, cy [pixels of the small picture].
+        counts: Which pixels count, shape (height, width).
         inverse: Inverse depths, shape (height, width).
         sure: Where they count, of the same shape.
     """
@@ -49,6 +50,7 @@ class _Small:
     rotation: _Array
     shift: _Array
     lens: _Array
+    counts: _Array
     inverse: _Array
     sure: _Array
 
@@ -63,7 +65,9 @@ class _Small:
         pooled = blocks.mean(axis=(1, 3))
         pose, none = view.world_to_camera, np.zeros((h, w))
         lens = view.intrinsics / factor
-        return _Small(pooled, pose[:3, :3], pose[:3, 3], lens, none, none.astype(bool))
+        counts = view.mask()[: h * down, : w * across].reshape(h, down, w, across)
+        counts = counts.mean(axis=(1, 3)) > 0.5
+        return _Small(pooled, pose[:3, :3], pose[:3, 3], lens, counts, none, none.astype(bool))
 
     def rays(self) -> _Array:
         """Return directions of pixels with depth 1, in the camera, shape (height, width, 3)."""
@@ -139,7 +143,7 @@ def points_of(
         height, width = one.sure.shape
         kept = _agreed(one, there.reshape(-1, 3), [o for j, o in enumerate(small) if j != k])
         empty = np.abs(one.colours - np.asarray(background)).max(axis=-1) < 0.5 / 255
-        kept = kept.reshape(height, width) & ~empty
+        kept = kept.reshape(height, width) & ~empty & one.counts
         places.append(there[kept])
         colours.append(one.colours[kept])
     found = np.concatenate(places), np.concatenate(colours)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, final
 
@@ -32,6 +32,7 @@ from difftile.training.delivery import Delivery, drawer_of
 from difftile.training.densify import Densification
 from difftile.training.depths import DepthMaps
 from difftile.training.initial import first_gaussians, splats_from, splats_of
+from difftile.training.masks import Masks
 from difftile.training.mcmc import MCMC
 from difftile.training.options import Options
 from difftile.training.rates import STEPS, STEPS_PER_DEGREE, optimiser, rate_of_centres
@@ -55,6 +56,8 @@ class Score:
         picture: The picture, of the same shape.
         depth: The mean absolute difference of inverse depths [1/scene units] from the depth map;
             None if maps are not used, or none of its depths can be compared.
+        mask: The weights of the pixels in `psnr` and `ssim`, shape (height, width); None if all
+            count.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Score:
     image: npt.NDArray[Any]
     picture: npt.NDArray[Any]
     depth: float | None = None
+    mask: npt.NDArray[Any] | None = None
 
 
 @final
@@ -71,8 +75,8 @@ class Trainer:
 
     Each step draws the gaussians as one view shows them, or several (`Options.batch`), and moves
     them against the gradient of a loss: the mean over these views of 0.8 times the mean absolute
-    difference from the picture plus 0.2 times 1 - SSIM, and of the difference from its depth map
-    if these are used (`DepthMaps`). The views, and
+    difference from the picture plus 0.2 times 1 - SSIM, both over the pixels that count (`Masks`),
+    and of the difference from its depth map if these are used (`DepthMaps`). The views, and
     all random numbers, depend only on the seed and the number of the step. A step reads nothing
     from a device but the length of the lists of gaussians: a gradient that is not finite counts as
     0, and `loss` and `psnr` are read when they are asked for.
@@ -89,13 +93,15 @@ class Trainer:
         dtype: The type of the numbers; single precision is enough, except to compare runs.
 
     Attributes:
+        options: The options of the run, with the degree of harmonics of its start.
+        masks: The masks of the views.
         start: A note on the places of the initial gaussians.
         checksum: A number that differs where the initial gaussians do; 0 on one rank.
         whole: Whether the latest step has ended; False after an error in the midst of its changes.
 
     Raises:
-        DatasetError: All views are held out, or depth maps are to be used and no view to train on
-            has one.
+        DatasetError: All views are held out, depth maps are to be used and no view to train on has
+            one, or the splats to start from cannot be read.
     """
 
     @boundary
@@ -103,18 +109,21 @@ class Trainer:
         self, data: Dataset, options: Options, *, search: bool = True, dtype: Any = ti.f32
     ) -> None:
         self._dtype = dtype
+        self.masks, views = Masks.of(data.views, options)
+        data = replace(data, views=views)
         train, held_out = data.split(options.hold_out)
         if not train:
             raise DatasetError(
                 data.folder, f"has {len(data.views)} views, which are held out", "one to train on"
             )
-        self.depths = DepthMaps(data, (*train, *held_out), len(train), options, dtype)
-        self.options = options
+        self.depths = DepthMaps(data, (*train, *held_out), len(train), options, self.masks, dtype)
         self.step = 0
         self.whole = True
         self.held_out = range(len(train), len(train) + len(held_out))
         self.training = range(len(train))
-        gaussians, self.start = first_gaussians(data, options, search=search, dtype=dtype)
+        first = first_gaussians(data, options, search=search, dtype=dtype)
+        gaussians, self.start, self._degree = first
+        self.options = options = replace(options, sh_degree=self._degree)
         self.checksum = _checksum(gaussians) if current().size > 1 else 0
         self.gaussians = gaussians if current().size == 1 else SplitRows(gaussians)
         self._delivery = Delivery()
@@ -129,7 +138,9 @@ class Trainer:
         self.corrections = Corrections(
             len(train) + len(held_out), len(train), data.scale, options, dtype
         )
-        self._studio = Studio((*train, *held_out), self._splatter, self.corrections, dtype)
+        self._studio = Studio(
+            (*train, *held_out), self._splatter, self.corrections, self.masks, dtype
+        )
         self._loss = zeros((), self._dtype, grad=True)
         self._mine: list[Easel] = []  # that this rank drew in the latest step
         self._orders: dict[int, npt.NDArray[np.intp]] = {}  # of views, by turn
@@ -163,8 +174,10 @@ class Trainer:
     @property
     def degree(self) -> int:
         """The last band of harmonics in the next step."""
+        if self.options.start:
+            return self._degree
         every = max(1, round(STEPS_PER_DEGREE * self.options.steps / STEPS))
-        return min(self.step // every, self.options.sh_degree)
+        return min(self.step // every, self._degree)
 
     def advance(self) -> None:
         """Make a step; `loss` and `psnr` then belong to the gaussians before it."""
@@ -219,11 +232,14 @@ class Trainer:
 
     def _add_loss(self, easel: Easel, shown: Projected, share: float) -> None:
         """Draw the view of an easel, and add the difference from its picture to the loss."""
-        target, splatter = easel.target, easel.splatter
+        target, mask, splatter = easel.target, easel.mask, easel.splatter
         image = easel.expose(easel.blend(shown), self._loss, share)
         padding = _padding(splatter.width, splatter.height)
-        l1(image, target, self._loss, share * (1.0 - DISSIMILARITY))
-        dssim(image, target, self._loss, share * DISSIMILARITY, padding)
+        l1(image, target, self._loss, share * (1.0 - DISSIMILARITY), mask=mask)
+        counted = easel.counted(image)
+        dssim(*counted, self._loss, share * DISSIMILARITY, padding, mask=mask)
+        if mask is not None:
+            self.masks.add_outside(easel.rendering.alpha, mask, self._loss, share)
         self.depths.add(easel.view, easel.rendering, self.step, self._loss, share)
 
     def _expect(self) -> None:
@@ -288,7 +304,7 @@ class Trainer:
         drawn = self._draw(easel, zeros((), self._dtype, grad=True))
         if drawn is None:
             return None
-        picture = self._studio.picture(k)
+        picture, mask = self._studio.picture(k)
         image = drawn.to_numpy()[0]
         depth = self.depths.error(k, easel.rendering)
         start = 0  # the first column that counts
@@ -296,14 +312,30 @@ class Trainer:
             exposure = self.corrections.exposures.to_numpy()[k]
             if k in self.held_out:
                 start = splatter.width // 2
-                exposure = fitted_exposure(image[:, :start], picture[:, :start])
+                weights = None if mask is None else mask[:, :start]
+                exposure = fitted_exposure(image[:, :start], picture[:, :start], weights)
             image = image @ exposure[:, :3].T + exposure[:, 3]
         image = np.clip(image, 0.0, 1.0)  # as a file would hold it
-        element = vec(3, self._dtype)
-        drawn, target = (from_numpy(one[None, :, start:], element) for one in (image, picture))
         padding = _padding(splatter.width - start, splatter.height)
-        similarity = psnr(drawn, target), ssim(drawn, target, padding)
-        return Score(self.views[k].name, *similarity, image, picture, depth)
+        parts = [None if one is None else one[:, start:] for one in (image, picture, mask)]
+        similarity = self._similarity(*parts, padding)
+        return Score(self.views[k].name, *similarity, image, picture, depth, mask)
+
+    def _similarity(
+        self,
+        image: npt.NDArray[Any],
+        picture: npt.NDArray[Any],
+        mask: npt.NDArray[Any] | None,
+        padding: str,
+    ) -> tuple[float, float]:
+        """Return the PSNR [dB] and the SSIM of an image over the pixels that count."""
+        element = vec(3, self._dtype)
+        drawn, target = (from_numpy(one[None], element) for one in (image, picture))
+        if mask is None:
+            return psnr(drawn, target), ssim(drawn, target, padding)
+        weights = from_numpy(mask[None], self._dtype)
+        cut = [from_numpy((one * mask[..., None])[None], element) for one in (image, picture)]
+        return psnr(drawn, target, mask=weights), ssim(*cut, padding, mask=weights)
 
     def _draw(self, easel: Easel, loss: Field) -> Field | None:
         """Draw the view of an easel on rank 0; other ranks get no image."""
@@ -318,7 +350,7 @@ class Trainer:
             with Tape() as tape:
                 drawn = self._draw(easel, loss)
                 if drawn is not None:
-                    l1(drawn, self._studio.hang(easel), loss)
+                    l1(drawn, self._studio.hang(easel), loss, mask=easel.mask)
             tape.backward(loss)
             self.corrections.add_gradients()
             step()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -414,37 +413,23 @@ def test_views_without_a_picture_are_left_out_if_that_is_allowed(tmp_path: Path,
     whole = load(tmp_path)
     for view in whole.views[1:4]:
         view.path.unlink()
-    hint = "write load(..., skip_missing=True), or 'difftile train --skip-missing'."
-    refuse(tmp_path, "pictures cannot be used")
+    hint = "write load(..., missing='skip'), or 'difftile train --missing skip'."
+    refuse(tmp_path, "3 of 6 pictures cannot be used")
     refuse(tmp_path, hint)
-    data = load(tmp_path, skip_missing=True)
+    data = load(tmp_path, missing="skip")
+    assert data.missing == tuple(view.name for view in whole.views[1:4])
     left = [whole.views[k] for k in (0, 4, 5)]
     assert [view.name for view in data.views] == [view.name for view in left]
     for one, other in zip(data.views, left, strict=True):
         np.testing.assert_array_equal(one.world_to_camera, other.world_to_camera)
         assert one.held_out == other.held_out
-    assert any("3 pictures not there, whose views are left out" in note for note in data.notes)
+    said = f"3 pictures not there, whose views are left out: {', '.join(data.missing)}"
+    assert any(said in note for note in data.notes)
     for view in left:
         view.path.unlink()
-    refuse(tmp_path, "has none of its", skip_missing=True)
-
-
-@pytest.mark.parametrize("kind", ["colmap-bin", "colmap-txt"])
-def test_other_models_of_colmap_are_named_and_can_be_loaded(tmp_path: Path, kind: str) -> None:
-    """The mapper of COLMAP often leaves a small model in sparse/0 and the large one in sparse/1."""
-    write_dataset(tmp_path, kind, shots(3, 8, 6))
-    for other in ("1", "2"):
-        shutil.copytree(tmp_path / "sparse" / "0", tmp_path / "sparse" / other)
-    (tmp_path / "sparse" / "old").mkdir()
-    data = load(tmp_path)
-    said = "is another model, of 3 pictures: load that folder with images='../../images'"
-    assert [note for note in data.notes if "model" in note] == [
-        f"sparse/1 {said}",
-        f"sparse/2 {said}",
-    ]
-    again = load(tmp_path / "sparse" / "1", images="../../images")
-    assert [view.name for view in again.views] == [view.name for view in data.views]
-    assert [note for note in again.notes if "model" in note] == []
+    refuse(tmp_path, "has none of its", missing="skip")
+    with pytest.raises(ValueError, match="one of error, skip, not 'leave'"):
+        load(tmp_path, missing="leave")
 
 
 def test_files_that_are_missing(tmp_path: Path) -> None:
@@ -596,8 +581,8 @@ def test_a_broken_json_is_named(nerfstudio: Path, text: str | bytes, message: st
     refuse(nerfstudio, message)
 
 
-def test_points_and_masks_of_nerfstudio(nerfstudio: Path) -> None:
-    edited(nerfstudio, ply_file_path="points.ply", frame={"mask_path": "m.png"})
+def test_points_of_nerfstudio(nerfstudio: Path) -> None:
+    edited(nerfstudio, ply_file_path="points.ply")
     refuse(nerfstudio, "points.ply: is not there; expected a file")
     header = "ply\nformat ascii 1.0\nelement vertex 1\n"
     header += "".join(f"property float {axis}\n" for axis in "xyz")
@@ -606,12 +591,16 @@ def test_points_and_masks_of_nerfstudio(nerfstudio: Path) -> None:
     data = load(nerfstudio)
     np.testing.assert_allclose(points_of(nerfstudio).positions, [[1, 2, 3]])
     np.testing.assert_allclose(points_of(nerfstudio).colours, [[1, 0, 0.2]])
-    assert data.notes == ("masks are not used",)
+    assert data.notes == ()
     edited(nerfstudio, fisheye_crop_radius=10.0)
-    assert load(nerfstudio).notes == ("masks are not used", "fisheye_crop_radius is not used")
+    assert load(nerfstudio).notes == ("fisheye_crop_radius is not used",)
     assert len(load(nerfstudio / "transforms.json").views) == 2
     (nerfstudio / "points.ply").write_text(f"{header}end_header\n1 2 3\n")
-    refuse(nerfstudio, "points.ply: has the properties x, y, z; expected x, y, z, red, green, blue")
+    data = load(nerfstudio)
+    np.testing.assert_array_equal(points_of(nerfstudio).colours, [[0.5, 0.5, 0.5]])
+    assert data.notes[0] == "the points of points.ply have no colours, and are grey"
+    (nerfstudio / "points.ply").write_text(f"{header.replace(' z', ' w')}end_header\n1 2 3\n")
+    refuse(nerfstudio, "points.ply: has the properties x, y, w; expected x, y, z")
 
 
 def test_the_models_of_colmap_have_its_numbers() -> None:

@@ -20,6 +20,7 @@ from PIL import Image
 import difftile as dt
 from difftile.cli import main
 from difftile.datasets import images, load, verify
+from difftile.datasets.faults import check_pictures
 from scenes.balls import shots
 from tests.datasets.generated import write_dataset
 
@@ -124,17 +125,24 @@ def test_all_faults_of_pixels_are_said_at_once(scene: Path) -> None:
         data.views[k].image()
 
 
-def test_ten_faults_are_named_and_the_others_counted(scene: Path) -> None:
+def test_three_files_of_each_fault_are_named_and_the_others_counted(scene: Path) -> None:
     for k in range(12):
-        cut(picture(scene, k))
+        picture(scene, k).write_bytes(bytes(k + 1))  # none is a picture
     with pytest.raises(
-        dt.DatasetError, match=r"12 of 14 .*view_009.png .*; and 2 more; expected a"
+        dt.DatasetError,
+        match=r"12 of 14 .*: train/view_000.png, [^;]*view_002.png and 9 more: cannot be read",
     ):
-        verify(load(scene))
-    for k in range(12):
-        picture(scene, k).unlink()
-    with pytest.raises(dt.DatasetError, match=r"12 of 14 .*view_009 is not there; and 2 more"):
         load(scene)
+    for k in range(11):
+        picture(scene, k).unlink()
+    names = ", ".join(f"train/view_{k:03}" for k in range(3))
+    with pytest.raises(
+        dt.DatasetError, match=rf"12 of 14 .*: {names} and 8 more: is not there; .*011.png cannot"
+    ):
+        load(scene)
+    faults = [dt.DatasetError(scene / str(k), f"fault {k}") for k in range(12)]
+    with pytest.raises(dt.DatasetError, match=r"12 of 14 .*; 9 fault 9; and 2 more\.$"):
+        check_pictures(scene, faults, 14)
 
 
 def test_one_fault_is_an_error_of_its_own(scene: Path) -> None:

@@ -584,14 +584,14 @@ def test_gaussians_begin_at_points_or_around_what_cameras_look_at(
     balls: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = load(balls["colmap-bin"])
-    gaussians, told = first_gaussians(data, Options(most=150))
+    gaussians, told, _ = first_gaussians(data, Options(most=150))
     assert told == "150 gaussians at points of the data set"
     assert len(gaussians) == 150
     assert data.points is not None
     places = {tuple(place) for place in data.points.positions.astype(np.float32)}
     assert {tuple(place) for place in gaussians.means.to_numpy()} <= places
     monkeypatch.setattr(initial, "points_of", lambda *_: (np.zeros((0, 3)), np.zeros((0, 3))))
-    drawn, told = first_gaussians(load(balls["nerfstudio"]), Options(points=500, sh_degree=0))
+    drawn, told, _ = first_gaussians(load(balls["nerfstudio"]), Options(points=500, sh_degree=0))
     assert told == "500 gaussians, 500 at random places in front of the cameras"
     means = drawn.means.to_numpy()
     np.testing.assert_allclose(means.min(axis=0), -2, atol=0.1)  # 4 away, towards the middle
@@ -640,7 +640,7 @@ def test_pictures_stay_on_devices(balls: dict[str, Path], monkeypatch: pytest.Mo
         assert counts["MemcpyDtoH"] <= 1  # the length of the lists
         for k in trainer.training:
             target = trainer._studio.hang(*trainer._studio.easels(k)).to_numpy()[0]
-            np.testing.assert_array_equal(target, trainer._studio.picture(k))
+            np.testing.assert_array_equal(target, trainer._studio.picture(k).colours)
         assert np.isfinite([trainer.loss, trainer.psnr]).all()
     assert sorted(set(read[:7])) == sorted(read[:7])
     assert len(read) == 14  # once for steps, and once by `picture` here
