@@ -175,7 +175,7 @@ class Gathering:
         name = picture.relative_to(self._images)
         for one in (f"{name.as_posix()}.png", name.with_suffix("").as_posix()):
             found = self.names.find(self._masks, one, by, "the name of a mask", tell=False)
-            if found.is_file():
+            if os.path.exists(found) and not found.is_dir():
                 return found
         return None
 

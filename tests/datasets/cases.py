@@ -24,8 +24,9 @@ from difftile.training import run_checkpoint
 from difftile.training.from_points import gaussians_at
 from difftile.training.options import Options
 from scenes.balls import shots
-from tests.datasets.generated import FORMATS, write_dataset, write_json
+from tests.datasets.generated import FORMATS, reconstruction, write_dataset, write_json
 from tests.datasets.packed import packed
+from tests.datasets.writers import write_binary
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,12 @@ def write_cases(folder: Path) -> list[Case]:
         write_dataset(folder / name, kind, shots(2, 8, 6))
         distort(folder / name)
         found.append(Case(name, _files_of(folder / name), _check_dataset))
+    for name, write, files in (
+        ("masked colmap", _write_masked_model, _MASKED_MODEL),
+        ("masked nerfstudio", _write_masked_json, _MASKED_JSON),
+    ):
+        write(folder / name)
+        found.append(Case(name, files, _check_skipping))
     for name, write, check in (
         ("pictures", _write_pictures, _check_picture),
         ("splats", _write_splats, _check_splats),
@@ -116,20 +123,72 @@ def _distort_json(folder: Path) -> None:
     write_json(folder / "transforms.json", content)
 
 
-def _check_dataset(folder: Path, changed: Path) -> None:
-    data = load(folder)
+_MASKED_MODEL = (
+    *(f"sparse/{k}/{part}.bin" for k in range(2) for part in ("cameras", "images", "points3D")),
+    *("images/VIEW_001.jpg", "masks/view_000.png.png", "masks/view_001.png"),
+)
+_MASKED_JSON = ("transforms.json", "images/view_000.png", "m/a.png", "points.ply")
+
+
+def _write_masked_model(folder: Path) -> None:
+    """Two models, the larger one with a picture of another name and a missing one, and masks."""
+    views = write_dataset(folder, "colmap-bin", shots(3, 8, 6))
+    write_binary(folder / "sparse" / "1", reconstruction(views, 3))
+    write_binary(folder / "sparse" / "0", reconstruction(views[:1], 3))
+    images = folder / "sparse" / "1" / "images.bin"
+    images.write_bytes(images.read_bytes().replace(b"view_001.png", b"view_001.JPG"))
+    Image.open(folder / "images" / "view_001.png").save(folder / "images" / "VIEW_001.jpg")
+    (folder / "masks").mkdir()
+    for name in ("view_000.png.png", "view_001.png"):
+        _half_mask().save(folder / "masks" / name)
+    for k in (1, 2):
+        (folder / "images" / f"view_00{k}.png").unlink()
+
+
+def _write_masked_json(folder: Path) -> None:
+    """A mask, names of Windows, poses of three digits, and points without colours."""
+    write_dataset(folder, "nerfstudio", shots(2, 8, 6))
+    content = json.loads((folder / "transforms.json").read_text())
+    for frame in content["frames"]:
+        frame["file_path"] = frame["file_path"].replace("/", "\\")
+        frame["transform_matrix"] = np.round(frame["transform_matrix"], 3).tolist()
+        frame["mask_path"] = "m/a.png"
+    (folder / "m").mkdir()
+    _half_mask().save(folder / "m" / "a.png")
+    header = "ply\nformat ascii 1.0\nelement vertex 2\n"
+    header += "".join(f"property float {axis}\n" for axis in "xyz")
+    (folder / "points.ply").write_text(f"{header}end_header\n1 2 3\n0 1 2\n")
+    write_json(folder / "transforms.json", {**content, "ply_file_path": "points.ply"})
+
+
+def _half_mask() -> Image.Image:
+    return Image.fromarray(np.repeat(np.uint8(255 * (np.arange(8) < 4))[None], 6, axis=0))
+
+
+def _check_skipping(folder: Path, changed: Path) -> None:
+    _check_dataset(folder, changed, missing="skip")
+
+
+def _check_dataset(folder: Path, changed: Path, missing: str = "error") -> None:
+    data = load(folder, missing=missing)
+    assert missing == "skip" or not data.missing
     assert data.views
     assert all(note.isprintable() and len(note) < 1000 for note in data.notes)
-    verify(data)
+    verify(data, masks=True)
     for view in data.views:
         pose = view.world_to_camera
         assert pose.shape == (4, 4)
         assert np.isfinite(pose.astype(np.float32)).all()
-        np.testing.assert_allclose(pose[:3, :3] @ pose[:3, :3].T, np.eye(3), atol=1e-3)
+        np.testing.assert_allclose(pose[:3, :3] @ pose[:3, :3].T, np.eye(3), atol=1e-12)
         assert np.isfinite(view.intrinsics.astype(np.float32)).all()
         assert (view.intrinsics[:2] > 0).all()
         assert view.path.resolve().is_relative_to(folder.resolve())
         _check_colours(view.image(), (view.height, view.width))
+        mask = view.mask()
+        assert mask.shape == (view.height, view.width)
+        assert 0 <= mask.min() <= mask.max() <= 1
+        if view.mask_file is not None:
+            assert view.mask_file.resolve().is_relative_to(folder.resolve())
     assert np.isfinite(data.scale)
     assert data.scale > 0
     if data.points is not None:

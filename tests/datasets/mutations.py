@@ -29,6 +29,10 @@ WORDS = (
 )
 
 
+# What is there in place of a file: a pointer of Git LFS, a zip file.
+_OTHERS = (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 1\n", b"PK\3\4\0\0")
+
+
 def anything(raw: bytes, draw: random.Random) -> bytes:
     """Change bytes, whatever they mean."""
     if not raw:
@@ -49,6 +53,7 @@ def anything(raw: bytes, draw: random.Random) -> bytes:
             lambda: raw + raw,
             lambda: b"",
             lambda: raw + b"\0",
+            lambda: draw.choice(_OTHERS),
         )
     )()
 
@@ -105,7 +110,8 @@ _VALUES: tuple[Any, ...] = (
     *([[]], [None] * 4, [[1] * 4] * 4, [[0] * 4] * 4, [["1"] * 4] * 4, {"a": 1}, "a" * 5000),
     *("../outside.png", "/etc/passwd", "/dev/zero", ".", "..", "images", "a/../../b", "~"),
     *("images/view_001.png", "points.ply", "link.png", "OPENCV", "FISHEYE", 3.2, 40, [0, 0, 0, 1]),
-    *("OPENCV_FISHEYE", "FULL_OPENCV", "PINHOLE", "k1", -0.3, 1e6),
+    *("OPENCV_FISHEYE", "FULL_OPENCV", "PINHOLE", "k1", -0.3, 1e6, 1.0001, 0.998, 0.001),
+    *("IMAGES\\View_001.PNG", "images\\..\\..\\a.png", "images/view_001", "m", "m\\A.png", "masks"),
 )
 
 
