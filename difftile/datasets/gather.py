@@ -16,7 +16,7 @@ from difftile.datasets.dataset import LEAST_FOCAL, Colour, Doubles, View, are_nu
 from difftile.datasets.faults import check_pictures
 from difftile.datasets.images import Header, picture_size, read_header
 from difftile.datasets.lenses import Lens, Pinhole, pinhole_of
-from difftile.datasets.names import ENDINGS, Names
+from difftile.datasets.names import ENDINGS, PictureNames
 from difftile.diagnostics import DatasetError
 from difftile.files.inside import Folder
 from difftile.files.regular import shown
@@ -62,7 +62,7 @@ class Gathering:
         self._inside, self._images = inside, images
         self._downscale, self._background = reading.downscale, reading.background
         self._skips = reading.missing == "skip"
-        self.names = Names(inside)
+        self.names = PictureNames(inside)
         self._masks = images.with_name("masks")
         self._unmasked: list[str] = []
         self._found_masks: list[Path] = []

@@ -17,7 +17,7 @@ _SAME = ({".jpg", ".jpeg"}, {".tif", ".tiff"})  # endings of one format
 
 
 @final
-class Names:
+class PictureNames:
     """The files of a data set by the names that its files of cameras have for them.
 
     Args:
