@@ -124,38 +124,41 @@ class Gathering:
                 f"which folds the picture around {shown(stated.intrinsics[2:])}",
                 "a distortion that can be undone, and its centre in the picture",
             )
-        # Pictures of `images_4` are about a quarter of what their camera states.
+        self._tell(name, header, size, 1 if left == self._downscale else self._downscale)
+        if not stated.straight:
+            self._angles.append(_angles(pinhole, header.width, header.height))
+            self._cropped += pinhole.cropped
+        if mask is not None:
+            self._found_masks.append(mask)
+        elif not header.clear:
+            self._unmasked.append(name)
+        view = View(
+            name,
+            path,
+            pose,
+            np.array(pinhole.intrinsics) / left,
+            header.width // left,
+            header.height // left,
+            background=self._background,
+            downscale=left,
+            lens=None if stated.straight else fitted,
+            mask_file=mask or (path if header.clear else None),
+        )
+        if depth is not None:
+            view = replace(view, depth=depth[0], depth_unit=depth[1])
+        self._views.append(view)
+
+    def _tell(self, name: str, header: Header, size: Size, expected: int) -> None:
+        """Keep what is odd about a picture; its camera states `expected` times its size."""
         across, down = size
-        expected = 1 if left == self._downscale else self._downscale
         width, height = header.width, header.height
+        # Pictures of `images_4` are about a quarter of what their camera states.
         if max(abs(width * expected - across), abs(height * expected - down)) > expected:
             self._resized.append(
                 f"{shown(name)[1:-1]} is {width} x {height}, its camera {across} x {down}"
             )
         if header.turned:
             self._turned.append(shown(name)[1:-1])
-        if not stated.straight:
-            self._angles.append(_angles(pinhole, width, height))
-            self._cropped += pinhole.cropped
-        view = View(
-            name,
-            path,
-            pose,
-            np.array(pinhole.intrinsics) / left,
-            width // left,
-            height // left,
-            background=self._background,
-            downscale=left,
-            lens=None if stated.straight else fitted,
-            mask_file=mask or (path if header.clear else None),
-        )
-        if mask is not None:
-            self._found_masks.append(mask)
-        elif not header.clear:
-            self._unmasked.append(shown(name)[1:-1])
-        if depth is not None:
-            view = replace(view, depth=depth[0], depth_unit=depth[1])
-        self._views.append(view)
 
     def _lacks(self, name: str, path: Path, expected: str) -> bool:
         """Return whether a file of a view is not there, which is a fault or leaves the view out."""

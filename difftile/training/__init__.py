@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from difftile.training.mcmc import MCMC
     from difftile.training.options import Options
     from difftile.training.rates import degree_at, optimiser, rate_of_centres
-    from difftile.training.trainer import Score, Trainer
+    from difftile.training.scores import Score
+    from difftile.training.trainer import Trainer
 
 _HOME = {
     "MCMC": "mcmc",
     "Densification": "densify",
     "Options": "options",
-    "Score": "trainer",
+    "Score": "scores",
     "Trainer": "trainer",
     "degree_at": "rates",
     "gaussians_at": "from_points",

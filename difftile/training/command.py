@@ -36,13 +36,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> Parser:
     """Return the parser; its result has only the options of training that are given."""
     parser = Parser("difftile train", _ABOUT, epilog=_RESULTS)
-    default = Options()
     parser.add_argument(
         "dataset", metavar="DATASET", type=Path, help="the folder with the pictures"
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for results")
     parser.add_argument("--resume", action="store_true", help="resume the run in that folder")
 
+    _add_run(parser)
+    _add_training(parser)
+    return parser
+
+
+def _add_run(parser: Parser) -> None:
     run = parser.add_argument_group("the run")
     run.add_argument("--arch", choices=("cpu", "cuda"), default="cpu", help="device to train on")
     run.add_argument(
@@ -60,7 +65,9 @@ def _parser() -> Parser:
     )
     run.add_argument("--no-pictures", action="store_true", help="write no pictures")
 
-    how = parser.add_argument_group("the training")
+
+def _add_training(parser: Parser) -> None:
+    default, how = Options(), parser.add_argument_group("the training")
 
     def add(name: str, **more: object) -> None:
         attribute = name.removeprefix("--").replace("-", "_")
@@ -105,7 +112,6 @@ def _parser() -> Parser:
         metavar="WEIGHT",
         help="learn from the depth maps of the data set too, with a weight, 1 unless given",
     )
-    return parser
 
 
 def _count(text: str) -> int:

@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from difftile.files.writing import whole
-from difftile.training.trainer import Score
+from difftile.training.scores import Score
 
 _INK, _PALE, _LINE = "#22272e", "#9aa3ad", "#1f6f78"
 _ROWS = 6  # views on a strip

@@ -7,7 +7,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, final
 
@@ -33,6 +33,7 @@ from difftile.ranks.waiting import PeerFailed
 from difftile.training.masks import Masks
 from difftile.training.options import Options
 from difftile.training.plots import save_curve, save_strip
+from difftile.training.report import metrics_of, told
 from difftile.training.run_checkpoint import RunCheckpoint, fault_of, latest, read, save, step_of
 from difftile.training.signals import Signals
 from difftile.training.together import (
@@ -354,53 +355,10 @@ class _Session:
         scores = trainer.scores(measured)
         if not is_first():
             return
-        moved = trainer.corrections.moved(trainer.training)
-        errors = [one.depth for one in scores if one.depth is not None]
-        depth = {"depth": float(np.mean(errors))} if errors else {}
-        masks = trainer.masks.report(trainer.views)
-        metrics = {
-            "dataset": self._data.found,
-            "options": asdict(self._options),
-            "steps": trainer.step,
-            "seconds": round(self._seconds, 3),
-            "gaussians": trainer.count,
-            "gaussians_not_finite": dropped,
-            "views": {"training": len(trainer.training), "held_out": len(trainer.held_out)},
-            **({"cameras_moved": moved} if moved else {}),
-            **({"missing": self._data.missing} if self._data.missing else {}),
-            **({"masks": masks} if masks else {}),
-            "measured_on": "held_out" if trainer.held_out else "training",
-            "mean": {
-                "psnr": float(np.mean([one.psnr for one in scores])),
-                "ssim": float(np.mean([one.ssim for one in scores])),
-                **depth,
-            },
-            "each": {
-                one.name: {
-                    "psnr": one.psnr,
-                    "ssim": one.ssim,
-                    **({} if one.depth is None else {"depth": one.depth}),
-                }
-                for one in scores
-            },
-        }
+        metrics = metrics_of(trainer, self._data, scores)
+        metrics |= {"seconds": round(self._seconds, 3), "gaussians_not_finite": dropped}
         write_bytes(self._out / "metrics.json", (json.dumps(metrics, indent=1) + "\n").encode())
         if pictures:
             save_strip(self._out / f"{metrics['measured_on']}.png", scores)
             save_curve(self._out / "curve.png", np.array(self._history))
-        if moved:
-            far, turned = moved["distance"], moved["degrees"]
-            print(
-                f"cameras moved by {far['mean']:.2g} scene units and {turned['mean']:.2g} degrees "
-                f"on average, {far['most']:.2g} and {turned['most']:.2g} at most"
-            )
-        mean = metrics["mean"]
-        if masks:
-            print(f"masks exclude {100 * masks['excluded']:.0f} % of the pixels of all views")
-        if errors:
-            print(f"inverse depths differ from the maps by {mean['depth']:.2g} on average")
-        print(
-            f"{mean['psnr']:.2f} dB, SSIM {mean['ssim']:.4f} on {len(scores)} "
-            f"{metrics['measured_on'].replace('_', ' ')} views; {trainer.count} gaussians "
-            f"after {trainer.step} steps in {self._seconds:.0f} s; {self._out}"
-        )
+        print(f"{told(metrics)} in {self._seconds:.0f} s; {self._out}")

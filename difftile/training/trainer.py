@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, final
 
@@ -17,12 +17,11 @@ from difftile.datasets.dataset import Dataset, View
 from difftile.datasets.splats import Splats
 from difftile.diagnostics import DatasetError, LaunchError
 from difftile.distributed.split_rows import SplitRows, total_of
-from difftile.fields.create import from_numpy, vec, zeros
+from difftile.fields.create import zeros
 from difftile.fields.field import Field
 from difftile.fields.rows import Rows
 from difftile.ranks import agree, current
 from difftile.render.losses import dssim, l1
-from difftile.render.metrics import psnr, ssim
 from difftile.render.similarity import SIZE
 from difftile.render.splatter import Projected, Splatter
 from difftile.runtime.tape import Tape
@@ -36,37 +35,13 @@ from difftile.training.masks import Masks
 from difftile.training.mcmc import MCMC
 from difftile.training.options import Options
 from difftile.training.rates import STEPS, STEPS_PER_DEGREE, optimiser, rate_of_centres
+from difftile.training.scores import Score, similarity
 from difftile.training.state import Part, restore, state_of
 from difftile.training.studio import Easel, Studio
 
 ALIGNED = 60  # steps by which the camera of a held-out view is moved
 _AHEAD = 8  # steps from the reading of a picture to its use
 DISSIMILARITY = 0.2  # the weight of 1 - SSIM in the loss; the rest is the weight of differences
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """The similarity of an image to its picture.
-
-    Args:
-        name: The name of the view.
-        psnr: The ratio of the peak, 1, to the mean square error [dB].
-        ssim: The structural similarity, with windows within the image ("valid").
-        image: The image, shape (height, width, 3).
-        picture: The picture, of the same shape.
-        depth: The mean absolute difference of inverse depths [1/scene units] from the depth map;
-            None if maps are not used, or none of its depths can be compared.
-        mask: The weights of the pixels in `psnr` and `ssim`, shape (height, width); None if all
-            count.
-    """
-
-    name: str
-    psnr: float
-    ssim: float
-    image: npt.NDArray[Any]
-    picture: npt.NDArray[Any]
-    depth: float | None = None
-    mask: npt.NDArray[Any] | None = None
 
 
 @final
@@ -318,24 +293,8 @@ class Trainer:
         image = np.clip(image, 0.0, 1.0)  # as a file would hold it
         padding = _padding(splatter.width - start, splatter.height)
         parts = [None if one is None else one[:, start:] for one in (image, picture, mask)]
-        similarity = self._similarity(*parts, padding)
-        return Score(self.views[k].name, *similarity, image, picture, depth, mask)
-
-    def _similarity(
-        self,
-        image: npt.NDArray[Any],
-        picture: npt.NDArray[Any],
-        mask: npt.NDArray[Any] | None,
-        padding: str,
-    ) -> tuple[float, float]:
-        """Return the PSNR [dB] and the SSIM of an image over the pixels that count."""
-        element = vec(3, self._dtype)
-        drawn, target = (from_numpy(one[None], element) for one in (image, picture))
-        if mask is None:
-            return psnr(drawn, target), ssim(drawn, target, padding)
-        weights = from_numpy(mask[None], self._dtype)
-        cut = [from_numpy((one * mask[..., None])[None], element) for one in (image, picture)]
-        return psnr(drawn, target, mask=weights), ssim(*cut, padding, mask=weights)
+        measured = similarity(*parts, padding, self._dtype)
+        return Score(self.views[k].name, *measured, image, picture, depth, mask)
 
     def _draw(self, easel: Easel, loss: Field) -> Field | None:
         """Draw the view of an easel on rank 0; other ranks get no image."""
