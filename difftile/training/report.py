@@ -58,9 +58,10 @@ def told(metrics: Mapping[str, Any]) -> str:
     mean = metrics["mean"]
     if "depth" in mean:
         lines.append(f"inverse depths differ from the maps by {mean['depth']:.2g} on average")
+    which = metrics["measured_on"]
     lines.append(
-        f"{mean['psnr']:.2f} dB, SSIM {mean['ssim']:.4f} on {metrics['views'][metrics['measured_on']]} "
-        f"{metrics['measured_on'].replace('_', ' ')} views; {metrics['gaussians']} gaussians "
+        f"{mean['psnr']:.2f} dB, SSIM {mean['ssim']:.4f} on {metrics['views'][which]} "
+        f"{which.replace('_', ' ')} views; {metrics['gaussians']} gaussians "
         f"after {metrics['steps']} steps"
     )
     return "\n".join(lines)
