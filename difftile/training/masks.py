@@ -15,7 +15,11 @@ from difftile.fields.field import Field
 from difftile.runtime.kernel import kernel
 from difftile.training.options import Options
 
-PENALTY = 1.0  # the weight of alpha where no pixel counts, beside the weight 1 of the pictures
+# The weight of alpha where no pixel counts, beside the weight 1 of the pictures. In the scene of
+# tests/training/test_masks.py, whose masks cut through gaussians, alpha there falls from 0.68 to
+# 0.17, 0.11 and 0.06 with the weights 0.1, 0.3 and 1 after 300 steps, and the PSNR of what counts
+# from 39.3 dB to 37.4, 34.8 and 28.8.
+PENALTY = 0.1
 _WEIGHING = ("ignore", "penalise")
 _Array: TypeAlias = npt.NDArray[Any]
 

@@ -142,8 +142,8 @@ def test_gaussians_outside_are_penalised(tmp_path: Path) -> None:
     data = scene(tmp_path / "one")
     covered = {}
     for use in ("ignore", "penalise"):
-        trainer = Trainer(data, Options(steps=30, sh_degree=0, strategy="none", masks=use))
-        for _ in range(30):
+        trainer = Trainer(data, Options(steps=80, sh_degree=0, strategy="none", masks=use))
+        for _ in range(80):
             trainer.advance()
         (easel,) = trainer._studio.easels(0)
         trainer._draw(easel, dt.zeros((), grad=True))
