@@ -45,6 +45,15 @@ class Rail:
         beta[0] = b_bar[0]
 
     @dt.func
+    def centres(self, m, qpos, com):
+        com[0] = ti.Vector([0.0, 0.0, 0.0])
+
+    @dt.func
+    def tangents(self, m, qpos, qvel, ctrl, act, a, push, excess, a_dot, b_dot):
+        a_dot[0] = excess[0]
+        b_dot[0] = excess[0]
+
+    @dt.func
     def phi(self, m, qpos, qvel, ctrl, act, qfrc, xfrc, com, a, b, multiplier, beta):
         return beta[0] * (ctrl[0] - qvel[0]) / m[0]
 
@@ -60,3 +69,17 @@ def test_a_state_that_is_no_number_leaves_no_gradient_in_a_world_that_is_reset_l
             accelerate(rail, rail, mass, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info)
         tape.backward({out: np.array([seed])})
         assert float(mass.grad[0]) == slope  # -(3 - 1) / 2^2
+
+
+def test_the_tangent_of_a_solution_is_that_of_its_equations() -> None:
+    mass = dt.full(1, 2.0, ti.f64, grad=True)
+
+    def pushed(mass: dt.Field) -> dt.Field:
+        qpos, qvel, ctrl, act, qfrc, xfrc, acc, out = (dt.zeros(1, ti.f64) for _ in range(8))
+        ctrl.fill(3.0)
+        rail, info = Rail(), dt.zeros(2, ti.f64)
+        accelerate(rail, rail, mass, qpos, qvel, ctrl, act, qfrc, xfrc, acc, out, info)
+        return out
+
+    value, slope = dt.jvp(pushed, mass, np.array([1.0]))
+    assert (float(value[0]), float(slope[0])) == (1.5, -0.75)
