@@ -13,11 +13,14 @@ long a demo takes.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,6 +75,7 @@ def watch(arguments: Sequence[str], limit: float, until: str, folder: Path) -> C
         folder: Where it runs; pictures go to `out/` in it, and compiled kernels to `caches/`.
     """
     terminal, inner = os.openpty()
+    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))  # new ones have 0 x 0
     kept = os.environ.get("MPLCONFIGDIR", str(Path(tempfile.gettempdir()) / "first_minutes_fonts"))
     paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     places = {"XDG_CACHE_HOME": str(folder / "caches"), "MPLCONFIGDIR": kept, "PYTHONPATH": paths}

@@ -21,7 +21,7 @@ from demos.support.surfaces import Ball, Drape, save_drape_animation, save_drape
 from demos.support.training import Training, fit, print_check, write
 from demos.support.viewing import add_view_options, is_viewed, show
 from difftile import ti
-from difftile.arguments import positive_float, positive_int
+from difftile.arguments import Parser, positive_float, positive_int
 from scenes.cloth import (
     SPRING_KINDS,
     FallingCloth,
@@ -34,6 +34,7 @@ from scenes.cloth import (
 PREDICTED = 0.5  # time that is drawn beyond the one that was seen, relative to it
 FRAMES_PER_LOOK = 2  # of the animation
 SKIN = 0.03  # the part of the ball's radius that is not drawn: flat triangles cut the corner
+DISTANCE = "mean square distance [cm²]"
 GUESS = {"wind": "no wind", "stiffness": "4 N/m for all springs"}
 
 
@@ -70,9 +71,8 @@ def full_storage(cloth: FallingCloth) -> float:
     return tape.nbytes / share
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the demo; return the exit code."""
-    parser = make_parser("cloth", __doc__, steps=560, iterations=45, limit="1MB")
+def add_own_options(parser: Parser) -> None:
+    """Add the options of this demo."""
     say = "default: %(default)s"
     parser.add_argument(
         "--fit",
@@ -96,6 +96,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="standard deviation of observations [mm]; default: none",
     )
     add_view_options(parser)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the demo; return the exit code."""
+    parser = make_parser("cloth", __doc__, steps=560, iterations=45, limit="1MB")
+    add_own_options(parser)
     options = start(parser, argv)
     if min(options.rows, options.columns) < 2:
         parser.error("arguments --rows and --columns: a cloth has 2 or more of both")
@@ -119,6 +125,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     runs[f"before: {GUESS[options.fit]}"] = watch(cloth, frames)
     label, fields = f"finding the {options.fit}", {options.fit: cloth.parameters[options.fit]}
+    if not options.no_pictures:
+        draw_strip(options.out, cloth, runs, frames)
     training = fit(cloth, fields, options.iterations, label, memory=options.memory)
     if not training.losses:
         return 130  # interrupted before there was anything to show
@@ -127,7 +135,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"without a limit the tape would hold about {full_storage(cloth) / 1e6:.1f} MB")
     report(options.fit, getattr(hidden, options.fit), training)
     if not options.no_pictures:
-        draw(options.out, cloth, training.losses, runs, frames)
+        save_loss_curve(options.out / "loss.png", training.losses, DISTANCE, "log")
+        draw(options.out, cloth, runs, frames)
         print(f"pictures in {options.out}")
     return 0
 
@@ -160,11 +169,26 @@ def _percent(found: np.ndarray, hidden: np.ndarray) -> str:
 def draw(
     out: Path,
     cloth: FallingCloth,
-    losses: Sequence[float],
     runs: dict[str, np.ndarray],
     frames: Sequence[int],
 ) -> None:
-    """Write the pictures; `runs` has what `watch` returned for `frames`, by its label."""
+    """Write strip and animation; `runs` has what `watch` returned for `frames`, by its label."""
+    ball, captions = draw_strip(out, cloth, runs, frames)
+    plain = [
+        Drape(label, points, np.full((len(frames), 0, 3), np.nan)) for label, points in runs.items()
+    ]
+    save_drape_animation(
+        out / "cloth.gif", plain, cloth.scene.cloth.triangles, ball, captions, fps=15.0
+    )
+
+
+def draw_strip(
+    out: Path,
+    cloth: FallingCloth,
+    runs: dict[str, np.ndarray],
+    frames: Sequence[int],
+) -> tuple[Ball, list[str]]:
+    """Draw some of the frames of all runs; return the ball and the captions of all frames."""
     scene, triangles, places = cloth.scene, cloth.scene.cloth.triangles, cloth.places.to_numpy()
     ball, looks = Ball(scene.center, (1 - SKIN) * scene.radius), len(places)
     marks = np.full((len(frames), *places.shape[1:]), np.nan)
@@ -173,13 +197,11 @@ def draw(
         f"{t * scene.time_step:.2f} s" + (", not fitted" if t > looks * cloth.every else "")
         for t in frames
     ]
-    save_loss_curve(out / "loss.png", losses, "mean square distance [cm²]", "log")
     marked = [Drape(label, points, marks) for label, points in runs.items()]
     picks = [FRAMES_PER_LOOK * int(share * looks) for share in (0.3, 0.55, 0.8, 1.0, 1 + PREDICTED)]
     texts = [captions[k] for k in picks]
     save_drape_strip(out / "before_after.png", marked, triangles, ball, picks, texts)
-    plain = [Drape(drape.label, drape.points, np.full_like(marks, np.nan)) for drape in marked]
-    save_drape_animation(out / "cloth.gif", plain, triangles, ball, captions, fps=15.0)
+    return ball, captions
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What is being derived or compiled, told to whoever asks; by default to nobody."""
+"""What is being read, derived or compiled, told to whoever asks; by default to nobody."""
 
 from __future__ import annotations
 
@@ -7,31 +7,34 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 Listener: TypeAlias = Callable[[str, int], None]
-"""Gets what begins, '' when it is done, and the number of programs compiled so far."""
+"""Gets what begins, at its end what goes on then, or '', and the programs compiled so far."""
 
 
 class _Heard:
     listener: Listener | None = None
     compiled: int = 0
+    current: str = ""
 
 
 def watch_compiling(listener: Listener | None) -> None:
-    """Have a function called before each program is derived or compiled, and after it."""
-    _Heard.listener, _Heard.compiled = listener, 0
+    """Have a function called before each step towards a compiled program, and after it."""
+    _Heard.listener, _Heard.compiled, _Heard.current = listener, 0, ""
 
 
 @contextmanager
 def deriving(what: str) -> Generator[None]:
-    """Tell the listener what is worked out inside the block."""
+    """Tell the listener what is worked out inside the block, of which other steps may be parts."""
     listener = _Heard.listener
     if listener is None:
         yield
         return
+    around, _Heard.current = _Heard.current, what
     listener(what, _Heard.compiled)
     try:
         yield
     finally:
-        listener("", _Heard.compiled)
+        _Heard.current = around
+        listener(around, _Heard.compiled)
 
 
 @contextmanager

@@ -37,7 +37,7 @@ ALLOWED: dict[str, set[str]] = {
     "fields": _LOWERED | {"files", "substrate"},
     "compile": _RUNNING | {"compiling", "uncollected"},
     "launch": _RUNNING | {"compile", "releases"},
-    "fusion": _RUNNING | {"compile", "launch"},
+    "fusion": _RUNNING | {"compile", "compiling", "launch"},
     "recording": _RUNNING | {"compile", "launch", "fusion", "ranks"},
     "linearization": _RECORDED,
     "diagnosis": _RECORDED,
@@ -102,11 +102,13 @@ ALLOWED: dict[str, set[str]] = {
     # The command line stands apart: it answers without starting Taichi.
     "arguments": set(),
     "announcing": {"ranks"},
-    "progress": {"ranks"},
+    "progress": {"ranks", "ticking"},
+    "ticking": set(),
     "releases": set(),
     "caches": set(),
     "cli": {"arguments"},
-    "commands": _LANGUAGE | {"announcing", "arguments", "files", "progress", "ranks", "releases"},
+    "commands": _LANGUAGE
+    | {"announcing", "arguments", "files", "progress", "ranks", "releases", "ticking"},
     "__main__": {"cli"},
 }
 # The packages that a user could have written: they import `difftile`, its files and its errors, and

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from difftile.announcing import announced
 from difftile.arguments import Parser, did_you_mean, split_at_name, summary_of
+from difftile.ticking import ticking
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -57,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{parser.prog}: loading {name} ...", file=sys.stderr, flush=True)
     # Imports take most of a second, on a busy machine several.
     summary = None if helps else summary_of(demos[name].read_text(encoding="utf-8"))
-    with announced(name, summary, folder):
+    with announced(name, summary, folder), ticking(shown=not helps):
         return import_module(f"demos.{demos[name].stem}").main(rest)
 
 

@@ -11,6 +11,7 @@ from difftile.ad.derive import derive
 from difftile.compile.definition import Body, lowered_for
 from difftile.compile.meanings import meaning_of
 from difftile.compile.specialisation import Specialisation
+from difftile.compiling import deriving
 from difftile.diagnostics import KernelError, Label, LaunchError, render
 from difftile.frontend.lower import Lowered, lower, parameters_of
 from difftile.frontend.parameters import Signature
@@ -59,14 +60,15 @@ def compile_kernel(
             that rules do not support.
     """
     started = time.perf_counter()
-    lowered, float_type = lowered_for(body, signature, fields, session)
-    code = compile_function(name, lowered, session, native=natives.get("kernel"))
-    for word, rule in rules.items():
-        source, scope = source_of(rule.function), RuleScope(name, None, word == "forward")
-        lowered = lower(source, signature, meaning_of, float_type, fields, {}, scope)
-        code.rules[word] = compile_function(
-            f"{name}_rule", lowered, session, is_rule=True, native=natives.get(word)
-        )
+    with deriving(f"reading {name}"):
+        lowered, float_type = lowered_for(body, signature, fields, session)
+        code = compile_function(name, lowered, session, native=natives.get("kernel"))
+        for word, rule in rules.items():
+            source, scope = source_of(rule.function), RuleScope(name, None, word == "forward")
+            lowered = lower(source, signature, meaning_of, float_type, fields, {}, scope)
+            code.rules[word] = compile_function(
+                f"{name}_rule", lowered, session, is_rule=True, native=natives.get(word)
+            )
     code.seconds = time.perf_counter() - started
     return code
 

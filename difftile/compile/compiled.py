@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from difftile.compiling import deriving
 from difftile.ir.nodes import Program
 from difftile.passes.bounds import confine
 from difftile.passes.inline_primals import inline_primals
@@ -108,4 +109,5 @@ class _Forms:
     def _finished(self, program: Program) -> Program:
         if not self.session.compiles:
             return plain(program)
-        return finish(inline_primals(program), self.session.target)
+        with deriving(f"simplifying {program.name}"):
+            return finish(inline_primals(program), self.session.target)

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import Any, Protocol, TypeAlias
 
 from difftile.compile.compiled import compiled
+from difftile.compiling import deriving
 from difftile.fusion.period import PeriodProgram, Slab, Slot, Unwritten
 from difftile.ir.nodes import ParallelFor, Program, Size, Value, Var
 from difftile.ir.types import I32
@@ -74,7 +75,8 @@ class FusedProgram:
     @cached_property
     def _finished(self) -> PeriodProgram:
         """The period, of parts in the form that is emitted: sums in blocks, scatters as gathers."""
-        return self._kept.get((self._name, "finished"), self._finish)
+        with deriving(f"joining steps, {self._name}"):
+            return self._kept.get((self._name, "finished"), self._finish)
 
     def _finish(self) -> PeriodProgram:
         made = self._make(finished=True)
@@ -91,7 +93,8 @@ class FusedProgram:
     def _interchanged(self) -> tuple[PeriodProgram, _Extent | None, CompiledProgram] | None:
         """The program with the loop over time inside the parallel loop, if there is only one."""
         key = self._name, "interchanged"
-        found = self._kept.get(key, self._interchange)
+        with deriving(f"joining steps, {self._name}"):
+            found = self._kept.get(key, self._interchange)
         return found and (*found, compiled(found[0].program, None, self._kept, key))
 
     def _interchange(self) -> tuple[PeriodProgram, _Extent | None] | None:
@@ -152,7 +155,8 @@ class FusedProgram:
         found = self._compiled.get(form)
         if found is None:
             key = self._name, form
-            program = self._kept.get((*key, "form"), make)
+            with deriving(f"joining steps, {self._name}"):
+                program = self._kept.get((*key, "form"), make)
             found = self._compiled[form] = CompiledProgram(program, kept=self._kept, key=key)
         return found
 

@@ -88,13 +88,13 @@ class Variants:
         if schedule.after and _only_clears(program, schedule):
             return _NOTHING
         started, spent = time.perf_counter(), time.process_time()
-        emitted, needed = self._kept.get(
-            (*self._key, "text", schedule), lambda: self._text(schedule)
-        )
-        memory = self._counts(needed)
-        more = tuple(array for array, _ in memory)
-        params, count = self.of.params, len(self.of.params)
-        with compiling(emitted.name):
+        with compiling(program.name):
+            emitted, needed = self._kept.get(
+                (*self._key, "text", schedule), lambda: self._text(schedule)
+            )
+            memory = self._counts(needed)
+            more = tuple(array for array, _ in memory)
+            params, count = self.of.params, len(self.of.params)
             variant = self._backend.compile(
                 emitted,
                 program,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import difftile as dt
-from difftile.compiling import watch_compiling
+from difftile.compiling import deriving, watch_compiling
 
 
 @pytest.fixture
@@ -30,9 +30,16 @@ def test_the_programs_of_a_tape_are_told_once(told: list[tuple[str, int]]) -> No
         with dt.Tape(loss):
             square(x, loss)
     begun = [what for what, _ in told if what]
-    assert begun[0] == "deriving square, forward"
+    assert begun[:3] == ["reading square", "deriving square, forward", "simplifying square"]
     assert begun.count("compiling square") == begun.count("compiling square_adjoint") == 1
     assert told[-1] == ("", 2)
+
+
+def test_steps_are_told_again_after_their_parts(told: list[tuple[str, int]]) -> None:
+    with deriving("reading f"):
+        with deriving("reading g"):
+            pass
+    assert told == [("reading f", 0), ("reading g", 0), ("reading f", 0), ("", 0)]
 
 
 def test_what_begins_ends(told: list[tuple[str, int]]) -> None:

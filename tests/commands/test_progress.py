@@ -10,6 +10,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from tqdm import tqdm
 
+from difftile import progress
 from difftile.progress import progress_bar, show_status
 
 
@@ -84,3 +85,37 @@ def test_a_notebook_with_widgets_shows_one(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "tqdm.notebook", SimpleNamespace(tqdm=Widget))
     assert list(progress_bar(range(3), desc="falling", unit="step")) == [0, 1, 2]
     assert made == ["falling"]
+
+
+def test_files_and_pipes_get_a_plain_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress._Plain, "started", 0.0)
+    monkeypatch.setattr(progress._Plain, "latest", 0.0)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with progress_bar(range(20), desc="falling", unit="step") as bar:
+        for k in bar:
+            now[0] += 4.0
+            bar.set_postfix(loss=k, refresh=False)
+    lines = sys.stderr.getvalue().splitlines()
+    assert lines[0] == "falling: step 3 of 20, loss 2"
+    assert [int(line.split()[2]) for line in lines] == [
+        3,
+        6,
+        9,
+        12,
+        16,
+    ]  # at 12 s, ..., 64 s, and not at 80 s
+    show_status("compiling step")
+    assert len(sys.stderr.getvalue().splitlines()) == len(lines)
+    now[0] += 21.0
+    show_status("compiling step")
+    show_status("")
+    assert sys.stderr.getvalue().splitlines()[len(lines) :] == ["compiling step"]
+
+
+def test_a_hidden_bar_writes_no_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress._Plain, "latest", -1e9)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert list(progress_bar(range(3), desc="falling", unit="step", shown=False)) == [0, 1, 2]
+    assert not sys.stderr.getvalue()
