@@ -314,7 +314,10 @@ def test_features_are_refused_with_their_element(row: Refusal, mujoco: Any) -> N
         given = {name: np.full_like(array, value)}
         given |= {key: np.full_like(source.get(key), other) for key, other in others.items()}
     else:
-        array.reshape(len(array) if array.ndim else 1, -1)[index] = value
+        numbers = array.reshape(len(array) if array.ndim else 1, -1)
+        if np.ndim(index) == 0 and index >= numbers.size:
+            pytest.skip(f"MuJoCo {mujoco.__version__} lacks {row.feature}")
+        numbers[index] = value
         given = {name: array}
     changed = InspectedModel(lambda key: given.get(key, source.get(key)), source.label)
     with pytest.raises(worlds.Unsupported) as caught:
