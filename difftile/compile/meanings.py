@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import replace
+from functools import lru_cache
 from types import FunctionType, MethodType
+from typing import Any
 
 from difftile.compile import language_functions as language
 from difftile.compile.func import Func
@@ -16,6 +19,7 @@ from difftile.fields.view import View
 from difftile.lang.meanings import meaning_of as language_meaning
 from difftile.ops.table import NAMED, OPS
 from difftile.ops.vocabulary import (
+    ClassName,
     Compared,
     DerivativeOf,
     FieldMeaning,
@@ -73,7 +77,50 @@ def meaning_of(value: object) -> Meaning | None:
     if kernel:
         return Refused("A kernel", "kernels are launched from Python; make it a '@dt.func'.")
     meaning = language_meaning(value)
+    if meaning is None and isinstance(value, type):
+        return _class_meaning(value)
     return with_foreign_rules(meaning) if isinstance(meaning, FuncMeaning) else meaning
+
+
+@lru_cache(256)
+def names_of_class(type_: type) -> tuple[str, ...] | None:
+    """Return the members of a dataclass of Python; None for other types.
+
+    Those of difftile are objects of their own kinds, but for `struct_of_fields`.
+    """
+    ours = type_.__module__.partition(".")[0] == "difftile"
+    if not dataclasses.is_dataclass(type_) or (ours and not hasattr(type_, "struct_of_fields")):
+        return None
+    return tuple(one.name for one in dataclasses.fields(type_))
+
+
+@lru_cache(256)
+def methods_of_class(type_: type) -> tuple[tuple[str, Any], ...]:
+    """Return the funcs among the methods of a class, by name."""
+    every = {name: one for base in reversed(type_.__mro__) for name, one in vars(base).items()}
+    return tuple(
+        (name, one) for name, one in every.items() if isinstance(meaning_of(one), FuncMeaning)
+    )
+
+
+@lru_cache(256)
+def _class_meaning(type_: type) -> ClassName | None:
+    """Return the meaning of a dataclass of Python; None for other types."""
+    members = names_of_class(type_)
+    if members is None:
+        return None
+    fields = dataclasses.fields(type_)
+    reason = ""
+    if hasattr(type_, "__post_init__"):
+        reason = "it has '__post_init__'"
+    elif "__init__" in vars(type_) and not type_.__dataclass_params__.init:
+        reason = "it has an '__init__' of its own"
+    elif not all(one.init for one in fields):
+        reason = "'__init__' does not take all of its members"
+    defaults = tuple(
+        (one.name, one.default) for one in fields if one.default is not dataclasses.MISSING
+    )
+    return ClassName(members, defaults, methods_of_class(type_), reason)
 
 
 def field_meaning(field: Field) -> FieldMeaning:

@@ -66,13 +66,14 @@ from difftile.frontend.operators import power_call
 from difftile.frontend.random_calls import rand, randint, randn
 from difftile.frontend.ranges import cells_of, unrolled
 from difftile.frontend.ruled_calls import ruled_call
-from difftile.frontend.struct_calls import free_struct, struct_call
+from difftile.frontend.struct_calls import class_call, free_struct, struct_call
 from difftile.frontend.vector_methods import method_call, truth_call
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import I32, scalar_of, shape_of
 from difftile.ops.composites import COMPOSITES
 from difftile.ops.table import OPS
 from difftile.ops.vocabulary import (
+    ClassName,
     Compared,
     DerivativeOf,
     FuncMeaning,
@@ -119,6 +120,8 @@ def call(cx: Context, node: ast.Call, name: str) -> Item:
             return construct(cx, node, cx.float_type if type_ is None else type_, name)
         case StructName(struct):
             return struct_call(cx, node, struct, name)
+        case ClassName() as made:
+            return class_call(cx, node, made)
         case FuncMeaning(bound=True) as func:
             # The object that a method belongs to is the first argument of its function.
             of = "__self__" if isinstance(target.value, MethodType) else "instance"

@@ -15,6 +15,7 @@ from difftile.frontend.source import source_of
 from difftile.frontend.syntax import nodes_of
 from difftile.ir.nodes import Const, Var
 from difftile.ops.vocabulary import (
+    ClassName,
     FuncMeaning,
     Meaning,
     OpName,
@@ -156,7 +157,7 @@ def _handed(
         meaning = None if path is None else cx.meanings(look_up(path))
         owner = None
     match meaning:
-        case OpName() | TypeName() | StructName():
+        case OpName() | TypeName() | StructName() | ClassName():
             return set()
         case Special(name) if not name.startswith("atomic_"):
             return set()

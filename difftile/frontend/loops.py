@@ -25,6 +25,7 @@ from difftile.frontend.assign import bad_loop_variable, bind_names
 from difftile.frontend.changes import bindings, changed
 from difftile.frontend.context import Context, Env
 from difftile.frontend.convert import condition
+from difftile.frontend.counted_objects import count_of, has_parts, item_at, part_at
 from difftile.frontend.draws import DRAWS
 from difftile.frontend.items import (
     Item,
@@ -35,6 +36,7 @@ from difftile.frontend.items import (
     is_alike,
     leaf_names,
     leaves,
+    mapped,
     regrown,
 )
 from difftile.frontend.joins import check_kept, holds_numbers, starts_as_number, type_hint
@@ -58,6 +60,7 @@ from difftile.frontend.threads import in_parallel
 from difftile.ir.nodes import Block, Const, For, If, Size, Value, Var, While
 from difftile.ir.types import FLOATS, I32, scalar_of, shape_of
 from difftile.ir.walk import Substitution, definitions
+from difftile.ops.build import zero
 from difftile.records import dataclass
 
 _MANY = 256  # unrolled iterations of which a warning tells
@@ -159,6 +162,8 @@ def _targets(cx: Context, node: ast.For, box: IndexBox) -> list[str]:
         if not isinstance(element, ast.Name):
             raise bad_loop_variable(cx, element)
         plain.append(element.id)
+    if box.of is not None:
+        return [f"{plain[0]}_number"]
     if box.grouped and isinstance(target, ast.Name):
         return [f"{target.id}{axis}" for axis in range(len(box.starts))]
     if len(plain) != len(box.starts):
@@ -175,6 +180,9 @@ def _targets(cx: Context, node: ast.For, box: IndexBox) -> list[str]:
 def _bind(
     cx: Context, node: ast.For, box: IndexBox, names: list[str], indices: list[Value]
 ) -> None:
+    if box.of is not None:
+        bind_names(cx, node.target, item_at(cx, node.iter, box.of, indices[0]))
+        return
     if box.grouped and isinstance(node.target, ast.Name):
         vector = cx.call("vec", *indices, name=node.target.id)
         cx.bind(node.target.id, vector, node.target)
@@ -328,6 +336,9 @@ def _nest(
 ) -> None:
     """Lower one axis of a serial loop around the next; the innermost holds the body."""
     axis = len(indices)
+    if axis == len(names) and box.of is not None and has_parts(cx, box.of):
+        _parts(cx, node, box.of, names, indices[0])
+        return
     if axis == len(names):
         _bind(cx, node, box, names, indices)
         iteration(cx, node.body)
@@ -371,6 +382,14 @@ def _nest(
     _leave(cx, carried, outs)
 
 
+def _parts(cx: Context, node: ast.For, of: Item, names: list[str], index: Value) -> None:
+    """Lower the loop over the items of one part of an object."""
+    part = part_at(cx, node.iter, of, index)
+    with cx.at(node.iter):
+        box = IndexBox((Const(0, I32),), (count_of(cx, node.iter, part),), of=part)
+    _nest(cx, node, box, names, [])
+
+
 def _while(cx: Context, node: ast.While) -> None:
     carried = _enter(cx, node)
     flags = leaving(cx, node.body)
@@ -409,10 +428,11 @@ def _bounds(cx: Context, node: ast.For) -> tuple[IndexBox, IndexBox]:
             cx.b.append(stmt)
         return box, threads
     inner = {v for stmt in stmts for v in definitions(stmt)}
-    used = dict.fromkeys((*box.starts, *box.stops, box.step, *threads.stops))
+    parts = () if box.of is None else leaves(box.of)
+    used = dict.fromkeys((*box.starts, *box.stops, box.step, *threads.stops, *parts))
     values = tuple(v for v in used if isinstance(v, Var) and v in inner)
-    outs = {value: Var(value.name, I32) for value in values}
-    skipped = Block((), (Const(0, I32),) * len(values))
+    outs = {value: Var(value.name, value.type) for value in values}
+    skipped = Block((), tuple(zero(value.type) for value in values))
     runs = stays(cx, [RETURNED])
     span = cx.keyword_span(node)
     cx.b.append(If(runs, Block(tuple(stmts), values), skipped, tuple(outs.values()), span))
@@ -421,6 +441,9 @@ def _bounds(cx: Context, node: ast.For) -> tuple[IndexBox, IndexBox]:
         replace(one, starts=known.all(one.starts), stops=known.all(one.stops), step=known(one.step))
         for one in (box, threads)
     ]
+    if box.of is not None:
+        of = mapped(box.of, lambda leaf: known(leaf) if isinstance(leaf, Var) else leaf)
+        boxes[0] = replace(boxes[0], of=of)
     return boxes[0], boxes[1]
 
 
@@ -441,12 +464,16 @@ def _parallel(cx: Context, node: ast.For, shared: SharedLocals) -> None:
         values: list[Value] = list(indices)
         if box.step != ONE:
             values = [at_step(cx, box, indices[0], names[0])]
-        _bind(cx, node, box, names, values)
+        lower = partial(iteration, cx, node.body)
+        if box.of is not None and has_parts(cx, box.of):
+            lower = partial(_parts, cx, node, box.of, names, values[0])
+        else:
+            _bind(cx, node, box, names, values)
         for jump in jumps(node.body):
             if isinstance(jump, ast.Break):
                 what = "'break' of a parallel loop"
                 raise UnsupportedSyntax(cx.keyword_span(jump), what, _SERIAL_HINT)
-        unless_left(cx, node, partial(iteration, cx, node.body))
+        unless_left(cx, node, lower)
         for name in shared.kept:
             check_kept(cx, name, before[name], places.get(name))
     new = [name for name in cx.env if name not in before]

@@ -10,11 +10,13 @@ from difftile.diagnostics import CallMismatch, TypeMismatch, counted
 from difftile.frontend.components import place_type
 from difftile.frontend.context import Context
 from difftile.frontend.convert import counted_arguments, positional, spread
+from difftile.frontend.counted_objects import count_of, is_counted, is_object
 from difftile.frontend.field_views import size_of
 from difftile.frontend.items import (
     FieldShape,
     Item,
     Place,
+    Record,
     Static,
     describe,
     field_of,
@@ -38,6 +40,7 @@ class IndexBox:
         step: Step of the only axis, which may be known at run time only.
         grouped: The loop variable takes all indices as one vector.
         lanes: Lanes of a device may share the loop.
+        of: The object whose items the loop variable takes, one for each index.
     """
 
     starts: tuple[Value, ...]
@@ -45,6 +48,7 @@ class IndexBox:
     step: Value = ONE
     grouped: bool = False
     lanes: bool = False
+    of: Item | None = None
 
 
 def box_of(cx: Context, node: ast.expr) -> IndexBox:
@@ -54,6 +58,8 @@ def box_of(cx: Context, node: ast.expr) -> IndexBox:
         with cx.at(node):
             return _BOXES[special](cx, node)
     item = cx.expr(node)
+    if is_counted(cx, item):
+        return IndexBox((Const(0, I32),), (count_of(cx, node, item),), of=item)
     field = field_of(item)
     if field is not None:
         if not field.ndim:
@@ -84,6 +90,8 @@ def box_of(cx: Context, node: ast.expr) -> IndexBox:
         if shape_of(type_):
             size = shape_of(type_)[0]
             hint = f"loop over its components: 'for k in ti.static(range({size})):'."
+    elif isinstance(item, Record) or is_object(cx, item):
+        hint = "give it funcs 'count(self)' and 'item(self, k)', and loop over it."
     raise TypeMismatch(cx.span(node), f"{describe(item)} cannot be looped over.", hint=hint)
 
 
@@ -155,7 +163,11 @@ def _lanes(cx: Context, node: ast.Call) -> IndexBox:
 
 def _grouped(cx: Context, node: ast.Call) -> IndexBox:
     (inner,) = counted_arguments(cx, node, 1, 1)
-    return replace(box_of(cx, inner), grouped=True)
+    box = box_of(cx, inner)
+    if box.of is not None:
+        what = "'ti.grouped' takes a range or a field, not an object."
+        raise CallMismatch(cx.span(inner), what, "loop over the object itself.")
+    return replace(box, grouped=True)
 
 
 _BOXES = {"range": _range, "ndrange": _ndrange, "grouped": _grouped, "lanes": _lanes}

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, counted, did_you_mean
 from difftile.frontend.context import Context
 from difftile.frontend.convert import assignable
-from difftile.frontend.items import Item, Record, describe, is_number
+from difftile.frontend.items import Item, Record, Static, describe, is_number
 from difftile.frontend.name_lookup import parts_of
 from difftile.ir.nodes import Const
 from difftile.ir.types import FLOATS, Struct, Type, promote, scalar_of, with_scalar
+from difftile.ops.vocabulary import ClassName
 
 
 def struct_call(cx: Context, node: ast.Call, struct: Struct, name: str) -> Item:
@@ -19,6 +21,49 @@ def struct_call(cx: Context, node: ast.Call, struct: Struct, name: str) -> Item:
     Float members are at least as wide as the given values, as kernels follow their data.
     """
     names = [member for member, _ in struct.members]
+    given = _given(cx, node, names)
+    items: list[Item] = []
+    for member, type_ in struct.members:
+        argument = given.get(member)
+        if argument is None:
+            items.append(_zero(cx, type_))
+            continue
+        item = cx.operand(argument, member)
+        with cx.at(argument):
+            parts = None if isinstance(type_, Struct) else parts_of(cx, item)
+            if parts is not None:
+                item = cx.call("vec", *map(cx.value, parts))
+            items.append(_converted(cx, argument, item, type_, member))
+    return Record(tuple(names), tuple(items), struct.methods)
+
+
+def class_call(cx: Context, node: ast.Call, made: ClassName) -> Item:
+    """Lower a call of a dataclass of Python; members are any items, fields and structs too.
+
+    Raises:
+        CallMismatch: It does more than to set its members, or a member is missing.
+    """
+    called = f"'{ast.unparse(node.func)}'"
+    if made.reason:
+        what = f"{called} cannot be called in a kernel: {made.reason}."
+        raise CallMismatch(cx.span(node), what, "make it in Python, and pass it to the kernel.")
+    given, defaults = _given(cx, node, made.members), dict(made.defaults)
+    items: list[Item] = []
+    for member in made.members:
+        argument = given.get(member)
+        if argument is None and not isinstance(defaults.get(member), (bool, int, float)):
+            raise CallMismatch(
+                cx.span(node),
+                f"{called} is given no '{member}'.",
+                f"its members are {', '.join(made.members)}.",
+            )
+        item = Static(defaults[member]) if argument is None else cx.operand(argument, member)
+        items.append(cx.value(item) if is_number(item) else item)
+    return Record(made.members, tuple(items), made.methods)
+
+
+def _given(cx: Context, node: ast.Call, names: Sequence[str]) -> dict[str, ast.expr]:
+    """Return the arguments of a call by the members that they are for."""
     called = f"'{ast.unparse(node.func)}'"
     given: dict[str, ast.expr] = {}
     for place, argument in enumerate(node.args):
@@ -37,19 +82,7 @@ def struct_call(cx: Context, node: ast.Call, struct: Struct, name: str) -> Item:
             hint = did_you_mean(keyword.arg, names) or f"its members are {', '.join(names)}."
             raise CallMismatch(cx.span(keyword), f"{called} has no member '{keyword.arg}'.", hint)
         given[keyword.arg] = keyword.value
-    items: list[Item] = []
-    for member, type_ in struct.members:
-        argument = given.get(member)
-        if argument is None:
-            items.append(_zero(cx, type_))
-            continue
-        item = cx.operand(argument, member)
-        with cx.at(argument):
-            parts = None if isinstance(type_, Struct) else parts_of(cx, item)
-            if parts is not None:
-                item = cx.call("vec", *map(cx.value, parts))
-            items.append(_converted(cx, argument, item, type_, member))
-    return Record(tuple(names), tuple(items), struct.methods)
+    return given
 
 
 def _converted(cx: Context, node: ast.expr, item: Item, type_: Type | Struct, name: str) -> Item:

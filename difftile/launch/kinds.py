@@ -53,7 +53,14 @@ from difftile.launch.parsed_arguments import ArgumentPart, ParsedArguments, Taki
 from difftile.launch.prepared_launch import NumberSlot
 from difftile.launch.structs import members_of
 from difftile.launch.vectors import holds_numbers, is_vector, named, open_vector
-from difftile.ops.vocabulary import FuncMeaning, OpName, Refused, StructName, TypeName
+from difftile.ops.vocabulary import (
+    ClassName,
+    FuncMeaning,
+    OpName,
+    Refused,
+    StructName,
+    TypeName,
+)
 from difftile.records import dataclass
 
 _TYPED = (Vector, Matrix, Struct)
@@ -352,7 +359,8 @@ def _is_of_fields(kind: Kind) -> bool:
 
 def _is_static(value: object) -> bool:
     known = isinstance(value, (FunctionType, type(None)))
-    return known or isinstance(meaning_of(value), (OpName, FuncMeaning, TypeName, StructName))
+    meanings = OpName, FuncMeaning, TypeName, StructName, ClassName
+    return known or isinstance(meaning_of(value), meanings)
 
 
 def _is_struct(value: object, kind: Kind) -> bool:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from difftile.compile.annotations import Kind
-from difftile.compile.meanings import meaning_of
+from difftile.compile.meanings import methods_of_class, names_of_class
 from difftile.compile.methods import is_data_oriented
 from difftile.fields.structs import StructElement, values_of
 from difftile.ir.types import Struct
 from difftile.lang.structs import methods_of, struct_values
-from difftile.ops.vocabulary import FuncMeaning
 
 Methods: TypeAlias = tuple[tuple[str, Any], ...]
 StructArgument: TypeAlias = tuple[Mapping[str, object], Methods, Struct | None]
@@ -37,29 +34,9 @@ def members_of(value: object, kind: Kind) -> StructArgument | None:
     elif type_ is not None and isinstance(value, dict):
         found = cast("dict[str, object]", value)
     else:
-        names = _fields_of(type(value))
+        names = names_of_class(type(value))
         if names is None or is_data_oriented(value):
             return None
-        found, methods = {name: getattr(value, name) for name in names}, _methods_of(type(value))
+        found = {name: getattr(value, name) for name in names}
+        methods = methods_of_class(type(value))
     return found, methods if type_ is None else type_.methods, type_
-
-
-@lru_cache(256)
-def _fields_of(type_: type) -> tuple[str, ...] | None:
-    """Return the members of a dataclass of Python; None for other types.
-
-    Those of difftile are objects of their own kinds, but for `struct_of_fields`.
-    """
-    ours = type_.__module__.partition(".")[0] == "difftile"
-    if not dataclasses.is_dataclass(type_) or (ours and not hasattr(type_, "struct_of_fields")):
-        return None
-    return tuple(one.name for one in dataclasses.fields(type_))
-
-
-@lru_cache(256)
-def _methods_of(type_: type) -> Methods:
-    """Return the funcs among the methods of a class."""
-    every = {name: one for base in reversed(type_.__mro__) for name, one in vars(base).items()}
-    return tuple(
-        (name, one) for name, one in every.items() if isinstance(meaning_of(one), FuncMeaning)
-    )

@@ -90,6 +90,23 @@ class StructName:
 
 
 @dataclass(frozen=True, slots=True)
+class ClassName:
+    """A dataclass of Python: calling it in a kernel builds a struct with its methods.
+
+    Args:
+        members: The members, in order.
+        defaults: The names and values of those that may be left out.
+        methods: Name and function of each method.
+        reason: Why kernels cannot call it; '' if they can.
+    """
+
+    members: tuple[str, ...]
+    defaults: tuple[tuple[str, Any], ...]
+    methods: tuple[tuple[str, Any], ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class StructMeaning:
     """A struct made in Python, or a field of structs: its members are attributes."""
 
@@ -200,6 +217,7 @@ Meaning: TypeAlias = (
     | Special
     | TypeName
     | StructName
+    | ClassName
     | FieldMeaning
     | ViewMeaning
     | StructMeaning
