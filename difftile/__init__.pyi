@@ -6,6 +6,7 @@ Type checkers read this file, and `__init__.py` finds names by it, which load on
 from difftile import (
     datasets as datasets,
     distributed as distributed,
+    geometry as geometry,
     jax as jax,
     optim as optim,
     packed as packed,
