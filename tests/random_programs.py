@@ -20,7 +20,8 @@ import taichi as ti
 
 from difftile.diagnostics import KernelError, NotDifferentiable
 from tests import harness
-from tests.harness import Program, floats, ints
+from tests.harness import Program, floats, held, ints
+from tests.programs.objects import Rows
 
 # Expressions by their type: a float, a vector, a bool, an index from 0 to 4. A slot is filled
 # with an expression of its kind. No value gets large, and few values tie.
@@ -102,6 +103,10 @@ def chosen(a, b=0.5):
 """
 
 Scope = dict[str, str]  # local names, and their types
+# Programs from this seed on loop over objects as well; the others stay as they are.
+WITH_OBJECTS = 1 << 20
+ROW_STARTS = ints([0, 2, 2, 4, 5, 5])
+_OBJECTS = ("rows", "rows.row({i})", "rows.row(2)")
 
 
 class _Writer:
@@ -113,6 +118,7 @@ class _Writer:
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
+        self.objects = _OBJECTS if seed >= WITH_OBJECTS else ()
         self.lines: list[str] = []
         self.roles: dict[str, str] = {}
         self.names = 0
@@ -260,7 +266,10 @@ class _Writer:
         count = self.rng.choice(
             ["3", "n", "34", "0", "2, 6", "-2, 2", "6, 0, -2", "index[i]", "1, n, index[i] - 2"]
         )
-        self.write(depth, f"for {index} in range({count}):")
+        over = f"range({count})"
+        if self.objects and self.rng.random() < 0.7:
+            over = self.filled(self.rng.choice(self.objects), scope, 1)
+        self.write(depth, f"for {index} in {over}:")
         self.iteration({**scope, index: "i"}, carried, depth + 1, nested)
 
     def row(self, scope: Scope, depth: int, nested: int) -> None:
@@ -304,7 +313,8 @@ class _Writer:
     # The kernel
 
     def kernel(self, name: str) -> str:
-        self.write(0, f"def {name}({', '.join(ARGUMENTS)}):".replace(" n,", " n: int,"))
+        given = ", ".join([*ARGUMENTS, *(["rows"] if self.objects else [])])
+        self.write(0, f"def {name}({given}):".replace(" n,", " n: int,"))
         outer: Scope = {}
         for task in range(self.rng.randrange(1, 3)):
             if task and self.rng.random() < 0.2:
@@ -359,6 +369,8 @@ def random_program(seed: int, folder: Path) -> Program:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     arguments: dict[str, Any] = dict(ARGUMENTS)
+    if seed >= WITH_OBJECTS:
+        arguments["rows"] = held(Rows, points=ints([3, 0, 0, 2, 1]), starts=ROW_STARTS)
     return Program(getattr(module, name), arguments, launches=1 + seed % 3, single=False)
 
 

@@ -114,7 +114,8 @@ class Neighbours:
         if self._box is not None:
             self._check_box(self._box)
         self.repeats = self._box is not None and bool(self._box.any())
-        self._scan = Scan()
+        with dt.stop_recording():  # a tape around it would keep the memory of sums
+            self._scan = Scan()
         self._then: Any = None  # the points that the grid is made of
         self._group: Any = None
 
@@ -193,6 +194,15 @@ class Neighbours:
             listed = self._then, self._group, self._scan
             return make_lists(self, *listed, half=half, ordered=ordered)
 
+    @property
+    def nbytes(self) -> int:
+        """The memory of the grid: an index for each point, a place for each cell, positions."""
+        if self._then is None:
+            return 0
+        positions = self._then.shape[0] * self._then.element_shape[0]
+        indices = self._order.shape[0] + self._starts.shape[0]
+        return 4 * indices + positions * np.dtype(self._then.numpy_dtype).itemsize
+
     def _check(self, x: Any, group: Any) -> None:
         shape = getattr(x, "element_shape", None)
         if not isinstance(x, dt.Field) or shape not in ((2,), (3,)) or len(x.shape) != 1:
@@ -251,6 +261,16 @@ class Neighbours:
             first[a] = 0 if size[a] < 3 else (cell[a] - 1 if cell[a] > 0 else size[a] - 1)
         found = is_finite(p) and 0 <= group < self.groups
         return CellsAround(self._order, self._starts, first, size, group, found)
+
+    @dt.func
+    def is_near(self, p, q):
+        """Return whether q is within the radius of p.
+
+        What is under `if grid.is_near(...)` has derivatives; the test has none, so that the adjoint
+        adds nothing for points that do not pass it.
+        """
+        d = dt.stop_grad(self.displacement(p, q))
+        return d.norm_sqr() < self.radius * self.radius
 
     @dt.func
     def displacement(self, p, q):

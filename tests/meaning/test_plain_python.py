@@ -32,6 +32,12 @@ def plain(value: Any, module: str) -> Any:
     return names[name] if name in names else getattr(plain_python.TAICHI, name)
 
 
+def is_class_of(given: harness.Structs, module: str) -> bool:
+    """Tell whether a struct is made by a class of a module of programs, of fields only."""
+    made = getattr(given.make, "__module__", "") == module
+    return made and all(hasattr(member, "element") for member in given.members.values())
+
+
 @pytest.mark.parametrize("one", harness.PROGRAMS, ids=lambda one: one.name)
 def test_kernels_mean_what_they_mean_in_python(one: harness.Program) -> None:
     if one.name in DIFFERENT:
@@ -52,6 +58,14 @@ def test_kernels_mean_what_they_mean_in_python(one: harness.Program) -> None:
                 array = whole[given.of if isinstance(given.of, str) else name]
                 part = given.pick(plain_python.Picked(array, element))
                 ours[name] = plain_python.PlainField(part.values, element)
+            elif isinstance(given, harness.Structs) and is_class_of(given, module):
+                make = plain_python.names_of(module)[given.make.__name__]
+                ours[name] = make(
+                    **{
+                        key: plain_python.PlainField(whole[f"{name}.{key}"], member.element)
+                        for key, member in given.members.items()
+                    }
+                )
             elif name in values:
                 ours[name] = plain_python.PlainField(whole[name], given.element)
             else:
