@@ -52,6 +52,7 @@ ALLOWED: dict[str, set[str]] = {
     "textures": _LANGUAGE,
     "rotations": _LANGUAGE | {"textures"},
     "packed": _LANGUAGE,
+    "geometry": _LANGUAGE | {"prefix_sums"},
     "prefix_sums": _LANGUAGE,
     "render": _LANGUAGE | {"prefix_sums", "rotations", "textures"},
     "distributed": _LANGUAGE
@@ -78,6 +79,7 @@ ALLOWED: dict[str, set[str]] = {
         "diagnostics",
         "distributed",
         "fields",
+        "geometry",
         "habits",
         "jax",
         "compile",
@@ -113,7 +115,7 @@ ALLOWED: dict[str, set[str]] = {
 }
 # The packages that a user could have written: they import `difftile`, its files and its errors, and
 # for the table above each public name is an import of the module that it comes from.
-VILLAGE: set[str] = {"datasets", "packed", "rotations", "textures", "viewer", "worlds"}
+VILLAGE: set[str] = {"datasets", "geometry", "packed", "rotations", "textures", "viewer", "worlds"}
 VILLAGE_IMPORTS: set[str] = {
     *("difftile", "difftile.diagnostics", "difftile.files"),
     "difftile.progress",  # which demos import as well
@@ -121,6 +123,7 @@ VILLAGE_IMPORTS: set[str] = {
 # What else they import: the module, the packages that do, and why it is not public.
 INNER: dict[str, tuple[set[str], str]] = {
     "difftile.fields.exchange": ({"textures"}, "arrays of users, or errors in the words of fields"),
+    "difftile.prefix_sums": ({"geometry"}, "prefix sums of integers have no public name yet"),
     "difftile.ranks": ({"viewer"}, "which process opens the window, without `dt.distributed`"),
     "difftile.substrate": ({"viewer"}, "the windows of compilers, which it alone may import"),
     "difftile.textures.directions": ({"rotations"}, "vectors of length 1, safe for any length"),

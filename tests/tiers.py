@@ -34,6 +34,7 @@ PATHS: dict[str, int] = {
     "tests/fields/test_stop_recording.py": MEANING,
     "tests/frontend/test_lowering.py": MEANING,
     "tests/frontend/test_narrow_products.py": MEANING,
+    "tests/geometry/test_neighbours.py": MEANING,
     "tests/interop/test_jax_bends.py": MEANING,
     "tests/interop/test_slices.py": MEANING,
     "tests/interop/test_small_operations.py": MEANING,
