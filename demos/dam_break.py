@@ -1,7 +1,7 @@
 """Push a column of water so that it ends with its centre at a point as it breaks down.
 
 The water is smoothed particles, which look for their neighbours in a grid of cells. The demo
-optimises the velocity of the push through 800 steps: neighbours are found and have no derivative,
+optimises the velocity of the push through 700 steps: neighbours are found and have no derivative,
 and distances to them have.
 """
 
@@ -19,7 +19,7 @@ from difftile import ti
 from scenes.dam_break import Dam, DamScene
 
 FRAMES = 50  # of the animation
-LEARNING_RATE = 6.0
+LEARNING_RATE = 0.2
 CHECKED = 40  # steps: later, particles that enter and leave the radius bend what differences see
 
 
@@ -45,7 +45,7 @@ def watch(dam: Dam, label: str) -> Swarm:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the demo; return the exit code."""
-    parser = make_parser("dam-break", __doc__, steps=800, iterations=8)
+    parser = make_parser("dam-break", __doc__, steps=700, iterations=8)
     options = start(parser, argv)
     scene = DamScene()
     if options.check:
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     before = watch(dam, "without a push")
     if not options.no_pictures:
         save_particle_strip(strip, [before], window, 0.0, target)
-    optimiser = dt.optim.SGD(dam.parameters, LEARNING_RATE, nonfinite="skip")
+    optimiser = dt.optim.Adam(dam.parameters, LEARNING_RATE)
     training = train(dam, optimiser, options.iterations, "pushing water", memory=options.memory)
     if not training.losses:
         return 130  # interrupted before there was anything to show

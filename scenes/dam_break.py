@@ -39,8 +39,8 @@ class DamScene:
     gravity: float = 9.81
     density: float = 1000.0
     sound: float = 18.0
-    viscosity: float = 0.08
-    goal: tuple[float, float] = (0.42, 0.19)
+    viscosity: float = 0.5
+    goal: tuple[float, float] = (0.42, 0.1)
 
     @property
     def smoothing(self) -> float:
@@ -166,8 +166,8 @@ class Dam:
 
 
 if __name__ == "__main__":
-    dam = Dam(DamScene(), steps=800)
-    descent = dt.optim.SGD(dam.parameters, 8.0)
+    dam = Dam(DamScene(), steps=700)
+    descent = dt.optim.Adam(dam.parameters, 0.2)
     for _ in range(4):
         with dt.Tape(dam.loss):
             dam.run()

@@ -85,9 +85,7 @@ class Fluid:
         self.v = dt.from_numpy(start - start.mean(0), dtype=dt.vec(3, dtype))
         self.scale = dt.full((), 1.0, dtype, grad=True)
         self.energy = dt.zeros((), dtype, grad=True)
-        self.grid = dt.geometry.Neighbours(
-            scene.cutoff, box=[scene.edge] * 3, skin=scene.skin
-        )
+        self.grid = dt.geometry.Neighbours(scene.cutoff, box=[scene.edge] * 3, skin=scene.skin)
         self.lists = None
 
     @dt.kernel

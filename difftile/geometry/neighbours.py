@@ -148,9 +148,9 @@ class Neighbours:
         with dt.stop_recording():
             then = self._then
             same = then is not None and then.shape == x.shape
-            if same and then.numpy_dtype == x.numpy_dtype:
-                if not _has_moved(x, then, 0.5 * self.skin):
-                    return False
+            same = same and then.numpy_dtype == x.numpy_dtype
+            if same and not _has_moved(x, then, 0.5 * self.skin):
+                return False
         self.rebuild(x, group)
         return True
 

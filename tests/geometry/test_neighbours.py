@@ -92,9 +92,7 @@ def test_points_within_the_radius_are_found_once_and_no_point_twice(d: int, box:
     inside, met = (dt.zeros((len(x), len(x)), ti.i32) for _ in range(2))
     found(grid, field(x), dt.from_numpy(group), inside, met)
     seen = (group[:, None] == group[None]) & (group >= 0) & (group < 2)
-    np.testing.assert_array_equal(
-        inside.to_numpy(), (distances(x, lengths[box]) < radius) & seen
-    )
+    np.testing.assert_array_equal(inside.to_numpy(), (distances(x, lengths[box]) < radius) & seen)
     assert met.to_numpy().max() == 1
     assert not met.to_numpy()[~seen].any()
 
