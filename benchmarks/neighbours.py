@@ -88,7 +88,7 @@ def of_scipy(points: np.ndarray, radius: float) -> dict[str, Callable[[], Any]]:
     """Return what is measured of SciPy, if it is installed."""
     if importlib.util.find_spec("scipy") is None:
         return {}
-    from scipy.spatial import cKDTree  # noqa: PLC0415 - a peer
+    from scipy.spatial import KDTree as cKDTree  # noqa: PLC0415 - a peer
 
     tree = cKDTree(points)
     return {

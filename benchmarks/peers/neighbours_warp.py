@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import warp as wp
+import warp as wp  # pyrefly: ignore[missing-import] - a peer
 
 
 @wp.kernel

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import replace
 from functools import lru_cache
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, cast
 
 from difftile.compile import language_functions as language
 from difftile.compile.func import Func
@@ -109,11 +109,10 @@ def _class_meaning(type_: type) -> ClassName | None:
     members = names_of_class(type_)
     if members is None:
         return None
-    fields = dataclasses.fields(type_)
-    reason = ""
+    fields, cls, reason = dataclasses.fields(type_), cast("Any", type_), ""
     if hasattr(type_, "__post_init__"):
         reason = "it has '__post_init__'"
-    elif "__init__" in vars(type_) and not type_.__dataclass_params__.init:
+    elif cls.__init__.__code__.co_filename != "<string>":  # `dataclass` has written all others
         reason = "it has an '__init__' of its own"
     elif not all(one.init for one in fields):
         reason = "'__init__' does not take all of its members"
