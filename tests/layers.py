@@ -53,7 +53,9 @@ ALLOWED: dict[str, set[str]] = {
     "rotations": _LANGUAGE | {"textures"},
     "packed": _LANGUAGE,
     "prefix_sums": _LANGUAGE,
-    "render": _LANGUAGE | {"prefix_sums", "rotations", "textures"},
+    "sorting": _LANGUAGE | {"prefix_sums"},
+    "geometry": _LANGUAGE | {"prefix_sums", "sorting"},
+    "render": _LANGUAGE | {"prefix_sums", "rotations", "sorting", "textures"},
     "distributed": _LANGUAGE
     | {"files", "markup", "optim", "prefix_sums", "progress", "ranks", "solvers", "transforms"},
     "datasets": {"diagnostics", "files", "progress", "tracebacks"},
@@ -69,6 +71,7 @@ ALLOWED: dict[str, set[str]] = {
         "ranks",
         "render",
         "rotations",
+        "sorting",
     },
     "worlds": _LANGUAGE | {"files", "rotations"},
     # Apps show fields, regardless of their origin.
@@ -88,8 +91,11 @@ ALLOWED: dict[str, set[str]] = {
         "solvers",
         "optim",
         "packed",
+        "geometry",
+        "prefix_sums",
         "render",
         "rotations",
+        "sorting",
         "testing",
         "textures",
         "torch",
@@ -111,7 +117,7 @@ ALLOWED: dict[str, set[str]] = {
 }
 # The packages that a user could have written: they import `difftile`, its files and its errors, and
 # for the table above each public name is an import of the module that it comes from.
-VILLAGE: set[str] = {"datasets", "packed", "rotations", "textures", "viewer", "worlds"}
+VILLAGE: set[str] = {"datasets", "geometry", "packed", "rotations", "textures", "viewer", "worlds"}
 VILLAGE_IMPORTS: set[str] = {
     *("difftile", "difftile.diagnostics", "difftile.files"),
     "difftile.progress",  # which demos import as well
