@@ -82,7 +82,7 @@ def vertex_normal(mesh, world, face, k):
 def normal_at(mesh, world, face, u, v, edge):
     """Return a normal at a point of a triangle whose side tells inside from outside."""
     normal = direction_of(face_normal(mesh, world, face))
-    if edge >= 0:
+    if edge >= 0 and edge < 3:
         s = u if edge == 0 else (v if edge == 1 else 1.0 - v)
         if s > 0.0 and s < 1.0:
             other = mesh.adjacent[face][edge]
@@ -157,11 +157,11 @@ class Mesh:
         self.signed = signed
         self.closed = bool(len(found)) and bool((around >= 0).all())
         self._empty = not len(found)
-        if self._empty:  # one triangle without area, at a point that no query finds
+        if self._empty:  # fields have elements; this triangle is never found
             found, around = np.zeros((1, 3), np.int32), np.full((1, 3), -1, np.int32)
         self.faces = dt.from_numpy(found, dtype=dt.vec(3, ti.i32))
         self.adjacent = dt.from_numpy(around, dtype=dt.vec(3, ti.i32))
-        self.tree = Tree(self.vertices, self.faces)
+        self.tree = Tree(self.vertices, self.faces, self._empty)
         self.rebuild()
 
     def refit(self) -> None:

@@ -7,6 +7,8 @@ node, and whoever walks it keeps one bit for each level in place of a stack.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 import difftile as dt
@@ -140,12 +142,14 @@ def fill_leaves(vertices, faces, order, places, corners, lower, upper, pad: floa
         for s in range(
             first_of(leaf, leaves, faces.shape[0]), first_of(leaf + 1, leaves, faces.shape[0])
         ):
-            face = order[s]
+            face = max(order[s], 0)
             if world == 0:
                 places[face] = s
             a = dt.stop_grad(corner(vertices, faces, world, face, 0))
             b = dt.stop_grad(corner(vertices, faces, world, face, 1))
             c = dt.stop_grad(corner(vertices, faces, world, face, 2))
+            if order[s] < 0:
+                a *= math.nan
             corners[world, s, 0], corners[world, s, 1], corners[world, s, 2] = a, b, c
             if is_finite(a) and is_finite(b) and is_finite(c):
                 low, high = min(low, a, b, c), max(high, a, b, c)
@@ -170,13 +174,14 @@ class Tree:
 
     Args:
         vertices: Positions, shape (n,) or (worlds, n).
-        faces: Three vertices for each triangle, shape (m,).
+        faces: Three vertices for each triangle, shape (m,), at least one.
+        empty: None of the triangles is ever found.
     """
 
-    def __init__(self, vertices: dt.Field, faces: dt.Field) -> None:
+    def __init__(self, vertices: dt.Field, faces: dt.Field, empty: bool) -> None:
         count, leaves = faces.shape[0], leaves_of(faces.shape[0])
         worlds = vertices.shape[0] if len(vertices.shape) == 2 else 1
-        self.vertices, self.faces = vertices, faces
+        self.vertices, self.faces, self.empty = vertices, faces, empty
         self.order, self.places = dt.zeros(count, ti.i32), dt.zeros(count, ti.i32)
         self.corners = dt.zeros((worlds, count, 3), vertices.dtype)
         self.lower = dt.zeros((worlds, 2 * leaves), vertices.dtype)
@@ -185,12 +190,18 @@ class Tree:
 
     def rebuild(self) -> None:
         """Sort the triangles again, and refit."""
+        if self.empty:
+            self.order.fill(-1)
+        else:
+            self._sort()
+        self.refit()
+
+    def _sort(self) -> None:
         bounds = dt.zeros(2, self.vertices.dtype)
         keys = dt.zeros(self.faces.shape[0], ti.i32)
         bounds_of(self.vertices, self.faces, bounds)
         keys_of(self.vertices, self.faces, bounds, keys)
         self.order.copy_from(dt.sort(keys))
-        self.refit()
 
     def refit(self) -> None:
         """Find all boxes again, in the order that the triangles have."""

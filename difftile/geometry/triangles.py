@@ -5,6 +5,9 @@ from __future__ import annotations
 import difftile as dt
 from difftile import ti
 
+FAR = 1e37  # more than the square of any distance, and a number of f32
+_NARROW = 1e-6  # the square of the sine of an angle, of three digits with an error of 1e-6
+
 
 @dt.func
 def turned(v, axis):
@@ -67,24 +70,31 @@ def nearest(a, b, c, p):
     triangles without area too, and each case has the derivative of its own formula.
 
     Returns:
-        u, v, and the number of the edge: 0 from a to b, 1 from b to c, 2 from c to a, or -1.
+        u, v, and the number of the edge: 0 from a to b, 1 from b to c, 2 from c to a; -1 in the interior, 3 in that of a
+        narrow triangle.
     """
     e, f, d = b - a, c - a, p - a
     normal = e.cross(f)
     square = normal.norm_sqr()
-    u, v, inside, edge = 0.0, 0.0, False, -1
+    u, v, best, edge = 0.0, 0.0, FAR, -1
     if square > 0.0:
-        u, v = d.cross(f).dot(normal) / square, e.cross(d).dot(normal) / square
-        inside = u >= 0.0 and v >= 0.0 and u + v <= 1.0
-    if not inside:
+        s, r = d.cross(f).dot(normal) / square, e.cross(d).dot(normal) / square
+        if s >= 0.0 and r >= 0.0 and s + r <= 1.0:
+            u, v, best = s, r, (d - s * e - r * f).norm_sqr()
+    narrow = square < _NARROW * e.norm_sqr() * f.norm_sqr()
+    # The normal of a narrow triangle is rounded, and the point is then anywhere in it.
+    if best == FAR or narrow:
         s, r, q = along_edge(a, b, p), along_edge(a, c, p), along_edge(b, c, p)
         on_ab, on_ac = (d - s * e).norm_sqr(), (d - r * f).norm_sqr()
         on_bc = (p - b - q * (c - b)).norm_sqr()
-        u, v, edge = s, 0.0, 0
-        if on_ac < on_ab:
-            u, v, edge = 0.0, r, 2
-        if on_bc < min(on_ab, on_ac):
+        if on_ab < best:
+            u, v, best, edge = s, 0.0, on_ab, 0
+        if on_ac < best:
+            u, v, best, edge = 0.0, r, on_ac, 2
+        if on_bc < best:
             u, v, edge = 1.0 - q, q, 1
+        if edge < 0:
+            edge = 3
     return u, v, edge
 
 
