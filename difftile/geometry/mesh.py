@@ -279,7 +279,7 @@ class Mesh:
         worlds = f"{self.vertices.shape[0]} worlds, " if len(self.vertices.shape) == 2 else ""
         count = 0 if self._empty else self.faces.shape[0]
         kind = "closed" if self.closed else "open"
-        return f"<mesh of {count:,} triangles, {worlds}{kind}, {self.vertices.dtype}>"
+        return f"<mesh of {count:,} triangles, {worlds}{kind}, {self.vertices.numpy_dtype}>"
 
 
 def _size(vertices: Any) -> int:

@@ -70,8 +70,8 @@ def nearest(a, b, c, p):
     triangles without area too, and each case has the derivative of its own formula.
 
     Returns:
-        u, v, and the number of the edge: 0 from a to b, 1 from b to c, 2 from c to a; -1 in the interior, 3 in that of a
-        narrow triangle.
+        u, v, and the number of the edge: 0 from a to b, 1 from b to c, 2 from c to a, -1 in the
+        interior, or 3 in the interior of a narrow triangle.
     """
     e, f, d = b - a, c - a, p - a
     normal = e.cross(f)

@@ -16,8 +16,8 @@ from tests.geometry.meshes import (
     crossings,
     cube,
     distances,
-    soup,
     solid_angle,
+    soup,
     vectors,
 )
 
