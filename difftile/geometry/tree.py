@@ -1,6 +1,6 @@
 """A tree of boxes around triangles: complete and binary, over the order of a Hilbert curve.
 
-Node k has the children 2 k and 2 k + 1, node 1 is the root, and leaves have 2 to 4 triangles that
+Node k has the children 2 k and 2 k + 1, node 1 is the root, and leaves have 4 to 8 triangles that
 follow one another on the curve. There are no pointers: a path through the tree is the number of a
 node, and whoever walks it keeps one bit for each level in place of a stack.
 """
@@ -14,9 +14,9 @@ import numpy as np
 import difftile as dt
 from difftile import ti
 
-LEAF = (
-    4  # triangles: with 2, 4 and 8, rays take 1.19, 1 and 1.11 of the time (benchmarks/meshes.py)
-)
+# Triangles of a leaf, at most. With 2, 4 and 8, rays take 1.8, 1.24 and 1 of the time, and nearest
+# points 1.2, 0.9 and 1 (benchmarks/meshes.py, 100,000 triangles, two cores).
+LEAF = 8
 BITS = 10  # of a cell of the curve along each axis; a key has 3 times as many
 EMPTY = 1e30  # the lower corner of a box without triangles; the upper one is at -EMPTY
 
@@ -169,8 +169,8 @@ def fill_level(lower, upper, lower_below, upper_below):
 class Tree:
     """Boxes around triangles, and copies of these in the order of the curve.
 
-    Memory: with numbers of s bytes, m triangles take 36 / 4 * s + 8 bytes each, and boxes 12 s for
-    each leaf, of which there are fewer than m / 2, in every world.
+    Memory: with numbers of s bytes, m triangles take 9 s + 8 bytes each, and 2 L boxes 6 s
+    each, with L leaves, m / 8 <= L < m / 4; all but the 8 bytes in every world.
 
     Args:
         vertices: Positions, shape (n,) or (worlds, n).

@@ -98,3 +98,14 @@ def test_a_mesh_shares_the_field_of_its_vertices() -> None:
     assert dt.geometry.Mesh(*cube()).vertices.has_grads
     assert not dt.geometry.Mesh(*cube(), grad=False).vertices.has_grads
     assert "12 triangles, closed, float64" in repr(mesh)
+
+
+@pytest.mark.parametrize("count", [8, 9, 100, 1000])
+def test_a_tree_has_the_memory_of_its_formula(count: int) -> None:
+    faces = np.tile([0, 1, 2], (count, 1))
+    tree = dt.geometry.Mesh(np.eye(3, dtype=np.float32), faces, signed=False).tree
+    leaves = tree.lower.shape[1] // 2
+    assert count / 8 <= leaves < count / 4
+    fields = tree.corners, tree.order, tree.places, tree.lower, tree.upper
+    total = sum(x.to_numpy().nbytes for x in fields)
+    assert total == 36 * count + 8 * count + 24 * 2 * leaves
