@@ -195,6 +195,44 @@ def test_the_sign_holds_beside_sharp_corners_and_edges() -> None:
     np.testing.assert_allclose(unsigned[:, 0], abs(found[:, 0]), rtol=1e-12)
 
 
+def corner_normal(triangles: Array, at: Array) -> Array:
+    """Return the sum of the normals at a vertex, weighted by angles."""
+    total = np.zeros(3)
+    for face in triangles:
+        k = np.flatnonzero((face == at).all(1))
+        if k.size:
+            e, f = (face[(k[0] + j) % 3] - at for j in (1, 2))
+            n = np.cross(e, f)
+            total += np.arctan2(np.linalg.norm(n), e @ f) * n / np.linalg.norm(n)
+    return total
+
+
+def test_at_a_corner_of_an_open_mesh_all_its_faces_count() -> None:
+    """The faces end on both sides of the corner, whichever of them is found."""
+    rng = np.random.default_rng(9)
+    ring = np.array([[np.cos(t), np.sin(t), 0] for t in np.linspace(0, 2.5, 7)])
+    vertices = np.concatenate([[[0, 0, 0.0]], ring + rng.normal(scale=0.3, size=ring.shape)])
+    faces = np.array([[0, k, k + 1] for k in (4, 1, 6, 2, 5, 3)])
+    points = rng.normal(scale=0.3, size=(300, 3))
+    found, _ = nearest(dt.geometry.Mesh(vertices, faces), points)
+    at_corner = np.isclose(abs(found[:, 0]), np.linalg.norm(points, axis=1), rtol=1e-12)
+    side = points[at_corner] @ corner_normal(vertices[faces], vertices[0])
+    assert at_corner.sum() > 20
+    assert ((found[at_corner, 0] < 0) == (side < 0)).all()
+
+
+def test_rays_along_the_side_of_a_box_meet_what_ends_there() -> None:
+    along = np.arange(41.0)
+    low = np.stack([along, 0 * along, 0 * along], 1)
+    vertices = np.concatenate([low, low + np.array([0, 0, 1])])
+    k = np.arange(40)
+    faces = np.concatenate([np.stack(x, 1) for x in ([k, k + 1, k + 41], [k + 1, k + 42, k + 41])])
+    mesh = dt.geometry.Mesh(vertices, faces)
+    starts = np.stack([k + 0.5, 0 * k - 1.0, 0 * k + 1.0], 1)
+    found, _ = hits(mesh, starts, np.tile([0.0, 1.0, 0.0], (40, 1)))
+    assert found[:, 0].tolist() == [1.0] * 40
+
+
 def test_points_out_of_reach_at_infinity_or_without_a_number_find_nothing() -> None:
     mesh = dt.geometry.Mesh(*cube())
     points = np.array([[0.5, 0.5, 1.25], [np.nan, 0, 0], [0, np.inf, 0], [0.5, 0.5, 3]])
