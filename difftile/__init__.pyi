@@ -145,6 +145,7 @@ from difftile.ops.special import (
     lgamma as lgamma,
     trigamma as trigamma,
 )
+from difftile.prefix_sums import prefix_sum as prefix_sum
 from difftile.runtime.batched import (
     batch as batch,
 )
@@ -194,6 +195,7 @@ from difftile.solvers.odeint import (
 from difftile.solvers.root import (
     root as root,
 )
+from difftile.sorting import sort as sort
 from difftile.testing.gradcheck import (
     gradcheck as gradcheck,
 )

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 
 import difftile.lang as ti
 from difftile.compile.func import KernelValue
+from difftile.diagnostics import FieldError
 from difftile.fields.create import zeros
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
 from difftile.ir.types import I32, I64
 from difftile.runtime.kernel import kernel
 from difftile.substrate import Buffer, NativeKernel, current_session
+from difftile.tracebacks import boundary
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +160,41 @@ class Scan:
             shape = max(have[0], rows), max(have[1], columns)
             self._levels[level] = zeros(shape, I64)
         return self._levels[level]
+
+
+@kernel
+def _as_rows(counts: KernelValue, rows: KernelValue) -> None:
+    for k in range(counts.shape[0]):
+        rows[k, 0] = counts[k]
+
+
+@kernel
+def _from_rows(rows: KernelValue, counts: KernelValue) -> None:
+    for k in range(counts.shape[0]):
+        counts[k] = rows[k, 0]
+
+
+@boundary
+def prefix_sum(counts: Field) -> int:
+    """Replace each count by the sum of those before it, and return the sum of all.
+
+    The result does not depend on the number of threads. Returning the sum waits for the device.
+
+    Args:
+        counts: Integers, shape (n,).
+
+    Raises:
+        FieldError: The field has another type or shape, or the sum is too large for it.
+    """
+    if counts.element not in (I32, I64) or len(counts.shape) != 1:
+        raise FieldError(f"dt.prefix_sum adds fields of integers of shape (n,), not {counts!r}.")
+    n = counts.shape[0]
+    if not n:
+        return 0
+    rows, scan = zeros((n, 1), I64), Scan()
+    _as_rows(counts, rows)
+    scan(rows, n)
+    if counts.element == I32 and scan.total >= 1 << 31:
+        raise FieldError(f"The sum of these counts is {scan.total:,}; make them a field of i64.")
+    _from_rows(rows, counts)
+    return scan.total

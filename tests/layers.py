@@ -52,9 +52,10 @@ ALLOWED: dict[str, set[str]] = {
     "textures": _LANGUAGE,
     "rotations": _LANGUAGE | {"textures"},
     "packed": _LANGUAGE,
-    "geometry": _LANGUAGE | {"prefix_sums"},
     "prefix_sums": _LANGUAGE,
-    "render": _LANGUAGE | {"prefix_sums", "rotations", "textures"},
+    "sorting": _LANGUAGE | {"prefix_sums"},
+    "geometry": _LANGUAGE | {"prefix_sums", "sorting"},
+    "render": _LANGUAGE | {"prefix_sums", "rotations", "sorting", "textures"},
     "distributed": _LANGUAGE
     | {"files", "markup", "optim", "prefix_sums", "progress", "ranks", "solvers", "transforms"},
     "datasets": {"diagnostics", "files", "progress", "tracebacks"},
@@ -70,6 +71,7 @@ ALLOWED: dict[str, set[str]] = {
         "ranks",
         "render",
         "rotations",
+        "sorting",
     },
     "worlds": _LANGUAGE | {"files", "rotations"},
     # Apps show fields, regardless of their origin.
@@ -90,8 +92,10 @@ ALLOWED: dict[str, set[str]] = {
         "solvers",
         "optim",
         "packed",
+        "prefix_sums",
         "render",
         "rotations",
+        "sorting",
         "testing",
         "textures",
         "torch",
@@ -123,7 +127,6 @@ VILLAGE_IMPORTS: set[str] = {
 # What else they import: the module, the packages that do, and why it is not public.
 INNER: dict[str, tuple[set[str], str]] = {
     "difftile.fields.exchange": ({"textures"}, "arrays of users, or errors in the words of fields"),
-    "difftile.prefix_sums": ({"geometry"}, "prefix sums of integers have no public name yet"),
     "difftile.ranks": ({"viewer"}, "which process opens the window, without `dt.distributed`"),
     "difftile.substrate": ({"viewer"}, "the windows of compilers, which it alone may import"),
     "difftile.textures.directions": ({"rotations"}, "vectors of length 1, safe for any length"),

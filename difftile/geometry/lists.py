@@ -7,7 +7,6 @@ from typing import Any
 import difftile as dt
 from difftile import ti
 from difftile.geometry.cells import Run
-from difftile.prefix_sums import Scan
 
 
 @dt.func
@@ -86,7 +85,7 @@ class NeighbourLists:
 
 
 def make_lists(
-    grid: Any, x: dt.Field, group: dt.Field, scan: Scan, *, half: bool, ordered: bool
+    grid: Any, x: dt.Field, group: dt.Field, *, half: bool, ordered: bool
 ) -> NeighbourLists:
     """Return the lists of the points of a grid.
 
@@ -94,17 +93,16 @@ def make_lists(
         grid: The grid.
         x: The positions that it is made of.
         group: The group of each point, or of all.
-        scan: Sums up the lengths.
         half: List each pair once, with the point of the smaller index.
         ordered: Sort each list by the indices of points.
     """
     n = x.shape[0]
     starts = dt.zeros(n + 1, ti.i32)
     _count(grid, x, group, half, starts)
-    scan(starts.view((n + 1, 1)), n + 1)
-    points = dt.zeros(scan.total, ti.i32)
+    total = dt.prefix_sum(starts)
+    points = dt.zeros(total, ti.i32)
     _fill(grid, x, group, half, starts, points)
     if ordered:
-        unordered, points = points, dt.zeros(scan.total, ti.i32)
+        unordered, points = points, dt.zeros(total, ti.i32)
         _sort(starts, unordered, points)
     return NeighbourLists(starts, points)

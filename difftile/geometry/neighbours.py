@@ -12,7 +12,6 @@ from difftile import ti
 from difftile.diagnostics import FieldError, brief
 from difftile.geometry.cells import CellsAround, cell_along, is_finite
 from difftile.geometry.lists import NeighbourLists, make_lists
-from difftile.prefix_sums import Scan
 
 _MOST_CELLS = 1 << 30  # their numbers are i32
 _LONGEST = 1 << 20  # cells along one axis, which numbers of f32 tell apart
@@ -114,8 +113,6 @@ class Neighbours:
         if self._box is not None:
             self._check_box(self._box)
         self.repeats = self._box is not None and bool(self._box.any())
-        with dt.stop_recording():  # a tape around it would keep the memory of sums
-            self._scan = Scan()
         self._then: Any = None  # the points that the grid is made of
         self._group: Any = None
 
@@ -172,7 +169,7 @@ class Neighbours:
             self._group = dt.zeros(1, ti.i32) if group is None else group
             grid = self._low, self._per_length, self._size
             _count(x, self._group, self.groups, *grid, cell, self._starts)
-            self._scan(self._starts.view((cells + 1, 1)), cells + 1)
+            dt.prefix_sum(self._starts)
             _fill(cell, self._starts, place)
             _in_order(cell, self._starts, place, self._order)
             self._then = dt.zeros(n, x.dtype)
@@ -191,8 +188,7 @@ class Neighbours:
         if self._then is None:
             raise FieldError("Neighbours: there are no points yet; call 'update' first.")
         with dt.stop_recording():
-            listed = self._then, self._group, self._scan
-            return make_lists(self, *listed, half=half, ordered=ordered)
+            return make_lists(self, self._then, self._group, half=half, ordered=ordered)
 
     @property
     def nbytes(self) -> int:

@@ -10,10 +10,10 @@ from difftile.render.harmonics import shade, spherical_harmonics
 from difftile.render.losses import dssim, l1, l2
 from difftile.render.metrics import psnr, ssim
 from difftile.render.silhouettes import hit_distance, march, next_surface, silhouette
-from difftile.render.sorting import Sorter
 from difftile.render.splats2d import AlphaSplats, sum_splats, sum_splats_plain
 from difftile.render.splatter import Rendering, Splatter
 from difftile.render.tiles import TileLists
+from difftile.sorting import Sorter
 
 __all__ = [
     "AlphaSplats",

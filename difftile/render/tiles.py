@@ -26,8 +26,8 @@ from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.render.checks import check_integers, check_size
 from difftile.render.compositing import MAX_SIGMA, MIN_ALPHA
-from difftile.render.sorting import Sorter
 from difftile.runtime.kernel import kernel
+from difftile.sorting import Sorter
 from difftile.substrate import NativeKernel, current_session
 from difftile.tracebacks import boundary
 

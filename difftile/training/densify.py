@@ -23,9 +23,9 @@ from difftile.fields.field import Field
 from difftile.fields.rows import Change, Rows
 from difftile.ir.types import I32, scalar_of
 from difftile.prefix_sums import Scan
-from difftile.render.sorting import Sorter
 from difftile.rotations.quaternions import quat_to_matrix
 from difftile.runtime.kernel import kernel
+from difftile.sorting import Sorter
 from difftile.tracebacks import boundary
 from difftile.training.numbers import logit
 

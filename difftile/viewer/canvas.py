@@ -33,10 +33,10 @@ from difftile.viewer.primitives import (
     Arrows,
     Box,
     Circles,
+    Facets,
     Image,
     Lines,
     Markers,
-    Mesh,
     Primitive,
     Text,
 )
@@ -281,10 +281,10 @@ class Canvas:
             ViewerError: An argument is invalid, or the numbers of elements do not fit.
         """
 
-        def make() -> Mesh:
+        def make() -> Facets:
             places = as_positions(vertices)
             corners = as_indices(faces, 3, len(places), "faces", "vertices")
-            return Mesh(places, corners, as_colours(colour, len(corners)), source_of(vertices))
+            return Facets(places, corners, as_colours(colour, len(corners)), source_of(vertices))
 
         self._add(make)
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from difftile.viewer.primitives import Bytes, Circles, Image, Markers, Mesh, Primitive
+from difftile.viewer.primitives import Bytes, Circles, Facets, Image, Markers, Primitive
 from difftile.viewer.raster import draw
 from difftile.viewer.screen import Projection
 from difftile.viewer.surface import Surface
@@ -32,7 +32,7 @@ class Layer:
     @classmethod
     def of(cls, projection: Projection, shapes: Iterable[Primitive]) -> Layer:
         """Return a layer of shapes, without their source fields."""
-        kinds = (Image, Markers, Circles, Mesh)
+        kinds = (Image, Markers, Circles, Facets)
         bare = (replace(one, source=None) if isinstance(one, kinds) else one for one in shapes)
         return cls(projection, tuple(bare))
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difftile.viewer.primitives import Arrows, Bytes, Circles, Image, Markers, Mesh, Primitive
+from difftile.viewer.primitives import Arrows, Bytes, Circles, Facets, Image, Markers, Primitive
 
 NEGATIVE = np.array([64, 120, 255], np.uint8)  # the loss falls where the value grows
 POSITIVE = np.array([255, 80, 56], np.uint8)  # the loss grows with the value
@@ -23,8 +23,8 @@ ARROW = np.array([255, 176, 32], np.uint8)
 _PERCENTILE = 99.0
 _MOST = 2000  # arrows: more are a carpet, and slow
 _LENGTH = 1 / 8  # of the longest arrow, in diagonals of the points
-_NAMES = {Markers: "points", Circles: "circles", Mesh: "vertices"}
-_SOURCED = (Image, Markers, Circles, Mesh)
+_NAMES = {Markers: "points", Circles: "circles", Facets: "vertices"}
+_SOURCED = (Image, Markers, Circles, Facets)
 _NONE = "no gradients: nothing that is shown is\ndrawn from a field that has one (grad=True)"
 _EARLIER = (
     "* of values that the tape has overwritten since; tape.backward(loss, retain=[field]) gives "
@@ -127,7 +127,7 @@ def overlay(primitives: Iterable[Primitive]) -> Overlay:
                     meaning = "red > 0 > blue, full at"
                     name = f"{rows} x {columns} pixels" + _mark(one.source)
                     said.append(_meaning(name, meaning, summed(gradient)))
-            case Markers(positions=places) | Circles(centers=places) | Mesh(vertices=places):
+            case Markers(positions=places) | Circles(centers=places) | Facets(vertices=places):
                 gradient = gradient_of(one.source)
                 if gradient is not None and gradient.size == places.size:
                     slopes = gradient.reshape(places.shape)

@@ -14,10 +14,10 @@ from difftile.viewer.primitives import (
     Arrows,
     Bytes,
     Circles,
+    Facets,
     Floats,
     Lines,
     Markers,
-    Mesh,
     Primitive,
 )
 from difftile.viewer.screen import Area
@@ -71,7 +71,7 @@ class Perspective:
         colours = lines.colours[kept] if lines.colours.ndim == 2 else lines.colours
         return Lines(world[:, 0], world[:, 1], colours, lines.width)
 
-    def faces(self, mesh: Mesh) -> tuple[Floats, Floats, npt.NDArray[np.intp]]:
+    def faces(self, mesh: Facets) -> tuple[Floats, Floats, npt.NDArray[np.intp]]:
         """Return the faces of a mesh on the screen, clipped behind the eye.
 
         Returns:
@@ -105,7 +105,7 @@ class Perspective:
         """Return the nearness of shapes of a thickness [px]; see `nearness`."""
         return scale * np.float32(1.0 / max(1.0 - thickness / self.focal, 0.5))
 
-    def shade(self, mesh: Mesh) -> Bytes:
+    def shade(self, mesh: Facets) -> Bytes:
         """Return the colours of faces lit from the eye, shape (m, 3).
 
         Lambert's law on both sides plus an ambient part; a face without area gets only the latter.
@@ -183,7 +183,7 @@ def corners(primitives: Iterable[Primitive]) -> Floats:
                 found += [one.begins, one.ends]
             case Arrows():
                 found += [one.begins, one.begins + one.vectors]
-            case Mesh():
+            case Facets():
                 found.append(one.vertices)
             case Circles():
                 reach = one.radii[:, None]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from difftile.viewer.discs import discs
 from difftile.viewer.overlay import is_of_overwritten
 from difftile.viewer.perspective import Perspective
-from difftile.viewer.primitives import Backdrop, Circles, Floats, Image, Markers, Mesh, Primitive
+from difftile.viewer.primitives import Backdrop, Circles, Facets, Floats, Image, Markers, Primitive
 from difftile.viewer.screen import Area, Projection
 from difftile.viewer.triangles import triangles
 
@@ -67,7 +67,7 @@ def pick(
                 found = nearest(places, projection, x, y, radius + _SLACK)
             case Circles(centers=places, radii=radii) if one.source is not None:
                 found = nearest(places, projection, x, y, _SLACK, radii)
-            case Mesh(vertices=places) if one.source is not None:
+            case Facets(vertices=places) if one.source is not None:
                 found = nearest(places, projection, x, y, _SLACK)
             case Image() if one.source is not None and below is None:
                 area, (rows, columns) = image_area(one, projection), one.pixels.shape[:2]
@@ -132,7 +132,7 @@ def _hidden(
     begin = np.array([np.floor(at)], np.float32)
     for one in shapes:
         match one:
-            case Mesh():
+            case Facets():
                 corners, scale, _ = projection.faces(one)
                 parts = triangles(size, corners - begin, scale)
             case Circles(outline=0.0):

@@ -121,7 +121,7 @@ class Arrows:
 
 
 @dataclass(frozen=True)
-class Mesh:
+class Facets:
     """Triangles, shaded by their angle to the eye.
 
     Args:
@@ -201,5 +201,5 @@ class Plot:
 
 
 Primitive: TypeAlias = (
-    Image | Backdrop | Markers | Lines | Circles | Arrows | Mesh | Boxes | Text | Plot
+    Image | Backdrop | Markers | Lines | Circles | Arrows | Facets | Boxes | Text | Plot
 )

@@ -16,11 +16,11 @@ from difftile.viewer.primitives import (
     Backdrop,
     Boxes,
     Circles,
+    Facets,
     Floats,
     Image,
     Lines,
     Markers,
-    Mesh,
     Plot,
     Primitive,
     Text,
@@ -116,7 +116,7 @@ def _arrows(surface: Surface, arrows: Arrows, projection: Projection) -> None:
     surface.paint(parts, colours)
 
 
-def _mesh(surface: Surface, mesh: Mesh, projection: Projection) -> None:
+def _mesh(surface: Surface, mesh: Facets, projection: Projection) -> None:
     if isinstance(projection, Perspective):
         corners, scale, kept = projection.faces(mesh)
         near, colours = projection.nearness(scale), projection.shade(mesh)[kept]
@@ -167,9 +167,9 @@ _DRAWN: dict[type[Any], Callable[[Surface, Any, Projection], None]] = {
     Circles: _circles,
     Lines: _lines,
     Arrows: _arrows,
-    Mesh: _mesh,
+    Facets: _mesh,
     Boxes: _boxes,
     Text: _text,
     Plot: _plot,
 }
-_ORDER: dict[type[Any], int] = {Mesh: 1, Markers: 2, Circles: 2, Lines: 3, Arrows: 3, Text: 4}
+_ORDER: dict[type[Any], int] = {Facets: 1, Markers: 2, Circles: 2, Lines: 3, Arrows: 3, Text: 4}

@@ -22,10 +22,10 @@ from difftile.viewer.primitives import (
     Backdrop,
     Box,
     Circles,
+    Facets,
     Floats,
     Lines,
     Markers,
-    Mesh,
     Primitive,
     Text,
 )
@@ -231,7 +231,7 @@ class Scene:
 def is_spatial(one: Primitive) -> bool:
     """Return whether a shape is in space."""
     match one:
-        case Markers(positions=places) | Circles(centers=places) | Mesh(vertices=places):
+        case Markers(positions=places) | Circles(centers=places) | Facets(vertices=places):
             return places.shape[1] == 3
         case Lines(begins=places) | Arrows(begins=places):
             return places.shape[1] == 3

@@ -54,6 +54,7 @@ DRAWINGS: dict[str, tuple[str, Box]] = {
     "dam-break": ("dam.gif", (264, 40, 484, 260)),
     "diffmpm": ("motion.gif", (150, 213, 390, 341)),
     "diffmpm3d": ("motion.gif", (190, 238, 470, 392)),
+    "echoes": ("rooms.png", (428, 60, 750, 305)),
     "electric": ("chase.gif", (364, 25, 693, 354)),
     "hopper-plan": ("strip.png", (600, 40, 900, 340)),
     "implicit-equilibrium": ("strip.png", (0, 10, 680, 700)),

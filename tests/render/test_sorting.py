@@ -9,10 +9,9 @@ import numpy.typing as npt
 import pytest
 
 import difftile as dt
-from difftile import prefix_sums
+from difftile import prefix_sums, sorting
 from difftile.prefix_sums import Grain, Scan
-from difftile.render import sorting
-from difftile.render.sorting import Sorter
+from difftile.sorting import Sorter
 
 GRAINS = {
     "as measured": None,

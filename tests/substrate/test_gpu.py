@@ -15,9 +15,9 @@ import taichi as ti
 import difftile as dt
 from benchmarks import lanes
 from difftile.ir.types import SCALARS
-from difftile.render.sorting import Sorter
 from difftile.render.tiles import TileLists
 from difftile.schedule import device_loops
+from difftile.sorting import Sorter
 from tests import harness, programs
 from tests.distributed import test_loops, test_smoke
 from tests.fields import test_field_numbers, test_rows

@@ -11,7 +11,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.render.sorting import Sorter
+from difftile.sorting import Sorter
 from difftile.substrate import slow_compiles
 from difftile.substrate.family import build
 from tests import harness

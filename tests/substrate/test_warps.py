@@ -10,8 +10,8 @@ import pytest
 import difftile as dt
 from difftile import prefix_sums
 from difftile.render import tiles
-from difftile.render.sorting import Sorter
 from difftile.render.tiles import TileLists
+from difftile.sorting import Sorter
 from difftile.substrate import Buffer, current_session
 from difftile.substrate.compiler import ti
 from difftile.substrate.family.native import radix_sort, scan, tile_lists

@@ -19,7 +19,7 @@ from difftile.viewer.overlay import (
     tinted,
 )
 from difftile.viewer.picking import pick
-from difftile.viewer.primitives import Arrows, Circles, Image, Lines, Markers, Mesh
+from difftile.viewer.primitives import Arrows, Circles, Facets, Image, Lines, Markers
 from difftile.viewer.screen import Area, PlaneBox
 
 RED = np.array([200, 0, 0], np.uint8)
@@ -85,7 +85,7 @@ def test_every_shape_with_a_field_shows_its_gradient() -> None:
     shapes = [
         Markers(flat, RED, source=x),
         Circles(flat, np.ones(4, np.float32), RED, source=x),
-        Mesh(flat, faces, RED, source=x),
+        Facets(flat, faces, RED, source=x),
         Image(GREY, source=y, box=(0.0, 0.0, 0.5, 0.5)),
         Image(GREY, source=plain),
         Image(GREY),

@@ -18,7 +18,7 @@ from difftile.viewer.backends import child_process
 from difftile.viewer.backends.native_window import WindowBackend
 from difftile.viewer.events import Close
 from difftile.viewer.frame import Frame, Layer
-from difftile.viewer.primitives import Markers, Mesh
+from difftile.viewer.primitives import Facets, Markers
 from difftile.viewer.screen import Area, Pixels
 from tests.viewer.screen import Screen, missing_tools
 
@@ -132,7 +132,7 @@ def test_what_it_cannot_draw_is_said_and_the_rest_is_shown(
 ) -> None:
     whole = Pixels(Area(0.0, 0.0, 320, 200))
     corners, red = np.zeros((1, 2), np.float32), np.array([255, 0, 0], np.uint8)
-    wrong = Layer(whole, (Mesh(corners, np.array([[0, 1, 2]], np.int32), red),))
+    wrong = Layer(whole, (Facets(corners, np.array([[0, 1, 2]], np.int32), red),))
     right = Layer(whole, (Markers(np.array([[50, 50]], np.float32), red, 9.0),))
     frame = Frame(320, 200, (wrong,), None, right)
     window.show(frame)

@@ -7,7 +7,7 @@ import numpy as np
 from difftile.viewer.events import KeyDown, KeyUp, MouseDown, MouseMove, MouseUp, Scroll
 from difftile.viewer.orbit import Orbit
 from difftile.viewer.perspective import OrbitMouse, Perspective, corners
-from difftile.viewer.primitives import Arrows, Circles, Image, Lines, Markers, Mesh
+from difftile.viewer.primitives import Arrows, Circles, Facets, Image, Lines, Markers
 from difftile.viewer.screen import Area, Projection
 
 AREA = Area(40, 30, 200, 100)
@@ -56,12 +56,12 @@ def test_faces_are_lit_from_the_eye_on_both_sides() -> None:
     view = Perspective(AREA, FRONT)
     vertices = f32([0, 0, 0], [0.01, 0, 0], [0, 0.01, 0], [0, 0, 0.01])
     faces = np.array([[0, 1, 2], [0, 2, 1], [0, 2, 3], [0, 0, 1]], np.int32)
-    shaded = view.shade(Mesh(vertices, faces, RED))
+    shaded = view.shade(Facets(vertices, faces, RED))
     assert shaded.dtype == np.uint8
     assert (shaded[:2, 0] >= 199).all()
     assert 69 <= shaded[2, 0] <= 75  # from its edge, but not black
     assert shaded[3, 0] == 70  # no area
-    each = view.shade(Mesh(vertices, faces, np.stack([RED // k for k in (1, 2, 4, 1)])))
+    each = view.shade(Facets(vertices, faces, np.stack([RED // k for k in (1, 2, 4, 1)])))
     np.testing.assert_allclose(each[:2, 0], [200, 100], atol=1)
 
 
@@ -104,7 +104,7 @@ def test_framing_sees_all_shapes_in_space() -> None:
         Lines(f32([1, 0, 0]), f32([0, 2, 0]), RED),
         Arrows(f32([0, 0, 1]), f32([0, 0, 2]), RED),
         Circles(f32([-1, 0, 0]), f32(0.5), RED),
-        Mesh(f32([0, -4, 0]), np.empty((0, 3), np.int32), RED),
+        Facets(f32([0, -4, 0]), np.empty((0, 3), np.int32), RED),
         Markers(f32([7, 7]), RED),
         Image(np.zeros((2, 2, 3), np.uint8)),
     ]

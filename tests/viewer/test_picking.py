@@ -14,10 +14,10 @@ from difftile.viewer.picking import image_area, pick
 from difftile.viewer.primitives import (
     Backdrop,
     Circles,
+    Facets,
     Image,
     Lines,
     Markers,
-    Mesh,
     Primitive,
     Text,
 )
@@ -88,7 +88,7 @@ def test_of_points_on_each_other_the_one_in_front_is_picked() -> None:
     view = Perspective(Area(0, 0, 100, 100), orbit)
     for shape in (
         Markers(f32(line), RED, source=x),
-        Mesh(f32(line), np.array([[0, 1, 2]], np.int32), RED, source=x),
+        Facets(f32(line), np.array([[0, 1, 2]], np.int32), RED, source=x),
     ):
         found = pick([shape], view, 51, 50)
         assert found is not None
@@ -137,7 +137,7 @@ def test_what_is_hidden_is_not_picked() -> None:
         return pick([before, point], view, 50, 50) is not None
 
     for z, seen in ((0.5, False), (0.0, True), (-0.5, True)):
-        assert picked(Mesh(corners + f32([0, 0, z]), around, RED)) is seen
+        assert picked(Facets(corners + f32([0, 0, z]), around, RED)) is seen
         assert picked(Circles(f32([[0, 0, z]]), f32([0.5]), RED)) is seen
         assert picked(Circles(f32([[0, 0, z]]), f32([0.5]), RED, outline=2.0))
         assert picked(Backdrop(pixels, depth - z)) is seen

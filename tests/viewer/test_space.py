@@ -16,9 +16,9 @@ from difftile.viewer.perspective import Perspective
 from difftile.viewer.primitives import (
     Backdrop,
     Circles,
+    Facets,
     Lines,
     Markers,
-    Mesh,
     Primitive,
 )
 from difftile.viewer.raster import draw
@@ -41,9 +41,9 @@ def drawn(*shapes: Primitive, over: bool = False, orbit: Orbit = FRONT) -> np.nd
     return surface.image()
 
 
-def sheet(z: float, colour: np.ndarray, half: float = 1.0) -> Mesh:
+def sheet(z: float, colour: np.ndarray, half: float = 1.0) -> Facets:
     corners = f32([-half, -half, z], [half, -half, z], [half, half, z], [-half, half, z])
-    return Mesh(corners, np.array([[0, 1, 2], [0, 2, 3]], np.int32), colour)
+    return Facets(corners, np.array([[0, 1, 2], [0, 2, 3]], np.int32), colour)
 
 
 @pytest.mark.parametrize("turn", [1, -1])
@@ -128,7 +128,7 @@ def test_circles_and_rings_have_a_depth() -> None:
 def test_faces_across_the_plane_of_the_eye_are_cut() -> None:
     """A floor that begins behind the eye fills the lower half of the picture."""
     floor = f32([-50, -1, 50], [50, -1, 50], [50, -1, -50], [-50, -1, -50])
-    picture = drawn(Mesh(floor, np.array([[0, 1, 2], [0, 2, 3]], np.int32), GREEN))
+    picture = drawn(Facets(floor, np.array([[0, 1, 2], [0, 2, 3]], np.int32), GREEN))
     assert (picture[85:, :, 1] > 60).all()
     assert (picture[:79] == BACKGROUND).all()
 

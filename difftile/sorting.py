@@ -1,4 +1,4 @@
-"""Sorting of integers, for lists of splats.
+"""Sorting of integers and floats: `dt.sort`, and sorts that keep their memory.
 
 A least significant digit radix sort (Knuth, TAOCP 3, 5.2.5), stable. Each thread counts the digits
 of its own chunk of keys; prefix sums over the chunks give the place of each digit of each chunk,
@@ -9,9 +9,11 @@ the number of threads.
 from __future__ import annotations
 
 import difftile.lang as ti
+from difftile.compile.func import KernelValue
+from difftile.diagnostics import FieldError
 from difftile.fields.create import zeros
 from difftile.fields.field import Field
-from difftile.ir.types import I32, U32
+from difftile.ir.types import F32, I32, U32
 from difftile.prefix_sums import Scan, grain, memory_to_write, native_kernel
 from difftile.runtime.kernel import kernel
 from difftile.substrate import Buffer, NativeKernel
@@ -22,8 +24,14 @@ _NATIVE = 1 << 30  # pairs that the sort by warps counts without overflow
 
 @kernel
 def _count_digits(
-    keys, n: ti.i32, chunk: ti.i32, chunks: ti.i32, shift: ti.i32, digits: ti.i32, counts
-):
+    keys: KernelValue,
+    n: int,
+    chunk: int,
+    chunks: int,
+    shift: int,
+    digits: int,
+    counts: KernelValue,
+) -> None:
     for c in range(chunks):
         for d in range(digits):
             counts[c, d] = 0
@@ -36,17 +44,17 @@ def _count_digits(
 
 @kernel
 def _scatter(
-    keys,
-    values,
-    n: ti.i32,
-    chunk: ti.i32,
-    chunks: ti.i32,
-    shift: ti.i32,
-    digits: ti.i32,
-    starts,
-    sorted_keys,
-    sorted_values,
-):
+    keys: KernelValue,
+    values: KernelValue,
+    n: int,
+    chunk: int,
+    chunks: int,
+    shift: int,
+    digits: int,
+    starts: KernelValue,
+    sorted_keys: KernelValue,
+    sorted_values: KernelValue,
+) -> None:
     for c in range(chunks):
         for j in range(chunk):
             k = c * chunk + j
@@ -136,3 +144,59 @@ class Sorter:
             done = shift + 16 >= bits
             values = memory_to_write(into) if into is not None and done else memory[1]
             sort(*memory, values, n, unused, shift, min(16, bits - shift), -1, unused)
+
+
+@kernel
+def _number(keys: KernelValue, numbers: KernelValue, order: KernelValue, kind: str) -> None:
+    """Write keys as unsigned integers in the same order, and the index of each."""
+    for k in range(keys.shape[0]):
+        number = ti.bit_cast(keys[k], ti.u32)
+        sign = ti.cast(1, ti.u32) << 31
+        if ti.static(kind == "signed"):
+            number ^= sign
+        if ti.static(kind == "float"):
+            number = ~number if number >= sign else number ^ sign
+        numbers[k] = number
+        order[k] = k
+
+
+@kernel
+def _gather(keys: KernelValue, order: KernelValue, ordered: KernelValue) -> None:
+    for k in range(ordered.shape[0]):
+        ordered[k] = keys[order[k]]
+
+
+@boundary
+def sort(keys: Field) -> Field:
+    """Sort 32-bit numbers in place, and return where each of them was.
+
+    Equal numbers stay in their order; NaN comes last, or first with a negative sign, and -0.0
+    before 0.0. The result does not depend on the number of threads. `x[order[k]]` reads another
+    field in the new order. There is no derivative: the order of floats is constant, and sorting a
+    field with a gradient is an error.
+
+    Args:
+        keys: Integers or floats of 32 bits, shape (n,).
+
+    Returns:
+        The old index of each key, integers of shape (n,).
+
+    Raises:
+        FieldError: The field has another type or shape, or a gradient.
+    """
+    kinds = {U32: "unsigned", I32: "signed", F32: "float"}
+    if keys.element not in kinds or len(keys.shape) != 1:
+        raise FieldError(f"dt.sort sorts fields of 32-bit numbers of shape (n,), not {keys!r}.")
+    if keys.has_grads:
+        raise FieldError(
+            "dt.sort has no derivative. Sort keys.detach().copy(), and read the field by the order."
+        )
+    n = keys.shape[0]
+    sorter = Sorter(n)
+    if n:
+        _number(keys, sorter.keys, sorter.values, kinds[keys.element])
+        sorter.sort(n)
+        ordered = zeros(n, keys.element)
+        _gather(keys, sorter.values, ordered)
+        keys.copy_from(ordered)
+    return sorter.values
