@@ -12,8 +12,9 @@ from difftile.fields.storage import Storage
 from difftile.frontend.parameters import as_written
 from difftile.ir.types import is_float
 from difftile.recording.gradient_cuts import warn_of_array
-from difftile.recording.opaque import Opaque, Use
+from difftile.recording.opaque import Opaque
 from difftile.recording.steps import Launch, TapeStep
+from difftile.recording.uses import Use
 from difftile.recording.work_fields import zeros_of
 from difftile.recording.write import Write
 from difftile.records import dataclass

@@ -177,7 +177,8 @@ class LimitedHistory:
         # snapshots share these copies, which enter without a count.
         copies = (storage.memory.contents.copy for storage in self._changed)
         latest = (copy for copy in copies if copy is not None and copy.pins)
-        found = kept_bytes(chain(buffers, latest)) + sum(record.counted_nbytes for record in records)
+        found = kept_bytes(chain(buffers, latest))
+        found += sum(record.counted_nbytes for record in records)
         if self._pool is not None:
             self._known = found, self._pool.entered
         return found

@@ -15,8 +15,10 @@ from difftile.fields.gradients import carrier
 from difftile.fields.storage import Storage
 from difftile.ir.types import is_float
 from difftile.recording.meeting import meet
-from difftile.recording.opaque import OpaqueRecord, Use, closed
+from difftile.recording.opaque import OpaqueRecord
 from difftile.recording.snapshots import Snapshot
+from difftile.recording.uses import Use
+from difftile.recording.watching import closed
 from difftile.recording.work_fields import copied, zeros_of
 from difftile.substrate import Buffer
 

@@ -17,8 +17,8 @@ from difftile.fields.storage import Storage
 from difftile.fields.structs import Member, StructField
 from difftile.fields.view import View
 from difftile.fields.window import Window, whole
-from difftile.recording.opaque import Keeps, Use
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.uses import Keeps, Use
 from difftile.records import dataclass
 
 

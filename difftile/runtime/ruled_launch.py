@@ -21,8 +21,9 @@ from difftile.launch.binding import Binding, Environment, Live, Slot
 from difftile.launch.captured import Captured, captured, current_captures
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.tangents import make_writable
-from difftile.recording.opaque import Keeps, OpaqueRecord, OpaqueStep, Use
+from difftile.recording.opaque import OpaqueRecord, OpaqueStep
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.uses import Keeps, Use
 from difftile.runtime.rule_in_place import RuleInPlace, rule_in_place
 
 
