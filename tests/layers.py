@@ -154,7 +154,22 @@ FLOORS: dict[str, dict[str, set[str]]] = {
             *("number_field", "derived", "named_fields", "rows", "structs"),
             *("create", "foreign", "arrays", "array_kinds", "as_field", "saved"),
         },
-    }
+    },
+    "runtime": {
+        "parts of calls, and reports": {
+            *("inputs", "outputs", "mapped", "operands", "shapes", "number_flow", "explicit"),
+            *("perform_run", "body_check", "source_location", "poison", "scipy"),
+            *("tape_options", "tape_summary", "met_fields", "peak_bytes"),
+            *("vector_report", "schedule_report"),
+        },
+        "steps with rules": {"step", "host_op", "custom_op", "rule_in_place", "ruled_launch"},
+        "tapes": {"tape_recorder", "backward_pass", "checkpoint", "tape_checks", "tape"},
+        "launches": {"queue", "calls", "set_schedule", "explanation", "measured_schedules"},
+        "kernels": {"kernel", "batched", "caller", "whole_writes", "funcs", "steps"},
+        "made of kernels": {
+            *("field_operators", "field_reductions", "number_operations", "repeat"),
+        },
+    },
 }
 # The names of classes that stand in several modules; all others have one.
 SAME_NAMES = {

@@ -59,6 +59,7 @@ PATHS: dict[str, int] = {
     "tests/substrate/test_batches.py": MEANING,
     "tests/substrate/test_emitted_python.py": MEANING,
     "tests/substrate/test_strides.py": MEANING,
+    "tests/transforms/test_detached_fields.py": MEANING,
     "tests/test_code_lines.py": MEANING,
     "tests/test_layers.py": MEANING,
     "tests/test_lengths.py": MEANING,

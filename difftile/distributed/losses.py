@@ -14,9 +14,10 @@ from difftile.fields.field import Field
 from difftile.ir.types import F64, is_float, numpy_dtype, scalar_of, shape_of
 from difftile.ranks import current
 from difftile.ranks.collect import gather
-from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.opaque import OpaqueStep
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.uses import Keeps, Use
 from difftile.runtime.number_operations import value
 from difftile.tracebacks import boundary
 

@@ -22,8 +22,9 @@ from difftile.distributed.messaging import Part, Posted
 from difftile.distributed.moves import MoveFields, MoveSearch
 from difftile.fields.field import Field
 from difftile.ranks import current
-from difftile.recording.opaque import OpaqueRecord, OpaqueStep, Use
+from difftile.recording.opaque import OpaqueRecord, OpaqueStep
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.uses import Use
 from difftile.runtime.kernel import kernel
 from difftile.substrate import Buffer
 
@@ -116,9 +117,9 @@ class FindMoves(OpaqueStep):
         """Let no gradient pass."""
         return True
 
-    def forward(self) -> FindMoves:
-        """Return the step itself: integers have no tangents."""
-        return self
+    def push(self, at: Sequence[ReverseContext], saved: None) -> bool:
+        """Let no tangent pass."""
+        return True
 
 
 class TransferRows(OpaqueStep):

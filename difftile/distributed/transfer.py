@@ -19,9 +19,10 @@ from typing import Any
 from difftile.diagnostics import FieldError
 from difftile.distributed.messaging import Part, Posted, ReturningGradients
 from difftile.fields.field import Field
-from difftile.recording.opaque import Keeps, OpaqueRecord, OpaqueStep, Use
+from difftile.recording.opaque import OpaqueRecord, OpaqueStep
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.uses import Keeps, Use
 
 __all__ = ["Part", "begin", "transfer"]
 

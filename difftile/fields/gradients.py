@@ -19,6 +19,11 @@ def fields_with_grads() -> list[Field]:
         return [one for one in WITH_GRADS if isinstance(one, Field)]
 
 
+def carrier(fields: Iterable[Field]) -> Field:
+    """Return the one of some fields with the same memory to which derivatives pass, if any does."""
+    return min(fields, key=lambda one: (not one.has_grads, one.is_cut))
+
+
 @boundary
 def zero_grads(fields: ArrayLike | Iterable[ArrayLike] | None = None) -> None:
     """Set the gradients of fields to zero.

@@ -35,7 +35,10 @@ class Values(WholeElements, Generic[_F]):
     Views of it in other shapes share both: the gradients belong to the `origin`.
     """
 
-    __slots__ = ("__weakref__", "_grad_in", "_grad_out", "_origin", "shape", "storage", "type")
+    __slots__ = (
+        *("__weakref__", "_grad_in", "_grad_out", "_is_detached", "_origin"),
+        *("shape", "storage", "type"),
+    )
 
     def __init__(self, element: Type, shape: tuple[int, ...], storage: Storage) -> None:
         self.type = field_type(element, len(shape))
@@ -45,6 +48,7 @@ class Values(WholeElements, Generic[_F]):
         self._grad_in: _F | None = None
         self._grad_out: _F | None = None
         self._origin: _F | None = None
+        self._is_detached = False
 
     # What it is
 
@@ -99,8 +103,22 @@ class Values(WholeElements, Generic[_F]):
         """Return a field of its own with the contents of the field or of a part of it."""
 
     def detach(self) -> _F:
-        """Return a field with the same memory and without gradient."""
-        return self.over(self._live_storage(), None, None)
+        """Return a field with the same memory and without gradient, which reads constants."""
+        twin = self.over(self._live_storage(), None, None)
+        twin._is_detached = True
+        return twin
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether no derivative passes through reads of the field, though it may to its memory.
+
+        It is detached, or has no gradient while another living field with this memory has one.
+        """
+        origin = self if self._origin is None else self._origin
+        if origin._grad_out is not None or origin._grad_in is not None:
+            return False
+        twin = self.storage.graded_field
+        return origin._is_detached or (twin is not None and twin.has_grads)
 
     def view(self, *shape: Any) -> _F:
         """Return the field under another shape, in the same memory and with the same gradient.
@@ -266,7 +284,7 @@ class Values(WholeElements, Generic[_F]):
         """
         self._check_is_smooth()
         self._check_is_origin()
-        twin = self.detach()
+        twin = self.over(self._live_storage(), None, None)
         if grad_in is None and grad_out is None:
             gradient = twin.over(allocate(self.element, self.shape), None, None)
             if zero is not False:

@@ -30,9 +30,11 @@ from difftile.ir.types import (
 )
 from difftile.lang.type_objects import has_own_scalar
 from difftile.recording.access_observer import RefusingObserver, observed_by
-from difftile.recording.opaque import Keeps, OpaqueStep, Use, closed, watched
+from difftile.recording.opaque import OpaqueStep
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.uses import Keeps, Use
+from difftile.recording.watching import closed, watched
 from difftile.runtime.operands import FieldOperand, stand_in, uses_of
 from difftile.runtime.source_location import caller, span_of
 from difftile.transforms.trees import aligned, mapped

@@ -1,7 +1,8 @@
 """Fields and parts of fields as arguments: which of them may have elements in common.
 
 Arguments that may share elements are one array of the program, so that the checks for races and the
-gradients see it. Parts of one field that have no element in common are arrays of their own.
+gradients see it. Parts of one field that have no element in common are arrays of their own, and so
+is what is detached: it is constant where the field itself is not.
 """
 
 from __future__ import annotations
@@ -46,8 +47,15 @@ class ArrayArgument:
     meaning: FieldMeaning | None = None
 
 
-def array_arguments(named: Mapping[str, ArrayLike], session: Session) -> dict[str, ArrayArgument]:
+def array_arguments(
+    named: Mapping[str, ArrayLike], session: Session, *, joined: bool = False
+) -> dict[str, ArrayArgument]:
     """Return the fields and parts of fields among the arguments of a launch, by name.
+
+    Args:
+        named: The arguments.
+        session: The session, to which they must belong.
+        joined: Whether what is detached is one array with the field, which the kernel writes.
 
     Raises:
         LaunchError: Two share memory under different shapes.
@@ -62,7 +70,7 @@ def array_arguments(named: Mapping[str, ArrayLike], session: Session) -> dict[st
     found: dict[str, ArrayArgument] = {}
     for sharing in by_storage.values():
         if len(sharing) > 1:
-            found |= _related(sharing)
+            found |= _related(sharing, joined=joined)
         else:
             ((name, value),) = sharing.items()
             found[name] = _of_its_own(value, field_meaning(value.base))
@@ -84,7 +92,7 @@ def _sharing(value: ArrayLike, leader: str) -> ArrayArgument:
     return ArrayArgument(value, ("shares", leader, kind), ViewOf(leader, kind), [*numbers])
 
 
-def _related(values: Mapping[str, ArrayLike]) -> dict[str, ArrayArgument]:
+def _related(values: Mapping[str, ArrayLike], *, joined: bool) -> dict[str, ArrayArgument]:
     """Return the arguments that share one memory."""
     shapes = {value.base.shape for value in values.values()}
     if len(shapes) > 1:
@@ -99,14 +107,16 @@ def _related(values: Mapping[str, ArrayLike]) -> dict[str, ArrayArgument]:
     }
     leaders: dict[str, str] = {}
     for k, window in windows.items():
-        met = {leaders[j] for j in leaders if window.shares(windows[j])}
+        alike = [j for j in leaders if joined or values[j].base.is_cut == values[k].base.is_cut]
+        met = {leaders[j] for j in alike if window.shares(windows[j])}
         leader = next((j for j in leaders if j in met), k)
         leaders[k] = leader
         leaders |= {j: leader for j, of in leaders.items() if of in met}
     in_parts = len(set(leaders.values())) > 1
     found: dict[str, ArrayArgument] = {}
     for k, value in values.items():
-        same = next((j for j in found if windows[j] == windows[k]), None)
+        sharing = [j for j in found if leaders[j] == leaders[k]]
+        same = next((j for j in sharing if windows[j] == windows[k]), None)
         if same is not None:
             found[k] = ArrayArgument(value, ("same", same), SameAs(same), [])
         elif leaders[k] != k:

@@ -19,8 +19,10 @@ from typing import Any, TypeAlias
 from difftile.compile.arguments import Argument, Arguments
 from difftile.compile.meanings import meaning_of
 from difftile.compile.methods import is_frozen
+from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field
 from difftile.frontend.captures import MISSING, Capture, Path, SameObject, key_of, look_up, plain
+from difftile.frontend.parameters import as_written
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import I32
 from difftile.ops.vocabulary import FuncMeaning
@@ -276,6 +278,9 @@ def current_captures(
         arrays: The field passed for each array. A captured field shares memory with one of them,
             or with another captured field, exactly if it did when the kernel was compiled.
         known: The arguments in which a capture may be found, by parameter.
+
+    Raises:
+        LaunchError: A captured field and an argument are the same, and one of them is detached.
     """
     values: Arguments = []
     met = {field.storage for field in arrays.values()}
@@ -289,6 +294,12 @@ def current_captures(
                 return None
             if value.storage is not one.storage or value.shape != one.shape:
                 return None
+            if value.is_cut != one.is_cut:
+                names = capture.path.identifier, as_written(capture.same_as.name)
+                raise LaunchError(
+                    f"'{names[0]}' and '{names[1]}' are the same memory, and one of them is "
+                    "detached. Pass both as parameters."
+                )
         elif param is None:
             if key_of(value) != capture.key:
                 return None

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from difftile.compile.arguments import Arguments, field_at
+from difftile.compile.specialisation import Specialisation
 from difftile.diagnostics import LaunchError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
@@ -17,6 +19,7 @@ from difftile.fields.storage import Storage
 from difftile.fields.strides import Strided, strided
 from difftile.fields.view import View
 from difftile.fields.window import Window, whole
+from difftile.frontend.parameters import as_written
 
 
 def together(values: Sequence[ArrayLike]) -> Sequence[ArrayLike]:
@@ -51,6 +54,22 @@ def check_apart(fields: Iterable[Field]) -> None:
             f"{first!r} and {second!r} have memory in common. Pass parts of one field, or copy one "
             "of them."
         )
+
+
+def detached_and_written(code: Specialisation, values: Arguments) -> str:
+    """Return what is wrong if a kernel writes memory that it is also given as constant, or ''."""
+    written = {field_at(values, k).storage: k for k in code.writes}
+    for k, one in enumerate(values):
+        if not isinstance(one, Field) or one.storage not in written:
+            continue
+        at = written[one.storage]
+        if one.is_cut != field_at(values, at).is_cut:
+            names = (f"'{as_written(code.params[j].name)}'" for j in sorted((at, k)))
+            return (
+                f"{code.name}: {' and '.join(names)} are the same memory, which the kernel writes, "
+                "and one of them is detached. Pass a copy in place of what is only read."
+            )
+    return ""
 
 
 def _groups(storages: list[Storage]) -> Iterator[list[Storage]]:

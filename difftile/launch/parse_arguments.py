@@ -21,7 +21,7 @@ class HostArrays(LaunchError):
 
 
 def parse_arguments(
-    kernel: object, body: Body, args: Sequence[object], session: Session
+    kernel: object, body: Body, args: Sequence[object], session: Session, *, joined: bool = False
 ) -> ParsedArguments:
     """Return the arguments of a launch, parsed.
 
@@ -30,6 +30,7 @@ def parse_arguments(
         body: The body of the kernel, with the kind of each parameter.
         args: The arguments.
         session: The session, to which the fields must belong.
+        joined: As in `array_arguments`.
 
     Raises:
         HostArrays: An array is on the host, and fields are on a device.
@@ -61,7 +62,7 @@ def parse_arguments(
     for part, row in parts:
         if row.fields is not None:
             named.update(row.fields(part.name, parsed.args[part.position]))
-    arrays = array_arguments(named, session)
+    arrays = array_arguments(named, session, joined=joined)
     body.check(kernel, dict.fromkeys(part.name for part, _ in parts) | named)
     own = {name: one for name, one in arrays.items() if one.meaning is not None}
     parsed.arrays = {name: one.value.base for name, one in own.items()}

@@ -97,6 +97,7 @@ class PreparedLaunch:
         statics: The arguments that are compiled in, by position.
         several: The arguments of several values. Positions among the arguments of a call go on with
             the parts of these.
+        mixed: The error of derivatives, where memory that is written is also passed detached.
 
     Attributes:
         session: The session that this belongs to.
@@ -132,6 +133,7 @@ class PreparedLaunch:
     captured_at: int
     statics: tuple[tuple[int, object], ...] = ()
     several: tuple[OpenedArgument, ...] = ()
+    mixed: str = ""
     session: Session = field(init=False)
     stages: list[PreparedStage] = field(init=False)
     derived: tuple[DerivedField, ...] = field(init=False)

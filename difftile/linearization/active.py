@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import field, replace
 
 from difftile.compile.arguments import field_at
+from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field
 from difftile.fields.storage import Storage
 from difftile.frontend.parameters import as_written
 from difftile.ir.types import is_float
 from difftile.recording.gradient_cuts import warn_of_array
-from difftile.recording.opaque import Opaque, Use
+from difftile.recording.opaque import Opaque
 from difftile.recording.steps import Launch, TapeStep
+from difftile.recording.uses import Use
 from difftile.recording.work_fields import zeros_of
 from difftile.recording.write import Write
 from difftile.records import dataclass
@@ -23,8 +25,7 @@ from difftile.user_line import UserLine
 class Active:
     """The memory that varies with some fields, as steps go on.
 
-    A field without gradient whose memory another living field with one shares is detached, and
-    taken for a constant unless it is requested itself.
+    A field that is cut, as detached ones are, is constant unless it is requested itself.
     """
 
     wanted: Collection[Field]
@@ -36,19 +37,26 @@ class Active:
     def __contains__(self, one: Field) -> bool:
         if one.storage not in self.storages:
             return False
-        twin = one.storage.graded_field
-        detached = twin is not None and twin.has_grads and not one.has_grads
-        return not detached or one.origin in self.wanted
+        return not one.is_cut or one.origin in self.wanted
 
     def along(self, step: Launch) -> tuple[bool, ...]:
-        """Return which parameters of a launch carry derivatives: all written ones if any does."""
+        """Return which parameters of a launch carry derivatives: all written ones if any does.
+
+        Raises:
+            LaunchError: The kernel writes a field that it is also given detached.
+        """
         fields = [v if isinstance(v, Field) and is_float(v.element) else None for v in step.values]
+        if step.prepared.mixed and self._holds(fields):
+            raise LaunchError(step.prepared.mixed)
         if not any(one is not None and one in self for one in fields):
             return (False,) * len(fields)
         writes = frozenset(step.prepared.code.writes)
         return tuple(
             one is not None and (k in writes or one in self) for k, one in enumerate(fields)
         )
+
+    def _holds(self, fields: Iterable[Field | None]) -> bool:
+        return any(one is not None and one.storage in self.storages for one in fields)
 
     def launched(self, step: Launch) -> tuple[bool, ...]:
         """Return which parameters carry derivatives, and add the memory that varies after it."""

@@ -15,6 +15,7 @@ from contextlib import contextmanager, nullcontext
 from difftile.compile.arguments import Arguments, field_at
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
+from difftile.fields.gradients import carrier
 from difftile.fields.numbers import HostRead, Reads, TakenConstant
 from difftile.fields.recording import RECORDING, Recording, Where, no_grad
 from difftile.fields.storage import Storage
@@ -84,8 +85,8 @@ class Pullback(StepRecorder):
         result = self._run.first(step, 0)
         self.steps.append((step, RECORDING.get().constant))
         for one in step.fields:
-            if one.storage not in self._touched or one.has_grads:
-                self._touched[one.storage] = one.origin
+            known = self._touched.get(one.storage, one)
+            self._touched[one.storage] = carrier((known, one)).origin
         return result
 
     def host_read(self, field: Field, where: Where) -> HostRead | None:

@@ -31,7 +31,7 @@ from difftile.linearization.transposed import (
     contents_of,
     varying_contents,
 )
-from difftile.recording.opaque import Keeps, Opaque, OpaqueRecord, OpaqueStep, Use
+from difftile.recording.opaque import Opaque, OpaqueRecord, OpaqueStep
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.replayed_fields import (
     ReverseContext,
@@ -44,6 +44,7 @@ from difftile.recording.replayed_fields import (
     tangents_left,
 )
 from difftile.recording.steps import TapeStep
+from difftile.recording.uses import Keeps, Use
 from difftile.recording.work_fields import copied, zeros_of
 from difftile.records import dataclass
 

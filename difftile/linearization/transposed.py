@@ -17,8 +17,9 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.types import is_float, shape_of
-from difftile.recording.opaque import Keeps, OpaqueStep, Pushing, Use
+from difftile.recording.opaque import OpaqueStep, Pushing
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.uses import Keeps, Use
 
 if TYPE_CHECKING:
     from difftile.linearization.sweep import Sweep

@@ -17,10 +17,10 @@ each gradient comes from.
 A history with a limit (`limited_history.py`) keeps steps that can be run again and snapshots, which
 pin buffers in the same way; `schedule.py` decides the positions of new snapshots (decision 6).
 
-An opaque step (`opaque.py`) states which fields it uses and brings its own derivatives. Its fields
-are pinned while it runs, so that a write moves the field: the moves tell the tape which fields were
-written. In reverse, `replayed_fields.py` gives the rule fields over the pinned buffers, with
-gradients that start at zero and are added to those of the replay. No tape is open while a step or
-its rule runs, and the gradients of all other fields are restored afterwards, so both may use tapes
-of their own.
+An opaque step (`opaque.py`) states which fields it uses (`uses.py`) and brings its own derivatives.
+Its fields are pinned while it runs (`watching.py`), so that a write moves the field: the moves tell
+the tape which fields were written. In reverse, `replayed_fields.py` gives the rule fields over the
+pinned buffers, with gradients that start at zero and are added to those of the replay. No tape is
+open while a step or its rule runs, and the gradients of all other fields are restored afterwards,
+so both may use tapes of their own.
 """

@@ -36,7 +36,25 @@ class RefusingObserver(AccessObserver):
             self._refuse(field, "writes")
 
 
+class _Both(AccessObserver):
+    """Two observers: a step inside another is seen by both."""
+
+    def __init__(self, outer: AccessObserver, inner: AccessObserver) -> None:
+        self._each = outer, inner
+
+    def read(self, field: Field) -> None:
+        """Tell both."""
+        for one in self._each:
+            one.read(field)
+
+    def wrote(self, field: Field) -> None:
+        """Tell both."""
+        for one in self._each:
+            one.wrote(field)
+
+
 def observed_by(observer: AccessObserver) -> Recording:
-    """Return a context in which an observer is notified of accesses."""
+    """Return a context in which an observer is notified of accesses, besides one around it."""
     now = RECORDING.get()
-    return Recording(now.recorder, constant=now.constant, observer=observer)
+    both = observer if now.observer is None else _Both(now.observer, observer)
+    return Recording(now.recorder, constant=now.constant, observer=both)

@@ -173,7 +173,12 @@ class LimitedHistory:
         records = [one for run in runs for one in (*(run.records or ()), *run.started)]
         snapshots = chain(*(run.snapshots.taken for run in runs), *self._passing)
         buffers = chain(*(one.held.values() for one in snapshots), *(one.pinned for one in records))
-        found = kept_bytes(buffers) + sum(record.counted_nbytes for record in records)
+        # The contents after the last use of what others may write (`shared_fields`): records and
+        # snapshots share these copies, which enter without a count.
+        copies = (storage.memory.contents.copy for storage in self._changed)
+        latest = (copy for copy in copies if copy is not None and copy.pins)
+        found = kept_bytes(chain(buffers, latest))
+        found += sum(record.counted_nbytes for record in records)
         if self._pool is not None:
             self._known = found, self._pool.entered
         return found

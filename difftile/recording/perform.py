@@ -7,7 +7,8 @@ from typing import Any
 from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING
 from difftile.recording.meeting import meet
-from difftile.recording.opaque import Opaque, OpaqueStep, watched
+from difftile.recording.opaque import Opaque, OpaqueStep
+from difftile.recording.watching import watched
 
 
 def perform(step: OpaqueStep) -> Any:

@@ -11,11 +11,14 @@ import numpy as np
 from difftile.diagnostics import FieldError, GradientCut, TapeError
 from difftile.fields.elements import FieldElements
 from difftile.fields.field import Field
+from difftile.fields.gradients import carrier
 from difftile.fields.storage import Storage
 from difftile.ir.types import is_float
 from difftile.recording.meeting import meet
-from difftile.recording.opaque import OpaqueRecord, Use, closed
+from difftile.recording.opaque import OpaqueRecord
 from difftile.recording.snapshots import Snapshot
+from difftile.recording.uses import Use
+from difftile.recording.watching import closed
 from difftile.recording.work_fields import copied, zeros_of
 from difftile.substrate import Buffer
 
@@ -114,6 +117,21 @@ class ReverseContext:
         stand = self[field]
         found = self._left.get(field.storage)
         return stand if found is None else stand.origin.over(found, None, None).under(field.shape)
+
+    def stand_in(self, field: Field, carrying: Field, *, late: bool = False) -> Field:
+        """Return the stand-in for a field, which is constant if another one carries derivatives.
+
+        Args:
+            field: The field.
+            carrying: The field of the step in that memory, to which derivatives pass.
+            late: Whether contents from after the step are meant, where both are kept.
+        """
+        found = self[field]
+        if carrier((field, carrying)) is field:
+            return self.after(field) if late else found
+        grad_in = None if found.grad_in is None else zeros_of(field)
+        contents = Storage(found.storage.buffer)  # in which no tangent of the others is seen
+        return found.over(contents, grad_in, zeros_of(field), ReplayedField)
 
     def emptied(self) -> ReverseContext:
         """Return the same contents with other gradients, which are zero."""

@@ -21,9 +21,10 @@ from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.types import F32, I32, I64, U32, Vector
 from difftile.prefix_sums import Scan, memory_to_write
-from difftile.recording.opaque import OpaqueStep, Use
+from difftile.recording.opaque import OpaqueStep
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.uses import Use
 from difftile.render.checks import check_integers, check_size
 from difftile.render.compositing import MAX_SIGMA, MIN_ALPHA
 from difftile.runtime.kernel import kernel

@@ -14,11 +14,12 @@ from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.tangents import make_writable, push_tangents
 from difftile.recording.gradient_cuts import warn_of_field
 from difftile.recording.history import FullHistory
-from difftile.recording.opaque import Opaque, OpaqueStep, Use
+from difftile.recording.opaque import Opaque, OpaqueStep
 from difftile.recording.replay import Replay
 from difftile.recording.replayed_fields import tangents_after
 from difftile.recording.snapshots import Snapshot
 from difftile.recording.steps import Launch
+from difftile.recording.uses import Use
 from difftile.recording.work_fields import copied, zeros_of
 
 

@@ -26,8 +26,9 @@ from difftile.fields.field import Field
 from difftile.fields.gradients import fields_with_grads
 from difftile.fields.recording import RECORDING
 from difftile.recording.access_observer import RefusingObserver, observed_by
-from difftile.recording.opaque import OpaqueStep, Use, nbytes_of
+from difftile.recording.opaque import OpaqueStep, nbytes_of
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.uses import Use
 from difftile.records import dataclass
 from difftile.runtime.operands import (
     FieldOperand,

@@ -37,7 +37,7 @@ from difftile.ir.types import Type, is_float
 from difftile.launch.captured import captured, current_captures
 from difftile.launch.copied_arguments import CopiedArguments
 from difftile.launch.forms import opened_again
-from difftile.launch.overlaps import check_apart
+from difftile.launch.overlaps import check_apart, detached_and_written
 from difftile.launch.parse_arguments import HostArrays, parse_arguments
 from difftile.launch.parsed_arguments import ParsedArguments
 from difftile.launch.prepared_launch import PreparedLaunch, RecentLaunches, invariant_key
@@ -379,6 +379,12 @@ class Kernel(ByName):
         """Find or compile the specialisation for some arguments, and bind it to their fields."""
         parsed = parse_arguments(self, self._body, args, session)
         code, outside = self._specialise(parsed, session)
+        mixed = ""
+        if len({one.storage for one in parsed.arrays.values()}) < len(parsed.arrays):
+            mixed = detached_and_written(code, parsed.values)
+        if mixed:
+            parsed = parse_arguments(self, self._body, args, session, joined=True)
+            code, outside = self._specialise(parsed, session)
         check_apart([one for one in (*parsed.values, *outside) if isinstance(one, Field)])
         drawn = (0, 0) if code.streams else ()
         values: Arguments = [*parsed.values, *outside, *drawn, *code.temps]
@@ -397,6 +403,7 @@ class Kernel(ByName):
             len(parsed.values),
             tuple(parsed.statics),
             tuple(parsed.several),
+            mixed,
         )
         if session is not current_session():
             raise LaunchError(

@@ -12,13 +12,13 @@ from difftile.diagnostics import LaunchError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
+from difftile.fields.gradients import carrier
 from difftile.fields.storage import Storage
 from difftile.fields.structs import Member, StructField
 from difftile.fields.view import View
 from difftile.fields.window import Window, whole
-from difftile.recording.opaque import Keeps, Use
-from difftile.recording.replayed_fields import ReplayedField, ReverseContext
-from difftile.recording.work_fields import zeros_of
+from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.uses import Keeps, Use
 from difftile.records import dataclass
 
 
@@ -90,16 +90,13 @@ def replaced(arg: object, stand: Callable[[ArrayLike], object]) -> object:
 def stand_in(then: ReverseContext, uses: Mapping[Storage, Use], value: ArrayLike) -> ArrayLike:
     """Return the stand-in for a field, or a part of one, in the reverse of the operation.
 
-    A field that shares its memory with one that has a gradient, and has none itself, stands apart.
+    A field that shares its memory with one to which derivatives pass instead stands apart.
     """
     field = value.base
     use = uses.get(field.storage)
     if use is None:
         return value
-    found = then[field]
-    if use.field.has_grads and not field.has_grads:
-        grad_in = None if found.grad_in is None else zeros_of(field)
-        found = found.over(found.storage, grad_in, zeros_of(field), ReplayedField)
+    found = then.stand_in(field, use.field)
     return found if value.window is None else View(found, value.window)
 
 
@@ -129,7 +126,7 @@ _ROLES: dict[str | None, tuple[bool, bool | None, Keeps]] = {
 
 def _use(title: str, group: list[FieldOperand]) -> Use:
     first = group[0]
-    field = next((o.value.base for o in group if o.value.has_grads), first.value.base)
+    field = carrier([operand.value.base for operand in group])
     if len(group) > 1 and any(operand.window != first.window for operand in group):
         return _use_of_parts(title, field, group)
     for operand in group:

@@ -11,6 +11,7 @@ from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Adjoint, DerivedCode
 from difftile.diagnostics import LaunchError, NotDifferentiable
 from difftile.fields.field import Field
+from difftile.fields.gradients import carrier
 from difftile.fields.recording import RECORDING
 from difftile.fields.storage import Storage
 from difftile.ir.derived import After, Bar, Before, Role, Same
@@ -20,8 +21,9 @@ from difftile.launch.binding import Binding, Environment, Live, Slot
 from difftile.launch.captured import Captured, captured, current_captures
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.tangents import make_writable
-from difftile.recording.opaque import Keeps, OpaqueRecord, OpaqueStep, Use
+from difftile.recording.opaque import OpaqueRecord, OpaqueStep
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.uses import Keeps, Use
 from difftile.runtime.rule_in_place import RuleInPlace, rule_in_place
 
 
@@ -36,6 +38,7 @@ class _RulePlan:
 
     Attributes:
         uses: The uses of the fields.
+        carrying: The field in each memory to which derivatives pass.
         read: The memory of the fields that the launch reads.
         clearing: The programs that clear the gradients of elements that it stores, by stage.
         in_place: The rule on the gradients of a pass; None if it needs gradients of its own.
@@ -57,6 +60,7 @@ class _RulePlan:
         self._fields = tuple([v for v in rule_values if isinstance(v, Field)])
         self.read: set[Storage] = set()
         self.uses = tuple(self._uses(code, values, rule_values))
+        self.carrying = {use.field.storage: use.field for use in self.uses}
         self.in_place: RuleInPlace | None = None
 
     def fits(self, rule: Specialisation, rule_values: Arguments) -> bool:
@@ -85,7 +89,8 @@ class _RulePlan:
         hidden = (*code.temps, *rule.temps)
         for param, value in zip(params, (*values, *rule_values), strict=True):
             if isinstance(value, Field) and value not in hidden:
-                names.setdefault(value.storage, (value, param.name))
+                known, name = names.get(value.storage, (value, param.name))
+                names[value.storage] = carrier((known, value)), name
         loaded = {code.position[a] for stage in code.stages for a in stage.loaded}
         reads = self.read = _memory(values, loaded)
         writes = _memory(values, code.writes)
@@ -221,19 +226,23 @@ class RuledLaunch(OpaqueStep):
         position, values = self._rule.position, self._rule_values
         match role:
             case Bar(array, incoming):
-                stand = then[field_at(values, position[array])]
+                stand = self._stand(then, field_at(values, position[array]))
                 gradient = stand.grad_in if incoming else stand.grad_out
                 assert gradient is not None
                 return gradient
             case Before(array):
-                return then[field_at(values, position[array])]
+                return self._stand(then, field_at(values, position[array]))
             case After(array):
-                return then.after(field_at(values, position[array]))
+                return self._stand(then, field_at(values, position[array]), late=True)
             case Same() if k in self._rule.loads and values[k] not in self._rule.temps:
                 field = field_at(values, k)  # `x[i]`: the contents that the kernel met or left
-                return then[field] if field.storage in self._plan.read else then.after(field)
+                return self._stand(then, field, late=field.storage not in self._plan.read)
             case _:
                 return values[k]
+
+    def _stand(self, then: ReverseContext, field: Field, *, late: bool = False) -> Field:
+        """Return the stand-in for a field among the arguments of the rule."""
+        return then.stand_in(field, self._plan.carrying[field.storage], late=late)
 
 
 class _Clearing(OpaqueStep):

@@ -13,9 +13,10 @@ from difftile.fields.gradients import fields_with_grads
 from difftile.fields.storage import Storage
 from difftile.fields.view import View
 from difftile.recording.access_observer import RefusingObserver, observed_by
-from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.opaque import OpaqueStep
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.uses import Keeps, Use
 from difftile.runtime.source_location import caller, span_of
 from difftile.tracebacks import boundary
 

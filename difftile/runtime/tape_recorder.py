@@ -13,7 +13,7 @@ from difftile.compile.arguments import Arguments, field_at
 from difftile.diagnosis.diagnosis import Diagnosis
 from difftile.diagnosis.trace import Times
 from difftile.diagnosis.watched import DiagnosisObserver
-from difftile.diagnostics import OutOfMemory, TapeError
+from difftile.diagnostics import LaunchError, OutOfMemory, TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
@@ -260,6 +260,8 @@ class TapeRecorder(StepRecorder):
     def _meet_all(self, launch: PreparedLaunch, values: Arguments) -> None:
         """Check the fields of a launch that is new to the tape, and clear their gradients."""
         self.met.renew()
+        if launch.mixed and any(one.has_grads for one in launch.fields()):
+            raise LaunchError(launch.mixed)
         for k in launch.code.writes:
             check_owns_gradient(field_at(values, k))
         for field in launch.fields():

@@ -20,8 +20,9 @@ from difftile.fields.storage import scratch
 from difftile.ir.types import is_float
 from difftile.linearization.derivatives import push, push_pull
 from difftile.linearization.pullback import Pullback
-from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.opaque import OpaqueStep
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.uses import Keeps, Use
 from difftile.solvers.implicit import Tangents, grad_before, incoming
 from difftile.solvers.problem import Integrated, Problem, fields_of, holding, not_known
 from difftile.solvers.rungekutta import Equation, Outputs, Terms

@@ -26,9 +26,10 @@ from difftile.fields.recording import RECORDING
 from difftile.ir.types import is_float
 from difftile.linearization.derivatives import pull_parts, push, push_parts
 from difftile.linearization.pullback import Pullback
-from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.opaque import OpaqueStep
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.uses import Keeps, Use
 from difftile.recording.work_fields import add_to
 from difftile.solvers.function import Function
 from difftile.solvers.krylov import LinearSolution

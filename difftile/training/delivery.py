@@ -36,9 +36,10 @@ from difftile.ir.types import I32, Type
 from difftile.prefix_sums import Scan
 from difftile.ranks import current
 from difftile.ranks.collect import gather
-from difftile.recording.opaque import Keeps, OpaqueRecord, OpaqueStep, Use
+from difftile.recording.opaque import OpaqueRecord, OpaqueStep
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.uses import Keeps, Use
 from difftile.render.splatter import Projected
 from difftile.runtime.kernel import kernel
 from difftile.substrate import Buffer, current_session

@@ -17,10 +17,11 @@ from difftile.fields.field import Field
 from difftile.ir.types import is_float
 from difftile.linearization.derivatives import pull_parts, push_parts
 from difftile.linearization.pullback import Pullback
-from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.opaque import OpaqueStep
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.recording.snapshots import Snapshot
+from difftile.recording.uses import Keeps, Use
 from difftile.transforms.stretch import Stretch
 from difftile.transforms.trees import Array, Tree, outputs_in, with_outputs
 

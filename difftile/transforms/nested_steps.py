@@ -21,8 +21,9 @@ from difftile.ir.types import F64, is_float, shape_of
 from difftile.linearization.derivatives import pull_parts, push_parts
 from difftile.linearization.pullback import Pullback
 from difftile.linearization.sweep import Moves
-from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.opaque import OpaqueStep
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.uses import Keeps, Use
 from difftile.transforms.nested import NestedCall, array
 from difftile.transforms.trees import Array, units
 

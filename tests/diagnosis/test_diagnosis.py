@@ -16,8 +16,9 @@ import difftile as dt
 from difftile.diagnosis import findings
 from difftile.diagnosis.influence import InfluenceAnalysis
 from difftile.diagnosis.report import Finding, Report
-from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.opaque import OpaqueStep
 from difftile.recording.perform import perform
+from difftile.recording.uses import Keeps, Use
 from difftile.runtime import backward_pass
 from tests import tape_programs
 

@@ -12,8 +12,9 @@ from difftile import distributed as dist
 from difftile import ti
 from difftile.distributed.transfer import Part, transfer
 from difftile.ranks import agree, current
-from difftile.recording.opaque import OpaqueStep, Use
+from difftile.recording.opaque import OpaqueStep
 from difftile.recording.perform import perform
+from difftile.recording.uses import Use
 from difftile.substrate import current_session
 from tests.ranks import ranks
 

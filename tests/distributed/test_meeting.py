@@ -13,8 +13,9 @@ from difftile import ti
 from difftile.diagnostics import RankError
 from difftile.ranks import current
 from difftile.recording import meeting
-from difftile.recording.opaque import OpaqueStep, Use
+from difftile.recording.opaque import OpaqueStep
 from difftile.recording.perform import perform
+from difftile.recording.uses import Use
 from tests.ranks import ranks
 
 

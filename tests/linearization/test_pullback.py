@@ -12,8 +12,9 @@ import taichi as ti
 import difftile as dt
 from difftile.linearization.derivatives import push
 from difftile.linearization.pullback import Pullback
-from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.opaque import OpaqueStep
 from difftile.recording.perform import perform
+from difftile.recording.uses import Keeps, Use
 from difftile.substrate import current_session
 
 

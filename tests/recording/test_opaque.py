@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import difftile as dt
-from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.opaque import OpaqueStep
 from difftile.recording.perform import perform
+from difftile.recording.uses import Keeps, Use
 from difftile.substrate import current_session
 
 N = 6

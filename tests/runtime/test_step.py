@@ -212,6 +212,15 @@ def test_an_undeclared_field_with_a_gradient_is_an_error():
         step()
 
 
+def test_a_step_within_a_step_uses_no_field_that_the_outer_one_does_not_declare():
+    x, y, z = _graded(), _graded(), _graded()
+    inner = Given(lambda: y.from_numpy(z.to_numpy()), reads={"z": z}, writes={"y": y})
+    outer = Given(inner, reads={"x": x}, writes={"y": y})
+    with pytest.raises(LaunchError, match="has a gradient and is not among its fields"):
+        outer()
+    Given(inner, reads={"z": z}, writes={"y": y})()
+
+
 def test_a_rule_uses_the_fields_of_the_call():
     class Stray(Doubled):
         def reverse(self, then, saved):

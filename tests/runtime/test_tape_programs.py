@@ -40,3 +40,8 @@ def test_random_programs_have_the_gradients_of_differences() -> None:
 def test_snapshots_for_later_passes_give_way_where_there_is_no_room_for_them() -> None:
     said: list[str] = []
     assert not run(range(54153, 54154), said.append), "\n".join(said)
+
+
+def test_copies_of_what_others_may_write_count_for_the_limit() -> None:
+    said: list[str] = []
+    assert not run(range(221, 222), said.append, shared=True), "\n".join(said)
