@@ -33,7 +33,7 @@ def row_of(path: Path, outside: bool = False) -> dict[str, Any]:
         outside: Whether it may name files out of its folder.
 
     Returns:
-        "state": "loads", "skips" if it does without collisions or sensors, "refused", "no joints",
+        "state": "loads", "skips" if it does with options of `load`, "refused", "no joints",
         "fragment", "other" for files that are no models, "unread" or "mujoco" if these stop it;
         "why" of the last two; "reasons": how many elements use each refused feature; "notes"; and
         sizes.

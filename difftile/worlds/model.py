@@ -26,7 +26,13 @@ from difftile.worlds.arrays import (
     without,
 )
 from difftile.worlds.mujoco_models import arrays_of, compiled, source_of
-from difftile.worlds.refusals import InspectedModel, MissingFeature, refuse, refused_sensors
+from difftile.worlds.refusals import (
+    OPTIONS,
+    InspectedModel,
+    MissingFeature,
+    refuse,
+    refused_sensors,
+)
 from difftile.worlds.topology import Sizes, derived
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
@@ -197,6 +203,7 @@ def load(
     allow_outside: bool = False,
     collisions: str = "refuse",
     sensors: str = "refuse",
+    noslip: str = "refuse",
 ) -> Model:
     """Return a model that MuJoCo compiles.
 
@@ -209,6 +216,8 @@ def load(
             worlds do not have.
         sensors: "refuse", or "skip" to leave out the sensors that worlds do not have. Those that
             are left keep their places in `sensordata`, and the places of the others stay 0.
+        noslip: "refuse", or "skip" to take steps without `noslip_iterations`: contacts slip as much
+            as the solution of the constraints lets them.
 
     What is left out stands in one warning, and in `Model.skipped`.
 
@@ -219,7 +228,7 @@ def load(
         Unsupported: The model uses features that worlds do not have.
         ValueError: MuJoCo refuses the model, or an option is another word.
     """
-    given = {"collisions": collisions, "sensors": sensors}
+    given = dict(zip(OPTIONS, (collisions, sensors, noslip), strict=True))
     for name, word in given.items():
         if word not in ("refuse", "skip"):
             raise ValueError(f'load({name}=...) is "refuse" or "skip", not {word!r}.')

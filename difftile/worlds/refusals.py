@@ -18,6 +18,9 @@ from difftile.worlds import kinds
 from difftile.worlds.arrays import Array
 from difftile.worlds.topology import COLLISIONS, pairs_of, visible
 
+# Arguments of `worlds.load` that leave features out.
+OPTIONS = ("collisions", "sensors", "noslip")
+
 
 @dataclass(frozen=True, slots=True)
 class MissingFeature:
@@ -27,7 +30,7 @@ class MissingFeature:
         feature: Its name, such as "contact of hfield with box" or "the sensor type user".
         places: The elements, such as "geom 'hand'".
         hint: What to write instead; "" for a feature that was left out.
-        option: The argument of `worlds.load` that leaves it out: "collisions", "sensors", or "".
+        option: The argument of `worlds.load` that leaves it out, one of `OPTIONS`, or "".
     """
 
     feature: str
@@ -115,6 +118,7 @@ class Refusal:
         used: For each element whether it uses the feature.
         hint: What to write instead.
         types: The array of types that the feature is about, which `kinds.TYPES` names.
+        option: The argument of `worlds.load` that leaves it out; of sensors, always "sensors".
     """
 
     feature: str
@@ -122,6 +126,7 @@ class Refusal:
     used: Callable[[InspectedModel], Any]
     hint: str
     types: str = ""
+    option: str = ""
 
     def reasons(self, source: InspectedModel) -> list[MissingFeature]:
         """Return the features of this row that a model uses, one for each type."""
@@ -132,7 +137,7 @@ class Refusal:
                 number = int(np.atleast_1d(source[self.types])[k])
                 name = name.format(kinds.type_name(self.types, number))
             found.setdefault(name, []).append(source.place(self.kind, k))
-        option = "sensors" if self.kind == "sensor" else ""
+        option = "sensors" if self.kind == "sensor" else self.option
         return [
             MissingFeature(name, tuple(ones), self.hint, option) for name, ones in found.items()
         ]
@@ -358,7 +363,7 @@ REFUSALS: tuple[Refusal, ...] = (
         'use integrator="Euler", "RK4" or "implicitfast".',
         "integrator",
     ),
-    Refusal("noslip iterations", "option", _nonzero("noslip_iterations"), _REMOVE),
+    Refusal("noslip iterations", "option", _nonzero("noslip_iterations"), _REMOVE, option="noslip"),
     Refusal(
         "a fluid under implicitfast",
         "option",

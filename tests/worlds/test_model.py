@@ -323,8 +323,9 @@ def test_features_are_refused_with_their_element(row: Refusal, mujoco: Any) -> N
     with pytest.raises(worlds.Unsupported) as caught:
         refuse(changed)
     feature, hint = row.feature.format(_TYPES.get((row.feature, row.kind))), row.hint
-    if row.kind == "sensor":
-        hint = f'{hint[:-1]}; or leave these out: worlds.load(..., sensors="skip").'
+    option = {"sensor": "sensors"}.get(row.kind, "noslip" if "noslip" in feature else "")
+    if option:
+        hint = f'{hint[:-1]}; or leave these out: worlds.load(..., {option}="skip").'
     assert str(caught.value) == f"Unsupported in worlds: {feature}, of {place}.\n  Hint: {hint}"
 
 
@@ -434,6 +435,26 @@ def test_what_is_left_out_is_named_and_absent(mujoco: Any, tmp_path: Path) -> No
     np.savez(tmp_path / "b.npz", **arrays)
     with pytest.raises(dt.DatasetError, match="other lengths of 'skipped_feature'"):
         worlds.load_arrays(tmp_path / "b.npz")
+
+
+def test_noslip_is_left_out_by_an_option(mujoco: Any, tmp_path: Path) -> None:
+    text = """<mujoco><option timestep="0.004" {}/><worldbody>
+      <geom type="plane" size="1 1 1" euler="9 0 0"/>
+      <body pos="0 0 0.1"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>"""
+    slipping = text.format('noslip_iterations="3"')
+    with pytest.raises(worlds.Unsupported, match=r"worlds.load\(..., noslip=\"skip\"\)"):
+        worlds.load(slipping, collisions="skip", sensors="skip")
+    said = "worlds.load left out: noslip iterations, of <option>."
+    with pytest.warns(UserWarning, match=re.escape(said)):
+        one = worlds.load(slipping, noslip="skip")
+    assert [(row.feature, row.option) for row in one.skipped] == [("noslip iterations", "noslip")]
+    one.save(tmp_path / "a.npz")
+    assert worlds.load_arrays(tmp_path / "a.npz").skipped == one.skipped
+    sims = [worlds.Worlds(each, 1, dtype=ti.f64) for each in (one, worlds.load(text.format("")))]
+    for sim in sims:
+        sim.step(3)
+    velocities = [sim.qvel.to_numpy() for sim in sims]
+    assert np.abs(velocities[0]).max() > 0.0 and np.array_equal(*velocities)
 
 
 def test_pairs_of_geoms_that_cannot_collide_yet_are_refused(mujoco: Any) -> None:
