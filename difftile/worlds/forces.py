@@ -237,6 +237,7 @@ class Forces:
                 x = self.activated(m, h, u, x, act[a])
             elif a >= 0:
                 x = act[a]
+        x = self.transmission.nearest(m, u, x, length)
         gains, biases = m.actuator_gainprm[u], m.actuator_biasprm[u]
         gain, gain_slope = gains[0], 0.0
         if m.actuator_gaintype[u] == AFFINE:

@@ -16,7 +16,7 @@ import numpy as np
 import difftile as dt
 from difftile.worlds import kinds
 from difftile.worlds.arrays import Array
-from difftile.worlds.topology import COLLISIONS, pairs_of, visible
+from difftile.worlds.topology import COLLISIONS, pairs_of, turning, visible
 
 # Arguments of `worlds.load` that leave features out.
 OPTIONS = ("collisions", "sensors", "noslip")
@@ -189,6 +189,17 @@ def _on_joints(*types: int) -> Callable[[InspectedModel], Any]:
     return used
 
 
+def _winding(source: InspectedModel) -> Any:
+    """Return for each actuator whether it integrates a position that MuJoCo keeps within a turn."""
+    if not len(source["actuator_trntype"]):
+        return []
+    names = ("actuator_trntype", "actuator_trnid", "jnt_type")
+    servo = source["actuator_gainprm"][:, 0] == -source["actuator_biasprm"][:, 1]
+    servo &= (source["actuator_gaintype"] == 0) & (source["actuator_biastype"] == kinds.AFFINE)
+    found = turning({name: source[name] for name in names})
+    return found & servo & (source["actuator_dyntype"] == kinds.INTEGRATOR)
+
+
 def _turning_cameras(source: InspectedModel) -> Any:
     """Return for each sensor whether it reads a camera that follows or looks at a body."""
     found = np.zeros(len(source["sensor_type"]), bool)
@@ -306,6 +317,12 @@ REFUSALS: tuple[Refusal, ...] = (
         _other("actuator_dyntype", 0, 1, 2, 3),
         "use <general> with one of these as dyntype.",
         "actuator_dyntype",
+    ),
+    Refusal(
+        "an integrated position of a ball joint, or of the turn of a site",
+        "actuator",
+        _winding,
+        'use <position>, or dyntype="none".',
     ),
     Refusal("several activations", "actuator", lambda s: s["actuator_actnum"] > 1, "use one each."),
     Refusal("a delay", "actuator", _nonzero("actuator_delay"), _REMOVE),

@@ -15,6 +15,7 @@ import numpy as np
 from difftile.worlds.arrays import Array, ArrayMisfit, Arrays
 from difftile.worlds.hulls import hull_tables
 from difftile.worlds.kinds import (
+    BALL,
     BOX,
     CAPSULE,
     CYLINDER,
@@ -42,6 +43,7 @@ from difftile.worlds.kinds import (
     ROPE,
     SDF,
     SITE,
+    SITED,
     SPHERE,
     TENDONLIMITPOS,
 )
@@ -108,6 +110,7 @@ class Sizes:
         collisions: For each row of `COLLISIONS`, the number of pairs of geoms.
         joints: The types of nodes that occur, but that of the world: of joints, or fixed.
         limited, pulled: The types of joints that have limits, and that actuators move.
+        turning: Whether actuators may turn around a circle: ball joints, and sites.
         explicit: Whether pairs have parameters of their own.
         nslot: Contact slots of all pairs.
         ncontact: The contacts that a world has room for.
@@ -160,6 +163,7 @@ class Sizes:
     joints: tuple[int, ...]
     limited: tuple[int, ...]
     pulled: tuple[int, ...]
+    turning: bool
     explicit: bool
     nslot: int
     ncontact: int
@@ -318,6 +322,7 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         joints=_distinct(tables["node_type"][1:]),
         limited=_distinct(arrays["jnt_type"][tables["limit_jntid"]]),
         pulled=_distinct(arrays["jnt_type"][_pulled(arrays)]),
+        turning=bool(turning(arrays).any()),
         explicit=sizes["npair"] > 0,
         nslot=slots,
         ncontact=room_of(slots, sizes["nv"]),
@@ -352,6 +357,15 @@ def _pulled(arrays: Arrays) -> Array:
     """Return the joints that actuators move by themselves."""
     on_joints = np.isin(arrays["actuator_trntype"], (JOINT, JOINTINPARENT))
     return arrays["actuator_trnid"][on_joints, 0]
+
+
+def turning(arrays: Mapping[str, Array]) -> Array:
+    """Return for each actuator whether it turns a ball joint, or a site beside another."""
+    kind, target = arrays["actuator_trntype"], arrays["actuator_trnid"]
+    found = (kind == SITED) & (target[:, 1] >= 0)
+    joints = np.isin(kind, (JOINT, JOINTINPARENT))
+    found[joints] = arrays["jnt_type"][target[joints, 0]] == BALL
+    return found
 
 
 def _check(arrays: Arrays, sizes: Mapping[str, int]) -> None:

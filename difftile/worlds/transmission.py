@@ -3,15 +3,18 @@
 A transmission has a moment for each degree of freedom that it moves, by which velocities become one
 velocity, and one force becomes forces. Those of joints are the gear, those of a tendon the gear
 times the moments of its path, and those of a site the moments of a path (documentation of MuJoCo,
-"Computation", "Actuation model").
+"Computation", "Actuation model"). A servo of a ball joint, or of the turn of a site, takes the
+shortest way around the circle (`wrapPeriod` of MuJoCo 4.0).
 """
 
 from __future__ import annotations
 
+import math
+
 import difftile as dt
 from difftile import ti
 from difftile.worlds.joints import JointTypes
-from difftile.worlds.kinds import BALL, FREE
+from difftile.worlds.kinds import AFFINE, BALL, FREE, SITED
 from difftile.worlds.paths import Paths
 from difftile.worlds.quaternions import unit_at
 from difftile.worlds.topology import Sizes
@@ -27,7 +30,7 @@ class Transmission:
 
     def __init__(self, sizes: Sizes) -> None:
         self.paths, self.routed, self.nv = Paths(sizes), sizes.npath > 0, sizes.nv
-        self.joints = JointTypes(sizes.pulled)
+        self.joints, self.turning = JointTypes(sizes.pulled), sizes.turning
 
     @dt.func
     def span(self, m, j):
@@ -70,6 +73,32 @@ class Transmission:
                 found = gear[0] * turn[0] + gear[1] * turn[1] + gear[2] * turn[2]
             elif not self.joints.match(m.jnt_type[target], FREE):
                 found = gear[0] * qpos[at]
+        return found
+
+    @dt.func
+    def period(self, m, u):
+        """Return the length of a whole turn of a servo that only turns; 0 for other actuators."""
+        gear, turns, found = m.actuator_gear[u], 0, 0.0
+        if self.path(m, u) < 0:
+            if self.joints.match(m.jnt_type[m.actuator_trnid[u][0]], BALL):
+                turns = 1
+        elif m.actuator_trntype[u] == SITED and m.actuator_trnid[u][1] >= 0:
+            if gear[0] == 0.0 and gear[1] == 0.0 and gear[2] == 0.0:
+                turns = 1
+                gear = ti.Vector([gear[3], gear[4], gear[5], 0.0, 0.0, 0.0])
+        if turns == 1 and m.actuator_gaintype[u] == 0 and m.actuator_biastype[u] == AFFINE:
+            if m.actuator_dyntype[u] == 0 and m.actuator_gainprm[u][0] == -m.actuator_biasprm[u][1]:
+                found = 2.0 * math.pi * ti.Vector([gear[0], gear[1], gear[2]]).norm()
+        return found
+
+    @dt.func
+    def nearest(self, m, u, x, length):
+        """Return the input of an actuator, by whole turns as near to its length as it can be."""
+        found = x
+        if ti.static(self.turning):
+            period = self.period(m, u)
+            if period > 0.0:
+                found = x - period * ti.round((x - length) / period)
         return found
 
     @dt.func

@@ -124,7 +124,7 @@ LIFTED = f"""<mujoco>{IMPLICIT}{NO_CONTACT}
   <actuator><motor joint="base"/><motor joint="tip"/></actuator>
   <sensor><jointactuatorfrc joint="base"/><jointactuatorfrc joint="tip"/></sensor></mujoco>"""
 
-# A drone with a servo between its arm and itself.
+# A drone with a servo between its arm and itself, and servos whose controls are turns away.
 DRONE = f"""<mujoco>{IMPLICIT}{NO_CONTACT}
   <worldbody>
     <body pos="0 0 1"><freejoint/><geom type="box" size="0.1 0.1 0.02" mass="0.5"/>
@@ -133,10 +133,14 @@ DRONE = f"""<mujoco>{IMPLICIT}{NO_CONTACT}
       <body pos="0 0 -0.05"><joint axis="0 1 0.3"/><joint axis="1 0 0"/>
         <geom type="capsule" fromto="0 0 0 0.05 0 -0.2" size="0.02" mass="0.1"/>
         <site name="hand" pos="0.05 0 -0.2" euler="0 0 30"/></body>
+      <body pos="0.1 0 0.05"><joint name="gimbal" type="ball" damping="0.001"/>
+        <geom type="box" size="0.04 0.03 0.02" mass="0.1"/></body>
     </body></worldbody>
   <actuator><motor site="left" gear="0 0 3 0 0 0.1"/><motor site="right" gear="0 0 4 0 0 -0.1"/>
     <position site="hand" refsite="belly" kp="3" kv="0.05" gear="1 0.5 0 0 0 0"/>
-    <position site="hand" refsite="belly" kp="0.2" kv="0.01" gear="0 0 0 1 0 0.3"/></actuator>
+    <position site="hand" refsite="belly" kp="0.2" kv="0.01" gear="0 0 0 1 0 0.3"/>
+    <position site="hand" refsite="belly" kp="0.2" kv="0.01" gear="0 0 0 0.05 0 0.02"/>
+    <position joint="gimbal" kp="0.3" kv="0.01" gear="0.03 0.05 0"/></actuator>
   <sensor><gyro site="hand"/></sensor></mujoco>"""
 
 FEATURES = {

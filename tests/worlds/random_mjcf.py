@@ -48,6 +48,7 @@ class _Text:
         self.rough = np.random.default_rng([seed, 3])  # of torsional and rolling friction
         self.zones: list[str] = []
         self.lift = np.random.default_rng([seed, 11])
+        self.servos = np.random.default_rng([seed, 12])
         self.wet = np.random.default_rng([seed, 10])
         self.tendons: list[str] = []
         self.limited: list[str] = []
@@ -461,6 +462,10 @@ class _Text:
             if self.chance(0.5):
                 prm = f"{self.number(-1, 1)} {self.number(-5, 0)} {self.number(-1, 0)}"
                 more.append(f'biastype="affine" biasprm="{prm}"')
+            if dynamics != "integrator" and self.servos.random() < 0.2:
+                stiffness = f"{self.servos.uniform(0.1, 3):.4g}"
+                kept = [part for part in more if "prm=" not in part or "dyntype" in part]
+                more = [*kept, f'gainprm="{stiffness}" biastype="affine" biasprm="0 -{stiffness}"']
             if self.chance(0.4):
                 more.append('ctrlrange="-0.8 0.6"')
             if self.chance(0.4):

@@ -237,6 +237,10 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
         *("actuator_dyntype", 0, 4),
         "actuator 'motor'",
     ),
+    ("an integrated position of a ball joint, or of the turn of a site", "actuator"): (
+        *("actuator_dyntype", 0, 1),
+        "actuator 'motor'",
+    ),
     ("several activations", "actuator"): ("actuator_actnum", 0, 2, "actuator 'motor'"),
     ("a delay", "actuator"): ("actuator_delay", 0, 1, "actuator 'motor'"),
     ("armature of actuators", "actuator"): ("actuator_armature", 0, 1, "actuator 'motor'"),
@@ -281,6 +285,10 @@ BESIDES = {
     "a rangefinder among meshes, height fields or other shapes that are no primitives": {
         **{"sensor_type": 7, "sensor_dim": 1, "geom_contype": 0, "geom_conaffinity": 0},
         **{"pair_geom1": 0, "pair_geom2": 0},
+    },
+    "an integrated position of a ball joint, or of the turn of a site": {
+        **{"jnt_type": 1, "actuator_gaintype": 0, "actuator_biastype": 1},
+        **{"actuator_gainprm": 0.0, "actuator_biasprm": 0.0},
     },
     "a fluid under implicitfast": {"density": 1.0},
     "'jointinparent' on a free or ball joint": {"actuator_trntype": 1},
