@@ -33,7 +33,7 @@ class ArrayShape:
 SIZES = (
     *("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "nsensor", "nsensordata"),
     *("npair", "nexclude", "neq", "ntendon", "nwrap", "ncam", "nmat", "nkey"),
-    *("nmesh", "nmeshvert", "nmeshgraph", "nmeshpoly", "nmeshpolyvert"),
+    *("nmesh", "nmeshvert", "nmeshgraph", "nmeshpoly", "nmeshpolyvert", "nmeshface"),
 )
 
 
@@ -103,7 +103,12 @@ ARRAYS: dict[str, ArrayShape] = {
         geom_rgba=_4,
         geom_fluid=((12,),),
     ),
-    **_rows("nmesh", "mesh_vertadr mesh_vertnum mesh_graphadr mesh_polyadr mesh_polynum"),
+    **_rows(
+        "nmesh",
+        "mesh_vertadr mesh_vertnum mesh_graphadr mesh_polyadr mesh_polynum mesh_faceadr "
+        "mesh_facenum",
+    ),
+    **_rows("nmeshface", mesh_face=((3,), True)),
     **_rows("nmeshvert", mesh_vert=_3),
     **_rows("nmeshgraph", "mesh_graph"),
     **_rows("nmeshpoly", "mesh_polyvertadr mesh_polyvertnum", mesh_polynormal=_3),
@@ -197,6 +202,8 @@ _ABSENT: dict[str, Any] = {
     "geom_rgba": 0.5,
     "geom_dataid": -1,
     "geom_rbound": 0.0,
+    "mesh_faceadr": 0,
+    "mesh_facenum": 0,
     "sensor_cutoff": 0.0,
     "sensor_datatype": 0,
     "sensor_reftype": 0,

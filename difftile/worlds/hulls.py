@@ -138,3 +138,33 @@ def _read(arrays: Arrays, mesh: int) -> tuple[Array, list[list[int]], list[list[
     if not len(own) or any(not 0 <= v < len(own) for row in edges for v in row):
         raise IndexError
     return vertices[np.array(own)], edges, faces, arrays["mesh_polynormal"][at : at + number]
+
+
+def seen_triangles(arrays: Arrays, geoms: Array) -> Arrays:
+    """Return the triangles of the meshes among some geoms, which rays meet: those of their files.
+
+    `triangle_adr` and `triangle_num` are rows of each geom, `triangle_vert` the corners of all
+    triangles, three each [m].
+
+    Raises:
+        ArrayMisfit: A triangle has other corners than vertices of its mesh.
+    """
+    rows, corners = np.zeros((2, len(arrays["geom_type"])), np.int32), [np.zeros((0, 3))]
+    placed: dict[int, tuple[int, int]] = {}
+    for g in geoms[arrays["geom_type"][geoms] == MESH].tolist():
+        mesh = int(arrays["geom_dataid"][g])
+        if mesh not in placed:
+            if not 0 <= mesh < len(arrays["mesh_faceadr"]):
+                raise ArrayMisfit("has a geom of a mesh that it has not", "one of the meshes")
+            adr, first = arrays["mesh_faceadr"][mesh], arrays["mesh_vertadr"][mesh]
+            faces = arrays["mesh_face"][adr : adr + arrays["mesh_facenum"][mesh]]
+            if ((faces < 0) | (faces >= arrays["mesh_vertnum"][mesh])).any():
+                raise ArrayMisfit("has an index in 'mesh_face' out of range", "vertices of a mesh")
+            placed[mesh] = sum(map(len, corners)) // 3, len(faces)
+            corners.append(arrays["mesh_vert"][first + faces.ravel()])
+        rows[:, g] = placed[mesh]
+    return {
+        "triangle_adr": rows[0],
+        "triangle_num": rows[1],
+        "triangle_vert": np.concatenate(corners),
+    }

@@ -216,7 +216,7 @@ def _unseen(source: InspectedModel) -> Any:
     if found.any():
         names = ("geom_matid", "mat_rgba", "geom_rgba")
         shown = visible({name: source[name] for name in names})
-        odd = shown & np.isin(source["geom_type"], (kinds.HFIELD, kinds.MESH, kinds.SDF))
+        odd = shown & np.isin(source["geom_type"], (kinds.HFIELD, kinds.SDF))
         own = source["site_bodyid"][source["sensor_objid"][found]]
         found[found] = [(source["geom_bodyid"][odd] != body).any() for body in own]
     return found
@@ -365,7 +365,7 @@ REFUSALS: tuple[Refusal, ...] = (
         'give it a site, and data="dist".',
     ),
     Refusal(
-        "a rangefinder among meshes, height fields or other shapes that are no primitives",
+        "a rangefinder among height fields or signed distance fields",
         "sensor",
         _unseen,
         "make these geoms transparent, by the fourth number of 'rgba'.",

@@ -9,7 +9,7 @@ from difftile.worlds.kinds import BODY, CAMERA, GEOM, POSITIVE, REAL, SITE
 from difftile.worlds.quaternions import conjugate, product, turned, unit_at
 from difftile.worlds.topology import Sizes
 from difftile.worlds.transmission import Transmission
-from difftile.worlds.zones import sight
+from difftile.worlds.zones import pierced, sight
 
 _JOINTS = (kinds.JOINTPOS, kinds.JOINTVEL, kinds.JOINTACTFRC, kinds.BALLQUAT, kinds.BALLANGVEL)
 _ACTUATORS = (kinds.ACTUATORPOS, kinds.ACTUATORVEL, kinds.ACTUATORFRC)
@@ -42,6 +42,7 @@ class Sensors:
         )
         self.frames = not found.isdisjoint((*_FRAMES, *_SITES))
         self.sighting, self.nseen = kinds.RANGEFINDER in found, sizes.nseen
+        self.pierced = sizes.pierced
         self.relative, self.cameras = sizes.relative, sizes.ncam > 0
 
     @dt.func
@@ -149,7 +150,33 @@ class Sensors:
         """Return the distance of a geom from x along a ray, or -1."""
         _b, place, q = self.place(m, GEOM, g, bodies[0], bodies[1])
         back = conjugate(q)
-        return sight(m.geom_type[g], m.geom_size[g], turned(back, x - place), turned(back, ray))
+        p, u = turned(back, x - place), turned(back, ray)
+        found = -1.0
+        if m.geom_type[g] != kinds.MESH:
+            found = sight(m.geom_type[g], m.geom_size[g], p, u)
+        elif ti.static(self.pierced):
+            found = self.through(m, g, p, u)
+        return found
+
+    @dt.func
+    def through(self, m, g, p, u):
+        """Return the distance of the triangles of a mesh along a ray in its frame, or -1."""
+        nearest, which, beside = -1.0, -1, p - p.dot(u) * u
+        if beside.norm() <= m.geom_rbound[g]:
+            for k in range(m.triangle_adr[g], m.triangle_adr[g] + m.triangle_num[g]):
+                away = self.triangle(m, k, p, u)
+                if away >= 0.0 and (which < 0 or away < nearest):
+                    nearest, which = away, k
+        found = -1.0
+        if which >= 0:
+            found = self.triangle(m, which, p, u)
+        return found
+
+    @dt.func
+    def triangle(self, m, k, p, u):
+        """Return the distance of a triangle along a ray, or -1."""
+        corners = m.triangle_vert
+        return pierced(corners[3 * k], corners[3 * k + 1], corners[3 * k + 2], p, u)
 
     @dt.func
     def of_joint(self, m, s, kind, j, qpos, qvel, drive, sensordata):

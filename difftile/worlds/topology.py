@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from difftile.worlds.arrays import Array, ArrayMisfit, Arrays
-from difftile.worlds.hulls import hull_tables
+from difftile.worlds.hulls import hull_tables, seen_triangles
 from difftile.worlds.kinds import (
     BALL,
     BOX,
@@ -129,6 +129,7 @@ class Sizes:
         damped: Whether the integrator is implicit in the damping of joints.
         sensors: The types of sensors that there are.
         nseen: Geoms that rangefinders see, the rows of `seen_geomid`.
+        pierced: Whether some of these are meshes.
         relative: Whether a sensor has a reference frame.
         refsafe: Whether time constants of constraints are two steps at least.
     """
@@ -182,6 +183,7 @@ class Sizes:
     damped: bool
     sensors: tuple[int, ...]
     nseen: int
+    pierced: bool
     relative: bool
     refsafe: bool
 
@@ -270,7 +272,8 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     `collision_slot` (the first of its slots, and the end of all); of slots, the same of their
     collisions, `slot_geom1`, `slot_geom2`, `slot_pair`, and `slot_place`, the place among them;
     `body_lastdofid`, the last degree of freedom that moves a body, or -1; `entry_row` and
-    `entry_column`, for each degree of freedom itself and those above it; and of hulls, see `hulls`.
+    `entry_column`, for each degree of freedom itself and those above it; and of hulls and
+    triangles, see `hulls`.
 
     Raises:
         Misfit: Indices of the arrays do not form a tree.
@@ -295,7 +298,8 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     tables["seen_geomid"] = visible(arrays).nonzero()[0] if ranging else nothing
     tables["sensor_limitid"] = _sensed_limits(arrays, tables)
     counts = _collisions(arrays, tables)
-    hulls = hull_tables(arrays, tables["collider_geomid"].tolist())
+    shapes = hull_tables(arrays, tables["collider_geomid"].tolist())
+    shapes |= seen_triangles(arrays, tables["seen_geomid"])
     tables["entry_row"], tables["entry_column"] = _entries(arrays)
     alone = _alone(arrays) if arrays["integrator"] == IMPLICITFAST else []
     tables["alone_dofadr"] = np.array(alone, np.int32)
@@ -326,7 +330,7 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         explicit=sizes["npair"] > 0,
         nslot=slots,
         ncontact=room_of(slots, sizes["nv"]),
-        ncorner=-4 * (-int(np.diff(hulls["hull_cornadr"]).max()) // 4),
+        ncorner=-4 * (-int(np.diff(shapes["hull_cornadr"]).max()) // 4),
         multiccd=not off & NO_MULTICCD,
         condim=condim,
         nrow=max(condim, 3),
@@ -342,11 +346,12 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         or bool(arrays["integrator"] == EULER and not off & NO_EULERDAMP),
         sensors=tuple(np.unique(arrays["sensor_type"]).tolist()),
         nseen=len(tables["seen_geomid"]),
+        pierced=bool(shapes["triangle_num"].any()),
         relative=bool((arrays["sensor_refid"] >= 0).any()),
         refsafe=not off & NO_REFSAFE,
     )
     tables = {name: np.asarray(table, np.int32) for name, table in tables.items()}
-    return {**tables, **hulls}, compiled
+    return {**tables, **shapes}, compiled
 
 
 def _distinct(values: Array) -> tuple[int, ...]:

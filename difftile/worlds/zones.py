@@ -116,3 +116,26 @@ def sight(kind, size, p, u):
             if low >= 0.0:
                 found = low
     return found
+
+
+@dt.func
+def pierced(a, b, c, p, u):
+    """Return the distance along the ray from p to a triangle, from either side, -1 if it misses.
+
+    Source: Moller and Trumbore, Fast, minimum storage ray/triangle intersection, 1997.
+
+    Args:
+        a, b, c: The corners.
+        p, u: As for `meets`.
+    """
+    found = -1.0
+    across, arm = u.cross(c - a), p - a
+    det = (b - a).dot(across)
+    if det != 0.0:
+        turned = arm.cross(b - a)
+        x, y = arm.dot(across) / det, u.dot(turned) / det
+        if x >= 0.0 and y >= 0.0 and x + y <= 1.0:
+            t = (c - a).dot(turned) / det
+            if t >= 0.0:
+                found = t
+    return found

@@ -124,6 +124,25 @@ LIFTED = f"""<mujoco>{IMPLICIT}{NO_CONTACT}
   <actuator><motor joint="base"/><motor joint="tip"/></actuator>
   <sensor><jointactuatorfrc joint="base"/><jointactuatorfrc joint="tip"/></sensor></mujoco>"""
 
+# Rays from a rod that turns, to a mesh at rest and to one that moves.
+RAYS = f"""<mujoco>{IMPLICIT}{NO_CONTACT}
+  <asset><mesh name="gem" vertex="-0.3 -0.3 -0.2 0.4 -0.3 -0.1 0 0.4 -0.2 0.1 0 0.3 -0.2 0.2 0.2"/>
+    <mesh name="tee" vertex="0 0 0 1 0 0 1 0.2 0 0.6 0.2 0 0.6 1 0 0.4 1 0 0.4 0.2 0 0 0.2 0
+      0 0 0.2 1 0 0.2 1 0.2 0.2 0.6 0.2 0.2 0.6 1 0.2 0.4 1 0.2 0.4 0.2 0.2 0 0.2 0.2"
+      face="0 1 2 0 2 7 6 3 4 6 4 5 8 10 9 8 15 10 14 12 11 14 13 12 0 8 9 0 9 1 1 9 10 1 10 2
+      2 10 11 2 11 3 3 11 12 3 12 4 4 12 13 4 13 5 5 13 14 5 14 6 6 14 15 6 15 7 7 15 8 7 8 0"/>
+  </asset>
+  <worldbody>
+    <geom type="mesh" mesh="tee" pos="-0.4 0.1 2" euler="100 20 30"/>
+    <geom type="mesh" mesh="gem" pos="1.5 0 1" euler="9 20 30"/><geom size="0.2" pos="0 0 4"/>
+    <body pos="0 0 1"><joint axis="0 1 0.3"/><joint axis="1 0 0"/>
+      <geom type="capsule" fromto="0 0 0 0 0 0.4" size="0.02"/>
+      <site name="up" pos="0.05 0 0.4"/><site name="down" euler="180 20 0"/>
+      <site name="out" euler="0 90 3"/></body>
+    <body pos="0.2 0.1 0"><freejoint/><geom type="mesh" mesh="gem"/></body></worldbody>
+  <sensor><rangefinder site="up"/><rangefinder site="down"/><rangefinder site="out"/></sensor>
+  </mujoco>"""
+
 # A drone with a servo between its arm and itself, and servos whose controls are turns away.
 DRONE = f"""<mujoco>{IMPLICIT}{NO_CONTACT}
   <worldbody>
@@ -153,4 +172,5 @@ FEATURES = {
     "equalities of sites and strings": TIED,
     "gravity compensation by actuators": LIFTED,
     "actuators on sites": DRONE,
+    "rays to meshes": RAYS,
 }

@@ -256,10 +256,10 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
         "sensor 'where'",
     ),
     (
-        "a rangefinder among meshes, height fields or other shapes that are no primitives",
+        "a rangefinder among height fields or signed distance fields",
         "sensor",
     ): (
-        *("geom_type", 0, 7),
+        *("geom_type", 0, 8),
         "sensor 'where'",
     ),
     ("a sensor of a camera that turns by itself", "sensor"): (
@@ -282,7 +282,7 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
 # What other arrays say where a feature needs several.
 BESIDES = {
     "a rangefinder that reads more than a distance": {"sensor_type": 7},
-    "a rangefinder among meshes, height fields or other shapes that are no primitives": {
+    "a rangefinder among height fields or signed distance fields": {
         **{"sensor_type": 7, "sensor_dim": 1, "geom_contype": 0, "geom_conaffinity": 0},
         **{"pair_geom1": 0, "pair_geom2": 0},
     },
