@@ -83,27 +83,14 @@ class Reactions:
             geoms: Positions and matrices of geoms that can collide.
             sensordata: Result, (nsensordata,); other sensors are left as they are.
         """
-        qpos, qvel, xfrc = state
         outer_r, outer_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
         felt = dt.local(max(1, self.nsensor))
-        if ti.static(self.moving and self.pushed):
-            for b in range(1, self.nbody):
-                force = three_at(xfrc, 6 * b)
-                outer_r[b] += three_at(xfrc, 6 * b + 3) + (bodies[2][b] - com[b]).cross(force)
-                outer_t[b] += force
         if ti.static(self.moving or self.touching):
-            self.contacts(m, h, qvel, a, bodies, com, axes, geoms, outer_r, outer_t, felt)
+            self.contacts(m, h, state[1], a, bodies, com, axes, geoms, outer_r, outer_t, felt)
         if ti.static(self.ending):
-            self.limits(m, h, qpos, qvel, a, paths, sensordata)
-        if ti.static(self.moving and self.tied):
-            tree = (com, axes[0], axes[1])
-            self.equalities.push(m, h, qpos, qvel, bodies, tree, paths, a, outer_r, outer_t)
-        if ti.static(self.moving and self.strung):
-            for t in range(self.ntendon):
-                pull = self.tension(m, h, t, qvel, a, paths, acted)
-                if ti.static(self.equalities.ropes):
-                    pull += self.equalities.tension(m, h, t, qpos, qvel, bodies, paths, a)
-                self.rows.paths.push(m, t, pull, bodies, com, outer_r, outer_t)
+            self.limits(m, h, state[0], state[1], a, paths, sensordata)
+        if ti.static(self.moving):
+            self.outer(m, h, state, a, bodies, com, axes, paths, acted, outer_r, outer_t)
         if ti.static(self.touching):
             for s in range(self.nsensor):
                 if m.sensor_type[s] == TOUCH:
@@ -111,28 +98,65 @@ class Reactions:
         if ti.static(self.moving):
             acc_r, acc_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
             acc_t[0] = -m.gravity[None]
-            self.bias.accelerations(m, qvel, a, axes, vel, acc_r, acc_t)
+            self.bias.accelerations(m, state[1], a, axes, vel, acc_r, acc_t)
             inner_r, inner_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
             self.inner(m, vel, acc_r, acc_t, inertias, outer_r, outer_t, inner_r, inner_t)
+            acc, inner = (acc_r, acc_t), (inner_r, inner_t)
             for s in range(self.nsensor):
-                kind = m.sensor_type[s]
-                local = kind == ACCELEROMETER or kind == FORCE or kind == TORQUE
-                if local or kind == FRAMELINACC or kind == FRAMEANGACC:
-                    b, x, q = self.sensors.place(
-                        m, m.sensor_objtype[s], m.sensor_objid[s], bodies[0], bodies[1]
-                    )
-                    arm, n = x - com[b], m.body_nodeid[b]
-                    found = inner_t[b]
-                    if kind == TORQUE:
-                        found = inner_r[b] - arm.cross(inner_t[b])
-                    elif kind == FRAMEANGACC:
-                        found = acc_r[n]
-                    elif kind == ACCELEROMETER or kind == FRAMELINACC:
-                        w = vel[0][n]
-                        found = acc_t[n] + acc_r[n].cross(arm) + w.cross(vel[1][n] + w.cross(arm))
-                    if local:
-                        found = back(q, found)
-                    self.sensors.vector(m, s, found, sensordata)
+                self.moved(m, s, bodies, com, vel, acc, inner, sensordata)
+
+    @dt.func
+    def outer(self, m, h, state, a, bodies, com, axes, paths, acted, outer_r, outer_t):
+        """Add the forces of equalities and tendons, and those applied, to those on bodies.
+
+        Args:
+            m, h, state, a, bodies, com, axes, paths, acted: As for `read`.
+            outer_r, outer_t: Torques about c and forces on bodies, (nbody,) of vec3.
+        """
+        qpos, qvel, xfrc = state
+        if ti.static(self.pushed):
+            for b in range(1, self.nbody):
+                force = three_at(xfrc, 6 * b)
+                outer_r[b] += three_at(xfrc, 6 * b + 3) + (bodies[2][b] - com[b]).cross(force)
+                outer_t[b] += force
+        if ti.static(self.tied):
+            tree = (com, axes[0], axes[1])
+            self.equalities.push(m, h, qpos, qvel, bodies, tree, paths, a, outer_r, outer_t)
+        if ti.static(self.strung):
+            for t in range(self.ntendon):
+                pull = self.tension(m, h, t, qvel, a, paths, acted)
+                if ti.static(self.equalities.ropes):
+                    pull += self.equalities.tension(m, h, t, qpos, qvel, bodies, paths, a)
+                self.rows.paths.push(m, t, pull, bodies, com, outer_r, outer_t)
+
+    @dt.func
+    def moved(self, m, s, bodies, com, vel, acc, inner, sensordata):
+        """Store the reading of a sensor of accelerations, or of forces between bodies.
+
+        Args:
+            m, bodies, com, vel, sensordata: As for `read`.
+            s: The sensor.
+            acc: From `Bias.accelerations`.
+            inner: From `inner`.
+        """
+        kind = m.sensor_type[s]
+        local = kind == ACCELEROMETER or kind == FORCE or kind == TORQUE
+        if local or kind == FRAMELINACC or kind == FRAMEANGACC:
+            b, x, q = self.sensors.place(
+                m, m.sensor_objtype[s], m.sensor_objid[s], bodies[0], bodies[1]
+            )
+            arm, n = x - com[b], m.body_nodeid[b]
+            found = inner[1][b]
+            if kind == TORQUE:
+                found = inner[0][b] - arm.cross(inner[1][b])
+            elif kind == FRAMEANGACC:
+                found = acc[0][n]
+            elif kind == ACCELEROMETER or kind == FRAMELINACC:
+                w = vel[0][n]
+                found = acc[1][n] + acc[0][n].cross(arm) + w.cross(vel[1][n] + w.cross(arm))
+            if local:
+                found = back(q, found)
+            self.sensors.vector(m, s, found, sensordata)
 
     @dt.func
     def limits(self, m, h, qpos, qvel, a, paths, sensordata):
