@@ -279,23 +279,12 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         Misfit: Indices of the arrays do not form a tree.
     """
     _check(arrays, sizes)
-    tables = _nodes(arrays, sizes)
-    off = int(arrays["disableflags"])
-    nothing, rows = np.zeros(0, np.int32), off & NO_CONSTRAINT
-    ties = arrays["eq_active0"].nonzero()[0]
-    tables["tie_eqid"] = nothing if rows or off & NO_EQUALITY else ties
-    tables["body_lastdofid"] = _last_freedoms(arrays)
+    tables = {**_nodes(arrays, sizes), "body_lastdofid": _last_freedoms(arrays)}
     tables |= paths_of(arrays, tables["body_lastdofid"])
-    moving = {"tendon": tables["path_num"][: sizes["ntendon"]] > 0}  # others have no rows
-    for kind in ("jnt", "tendon"):
-        limits = (arrays[f"{kind}_limited"] * moving.get(kind, 1)).nonzero()[0]
-        tables[f"limit_{kind}id"] = nothing if rows or off & NO_LIMIT else limits
-    for kind in ("dof", "tendon"):
-        losses = (arrays[f"{kind}_frictionloss"] * moving.get(kind, 1) > 0).nonzero()[0]
-        tables[f"friction_{kind}id"] = nothing if rows or off & NO_FRICTIONLOSS else losses
+    tables |= _rows_of_constraints(arrays, tables)
     tables["fluid_bodyid"], tables["fluid_geomid"] = _in_fluid(arrays)
     ranging = bool((arrays["sensor_type"] == RANGEFINDER).any())
-    tables["seen_geomid"] = visible(arrays).nonzero()[0] if ranging else nothing
+    tables["seen_geomid"] = (visible(arrays) & ranging).nonzero()[0]
     tables["sensor_limitid"] = _sensed_limits(arrays, tables)
     counts = _collisions(arrays, tables)
     shapes = hull_tables(arrays, tables["collider_geomid"].tolist())
@@ -303,25 +292,60 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     tables["entry_row"], tables["entry_column"] = _entries(arrays)
     alone = _alone(arrays) if arrays["integrator"] == IMPLICITFAST else []
     tables["alone_dofadr"] = np.array(alone, np.int32)
-    kept = {name: sizes[name] for name in Sizes.__annotations__ if name in sizes}
+    compiled = _sizes(arrays, sizes, {**tables, **shapes}, counts)
+    tables = {name: np.asarray(table, np.int32) for name, table in tables.items()}
+    return {**tables, **shapes}, compiled
+
+
+def _rows_of_constraints(arrays: Arrays, tables: Arrays) -> Arrays:
+    """Return what has rows: active equalities, limits, and frictionloss."""
+    off, nothing = int(arrays["disableflags"]), np.zeros(0, np.int32)
+    ties = arrays["eq_active0"].nonzero()[0]
+    found = {"tie_eqid": nothing if off & (NO_CONSTRAINT | NO_EQUALITY) else ties}
+    strung = tables["path_num"][: len(arrays["tendon_num"])] > 0
+    moving = {"tendon": strung}  # others have no rows
+    for kind in ("jnt", "tendon"):
+        limits = (arrays[f"{kind}_limited"] * moving.get(kind, 1)).nonzero()[0]
+        found[f"limit_{kind}id"] = nothing if off & (NO_CONSTRAINT | NO_LIMIT) else limits
+    for kind in ("dof", "tendon"):
+        dry = (arrays[f"{kind}_frictionloss"] * moving.get(kind, 1) > 0).nonzero()[0]
+        found[f"friction_{kind}id"] = nothing if off & (NO_CONSTRAINT | NO_FRICTIONLOSS) else dry
+    return found
+
+
+# Sizes that are lengths of tables.
+_LENGTHS = {
+    "nnode": "node_type",
+    "nentry": "entry_row",
+    "nequality": "tie_eqid",
+    "npath": "path_adr",
+    "nmoment": "path_dofid",
+    "nlimit": "limit_jntid",
+    "ntendonlimit": "limit_tendonid",
+    "nfriction": "friction_dofid",
+    "ntendonfriction": "friction_tendonid",
+    "ncollider": "collider_geomid",
+    "nalone": "alone_dofadr",
+    "nfluidbody": "fluid_bodyid",
+    "nfluidgeom": "fluid_geomid",
+    "nseen": "seen_geomid",
+}
+
+
+def _sizes(
+    arrays: Arrays, sizes: Mapping[str, int], tables: Arrays, counts: tuple[int, ...]
+) -> Sizes:
+    """Return what is compiled in, from all tables and the number of pairs of each kind."""
+    off = int(arrays["disableflags"])
     condim = _condim(arrays, tables)
     slots = sum(n * each for n, each in zip(counts, COLLISIONS.values(), strict=True))
-    compiled = Sizes(
-        **kept,
-        nnode=len(tables["node_type"]),
-        nentry=len(tables["entry_row"]),
-        nequality=len(tables["tie_eqid"]),
-        npath=len(tables["path_adr"]),
-        nmoment=len(tables["path_dofid"]),
+    return Sizes(
+        **{name: sizes[name] for name in Sizes.__annotations__ if name in sizes},
+        **{name: len(tables[table]) for name, table in _LENGTHS.items()},
         spatial=len(tables["segment_site1"]) > 0,
         wrapping=bool((tables["segment_geomid"] >= 0).any()),
         clamped=bool(arrays["tendon_actfrclimited"].any()),
-        nlimit=len(tables["limit_jntid"]),
-        ntendonlimit=len(tables["limit_tendonid"]),
-        nfriction=len(tables["friction_dofid"]),
-        ntendonfriction=len(tables["friction_tendonid"]),
         roped=bool((arrays["eq_type"][tables["tie_eqid"]] == ROPE).any()),
-        ncollider=len(tables["collider_geomid"]),
         collisions=counts,
         joints=_distinct(tables["node_type"][1:]),
         limited=_distinct(arrays["jnt_type"][tables["limit_jntid"]]),
@@ -330,28 +354,22 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
         explicit=sizes["npair"] > 0,
         nslot=slots,
         ncontact=room_of(slots, sizes["nv"]),
-        ncorner=-4 * (-int(np.diff(shapes["hull_cornadr"]).max()) // 4),
+        ncorner=-4 * (-int(np.diff(tables["hull_cornadr"]).max()) // 4),
         multiccd=not off & NO_MULTICCD,
         condim=condim,
         nrow=max(condim, 3),
-        nalone=len(alone),
         integrator=int(arrays["integrator"]),
         cone=int(arrays["cone"]),
         gravcomp=bool(arrays["body_gravcomp"].any()),
         lifting=bool(arrays["jnt_actgravcomp"].any() and arrays["body_gravcomp"].any()),
         fluid=len(tables["fluid_bodyid"]) + len(tables["fluid_geomid"]) > 0,
-        nfluidbody=len(tables["fluid_bodyid"]),
-        nfluidgeom=len(tables["fluid_geomid"]),
         damped=arrays["integrator"] == IMPLICITFAST
         or bool(arrays["integrator"] == EULER and not off & NO_EULERDAMP),
         sensors=tuple(np.unique(arrays["sensor_type"]).tolist()),
-        nseen=len(tables["seen_geomid"]),
-        pierced=bool(shapes["triangle_num"].any()),
+        pierced=bool(tables["triangle_num"].any()),
         relative=bool((arrays["sensor_refid"] >= 0).any()),
         refsafe=not off & NO_REFSAFE,
     )
-    tables = {name: np.asarray(table, np.int32) for name, table in tables.items()}
-    return {**tables, **shapes}, compiled
 
 
 def _distinct(values: Array) -> tuple[int, ...]:
