@@ -12,9 +12,24 @@ from difftile.cli import main
 from difftile.commands import doctor
 from difftile.commands.doctor import Outcome
 
-PAGE = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
 PROGRAM = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[0]
 CONSOLE = "".join(re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
+ROBOTS = {  # one that loads, one that loads without its contacts, and one that does not
+    "ant.xml": (ROOT / "scenes" / "models" / "ant.xml").read_text(encoding="utf-8"),
+    "terrain.xml": """<mujoco>
+  <asset><hfield name="hills" nrow="2" ncol="2" elevation="0 0 1 0" size="1 1 0.1 0.1"/></asset>
+  <worldbody>
+    <geom type="hfield" hfield="hills"/>
+    <body pos="0 0 1"><freejoint/><geom name="ball" size="0.1"/></body>
+  </worldbody>
+</mujoco>""",
+    "pendulum.xml": """<mujoco>
+  <option integrator="implicit"/>
+  <worldbody><body><joint axis="0 1 0"/><geom size="0.1" pos="0 0 -1"/></body></worldbody>
+</mujoco>""",
+}
 EXAMPLES = re.findall(r"^\$ difftile (.*)\n((?:(?!\$ ).*\n)*)", CONSOLE, re.MULTILINE)
 
 
@@ -37,6 +52,9 @@ def test_examples_print_what_is_shown(
     monkeypatch.setattr(doctor, "window", lambda: "by tkinter")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "decay.py").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / "robots").mkdir()
+    for name, text in ROBOTS.items():
+        (tmp_path / "robots" / name).write_text(text, encoding="utf-8")
     try:
         code = main(shlex.split(command))
     except SystemExit as stop:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import sys
-import time
 from importlib.machinery import ModuleSpec
 from types import ModuleType, SimpleNamespace
 
@@ -18,13 +17,6 @@ from difftile.progress import progress_bar, show_status
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
-
-
-@pytest.fixture(autouse=True)
-def just_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test is late enough for a plain line because others ran before it."""
-    for name in ("started", "latest"):
-        monkeypatch.setattr(progress._Plain, name, time.monotonic())
 
 
 @pytest.mark.parametrize(

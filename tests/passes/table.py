@@ -1045,6 +1045,7 @@ COVERED = {
     "meetings": "conflicts",
     "positions": "log",
     "positive": "local_hessian",
+    "pushed_rules": "forward",
     "pusher": "forward",
     "reverser": "reverse",
     "reductions": "by_warps",
