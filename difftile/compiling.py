@@ -1,4 +1,4 @@
-"""What is being read, derived or compiled, told to whoever asks; by default to nobody."""
+"""Reports what is being read, derived or compiled to a listener, if one is set."""
 
 from __future__ import annotations
 

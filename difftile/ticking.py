@@ -24,8 +24,8 @@ _USUAL = 80  # of terminals that do not know their width, and say 0
 def ticking(*, shown: bool = True) -> Generator[None]:
     """Show each second, on a terminal, how long the block has run.
 
-    The clock leaves the cursor and the rest of the line alone. There is none on terminals without
-    control sequences (TERM=dumb), and none outside of POSIX.
+    The clock leaves the cursor and the rest of the line alone. It is not shown on terminals without
+    control sequences (TERM=dumb), nor outside of POSIX.
 
     Args:
         shown: Show it at all.

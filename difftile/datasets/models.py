@@ -75,7 +75,7 @@ class ModelFolder:
 
 
 def find_model(inside: Folder, chosen: str | None) -> ModelFolder | None:
-    """Return the model to read, or None if there is none: the largest of those that are numbered.
+    """Return the chosen or the largest of the numbered models; None for a folder without models.
 
     Args:
         inside: The folder of the data set.

@@ -248,7 +248,7 @@ class Mesh:
 
     @dt.func
     def overlap(self, lower, upper, after=-1, world=0):
-        """Return the next triangle that has a point in common with a box, -1 if there is none.
+        """Return the next triangle that has a point in common with a box, or -1.
 
         `face = mesh.overlap(lower, upper)` is the first one, and
         `face = mesh.overlap(lower, upper, face)` the next, until -1.

@@ -2,7 +2,7 @@
 
 Node k has the children 2 k and 2 k + 1, node 1 is the root, and leaves have 4 to 8 triangles that
 follow one another on the curve. There are no pointers: a path through the tree is the number of a
-node, and whoever walks it keeps one bit for each level in place of a stack.
+node, and a walk through it keeps one bit for each level in place of a stack.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which models of a folder load: the process that `difftile worlds check` asks, file by file.
 
 It reads paths from its input, a line each, and writes a row of JSON for each to its output. MuJoCo
-may crash on a file, or never return; whoever asks ends the process and starts another.
+may crash on a file, or never return; the caller ends the process and starts another.
 """
 
 from __future__ import annotations
