@@ -12,10 +12,13 @@ Times are of one step: the slowest rank's, in the fastest of the turns; of messa
 Started by itself, the program starts its ranks by torchrun, one group after the other. Started by
 torchrun or mpiexec, it measures those ranks, and prints the efficiencies only for the groups it
 has seen: give --beside the file that --json wrote for one rank. "splats" are gaussians of all ranks
-drawn by several cameras, with the reverse and without an optimiser. --gpus has the sizes of one GPU
-for each rank: 512^3 cells, 4M points, 4M gaussians and 4 images of 1024^2, and then 768^3 cells.
-The gradients of data parallel have a program of their own, `python -m benchmarks.reduce`, and the
-memory of training splats has `python -m benchmarks.training_memory`.
+drawn by several cameras, with the reverse and without an optimiser. "data" is a network with the
+same parameters on all ranks, whose gradients are added up after the backward pass or during it.
+"state" is the most that a tape keeps for its reverse, on the rank that keeps most, where all ranks
+share the work of one. --gpus has the sizes of one GPU for each rank: 512^3 cells, 4M points, 4M
+gaussians and 4 images of 1024^2, 24 layers of 2048, and then 768^3 cells. `python -m
+benchmarks.reduce` has gradients over a network of a given speed, and `python -m
+benchmarks.training_memory` the memory of training splats.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ from typing import Any
 import taichi
 
 import difftile as dt
-from benchmarks.distributed_rows import messages, points, wave
+from benchmarks.distributed_rows import data, messages, points, wave
 from benchmarks.distributed_rows.by_hand import halo_exchange
 from difftile import distributed as dist
 from difftile import ti
@@ -42,8 +45,9 @@ from difftile.arguments import Parser, positive_int
 from tests.distributed import splat_steps
 
 Results = dict[str, float]
-_ROWS = ["wave", "points", "splats", "messages"]
+_ROWS = ["wave", "points", "splats", "data", "messages"]
 _GPU_CELLS = 512, 768
+_GPU_STEPS = 40  # so that the sum of the loss at the end of a run, over the host, counts little
 _SIZES = "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"  # which launchers set
 
 
@@ -63,25 +67,35 @@ def _timed(call: Callable[[], object], turns: int) -> float:
     return min(times)
 
 
-def _gradient(one: Any, way: str, turns: int) -> tuple[float, float]:
-    """Return the time of a step and of its reverse [s]."""
+def _gradient(one: Any, way: str, turns: int) -> tuple[float, float, float]:
+    """Return the time of a step and of its reverse [s], and the bytes that the tape kept."""
     spent: list[tuple[float, float]] = []
+    kept = 0.0
     for turn in range(turns + 1):
         getattr(one, "prepare", lambda: None)()
         taichi.sync()
         _largest(0.0)
         started = time.perf_counter()
-        with dt.Tape() as tape:
+        with dt.Tape(reduce=one.reduce(way) if isinstance(one, data.Data) else None) as tape:
             one.run(way)
         taichi.sync()
         half = time.perf_counter()
         tape.backward(one.loss)
+        getattr(one, "finish", lambda _: None)(way)
         taichi.sync()
         ended = time.perf_counter()
         if turn:  # the first one compiles
             spent.append((_largest(half - started), _largest(ended - half)))
+            kept = _largest(float(tape.peak_nbytes))
     forward, backward = (min(column) / one.steps for column in zip(*spent, strict=True))
-    return forward, backward
+    return forward, backward, kept
+
+
+def _add_passes(found: Results, name: str, one: Any, way: str, turns: int) -> None:
+    """Add the times of a step and of its reverse, and what the tape kept."""
+    *times, kept = _gradient(one, way, turns)
+    found |= {f"{name} {way} {p}": s for p, s in zip(("forward", "backward"), times, strict=True)}
+    found[f"{name} {way} state"] = kept
 
 
 def measure(options: Any) -> Results:
@@ -98,9 +112,7 @@ def measure(options: Any) -> Results:
             shape = tuple(cells * factor for factor in factors)
             one = (wave.Wave if kind is wave else points.Points)(shape, options.steps)
             for way in kind.WAYS:
-                times = _gradient(one, way, options.turns)
-                for pass_, seconds in zip(("forward", "backward"), times, strict=True):
-                    found[f"{scaling} {title} {way} {pass_}"] = seconds
+                _add_passes(found, f"{scaling} {title}", one, way, options.turns)
             if isinstance(one, points.Points):
                 for name, call in one.communication().items():
                     found[f"{scaling} points one {name}"] = _timed(call, 2 * options.turns)
@@ -112,10 +124,12 @@ def measure(options: Any) -> Results:
     if "splats" in options.rows:
         steps = splat_steps.SplatSteps(options.gaussians, options.images, options.image_size)
         for way in splat_steps.WAYS:
-            times = _gradient(steps, way, options.turns)
-            for pass_, seconds in zip(("forward", "backward"), times, strict=True):
-                found[f"strong splats {way} {pass_}"] = seconds
+            _add_passes(found, "strong splats", steps, way, options.turns)
         steps.restore()
+    if "data" in options.rows:
+        network = data.Data(options.width, 24)
+        for way in data.WAYS:
+            _add_passes(found, "weak data", network, way, options.turns)
     if "messages" in options.rows and dist.size() > 1 and importlib.util.find_spec("torch"):
         found |= messages.measure(options.arch, options.turns, _largest)
     return found
@@ -138,6 +152,11 @@ def described(one: Results, ranks: Results) -> list[str]:
         if name == "ranks" or " one " in name or "no exchange" in name or "message" in name:
             continue
         before = one[name]
+        if name.endswith(" state"):
+            if name.startswith("strong") and before:
+                share = f"{seconds / before * size:.2f}/{size}"
+                lines.append(f"{name:32}{before / 1e6:6.1f} MB{seconds / 1e6:10.1f} MB{share:>12}")
+            continue
         ideal = before / (size if name.startswith("strong") else 1)
         lines.append(f"{name:32}{1e3 * before:9.3f}{1e3 * seconds:13.3f}{ideal / seconds:12.2f}")
     for scaling in ("weak", "strong") if "weak one exchange" in ranks else ():
@@ -193,7 +212,7 @@ def _measure_groups(options: Any) -> None:
     ours = [
         *("--cells", str(options.cells), "--point-cells", str(options.point_cells)),
         *("--gaussians", str(options.gaussians), "--images", str(options.images)),
-        *("--image-size", str(options.image_size)),
+        *("--image-size", str(options.image_size), "--width", str(options.width)),
         *("--steps", str(options.steps), "--turns", str(options.turns)),
         *("--rows", *options.rows),
         *("--threads", str(options.threads), "--arch", options.arch),
@@ -217,6 +236,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--images", type=positive_int, default=4, help=f"of gaussians; {say}")
     parser.add_argument("--image-size", type=positive_int, default=256, help=f"likewise; {say}")
+    parser.add_argument("--width", type=positive_int, default=128, help=f"of a layer; {say}")
     parser.add_argument("--steps", type=positive_int, default=10, help=f"of a run; {say}")
     parser.add_argument("--turns", type=positive_int, default=5, help=f"of each run; {say}")
     parser.add_argument("--threads", type=positive_int, default=1, help=f"of a rank; {say}")
@@ -229,10 +249,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     if options.gpus:
         options.arch, options.cells, options.point_cells = "cuda", _GPU_CELLS[0], 100
-        options.gaussians, options.image_size = 4_000_000, 1024
+        options.gaussians, options.image_size, options.width = 4_000_000, 1024, 2048
+        options.steps = _GPU_STEPS
     if options.quick:
         options.cells, options.point_cells, options.steps, options.turns = 16, 6, 3, 2
-        options.gaussians, options.image_size = 2000, 64
+        options.gaussians, options.image_size, options.width = 2000, 64, 32
     if "DIFFTILE_BENCH_RANK" not in os.environ and not any(v in os.environ for v in _SIZES):
         if options.json is not None or options.beside is not None:
             parser.error("--json and --beside are for ranks that a launcher has started")

@@ -56,14 +56,33 @@ def exchanged_by_hand() -> Any:
 def test_ranks_measure_all_rows_of_the_table() -> None:
     for found, lines in ranks(2).run(measured):
         assert found["ranks"] == 2 and all(seconds > 0 for seconds in found.values())
-        assert lines[0].startswith("2 ranks") and len(lines) == 1 + 8 + 4 + 2
+        assert lines[0].startswith("2 ranks") and len(lines) == 1 + 8 + 2 + 4 + 2
 
 
 @pytest.mark.slow
 def test_ranks_measure_splats() -> None:
     for found, lines in ranks(2).run(measured_splats):
-        assert len(found) == 5 and all(seconds > 0 for seconds in found.values())
-        assert len(lines) == 1 + 2 + 2 and "strong splats backward" in lines[-1]
+        assert len(found) == 7 and all(seconds > 0 for seconds in found.values())
+        assert len(lines) == 1 + 3 + 2 and "strong splats backward" in lines[-1]
+
+
+class Data(Sizes):
+    """Options for a measurement of a network whose parameters all ranks have."""
+
+    rows, width = ("data",), 8  # pyrefly: ignore[bad-override]
+
+
+def measured_data() -> Any:
+    """Return what two ranks measure of such a network, and the lines of the table about them."""
+    found = measure(Data)
+    return found, described(found, found)
+
+
+@pytest.mark.slow
+def test_ranks_measure_gradients_that_they_add_up() -> None:
+    for found, lines in ranks(2).run(measured_data):
+        assert len(found) == 1 + 3 * 3 and len(lines) == 1 + 6
+        assert "weak data during backward" in lines[-1]
 
 
 def moved() -> tuple[float, Any]:
