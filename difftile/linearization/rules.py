@@ -31,7 +31,7 @@ from difftile.linearization.transposed import (
     contents_of,
     varying_contents,
 )
-from difftile.recording.opaque import Opaque, OpaqueRecord, OpaqueStep
+from difftile.recording.opaque import Opaque, OpaqueRecord, OpaqueStep, Pushing
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.replayed_fields import (
     ReverseContext,
@@ -73,7 +73,7 @@ def run_step(opaque: Opaque, active: Active, inside: Inside) -> tuple[object, Op
 
 def forward_of(step: OpaqueStep, inside: Inside) -> OpaqueStep:
     """Return a step as one whose `reverse` pushes tangents."""
-    return step.forward() or TransposedStep(step, inside)
+    return Pushing(step) if step.pushes else TransposedStep(step, inside)
 
 
 def _keeping(uses: Iterable[Use], more: Iterable[Use]) -> tuple[Use, ...]:

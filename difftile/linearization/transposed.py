@@ -45,6 +45,10 @@ class TransposedStep(Pushing):
         super().__init__(step)
         self._inside = inside
 
+    def settle(self, uses: Sequence[Use], *, flows: bool) -> None:
+        """Check the uses as the step itself does, whose reverse is needed."""
+        self._step.settle(uses, flows=flows)
+
     def reverse(self, then: ReverseContext, saved: Any) -> None:
         """Push tangents.
 

@@ -113,9 +113,15 @@ class OpaqueStep(ABC):
         """
         raise NotImplementedError
 
-    def forward(self) -> OpaqueStep | None:
-        """Return a step whose `reverse` pushes tangents, or None if there is no forward rule."""
-        return None if type(self).push is OpaqueStep.push else Pushing(self)
+    @property
+    def pushes(self) -> bool:
+        """Whether the step implements `push`."""
+        return type(self).push is not OpaqueStep.push
+
+    @property
+    def push_uses(self) -> tuple[Use, ...]:
+        """The uses of the fields where tangents are pushed: they keep what `push` reads."""
+        return self.uses
 
     def derivative(self, at: Sequence[ReverseContext], saved: Any) -> bool:
         """Run `reverse` and push tangents through it, if the step implements this.
@@ -187,7 +193,7 @@ class Pushing(OpaqueStep):
     """
 
     def __init__(self, step: OpaqueStep) -> None:
-        super().__init__(step.name, step.uses, approximate=step.approximate)
+        super().__init__(step.name, step.push_uses, approximate=step.approximate)
         self.title = step.title
         self.is_seen = step.is_seen
         self.is_contained = step.is_contained
@@ -199,8 +205,8 @@ class Pushing(OpaqueStep):
         return self._step.run()
 
     def settle(self, uses: Sequence[Use], *, flows: bool) -> None:
-        """Check the uses as the step itself does."""
-        self._step.settle(uses, flows=flows)
+        """Check the uses as the step itself does; it needs no reverse."""
+        self._step.settle(uses, flows=False)
 
     def reverse(self, then: ReverseContext, saved: Any) -> None:
         """Push tangents."""

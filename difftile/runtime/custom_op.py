@@ -19,6 +19,7 @@ from difftile.fields.arrays import field_of, is_array
 from difftile.fields.numbers import plain_numbers, take_constants
 from difftile.fields.recording import RECORDING
 from difftile.linearization.sweep import forward_of
+from difftile.recording.opaque import Pushing
 from difftile.recording.perform import perform
 from difftile.runtime.explicit import run_adjoint_of_step, run_tangents_of_step
 from difftile.runtime.host_op import HostCall, HostRule
@@ -79,7 +80,7 @@ class CustomOp(ByName):
         names = [*self._signature.parameters][: len(args)]
         take_constants(repr(self), {**dict(zip(names, args, strict=False)), **kwargs})
         args, kwargs = plain_numbers(args), plain_numbers(kwargs)
-        step = self._step(args, kwargs, "backward", checked=recording.recorder is not None)
+        step = self._step(args, kwargs, checked=recording.recorder is not None)
         return perform(step).value
 
     @boundary
@@ -94,7 +95,7 @@ class CustomOp(ByName):
             NotDifferentiable: There is no backward.
         """
         self._refuse_tape("bwds")
-        run_adjoint_of_step(repr(self), self._step(args, kwargs, "backward"))
+        run_adjoint_of_step(repr(self), self._step(args, kwargs))
 
     @boundary
     def fwds(self, *args: object, **kwargs: object) -> Any:
@@ -109,18 +110,15 @@ class CustomOp(ByName):
             TapeError: There is only a backward, and it computes in Python.
         """
         self._refuse_tape("fwds")
-        transposes = "backward" in self.rules and "forward" not in self.rules
-        call = self._step(args, kwargs, "backward" if transposes else "forward")
-        step = forward_of(call) if transposes else call
+        call = self._step(args, kwargs)
+        step = forward_of(call) if self.rules else Pushing(call)
         return run_tangents_of_step(repr(self), step).value
 
     def _refuse_tape(self, method: str) -> None:
         if RECORDING.get().recorder is not None:
             raise LaunchError(f"{self!r}: {method}() is for calls without a tape, and one is open.")
 
-    def _step(
-        self, args: CallArgs, kwargs: CallKwargs, kind: str, *, checked: bool = True
-    ) -> HostCall:
+    def _step(self, args: CallArgs, kwargs: CallKwargs, *, checked: bool = True) -> HostCall:
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -140,9 +138,7 @@ class CustomOp(ByName):
             self.function,
             bound,
             operands,
-            self.rules.get(kind),
-            kind=kind,
-            forward=self.rules.get("forward"),
+            self.rules,
             checked=checked,
         )
 

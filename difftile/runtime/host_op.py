@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from types import FunctionType
 from typing import cast
 
@@ -78,9 +78,7 @@ class HostCall(OpaqueStep):
         function: The code of the operation.
         bound: The arguments.
         operands: The fields among them.
-        rule: The derivative, if the user wrote one.
-        kind: The kind of the rule: 'backward' or 'forward'.
-        forward: The rule that pushes tangents, if the user wrote one.
+        rules: The derivatives that the user wrote, by 'backward' and 'forward'.
         checked: Whether arrays among the arguments must stay as they are until the rule has run.
     """
 
@@ -90,10 +88,8 @@ class HostCall(OpaqueStep):
         function: FunctionType,
         bound: inspect.BoundArguments,
         operands: Sequence[FieldOperand],
-        rule: HostRule | None,
+        rules: Mapping[str, HostRule],
         *,
-        kind: str = "backward",
-        forward: HostRule | None = None,
         checked: bool = True,
     ) -> None:
         title = f"custom op '{name}'"
@@ -101,14 +97,12 @@ class HostCall(OpaqueStep):
             name,
             uses_of(title, operands),
             kind="custom op",
-            approximate=rule is not None and rule.approximate,
+            approximate="backward" in rules and rules["backward"].approximate,
         )
         self._function = function
         self._bound = bound
         self._operands = operands
-        self._rule = rule
-        self._kind = kind
-        self._forward = forward
+        self._rules = rules
         self._checked = checked
         self._where = caller() if checked else ("", 0)
         self._constant = RECORDING.get().constant
@@ -147,16 +141,13 @@ class HostCall(OpaqueStep):
         prints = fingerprint(value) if self._checked else None
         return Saved(value, prints, nbytes_of(replaced(value, counted)))
 
-    def forward(self) -> HostCall | None:
-        """Return a call whose reverse pushes tangents."""
-        if self._forward is None:
-            return None
-        twin = copy.copy(self)
-        twin._rule, twin._kind = self._forward, "forward"
-        return twin
+    @property
+    def pushes(self) -> bool:
+        """Whether the user wrote a rule that pushes tangents."""
+        return "forward" in self._rules
 
     def reads_saved(self, saved: Saved) -> bool:
-        """Tell whether the rule takes numbers returned by the function."""
+        """Tell whether a rule takes numbers returned by the function."""
         own = {use.field.storage for use in self.uses}
 
         def is_number(value: object) -> bool:
@@ -168,7 +159,7 @@ class HostCall(OpaqueStep):
                 return any(is_number(one) for one in cast("dict[object, object]", value).values())
             return not isinstance(value, (int, str, type(None)))
 
-        return self._rule is not None and bool(self._rule.saved) and is_number(saved.value)
+        return any(rule.saved for rule in self._rules.values()) and is_number(saved.value)
 
     @property
     def place(self) -> Span | None:
@@ -199,30 +190,40 @@ class HostCall(OpaqueStep):
                     f"It is not known whether {self.title} writes '{names[0]}', since it is given "
                     "other parts of the same field, too. Declare it dt.In, dt.Out or dt.InOut."
                 )
-        if flows and self._rule is None:
-            raise self._no_rule()
+        if flows and "backward" not in self._rules:
+            raise self._no_rule("backward")
 
-    def _no_rule(self) -> NotDifferentiable:
+    def _no_rule(self, word: str) -> NotDifferentiable:
         names = ", ".join(self._bound.signature.parameters)
-        hint = f"write '@{self.name}.{self._kind}' above 'def _({names}): ...'"
-        if self._kind == "backward":
+        hint = f"write '@{self.name}.{word}' above 'def _({names}): ...'"
+        if word == "backward":
             hint += ", or call it inside 'with dt.no_grad():' if its results are constant"
         return NotDifferentiable(
             span_of(*self._where),
-            f"{self.title} has no {self._kind}, and a field that it writes has a gradient.",
+            f"{self.title} has no {word}, and a field that it writes has a gradient.",
             "called here",
             hint=f"{hint}.",
         )
 
     def reverse(self, then: ReverseContext, saved: Saved) -> None:
-        """Call the rule."""
-        rule = self._rule
-        if rule is None:  # it is differentiated where no gradient was wanted when it ran
-            raise self._no_rule()
+        """Call the backward."""
+        self._call_rule("backward", then, saved)
+
+    def push(self, at: Sequence[ReverseContext], saved: Saved) -> bool:
+        """Call the forward, along one direction."""
+        if len(at) > 1:
+            return False
+        self._call_rule("forward", at[0], saved)
+        return True
+
+    def _call_rule(self, word: str, then: ReverseContext, saved: Saved) -> None:
+        rule = self._rules.get(word)
+        if rule is None:  # it is differentiated where no derivative was wanted when it ran
+            raise self._no_rule(word)
         self._check_arguments()
         if self._checked and fingerprint(saved.value) != saved.prints:
             raise TapeError(
-                f"An array that {self.title} returned was changed before its {self._kind} ran, "
+                f"An array that {self.title} returned was changed before its {word} ran, "
                 "which reads it. Return a copy."
             )
         uses = {use.field.storage: use for use in self.uses}
@@ -234,7 +235,8 @@ class HostCall(OpaqueStep):
         if rule.saved:
             arguments[rule.saved] = replaced(saved.value, stand)
         bound = inspect.BoundArguments(rule.signature, OrderedDict(arguments))
-        with self._noted(), observed_by(RefusingObserver(uses, self._refuse_own)):
+        refuse = partial(self._refuse_own, word)
+        with self._noted(word), observed_by(RefusingObserver(uses, refuse)):
             rule.function(*bound.args, **bound.kwargs)
 
     def _refuse_outside(self, field: Field, what: str) -> None:
@@ -253,11 +255,9 @@ class HostCall(OpaqueStep):
             render(title, [Label(span_of(*caller()), label)], (), f"pass it as an argument{hint}.")
         )
 
-    def _refuse_own(self, field: Field, what: str) -> None:
+    def _refuse_own(self, word: str, field: Field, what: str) -> None:
         """Raise an error: the rule uses a field of the call instead of its own parameter."""
-        title = (
-            f"The {self._kind} of {self.title} {what} {field!r} itself, not as it was in the call."
-        )
+        title = f"The {word} of {self.title} {what} {field!r} itself, not as it was in the call."
         label = "not what the rule was given"
         hint = "use the parameters of the rule: they stand for the fields of the call."
         raise LaunchError(render(title, [Label(span_of(*caller()), label)], (), hint))
@@ -270,7 +270,7 @@ class HostCall(OpaqueStep):
             )
 
     @contextmanager
-    def _noted(self) -> Generator[None]:
+    def _noted(self, word: str) -> Generator[None]:
         """Note the place of the rule on its exceptions."""
         try:
             yield
@@ -279,5 +279,5 @@ class HostCall(OpaqueStep):
             called = f", called at {place(file, line)}" if file else ""
             add_note: Callable[[str], None] | None = getattr(error, "add_note", None)
             if add_note is not None:  # from Python 3.11 on
-                add_note(f"In the {self._kind} of {self.title}{called}.")
+                add_note(f"In the {word} of {self.title}{called}.")
             raise

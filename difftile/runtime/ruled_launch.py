@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import is_
+from typing import Any
 
 from difftile.compile.arguments import Arguments, CallArgs, field_at
 from difftile.compile.specialisation import Specialisation
@@ -123,7 +124,7 @@ class RuledLaunch(OpaqueStep):
         values: The arguments of the launch.
         rules: The rules, by 'backward' and 'forward', each with its own arguments: the fields and
             numbers of parameters that have no other role.
-        word: The rule that `reverse` runs.
+        word: The rule for which values are kept.
         approximate: Whether reports name the rule as an approximate derivative.
     """
 
@@ -142,39 +143,46 @@ class RuledLaunch(OpaqueStep):
         self._launch = launch
         self._values = values
         self._rules = rules
-        self._rule, self._rule_values = rules[word]
-        self._forward = word == "forward"
+        self._plan = self._plan_for(word)
+        super().__init__(name, self._plan.uses, kind="kernel", approximate=approximate)
+
+    def _plan_for(self, word: str) -> _RulePlan:
+        """Return the data of one of the rules, which launches on the same fields share."""
+        launch, values, rule = self._launch, self._values, self._rules[word]
         plan: _RulePlan | None = launch.ruled.get(word)
-        if plan is None or not plan.fits(self._rule, self._rule_values):
-            plan = _RulePlan(launch, values, self._rule, self._rule_values)
-            self._check_gradients(plan)
-            if not self._forward:
+        if plan is None or not plan.fits(*rule):
+            plan = _RulePlan(launch, values, *rule)
+            self._check_gradients(plan, *rule)
+            if word == "backward":
                 written = {use.field.storage for use in plan.uses if use.writes}
-                given = launch.code, values, self._rule, self._rule_values
-                plan.in_place = rule_in_place(*given, written, plan.read, plan.clearing)
+                given = launch.code, values, *rule, written, plan.read, plan.clearing
+                plan.in_place = rule_in_place(*given)
             launch.ruled[word] = plan
-        self._plan = plan
-        super().__init__(name, plan.uses, kind="kernel", approximate=approximate)
+        return plan
 
-    def forward(self) -> RuledLaunch | None:
-        """Return a launch whose reverse pushes tangents."""
-        if "forward" not in self._rules:
-            return None
-        given = (self.name, self._launch, self._values, self._rules, "forward")
-        return RuledLaunch(*given, approximate=self.approximate)
+    @property
+    def pushes(self) -> bool:
+        """Whether the kernel has a rule that pushes tangents."""
+        return "forward" in self._rules
 
-    def _check_gradients(self, plan: _RulePlan) -> None:
+    @property
+    def push_uses(self) -> tuple[Use, ...]:
+        """The uses of the fields by the kernel and its rule that pushes tangents."""
+        return self._plan_for("forward").uses if self.pushes else self.uses
+
+    def _check_gradients(
+        self, plan: _RulePlan, rule: Specialisation, rule_values: Arguments
+    ) -> None:
         """Check that the rule reads gradients of fields that the kernel writes.
 
         Raises:
             LaunchError: The rule reads the gradient of a field that the kernel does not write.
         """
         written = {use.field.storage for use in plan.uses if use.writes}
-        position = self._rule.position
-        for role in self._rule.roles:
+        for role in rule.roles:
             if not isinstance(role, Bar) or not role.incoming:
                 continue
-            if field_at(self._rule_values, position[role.array]).storage not in written:
+            if field_at(rule_values, rule.position[role.array]).storage not in written:
                 name = role.array.name
                 title = f"kernel '{self._launch.code.name}'"
                 raise LaunchError(
@@ -187,31 +195,40 @@ class RuledLaunch(OpaqueStep):
         self._launch.run(self._values)
 
     def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
-        """Launch the rule on the gradients of the pass, then clear stored elements' gradients."""
-        rule = self._plan.in_place
-        return rule is not None and rule.launch(record, self._rule_values, self._values, gradient)
+        """Launch the backward on the gradients of the pass, then clear those of stored elements."""
+        rule, (_, values) = self._plan.in_place, self._rules["backward"]
+        return rule is not None and rule.launch(record, values, self._values, gradient)
 
     def reverse(self, then: ReverseContext, saved: None) -> None:
-        """Launch the rule."""
-        for use in self.uses:
-            if not use.writes or not is_float(use.field.element):
-                continue
-            stand = then[use.field]
-            assert stand.grad_in is not None and stand.grad_out is not None
-            if self._forward:
-                stand.grad_in.copy_from(stand.grad_out)
-            else:
-                stand.grad_out.copy_from(stand.grad_in)
+        """Clear the gradients of the elements that the kernel stores, and launch the backward."""
+        for stand in self._written(then):
+            stand.grad_out.copy_from(stand.grad_in)
         recorder = RECORDING.get().recorder
-        if not self._forward:  # the elements that the kernel stores lose their gradients
-            env = _ClearingEnvironment(self, self._launch, self._values, then)
-            if recorder is None:
-                env.clear(self._plan.clearing)
-            else:
-                recorder.opaque(_Clearing(self.title, env, self._plan.clearing))
-        code = self._rule
-        values = [self._argument(k, role, then) for k, role in enumerate(self._rule.roles)]
+        env = _ClearingEnvironment(self, self._launch, self._values, then)
+        if recorder is None:
+            env.clear(self._plan.clearing)
+        else:
+            recorder.opaque(_Clearing(self.title, env, self._plan.clearing))
+        self._launch_rule("backward", then)
+
+    def push(self, at: Sequence[ReverseContext], saved: None) -> bool:
+        """Launch the forward, along one direction; other elements keep their tangents."""
+        if len(at) > 1:
+            return False
+        for stand in self._written(at[0]):
+            stand.grad_in.copy_from(stand.grad_out)
+        self._launch_rule("forward", at[0])
+        return True
+
+    def _written(self, then: ReverseContext) -> list[Any]:
+        """Return what stands for the fields of floats that the kernel writes."""
+        return [then[u.field] for u in self.uses if u.writes and is_float(u.field.element)]
+
+    def _launch_rule(self, word: str, then: ReverseContext) -> None:
+        plan, (code, given) = self._plan_for(word), self._rules[word]
+        values = [_argument(plan, code, given, k, then) for k in range(len(code.roles))]
         code.check(values)
+        recorder = RECORDING.get().recorder
         if recorder is not None:
             recorder.launch(PreparedLaunch.bare(code, values), values)
             return
@@ -221,28 +238,30 @@ class RuledLaunch(OpaqueStep):
                 make_writable(field_at(values, k))
             Binding(stage.primal, env).launch(values)
 
-    def _argument(self, k: int, role: Role, then: ReverseContext) -> Field | float:
-        """Return the argument of the rule's parameter with a role."""
-        position, values = self._rule.position, self._rule_values
-        match role:
-            case Bar(array, incoming):
-                stand = self._stand(then, field_at(values, position[array]))
-                gradient = stand.grad_in if incoming else stand.grad_out
-                assert gradient is not None
-                return gradient
-            case Before(array):
-                return self._stand(then, field_at(values, position[array]))
-            case After(array):
-                return self._stand(then, field_at(values, position[array]), late=True)
-            case Same() if k in self._rule.loads and values[k] not in self._rule.temps:
-                field = field_at(values, k)  # `x[i]`: the contents that the kernel met or left
-                return self._stand(then, field, late=field.storage not in self._plan.read)
-            case _:
-                return values[k]
 
-    def _stand(self, then: ReverseContext, field: Field, *, late: bool = False) -> Field:
-        """Return the stand-in for a field among the arguments of the rule."""
-        return then.stand_in(field, self._plan.carrying[field.storage], late=late)
+def _argument(
+    plan: _RulePlan, rule: Specialisation, given: Arguments, k: int, then: ReverseContext
+) -> Field | float:
+    """Return the argument of a parameter of a rule, which may be the stand-in of a field."""
+
+    def stand(field: Field, *, late: bool = False) -> Any:
+        return then.stand_in(field, plan.carrying[field.storage], late=late)
+
+    match rule.roles[k]:
+        case Bar(array, incoming):
+            one = stand(field_at(given, rule.position[array]))
+            gradient = one.grad_in if incoming else one.grad_out
+            assert gradient is not None
+            return gradient
+        case Before(array):
+            return stand(field_at(given, rule.position[array]))
+        case After(array):
+            return stand(field_at(given, rule.position[array]), late=True)
+        case Same() if k in rule.loads and given[k] not in rule.temps:
+            field = field_at(given, k)  # `x[i]`: the contents that the kernel met or left
+            return stand(field, late=field.storage not in plan.read)
+        case _:
+            return given[k]
 
 
 class _Clearing(OpaqueStep):
