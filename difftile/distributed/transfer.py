@@ -20,6 +20,7 @@ from difftile.diagnostics import FieldError
 from difftile.distributed.messaging import Part, Posted, ReturningGradients
 from difftile.fields.field import Field
 from difftile.recording.opaque import OpaqueRecord, OpaqueStep
+from difftile.recording.passes import number_of_pass
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.recording.uses import Keeps, Use
@@ -171,10 +172,12 @@ class _Flight:
     Attributes:
         there: The messages of the latest start, until a finish takes them.
         back: Gradients that have left at the finish, in the order in which the start expects them.
+        number: The number of the pass in which they left.
     """
 
     there: Posted | None = None
     back: deque[ReturningGradients] = field(default_factory=deque[ReturningGradients])
+    number: int = 0
 
 
 class _Start(_Joint):
@@ -271,9 +274,10 @@ class _Finish(_Transfer):
 
     def _forget(self) -> None:
         """Let gradients go that left in an earlier pass, which was broken off before the start."""
-        back = self._flight.back
-        while back:
-            back.popleft().drop(self.way.backwards)
+        flight, number = self._flight, number_of_pass()
+        while flight.back and flight.number != number:
+            flight.back.popleft().drop(self.way.backwards)
+        flight.number = number
 
     def _send(self, then: ReverseContext) -> None:
         incoming = then[self.way.target].grad_in

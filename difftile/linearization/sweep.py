@@ -43,6 +43,7 @@ from difftile.linearization.stages import Memory, StageRecord, pushed, tangents_
 from difftile.linearization.transposed import ReadInPython
 from difftile.linearization.varying_reads import VaryingReads
 from difftile.recording.opaque import Opaque, OpaqueRecord, OpaqueStep
+from difftile.recording.passes import begin_pass
 from difftile.recording.replay import Replay
 from difftile.recording.runs import MOST_OF_A_PART, RunStep, fused_step
 from difftile.recording.seeds import Seed, add_seed
@@ -144,6 +145,7 @@ class Sweep(VaryingReads):
                 an array of its shape, or a number for all elements.
             bars: The memory, which may have contents, for the cotangents along many directions too.
         """
+        begin_pass()
         bars = bars or [self.mode.memory(part) for part in self.mode.parts]
         for memory, each in zip(bars, seeds, strict=False):
             for output, seed in each.items():

@@ -14,6 +14,7 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.storage import Storage
 from difftile.recording.computed_gradients import ComputedGradients
+from difftile.recording.passes import begin_pass
 from difftile.recording.reduction import Reduction, RunningReduction
 from difftile.recording.replay import Replay
 from difftile.recording.runs import RunRecord
@@ -69,6 +70,7 @@ class BackwardPass:
             retain: Fields that keep the gradient with respect to the values last written to them.
             keep: Whether old values stay for another pass.
         """
+        begin_pass()
         replay, diagnosis = self._replay, self._recorder.diagnosis
         with LOCK:  # from here on tapes of other threads do not clear what the pass adds to
             for field in self._recorder.met.cleared:

@@ -15,6 +15,7 @@ from difftile.launch.tangents import make_writable, push_tangents
 from difftile.recording.gradient_cuts import warn_of_field
 from difftile.recording.history import FullHistory
 from difftile.recording.opaque import Opaque, OpaqueStep
+from difftile.recording.passes import begin_pass
 from difftile.recording.replay import Replay
 from difftile.recording.replayed_fields import tangents_after
 from difftile.recording.snapshots import Snapshot
@@ -106,6 +107,7 @@ def _held(storages: Iterable[Storage]) -> Generator[FullHistory]:
 
 def _replay(history: FullHistory, written: Mapping[Storage, Field], read: Set[Storage]) -> None:
     """Replay the records; gradients of fields that are only written stay as they are."""
+    begin_pass()
     replay = Replay(written, accumulate=False, seeds=written.keys() - read)
     for field in written.values():
         if field.has_grads:
