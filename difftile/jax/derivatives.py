@@ -49,17 +49,15 @@ class ArrayDerivatives:
 
             return jax.jvp(along, (floats,), (dots,))[1]
 
-        def bend(
-            floats: Sequence[Array],
-            others: Sequence[Any],
-            bars: Sequence[Array],
-            dots: Sequence[Array],
-            bar_dots: Sequence[Array],
-        ) -> Any:
-            def along(these: Sequence[Array], those: Sequence[Array]) -> Any:
-                return pull(these, others, those)
+        def bend(parts: Sequence[tuple[Sequence[Array], Sequence[Array]]], others: Any) -> Any:
+            def along(parts: Sequence[tuple[Sequence[Array], Sequence[Array]]]) -> list[Any]:
+                if len(parts) == 1:
+                    return [pull(parts[0][0], others, parts[0][1])]
+                half = len(parts) // 2
+                found, dots = jax.jvp(along, (parts[:half],), (parts[half:],))
+                return [*found, *dots]
 
-            return jax.jvp(along, (floats, bars), (dots, bar_dots))
+            return along(parts)
 
         compiled: Callable[[Any], Any] = jax.jit if jit else _on_arrays
         self.value = compiled(value)
@@ -69,7 +67,7 @@ class ArrayDerivatives:
         self.push = compiled(push)
         """Returns the tangents of the floats in the result."""
         self.bend = compiled(bend)
-        """Returns the cotangents of the floats, and their tangents."""
+        """Returns the cotangents of the floats and their tangents by part, of floats and bars."""
 
 
 def _on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:

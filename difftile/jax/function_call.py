@@ -162,16 +162,13 @@ class FunctionCall(ForeignCall[Evaluation]):
         self._add(then, found)
 
     def derivative(self, at: Sequence[ReverseContext], saved: Evaluation) -> bool:
-        """Push tangents through the reverse, along one direction."""
-        then, dots = self.of_second_order(at)
-        floats, others = self._found(then)
-        moves, _ = self._found(dots)
-        with self.differentiating("second derivative"):
-            found, bent = self._derivatives.bend(
-                floats, others, self._bars(then), moves, self._bars(dots)
-            )
-        self._add(then, found)
-        self._add(dots, bent)
+        """Push tangents through the reverse."""
+        given = [self._found(one) for one in at]
+        parts = [(floats, self._bars(one)) for (floats, _), one in zip(given, at, strict=True)]
+        with self.differentiating("second derivative" if len(at) == 2 else "third derivative"):
+            found = self._derivatives.bend(parts, given[0][1])
+        for one, arrays in zip(at, found, strict=True):
+            self._add(one, arrays)
         return True
 
     def push(self, at: Sequence[ReverseContext], saved: Evaluation) -> bool:

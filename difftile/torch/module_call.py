@@ -253,9 +253,12 @@ class ModuleCall(ForeignCall[ModuleRun]):
         The reverse is g = J(x)^T y_bar. The tangent of g is J^T y_bar_dot + H x_dot, and H, the
         second derivative of y . y_bar, is symmetric: H x_dot is the adjoint of g along x_dot.
         """
-        then, dots = self.of_second_order(at)
         if not saved.varying:
             return True
+        if len(at) > 2:
+            self._push_reverse(at, saved)
+            return True
+        then, dots = at
         places, bars = saved.leaves, self._after(then, saved)
         bar_dots = self._after(dots, saved)
         outputs = [saved.outputs[k] for k in saved.varying]
@@ -275,6 +278,28 @@ class ModuleCall(ForeignCall[ModuleRun]):
         self._add(dots, places, bent)
         return True
 
+    def _push_reverse(self, at: Sequence[ReverseContext], saved: ModuleRun) -> None:
+        """Push tangents through the reverse along several directions, one after the other."""
+        places, outputs = saved.leaves, [saved.outputs[k] for k in saved.varying]
+        leaves = [saved.inputs[k] for k in places]
+        given = [
+            leaves if part == 0 else [tensor_of(self.stand(one, self.inputs[k])) for k in places]
+            for part, one in enumerate(at)
+        ]
+        given = [
+            [one.requires_grad_() for one in (*contents, *self._after(context, saved))]
+            for contents, context in zip(given, at, strict=True)
+        ]
+        with self._differentiating("third derivative"), torch.enable_grad():
+            bars = given[0][len(leaves) :]
+            parts = [_pulled(outputs, leaves, bars, create_graph=True)]
+            while len(parts) < len(at):
+                inputs = [one for each in given[: len(parts)] for one in each]
+                dots = [one for each in given[len(parts) : 2 * len(parts)] for one in each]
+                parts += [_pushed(one, inputs, dots) for one in parts]
+        for context, found in zip(at, parts, strict=True):
+            self._add(context, places, [one if one is None else one.detach() for one in found])
+
     def push(self, at: Sequence[ReverseContext], saved: ModuleRun) -> bool:
         """Push tangents from the fields to the result, along one direction."""
         if len(at) > 1:
@@ -283,16 +308,8 @@ class ModuleCall(ForeignCall[ModuleRun]):
         places = saved.leaves
         outputs = [saved.outputs[k] for k in saved.varying]
         leaves = [saved.inputs[k] for k in places]
-        seeds = [torch.zeros_like(one).requires_grad_() for one in outputs]
         with self._differentiating("second backward, by which tangents pass,"):
-            with torch.enable_grad():
-                found = _pulled(outputs, leaves, seeds, create_graph=True)
-            pairs = [
-                (one, self._tangent(then, k))
-                for one, k in zip(found, places, strict=True)
-                if one is not None and one.requires_grad
-            ]
-            dots = _pulled([one for one, _ in pairs], seeds, [dot for _, dot in pairs])
+            dots = _pushed(outputs, leaves, [self._tangent(then, k) for k in places])
         for k, dot in zip(saved.varying, dots, strict=True):
             target = self.stand(then, self.outputs[k]).grad_in
             if target is not None and dot is not None:
@@ -337,6 +354,27 @@ class ModuleCall(ForeignCall[ModuleRun]):
                 if _OVERWRITTEN in str(error):
                     raise TapeError(changed_since(self.title)) from error
                 raise
+
+
+def _pushed(
+    outputs: Sequence[Tensor | None], inputs: Sequence[Tensor], dots: Sequence[Tensor]
+) -> list[Tensor | None]:
+    """Return the tangents of outputs, which depend on all that is given; None for constants.
+
+    Adjoints are linear in the adjoints that they come from: their adjoint pushes tangents.
+    """
+    varying = [one for one in outputs if one is not None and one.requires_grad]
+    seeds = [torch.zeros_like(one).requires_grad_() for one in varying]
+    with torch.enable_grad():
+        found = _pulled(varying, inputs, seeds, create_graph=True)
+        pairs = [
+            (one, dot)
+            for one, dot in zip(found, dots, strict=True)
+            if one is not None and one.requires_grad
+        ]
+        bars = [dot for _, dot in pairs]
+        moved = iter(_pulled([one for one, _ in pairs], seeds, bars, create_graph=True))
+    return [None if one is None or not one.requires_grad else next(moved) for one in outputs]
 
 
 def _pulled(

@@ -18,6 +18,11 @@ from difftile import distributed as dist
 from difftile.diagnostics import NotDifferentiable
 from difftile.distributed.transfer import Part, begin, transfer
 
+try:
+    import jax
+except ImportError:
+    jax = None
+
 X = np.array([0.6, -0.4, 0.9])
 W = np.array([1.0, 2.0, -0.5])
 V = np.array([0.7, 1.1, -0.5])
@@ -28,7 +33,12 @@ Function = Callable[[Any, Any], object]
 @pytest.fixture(autouse=True, scope="module")
 def as_python() -> Generator[None]:
     dt.init(arch="python", default_fp="f64")
+    before = jax and jax.config.jax_enable_x64
+    if jax is not None:
+        jax.config.update("jax_enable_x64", True)
     yield
+    if jax is not None:
+        jax.config.update("jax_enable_x64", before)
     dt.init(arch="cpu")
 
 
@@ -239,7 +249,7 @@ def _torch(x: Any, y: Any) -> None:
 
 
 def _jax(x: Any, y: Any) -> None:
-    pytest.importorskip("jax").config.update("jax_enable_x64", True)
+    pytest.importorskip("jax")
     dt.jax.wrap(lambda given: given**3)(x, out=y)
 
 
