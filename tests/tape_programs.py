@@ -272,7 +272,11 @@ class Cut:
         target, source = run.at[self.target], run.at[self.source]
         where = slice(None) if self.part is None else self.part
         target.array[where] = source.array[where].real
-        run.did([target, source], [target])
+        # What others have written into a field that becomes constant is a constant as well.
+        alone, known = self.target == self.source, source.read_or_written
+        run.did([target, source], [target], replaced=alone and self.part is None)
+        if not alone:
+            source.read_or_written = known  # derivatives do not see it
 
 
 @dataclass(frozen=True)
