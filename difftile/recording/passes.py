@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 
 
-class _Passes(threading.local):
+class _PassOfThread(threading.local):
     number = 0
 
 
-_PASSES = _Passes()
+_PASSES = _PassOfThread()
 
 
 def begin_pass() -> None:
