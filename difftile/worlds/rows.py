@@ -277,10 +277,9 @@ class ConstraintRows:
     @dt.func
     def is_tendon(self, k):
         """Return whether row k of the limits is of a tendon."""
-        found = False
         if ti.static(self.tendon_limits > 0):
-            found = k >= self.nlimit
-        return found
+            return k >= self.nlimit
+        return False
 
     @dt.func
     def limit_margin(self, m, k):
@@ -365,10 +364,9 @@ class ConstraintRows:
     @dt.func
     def is_rope(self, k):
         """Return whether row k of frictionloss is of a tendon."""
-        found = False
         if ti.static(self.tendon_frictions > 0):
-            found = k >= self.nfriction
-        return found
+            return k >= self.nfriction
+        return False
 
     @dt.func
     def rubbed(self, m, k, x, moment):
