@@ -164,6 +164,28 @@ class Outside:
     views: dict[Path, FieldRef] = field(default_factory=dict[Path, FieldRef])
 
 
+class _Placed:
+    """Marks statements that are appended inside with a place, in less time than a generator.
+
+    Args:
+        b: The builder that appends them.
+        span: The place.
+    """
+
+    __slots__ = ("_b", "_span")
+
+    def __init__(self, b: OpBuilder, span: Span) -> None:
+        self._b = b
+        self._span: Span | None = span
+
+    def __enter__(self) -> None:
+        b = self._b
+        b.span, self._span = self._span, b.span
+
+    def __exit__(self, *error: object) -> None:
+        self._b.span = self._span
+
+
 @dataclass
 class Context:
     """The state of lowering one kernel; handlers call each other through `expr` and `run` only.
@@ -209,15 +231,21 @@ class Context:
 
     def expr(self, node: ast.expr, name: str = "") -> Item:
         """Lower an expression; `name` is a name for its value in printed programs."""
-        with self.at(node):
+        b = self.b
+        before, b.span = b.span, self.scope.source.span(node)  # as `at`, in less time
+        try:
             handler = self.expressions.get(type(node))
             if handler is None:
                 raise self.refusal(node)
             return handler(self, node, name)
+        finally:
+            b.span = before
 
     def operand(self, node: ast.expr, name: str = "") -> Item:
         """Lower an expression whose value is needed now: an element of a field is read here."""
         item = self.expr(node, name)
+        if not isinstance(item, (Place, Record)):
+            return item
         with self.at(node):
             return self.loaded(item, name)
 
@@ -350,15 +378,9 @@ class Context:
         word = span.text[span.column :].split(None, 1)[0].rstrip(":")
         return Span(span.file, span.line, span.column, span.column + len(word), span.text)
 
-    @contextmanager
-    def at(self, node: ast.AST) -> Generator[None, None, None]:
+    def at(self, node: ast.AST) -> AbstractContextManager[None]:
         """Mark statements that are appended inside with the place of a node."""
-        before = self.b.span
-        self.b.span = self.scope.source.span(node)
-        try:
-            yield
-        finally:
-            self.b.span = before
+        return _Placed(self.b, self.scope.source.span(node))
 
     # Scopes and frames
 

@@ -154,7 +154,7 @@ def _body(cx: Context, body: Sequence[ast.stmt]) -> None:
     for position, stmt in enumerate(body):
         if isinstance(stmt, ast.Return):
             with cx.at(stmt):
-                cx.bind(_RESULT, _returned(cx, stmt), stmt)
+                cx.bind(_RESULT, _returned(cx, stmt, known=True), stmt)
             return
         if isinstance(stmt, ast.If) and any(True for _ in returns([stmt])):
             # The statements after an `if` that returns are the other branch.
@@ -164,10 +164,14 @@ def _body(cx: Context, body: Sequence[ast.stmt]) -> None:
         cx.run([stmt])
 
 
-def _returned(cx: Context, stmt: ast.Return) -> Item:
+def _returned(cx: Context, stmt: ast.Return, *, known: bool = False) -> Item:
+    """Lower the value of a `return`; a known bool stays one: an 'if' of it has one branch."""
     if stmt.value is None:
         return Static(None)
     item = cx.operand(stmt.value)
+    if known and isinstance(item, Static) and isinstance(item.value, bool):
+        depend(cx, item)
+        return Static(item.value)
     return cx.value(item) if is_number(item) else item
 
 

@@ -4,10 +4,10 @@ Models are MJCF, compiled by MuJoCo, or archives of its arrays. `mjcf.py` limits
 read; `refusals.py` lists the features that are refused, `arrays.py` the arrays that a model keeps,
 `topology.py` what follows from them. `step.py` has the order of a step and its derivative:
 kinematics and inertia, `transmission.py` and `forces.py`, contacts (`collide.py`, `rows.py`,
-`impedance.py`, `cones.py`), equality constraints (`equalities.py`, added to the matrix of the
-solver's problem), and `solution.py`, whose derived adjoint is the adjoint of the solver.
-`distance.py` passes gradients to contacts before they touch. `sensors.py` reads sensors, with
-accelerations and forces from `reactions.py`. `watch.py` and `summary.py` count what `summary`
+`impedance.py`, `cones.py`, `constraint_forces.py`), equality constraints (`equalities.py`, added to
+the matrix of the solver's problem), and `solution.py`, whose derived adjoint is the adjoint of the
+solver. `distance.py` passes gradients to contacts before they touch. `sensors.py` reads sensors,
+with accelerations and forces from `reactions.py`. `watch.py` and `summary.py` count what `summary`
 reports, and `advice.py` warns of unsuitable models. `joints.py` leaves out code for joints that a
 model does not have, and `bounds.py` finds geoms that are apart. `tied.py` ties entries of a model
 to unknowns, and `check.py` says which models of a folder load.

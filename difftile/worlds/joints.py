@@ -25,7 +25,6 @@ class JointTypes:
     @dt.func
     def match(self, kind, one: ti.template()):
         """Return whether a joint of type `kind`, which is among the types, has the type `one`."""
-        found = self.occurs[one]
         if ti.static(self.occurs[one] and self.mixed):
-            found = kind == one
-        return found
+            return kind == one
+        return ti.static(self.occurs[one])

@@ -9,7 +9,8 @@ from __future__ import annotations
 import difftile as dt
 from difftile import ti
 from difftile.worlds.bias import Bias
-from difftile.worlds.cones import WIDTH, Cones
+from difftile.worlds.cones import WIDTH
+from difftile.worlds.constraint_forces import ConstraintForces
 from difftile.worlds.equalities import Equalities
 from difftile.worlds.forces import Forces
 from difftile.worlds.inertia import momentum
@@ -29,7 +30,6 @@ from difftile.worlds.kinds import (
     TOUCH,
 )
 from difftile.worlds.quaternions import conjugate, three_at, turned, vec3
-from difftile.worlds.rows import ConstraintRows
 from difftile.worlds.sensors import Sensors
 from difftile.worlds.topology import Sizes
 from difftile.worlds.zones import meets
@@ -54,7 +54,8 @@ class Reactions:
     def __init__(
         self, sizes: Sizes, pushed: bool = True, smooth: bool = False, width: float = WIDTH
     ) -> None:
-        self.rows, self.cones = ConstraintRows(sizes, smooth), Cones(sizes, smooth, width)
+        self.acting = ConstraintForces(sizes, smooth, width)
+        self.rows = self.acting.rows
         self.sensors, self.bias = Sensors(sizes), Bias(sizes)
         self.tied, self.equalities = sizes.nequality > 0, Equalities(sizes)
         self.nbody, self.nnode, self.nv = sizes.nbody, sizes.nnode, sizes.nv
@@ -174,15 +175,12 @@ class Reactions:
                     margin = self.rows.limit_margin(m, row)
                     if dist < margin and not reached:
                         reached = True
-                        speed = self.rows.along(m, row, jacobian, qvel, paths[1])
                         if kind == JOINTLIMITPOS or kind == TENDONLIMITPOS:
                             found = dist - margin
                         elif kind == JOINTLIMITVEL or kind == TENDONLIMITVEL:
-                            found = speed
+                            found = self.rows.along(m, row, jacobian, qvel, paths[1])
                         else:
-                            r, weight = self.rows.limit_law(m, row, dist, speed, h)
-                            z = self.rows.along(m, row, jacobian, a, paths[1]) + r
-                            found = self.cones.push(z, weight)[1]
+                            found = self.acting.limit(m, h, row, dist, jacobian, qvel, a, paths[1])
                 self.sensors.scalar(m, s, found, sensordata)
 
     @dt.func
@@ -196,17 +194,11 @@ class Reactions:
             if m.limit_tendonid[k - self.rows.nlimit] == t:
                 for side in range(2):
                     dist, jacobian = self.rows.limit(m, k, side, paths[0], paths)
-                    if dist < self.rows.limit_margin(m, k):
-                        speed = self.rows.along(m, k, jacobian, qvel, paths[1])
-                        r, weight = self.rows.limit_law(m, k, dist, speed, h)
-                        z = self.rows.along(m, k, jacobian, a, paths[1]) + r
-                        found += jacobian[0] * self.cones.push(z, weight)[1]
+                    pull = self.acting.limit(m, h, k, dist, jacobian, qvel, a, paths[1])
+                    found += jacobian[0] * pull
         for k in range(self.rows.nfriction, self.rows.ndry):
             if m.friction_tendonid[k - self.rows.nfriction] == t:
-                speed = self.rows.rubbed(m, k, qvel, paths[1])
-                r, weight = self.rows.friction_law(m, k, speed, h)
-                z = self.rows.rubbed(m, k, a, paths[1]) + r
-                found += self.cones.rub(z, weight, self.rows.most_friction(m, k))[1]
+                found += self.acting.dry(m, h, k, qvel, a, paths[1])
         return found
 
     @dt.func
@@ -222,25 +214,26 @@ class Reactions:
         a_r, a_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
         self.rows.motions(m, axes[0], axes[1], qvel, v_r, v_t)
         self.rows.motions(m, axes[0], axes[1], a, a_r, a_t)
-        for pair in range(self.rows.npair):
-            found = self.rows.features(m, pair, geoms)
-            for s in range(m.collision_slot[pair], m.collision_slot[pair + 1]):
-                dist, point, frame, margin, near = self.rows.contact(m, s, geoms, found)
-                if near:
-                    speed = self.rows.apart(m, s, point, frame, com, v_r, v_t)
-                    dim, r, weight, mu = self.rows.contact_law(m, s, dist, margin, speed, h)
-                    z = self.rows.apart(m, s, point, frame, com, a_r, a_t) + r
-                    push = self.cones.penalty(dim, z, weight, mu)[1]
-                    b1, b2 = self.rows.bodies(m, s)
-                    if ti.static(self.moving):
-                        force, turn = self.rows.wrench(frame, push)
-                        outer_t[b1] -= force
-                        outer_r[b1] -= (point - com[b1]).cross(force) + turn
-                        outer_t[b2] += force
-                        outer_r[b2] += (point - com[b2]).cross(force) + turn
-                    if ti.static(self.touching):
-                        normal = ti.Vector([frame[0, 0], frame[0, 1], frame[0, 2]])
-                        self.touch(m, b1, b2, point, normal, push[0], bodies, felt)
+        given = (com, (a_r, a_t), bodies, outer_r, outer_t, felt)
+        self.rows.fold(m, h, geoms, com, (v_r, v_t), self.feel, 0, given)
+
+    @dt.func
+    def feel(self, m, s, place, law, count, given):
+        """Add the force of a contact; return the number of contacts. Given is from `contacts`."""
+        com, motions, bodies, outer_r, outer_t, felt = given
+        point, frame = place
+        push = self.acting.contact(m, s, place, law, com, motions)
+        b1, b2 = self.rows.bodies(m, s)
+        if ti.static(self.moving):
+            force, turn = self.rows.wrench(frame, push)
+            outer_t[b1] -= force
+            outer_r[b1] -= (point - com[b1]).cross(force) + turn
+            outer_t[b2] += force
+            outer_r[b2] += (point - com[b2]).cross(force) + turn
+        if ti.static(self.touching):
+            normal = ti.Vector([frame[0, 0], frame[0, 1], frame[0, 2]])
+            self.touch(m, b1, b2, point, normal, push[0], bodies, felt)
+        return count + 1
 
     @dt.func
     def touch(self, m, b1, b2, point, normal, push, bodies, felt):

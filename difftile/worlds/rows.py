@@ -172,6 +172,31 @@ class ConstraintRows:
         return dist, point, frame, margin, dist < margin + self.distance
 
     @dt.func
+    def fold(self, m, h, geoms, com, motions, visit, start, given):
+        """Return what a func makes of all contacts, one after the other in the order of slots.
+
+        Args:
+            m: The parameters of the model.
+            h: The time step [s].
+            geoms, com: Positions and matrices of geoms; the centres of trees.
+            motions: Motions of bodies that the velocities give them: rotations and translations.
+            visit: The func: it gets m, the slot, the point and the frame, the law as `contact_law`
+                has it, the value up to there, and `given`, and returns the value with the contact.
+            start: The value of no contacts.
+            given: Anything for `visit`.
+        """
+        value = start
+        for pair in range(self.npair):
+            found = self.features(m, pair, geoms)
+            for s in range(m.collision_slot[pair], m.collision_slot[pair + 1]):
+                dist, point, frame, margin, near = self.contact(m, s, geoms, found)
+                if near:
+                    speed = self.apart(m, s, point, frame, com, *motions)
+                    law = self.contact_law(m, s, dist, margin, speed, h)
+                    value = visit(m, s, (point, frame), law, value, given)
+        return value
+
+    @dt.func
     def contact_law(self, m, s, dist, margin, speed, h):
         """Return the law of a contact: dim, reference, D, and frictions.
 
@@ -252,10 +277,9 @@ class ConstraintRows:
     @dt.func
     def is_tendon(self, k):
         """Return whether row k of the limits is of a tendon."""
-        found = False
         if ti.static(self.tendon_limits > 0):
-            found = k >= self.nlimit
-        return found
+            return k >= self.nlimit
+        return False
 
     @dt.func
     def limit_margin(self, m, k):
@@ -340,10 +364,9 @@ class ConstraintRows:
     @dt.func
     def is_rope(self, k):
         """Return whether row k of frictionloss is of a tendon."""
-        found = False
         if ti.static(self.tendon_frictions > 0):
-            found = k >= self.nfriction
-        return found
+            return k >= self.nfriction
+        return False
 
     @dt.func
     def rubbed(self, m, k, x, moment):

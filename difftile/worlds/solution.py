@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import difftile as dt
 from difftile import ti
-from difftile.worlds.cones import WIDTH, Cones
+from difftile.worlds.cones import WIDTH
+from difftile.worlds.constraint_forces import ConstraintForces
 from difftile.worlds.equalities import Equalities
 from difftile.worlds.forces import Forces
 from difftile.worlds.inertia import Inertia
@@ -24,7 +25,6 @@ from difftile.worlds.joints import JointTypes
 from difftile.worlds.kinds import FREE
 from difftile.worlds.kinematics import Kinematics
 from difftile.worlds.quaternions import mat3, matrix, product, turned, vec3, vec4
-from difftile.worlds.rows import ConstraintRows
 from difftile.worlds.topology import Sizes
 
 
@@ -46,7 +46,8 @@ class Solution:
         width: float = WIDTH,
         distance: float = 0.0,
     ) -> None:
-        self.rows, self.cones = ConstraintRows(sizes, smooth, distance), Cones(sizes, smooth, width)
+        self.acting = ConstraintForces(sizes, smooth, width, distance)
+        self.rows = self.acting.rows
         self.kinematics, self.inertia = Kinematics(sizes), Inertia(sizes)
         self.tied, self.equalities = sizes.nequality > 0, Equalities(sizes)
         self.forces, self.integrator = Forces(sizes), WorldIntegrator(sizes)
@@ -225,32 +226,21 @@ class Solution:
         """
         com, axis_r, axis_t = tree
         a, x = given
-        v_r, v_t = v_motion
-        x_r, x_t = x_motion
         a_r, a_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
         self.rows.motions(m, axis_r, axis_t, a, a_r, a_t)
-        power = 0.0
-        for pair in range(self.rows.npair):
-            found = self.rows.features(m, pair, geoms)
-            for s in range(m.collision_slot[pair], m.collision_slot[pair + 1]):
-                dist, point, frame, margin, near = self.rows.contact(m, s, geoms, found)
-                if near:
-                    speed = self.rows.apart(m, s, point, frame, com, v_r, v_t)
-                    dim, r, weight, mu = self.rows.contact_law(m, s, dist, margin, speed, h)
-                    z = self.rows.apart(m, s, point, frame, com, a_r, a_t) + r
-                    force = self.cones.penalty(dim, z, weight, mu)[1]
-                    power += force.dot(self.rows.apart(m, s, point, frame, com, x_r, x_t))
+        moved = (com, (a_r, a_t), x_motion)
+        power = self.rows.fold(m, h, geoms, com, v_motion, self.contact_power, 0.0, moved)
         for k in range(2 * self.rows.nend):
             dist, jacobian = self.rows.limit(m, k // 2, k % 2, qpos, paths)
-            if dist < self.rows.limit_margin(m, k // 2):
-                speed = self.rows.along(m, k // 2, jacobian, qvel, paths[1])
-                r, weight = self.rows.limit_law(m, k // 2, dist, speed, h)
-                z = self.rows.along(m, k // 2, jacobian, a, paths[1]) + r
-                force = self.cones.push(z, weight)[1]
-                power += force * self.rows.along(m, k // 2, jacobian, x, paths[1])
+            force = self.acting.limit(m, h, k // 2, dist, jacobian, qvel, a, paths[1])
+            power += force * self.rows.along(m, k // 2, jacobian, x, paths[1])
         for k in range(self.rows.ndry):
-            r, weight = self.rows.friction_law(m, k, self.rows.rubbed(m, k, qvel, paths[1]), h)
-            z = self.rows.rubbed(m, k, a, paths[1]) + r
-            force = self.cones.rub(z, weight, self.rows.most_friction(m, k))[1]
+            force = self.acting.dry(m, h, k, qvel, a, paths[1])
             power += force * self.rows.rubbed(m, k, x, paths[1])
         return power
+
+    @dt.func
+    def contact_power(self, m, s, place, law, power, moved):
+        """Return the power with that of a contact: moved are c, and motions of a and of x."""
+        force = self.acting.contact(m, s, place, law, moved[0], moved[1])
+        return power + force.dot(self.rows.apart(m, s, *place, moved[0], *moved[2]))

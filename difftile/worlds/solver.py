@@ -58,35 +58,12 @@ class Solver:
     @dt.func
     def set_laws(self, m, h, qpos, qvel, motions, geoms, tree, laws):
         """Set the laws of all rows in a state, in which bodies have the motions of qvel."""
-        com = tree[0]
         contacts, limits, dries, paths = laws
-        law_dim, law_point, law_frame = contacts[0], contacts[1], contacts[2]
-        law_reference = contacts[3]
-        law_weight, law_mu, law_slot, law_count = contacts[4], contacts[5], contacts[6], contacts[7]
         limit_jacobian, limit_reference, limit_weight = limits
         dry_reference, dry_weight = dries
-        motion_r, motion_t = motions
-        count = 0
-        for pair in range(self.rows.npair):
-            found = self.rows.features(m, pair, geoms)
-            for s in range(m.collision_slot[pair], m.collision_slot[pair + 1]):
-                dist, point, frame, margin, near = self.rows.contact(m, s, geoms, found)
-                if near:
-                    if count < self.contacts:
-                        speed = self.rows.apart(m, s, point, frame, com, motion_r, motion_t)
-                        dim, reference, weight, mu = self.rows.contact_law(
-                            m, s, dist, margin, speed, h
-                        )
-                        law_dim[count] = dim
-                        law_point[count] = point
-                        law_frame[count] = frame
-                        law_reference[count] = reference
-                        law_weight[count] = weight
-                        law_mu[count] = mu
-                        law_slot[count] = s
-                    count += 1
-        law_count[0] = min(count, self.contacts)
-        law_count[1] = count
+        count = self.rows.fold(m, h, geoms, tree[0], motions, self.keep, 0, contacts)
+        contacts[7][0] = min(count, self.contacts)
+        contacts[7][1] = count
         for k in range(2 * self.nend):
             dist, jacobian = self.rows.limit(m, k // 2, k % 2, qpos, paths)
             limit_weight[k] = 0.0
@@ -101,6 +78,19 @@ class Solver:
             reference, weight = self.rows.friction_law(m, k, speed, h)
             dry_reference[k] = reference
             dry_weight[k] = weight
+
+    @dt.func
+    def keep(self, m, s, place, law, count, contacts):
+        """Keep the law of a contact if there is room; return the number of contacts."""
+        if count < self.contacts:
+            contacts[0][count] = law[0]
+            contacts[1][count] = place[0]
+            contacts[2][count] = place[1]
+            contacts[3][count] = law[1]
+            contacts[4][count] = law[2]
+            contacts[5][count] = law[3]
+            contacts[6][count] = s
+        return count + 1
 
     @dt.func
     def count(self, laws):

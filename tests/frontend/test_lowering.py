@@ -13,7 +13,7 @@ from difftile.compile.meanings import meaning_of
 from difftile.frontend.draws import DRAWS
 from difftile.frontend.lower import lower
 from difftile.frontend.source import source_of
-from difftile.ir.nodes import For
+from difftile.ir.nodes import For, If
 from difftile.ir.types import F32, FieldType
 from difftile.ir.walk import walk
 
@@ -102,3 +102,41 @@ def test_lowering_keeps_no_arguments_alive() -> None:
     finally:
         gc.enable()
     assert out.to_numpy().tolist() == [3.0] * 4
+
+
+@dt.data_oriented(frozen=True)
+class Kinds:
+    """What a model has, known while compiling."""
+
+    def __init__(self, occurs: bool) -> None:
+        self.occurs = occurs
+
+    @dt.func
+    def match(self, kind):
+        if ti.static(self.occurs):
+            return kind > 1.0
+        return False
+
+
+NONE, SOME = Kinds(False), Kinds(True)
+
+
+def rooted(x):
+    for i in x:
+        if NONE.match(x[i]):
+            x[i] = ti.sqrt(x[i])
+
+
+def squared(x):
+    for i in x:
+        if not NONE.match(x[i]) and SOME.match(x[i]):
+            x[i] = x[i] * x[i]
+
+
+def test_an_if_of_a_known_bool_of_a_func_has_one_branch() -> None:
+    """Code for joints that a model does not have took a tenth of the time of lowering its step."""
+    counts = []
+    for function in (rooted, squared):
+        lowered = lower(source_of(function), {"x": FieldType(F32, 1)}, meaning_of, F32, {}, {})
+        counts.append(sum(isinstance(stmt, If) for stmt in walk(lowered.program.body)))
+    assert counts == [0, 1]
