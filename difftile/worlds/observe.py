@@ -101,7 +101,20 @@ class Observation:
             inertias, geoms = (moment, rotational), (geom_xpos, geom_xmat)
             state = (qpos, qvel, xfrc)
             self.reactions.read(
-                m, h, state, a, outer, frames, com, axes, vel, paths, force, inertias, geoms, sensordata
+                m,
+                h,
+                state,
+                a,
+                outer,
+                frames,
+                com,
+                axes,
+                vel,
+                paths,
+                force,
+                inertias,
+                geoms,
+                sensordata,
             )
         if ti.static(self.energies):
             self.count(m, qpos, qvel, xipos, axes, paths, moment, rotational, sensordata)
@@ -141,9 +154,7 @@ def observe(
         sensordata: Result, (nsensordata,).
         xpos, xquat: Result, (nbody,) of vec3 and vec4.
     """
-    observation.run(
-        m, qpos, qvel, ctrl, act, xfrc, (solved, acc, outer), sensordata, xpos, xquat
-    )
+    observation.run(m, qpos, qvel, ctrl, act, xfrc, (solved, acc, outer), sensordata, xpos, xquat)
 
 
 @dt.func

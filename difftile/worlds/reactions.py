@@ -66,7 +66,21 @@ class Reactions:
 
     @dt.func
     def read(
-        self, m, h, state, both, outer, bodies, com, axes, vel, paths, acted, inertias, geoms, sensordata
+        self,
+        m,
+        h,
+        state,
+        both,
+        outer,
+        bodies,
+        com,
+        axes,
+        vel,
+        paths,
+        acted,
+        inertias,
+        geoms,
+        sensordata,
     ):
         """Compute the readings of touch sensors, accelerations, forces, torques, and limits.
 

@@ -191,7 +191,7 @@ class Worlds:
         if afar and sizes.noslip:
             raise dt.FieldError(
                 'Worlds(contact_gradient="distance"): the model has noslip_iterations, whose '
-                'gradients are exact; set model.noslip_iterations to 0, or load it with '
+                "gradients are exact; set model.noslip_iterations to 0, or load it with "
                 'noslip="skip".'
             )
         self._options = iterations, tolerance, contact == "smooth"

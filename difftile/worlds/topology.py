@@ -497,14 +497,13 @@ def _collisions(arrays: Arrays, tables: Arrays) -> tuple[int, ...]:
 def _ranks(arrays: Arrays, pairs: Array) -> Array:
     """Return the places of pairs in the order in which MuJoCo has their contacts.
 
-    By pairs of bodies, of which explicit pairs come first.
+    By pairs of bodies; of each, explicit pairs first, and others by geoms, that of the smaller type
+    first (measured: 4.0.0).
     """
-    bodies = arrays["geom_bodyid"][pairs[:, :2]]
-    swapped = bodies[:, 0] > bodies[:, 1]
-    bodies = np.sort(bodies, axis=1)
-    geoms = np.where(swapped[:, None], pairs[:, 1::-1], pairs[:, :2])
-    explicit = pairs[:, 2] < 0, np.maximum(pairs[:, 2], 0)
-    order = np.lexsort((geoms[:, 1], geoms[:, 0], *explicit[::-1], bodies[:, 1], bodies[:, 0]))
+    bodies = np.sort(arrays["geom_bodyid"][pairs[:, :2]], axis=1)
+    one, other, explicit = pairs.T
+    within = other, one, np.maximum(explicit, 0), explicit < 0
+    order = np.lexsort((*within, bodies[:, 1], bodies[:, 0]))
     found = np.empty(len(pairs), int)
     found[order] = np.arange(len(pairs))
     return found
