@@ -59,7 +59,7 @@ ARRAYS: dict[str, ArrayShape] = {
         magnetic=_3,
         wind=_3,
     ),
-    **_rows("", "iterations", "tolerance"),
+    **_rows("", "iterations noslip_iterations", "tolerance noslip_tolerance"),
     **_rows(
         "nbody",
         "body_parentid body_rootid body_weldid body_jntnum body_jntadr body_dofnum body_dofadr",
@@ -191,6 +191,8 @@ _ABSENT: dict[str, Any] = {
     "disableflags": 0,
     "iterations": 100,
     "tolerance": 1e-8,
+    "noslip_iterations": 0,
+    "noslip_tolerance": 1e-6,
     "actuator_actrange": 0.0,
     "body_gravcomp": 0.0,
     "jnt_actfrcrange": 0.0,

@@ -203,7 +203,7 @@ def load(
     allow_outside: bool = False,
     collisions: str = "refuse",
     sensors: str = "refuse",
-    noslip: str = "refuse",
+    noslip: str = "sweep",
 ) -> Model:
     """Return a model that MuJoCo compiles.
 
@@ -216,7 +216,7 @@ def load(
             worlds do not have.
         sensors: "refuse", or "skip" to leave out the sensors that worlds do not have. Those that
             are left keep their places in `sensordata`, and the places of the others stay 0.
-        noslip: "refuse", or "skip" to take steps without `noslip_iterations`: contacts slip as much
+        noslip: "sweep", or "skip" to take steps without `noslip_iterations`: contacts slip as much
             as the solution of the constraints lets them.
 
     What is left out stands in one warning, and in `Model.skipped`.
@@ -228,7 +228,9 @@ def load(
         Unsupported: The model uses features that worlds do not have.
         ValueError: MuJoCo refuses the model, or an option is another word.
     """
-    given = dict(zip(OPTIONS, (collisions, sensors, noslip), strict=True))
+    given = dict(zip(OPTIONS, (collisions, sensors), strict=True))
+    if noslip not in ("sweep", "skip"):
+        raise ValueError(f'load(noslip=...) is "sweep" or "skip", not {noslip!r}.')
     for name, word in given.items():
         if word not in ("refuse", "skip"):
             raise ValueError(f'load({name}=...) is "refuse" or "skip", not {word!r}.')
@@ -236,6 +238,9 @@ def load(
     seen = source_of(model)
     skipped = refuse(seen, [name for name, word in given.items() if word == "skip"])
     arrays = arrays_of(model)
+    if noslip == "skip" and arrays["noslip_iterations"]:
+        arrays["noslip_iterations"] = np.zeros((), np.int32)
+        skipped += (MissingFeature("noslip iterations", ("<option>",), option="noslip"),)
     if skipped:
         said = "; ".join(str(one) for one in skipped)
         warnings.warn(f"worlds.load left out: {said}.", UserWarning, stacklevel=2)

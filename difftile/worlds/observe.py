@@ -23,7 +23,7 @@ from difftile.worlds.kinds import (
     SUBTREELINVEL,
 )
 from difftile.worlds.kinematics import Kinematics
-from difftile.worlds.quaternions import mat3, vec3, vec4
+from difftile.worlds.quaternions import mat3, three_at, vec3, vec4
 from difftile.worlds.reactions import Reactions
 from difftile.worlds.sensors import Sensors
 from difftile.worlds.topology import Sizes
@@ -46,6 +46,7 @@ class Observation:
         self.accelerated = not found.isdisjoint(SOLVED)
         self.carrying = not found.isdisjoint((SUBTREELINVEL, SUBTREEANGMOM))
         self.counting, self.energy, self.nsensor = E_KINETIC in found, Energy(sizes), sizes.nsensor
+        self.noslip = sizes.noslip
         self.energies = not found.isdisjoint(ENERGIES)
         self.npacked = sizes.nv * (sizes.nv + 1) // 2
         self.kinematics, self.bias = Kinematics(sizes), Bias(sizes)
@@ -53,7 +54,7 @@ class Observation:
         self.forces, self.sensors = Forces(sizes), Sensors(sizes)
 
     @dt.func
-    def run(self, m, qpos, qvel, ctrl, act, xfrc, acc, sensordata, bodies, turns):
+    def run(self, m, qpos, qvel, ctrl, act, xfrc, given, sensordata, bodies, turns):
         """Compute readings, positions and orientations; see `observe`."""
         h = m.timestep[None]
         xpos, xquat = dt.local(self.nbody, vec3), dt.local(self.nbody, vec4)
@@ -82,15 +83,38 @@ class Observation:
             m, qpos, qvel, frames, com, vel, paths, subtrees, force, drive, sensordata
         )
         if ti.static(self.accelerated):
-            a = dt.local(self.nv)
+            a = (dt.local(self.nv), dt.local(self.nv))
+            outer = (dt.local(self.nbody, vec3), dt.local(self.nbody, vec3))
             for i in range(self.nv):
-                a[i] = acc[i]
+                a[0][i] = given[0][i]
+            if ti.static(self.noslip):
+                for i in range(self.nv):
+                    a[1][i] = given[1][i]
+                for b in range(self.nbody):
+                    outer[0][b] = three_at(given[2], 6 * b)
+                    outer[1][b] = three_at(given[2], 6 * b + 3)
+            else:
+                for i in range(self.nv):
+                    a[1][i] = given[0][i]
             geom_xpos, geom_xmat = dt.local(self.ngeom, vec3), dt.local(self.ngeom, mat3)
             self.kinematics.colliders(m, xpos, xquat, geom_xpos, geom_xmat)
             inertias, geoms = (moment, rotational), (geom_xpos, geom_xmat)
             state = (qpos, qvel, xfrc)
             self.reactions.read(
-                m, h, state, a, frames, com, axes, vel, paths, force, inertias, geoms, sensordata
+                m,
+                h,
+                state,
+                a,
+                outer,
+                frames,
+                com,
+                axes,
+                vel,
+                paths,
+                force,
+                inertias,
+                geoms,
+                sensordata,
             )
         if ti.static(self.energies):
             self.count(m, qpos, qvel, xipos, axes, paths, moment, rotational, sensordata)
@@ -114,7 +138,9 @@ class Observation:
 
 
 @dt.kernel
-def observe(observation, m, qpos, qvel, ctrl, act, xfrc, acc, sensordata, xpos, xquat):
+def observe(
+    observation, m, qpos, qvel, ctrl, act, xfrc, solved, acc, outer, sensordata, xpos, xquat
+):
     """Compute the readings of sensors and the frames of bodies of a world.
 
     Args:
@@ -122,26 +148,30 @@ def observe(observation, m, qpos, qvel, ctrl, act, xfrc, acc, sensordata, xpos, 
         m: The parameters of the model.
         qpos, qvel, ctrl, act: The state, and controls.
         xfrc: Forces on bodies.
-        acc: The acceleration, from `respond`; it and `xfrc` are read if a sensor needs them.
+        solved: The acceleration, from `respond`; it and `xfrc` are read if a sensor needs them.
+        acc, outer: The acceleration, and the forces on bodies, after the sweeps of `noslip`, if the
+            model has these.
         sensordata: Result, (nsensordata,).
         xpos, xquat: Result, (nbody,) of vec3 and vec4.
     """
-    observation.run(m, qpos, qvel, ctrl, act, xfrc, acc, sensordata, xpos, xquat)
+    observation.run(m, qpos, qvel, ctrl, act, xfrc, (solved, acc, outer), sensordata, xpos, xquat)
 
 
 @dt.func
-def responded(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc):
+def responded(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc, info):
     """Compute the acceleration of a state; see `respond`."""
     a, b = dt.local(step.nv), dt.local(step.nv)
     for i in range(step.nv):
         a[i] = start[i]
-    step.accelerate(m, qpos, qvel, ctrl, act, qfrc, xfrc, a, b)
+    residual, steps = step.accelerate(m, qpos, qvel, ctrl, act, qfrc, xfrc, a, b)
     for i in range(step.nv):
         acc[i] = a[i]
+    info[0] = residual
+    info[1] = steps
 
 
 @responded.backward
-def _(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc):
+def _(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc, info):
     a, multiplier, beta = dt.local(step.nv), dt.local(step.nv), dt.local(step.nv)
     com = dt.local(step.nbody, vec3)
     depends = False
@@ -165,8 +195,8 @@ def _(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc):
 
 
 @dt.kernel
-def respond(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc):
-    """Compute the acceleration of a world in its state, for the sensors that need it.
+def respond(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc, info):
+    """Compute the acceleration of a world in its state, for sensors and sweeps that need it.
 
     Args:
         step, solution: The funcs of `Step` and `Solution`, for the sizes of the model.
@@ -174,5 +204,6 @@ def respond(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc):
         qpos, qvel, ctrl, act, qfrc, xfrc: The state, controls, and applied forces, see `Step`.
         start: A start for the solver, (nv,), through which no gradient passes.
         acc: Result: the acceleration under constraints, (nv,).
+        info: Result: as for `dynamics.accelerate`, (2,).
     """
-    responded(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc)
+    responded(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc, info)

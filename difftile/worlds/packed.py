@@ -54,3 +54,37 @@ def multiply(a, x, y, n):
             total += a[row + j] * x[j]
             y[j] += a[row + j] * x[i]
         y[i] = total + a[row + i] * x[i]
+
+
+@dt.func
+def factored(a, factors, n):
+    """Set factors to those of a packed matrix, without a derivative; see `solution_of`."""
+    for e in range(n * (n + 1) // 2):
+        factors[e] = a[e]
+    factor(factors, n)
+
+
+@factored.backward
+def _(a, factors, n):
+    pass
+
+
+@dt.func
+def solution_of(a, factors, b, x, n):
+    """Set x to A^-1 b, with the factors of A, and the derivative by A and b."""
+    for i in range(n):
+        x[i] = b[i]
+    solve(factors, x, n)
+
+
+@solution_of.backward
+def _(a, factors, b, x, n):
+    y = dt.local(b.shape)
+    for i in range(n):
+        y[i] = x.grad_in[i]
+    solve(factors, y, n)
+    for i in range(n):
+        b.grad_out[i] += y[i]
+        for j in range(i):
+            a.grad_out[i * (i + 1) // 2 + j] -= y[i] * x[j] + y[j] * x[i]
+        a.grad_out[i * (i + 1) // 2 + i] -= y[i] * x[i]

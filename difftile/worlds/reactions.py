@@ -67,7 +67,21 @@ class Reactions:
 
     @dt.func
     def read(
-        self, m, h, state, a, bodies, com, axes, vel, paths, acted, inertias, geoms, sensordata
+        self,
+        m,
+        h,
+        state,
+        both,
+        outer,
+        bodies,
+        com,
+        axes,
+        vel,
+        paths,
+        acted,
+        inertias,
+        geoms,
+        sensordata,
     ):
         """Compute the readings of touch sensors, accelerations, forces, torques, and limits.
 
@@ -75,7 +89,10 @@ class Reactions:
             m: The parameters of the model.
             h: The time step [s], on which the reference of contacts depends.
             state: Coordinates, velocities, and forces on bodies, as for `Forces.applied`.
-            a: Accelerations, (nv,).
+            both: The accelerations that the solver found, from which forces follow, and those that
+                bodies have, which differ after the sweeps of `noslip`, (nv,).
+            outer: The forces on bodies that these add, torques about c and forces, (nbody,) of
+                vec3.
             bodies: Positions, orientations and centres of mass of bodies.
             com: The centres of trees, about which motions are written.
             axes, vel: Axes of motion, and velocities of nodes: rotations and translations.
@@ -84,7 +101,7 @@ class Reactions:
             geoms: Positions and matrices of geoms that can collide.
             sensordata: Result, (nsensordata,); other sensors are left as they are.
         """
-        outer_r, outer_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+        (a, moving), (outer_r, outer_t) = both, outer
         felt = dt.local(max(1, self.nsensor))
         if ti.static(self.moving or self.touching):
             self.contacts(m, h, state[1], a, bodies, com, axes, geoms, outer_r, outer_t, felt)
@@ -99,7 +116,7 @@ class Reactions:
         if ti.static(self.moving):
             acc_r, acc_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
             acc_t[0] = -m.gravity[None]
-            self.bias.accelerations(m, state[1], a, axes, vel, acc_r, acc_t)
+            self.bias.accelerations(m, state[1], moving, axes, vel, acc_r, acc_t)
             inner_r, inner_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
             self.inner(m, vel, acc_r, acc_t, inertias, outer_r, outer_t, inner_r, inner_t)
             acc, inner = (acc_r, acc_t), (inner_r, inner_t)

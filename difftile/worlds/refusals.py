@@ -19,7 +19,7 @@ from difftile.worlds.arrays import Array
 from difftile.worlds.topology import COLLISIONS, pairs_of, turning, visible
 
 # Arguments of `worlds.load` that leave features out.
-OPTIONS = ("collisions", "sensors", "noslip")
+OPTIONS = ("collisions", "sensors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +380,6 @@ REFUSALS: tuple[Refusal, ...] = (
         'use integrator="Euler", "RK4" or "implicitfast".',
         "integrator",
     ),
-    Refusal("noslip iterations", "option", _nonzero("noslip_iterations"), _REMOVE, option="noslip"),
     Refusal(
         "a fluid under implicitfast",
         "option",

@@ -19,6 +19,7 @@ from difftile.worlds.collide import FAR
 from difftile.worlds.distance import accelerate_afar, take_step_afar
 from difftile.worlds.kinds import RK4
 from difftile.worlds.model import Model
+from difftile.worlds.noslip import NoSlip, slide
 from difftile.worlds.observe import Observation, observe, respond
 from difftile.worlds.runge_kutta import StageStates
 from difftile.worlds.solution import Solution
@@ -31,8 +32,10 @@ INPUTS = ("ctrl", "qfrc_applied")
 # The fields of the kernels in `dynamics` and `observe` that have an axis of worlds.
 _ACCELERATE = ("qpos", "qvel", "ctrl", "act", "qfrc", "xfrc", "acc", "out", "info")
 _ADVANCE = ("qpos", "qvel", "ctrl", "act", "out")
-_RESPOND = ("qpos", "qvel", "ctrl", "act", "qfrc", "xfrc", "start", "acc")
-_OBSERVE = ("qpos", "qvel", "ctrl", "act", "xfrc", "acc", "sensordata", "xpos", "xquat")
+_RESPOND = ("qpos", "qvel", "ctrl", "act", "qfrc", "xfrc", "start", "acc", "info")
+_SLIDE = ("qpos", "qvel", "ctrl", "act", "start", "acc", "out", "outer")
+_SENSED = ("solved", "acc", "outer", "sensordata", "xpos", "xquat")
+_OBSERVE = ("qpos", "qvel", "ctrl", "act", "xfrc", *_SENSED)
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,11 @@ def _funcs(
     afar = {"pushed": pushed, "smooth": smooth, "distance": distance}
     solution = Solution(sizes, **afar)
     return (step, WorldStep(sizes, **afar, **searched), solution) if distance else (step, solution)
+
+
+@cache
+def _sliding(sizes: Sizes, smooth: bool) -> NoSlip:
+    return NoSlip(sizes, WorldStep(sizes, smooth=smooth))
 
 
 @cache
@@ -180,6 +188,12 @@ class Worlds:
             given = float(model.arrays["tolerance"])
             tolerance = max(given, 1e-6) if dtype == ti.f32 else min(given, 1e-12)
         afar = contact_gradient == "distance" and model.sizes.nslot > 0
+        if afar and sizes.noslip:
+            raise dt.FieldError(
+                'Worlds(contact_gradient="distance"): the model has noslip_iterations, whose '
+                "gradients are exact; set model.noslip_iterations to 0, or load it with "
+                'noslip="skip".'
+            )
         self._options = iterations, tolerance, contact == "smooth"
         self._distance = distance if afar else 0.0
         self._choose(pushed=False)
@@ -212,6 +226,12 @@ class Worlds:
         self._observe = dt.batch(observe, worlds, shared="m", batched=(*_OBSERVE, *own))
         self._respond = dt.batch(respond, worlds, shared="m", batched=(*_RESPOND, *own))
         self._acceleration = self._field(sizes.nv if self._observation.accelerated else 0)
+        self._slide, self._sweeps = None, ()
+        if sizes.noslip:
+            self._slide = dt.batch(slide, worlds, shared="m", batched=(*_SLIDE, *own))
+            # Of steps, and of sensors: accelerations before, and forces on bodies.
+            names = (sizes.nv, 6 * sizes.nbody), (sizes.nv, sizes.nv, 6 * sizes.nbody)
+            self._sweeps = tuple(tuple(self._field(n) for n in one) for one in names)
         self._modes = contact, contact_gradient if afar else "exact"
         self._diagnosis = WorldDiagnosis(self, self._funcs[0]) if diagnose else None
         self._advice = abrupt_contact(model) if contact == "model" else ""
@@ -261,22 +281,26 @@ class Worlds:
             if self._runge_kutta is not None:
                 step, whole = self._funcs[0], (*state, self.act)
                 self._runge_kutta.step(step, self.m, whole, self.ctrl, self._solve)
-            elif self._diagnosis is None:
+            elif self._diagnosis is None and self._slide is None:
                 self._take_step(*given)
                 self._check_room()
             else:
-                self._accelerate(*given)
-                self._check_room()
-                self._diagnosis.watch(self, self._outcome)
+                self._solve((*state, self.act), out)
                 self._advance(self._funcs[0], self.m, *state, *inputs, out)
 
     def _solve(self, state: tuple[Any, Any, Any], found: Any) -> None:
         """Compute the accelerations of a state, into a field."""
         qpos, qvel, act = state
-        pushed = (self.qfrc_applied, self._xfrc)
-        given = (self.m, qpos, qvel, self.ctrl, act, *pushed, self.qacc, found, self._outcome)
-        self._accelerate(*self._funcs, *given)
-        self._check_room()
+        given = (self.m, qpos, qvel, self.ctrl, act, self.qfrc_applied, self._xfrc)
+        if self._slide is None:
+            self._accelerate(*self._funcs, *given, self.qacc, found, self._outcome)
+            self._check_room()
+        else:
+            solved, outer = self._sweeps[0]
+            self._respond(*self._exact, *given, self.qacc, solved, self._outcome)
+            self._check_room()
+            sliding = _sliding(self._sizes, self._options[-1])
+            self._slide(sliding, *given[:5], solved, self.qacc, found, outer)
         if self._diagnosis is not None and qpos is self.qpos:
             self._diagnosis.watch(self, self._outcome)
 
@@ -301,17 +325,21 @@ class Worlds:
         torque, and those of limits read, are those of this moment too, as after `mj_forward`; a
         model with such sensors solves for them here, from `qacc`, which is left as it is. A step
         does not sense.
+
+        Raises:
+            FieldError: There are more contacts than worlds have room for; see `Worlds`.
         """
-        state, inputs = (self.qpos, self.qvel), (self.ctrl, self.act)
-        pushed = (self.qfrc_applied, self._xfrc)
-        found = (self.sensordata, self.xpos, self.xquat)
+        given = (self.m, self.qpos, self.qvel, self.ctrl, self.act)
+        pushed, solved = (self.qfrc_applied, self._xfrc), self._acceleration
+        acc, _, outer = self._sweeps[1] if self._slide is not None else (self._outcome,) * 3
         if self._observation.accelerated:
-            self._respond(
-                *self._exact, self.m, *state, *inputs, *pushed, self.qacc, self._acceleration
-            )
-        self._observe(
-            self._observation, self.m, *state, *inputs, pushed[1], self._acceleration, *found
-        )
+            self._respond(*self._exact, *given, *pushed, self.qacc, solved, self._outcome)
+            self._check_room()
+            if self._slide is not None:
+                sliding = _sliding(self._sizes, self._options[-1])
+                self._slide(sliding, *given, solved, *self._sweeps[1])
+        found = (self.sensordata, self.xpos, self.xquat)
+        self._observe(self._observation, *given, pushed[1], solved, acc, outer, *found)
 
     def reset(self, done: Any = None, start: Start | None = None) -> None:
         """Put worlds into a state; others are left as they are.

@@ -12,7 +12,7 @@ from difftile.worlds.forces import Forces
 from difftile.worlds.inertia import Inertia
 from difftile.worlds.integrate import WorldIntegrator
 from difftile.worlds.kinematics import Kinematics
-from difftile.worlds.packed import factor, multiply, solve
+from difftile.worlds.packed import factor, factored, multiply, solution_of, solve
 from difftile.worlds.quaternions import mat3, vec3, vec4
 from difftile.worlds.solver import Solver
 from difftile.worlds.topology import Sizes
@@ -43,7 +43,7 @@ class WorldStep:
         self.solver = Solver(sizes, **options)
         self.contacts, self.limits = self.solver.contacts, self.solver.limits
         self.bounded = sizes.nslot > sizes.ncontact
-        self.dries = self.solver.dries
+        self.dries, self.noslip = self.solver.dries, sizes.noslip
 
     @dt.func
     def laws(self, paths):
@@ -155,11 +155,16 @@ class WorldStep:
 
     @dt.func
     def solved(self, matrix, push, b):
-        """Set b to the solution of a packed system, whose matrix becomes its factors."""
-        for i in range(self.nv):
-            b[i] = push[i]
-        factor(matrix, self.nv)
-        solve(matrix, b, self.nv)
+        """Set b to the solution of a packed system, whose matrix may become its factors."""
+        if ti.static(self.noslip):  # whose sweeps, and what follows, are differentiated as they are
+            factors = dt.local(self.npacked)
+            factored(matrix, factors, self.nv)
+            solution_of(matrix, factors, push, b, self.nv)
+        else:
+            for i in range(self.nv):
+                b[i] = push[i]
+            factor(matrix, self.nv)
+            solve(matrix, b, self.nv)
 
     @dt.func
     def exactly(self, h):

@@ -35,6 +35,7 @@ from difftile.worlds.kinds import (
     NO_EULERDAMP,
     NO_FILTERPARENT,
     NO_FRICTIONLOSS,
+    NO_ISLAND,
     NO_LIMIT,
     NO_MULTICCD,
     NO_REFSAFE,
@@ -132,6 +133,8 @@ class Sizes:
         pierced: Whether some of these are meshes.
         relative: Whether a sensor has a reference frame.
         refsafe: Whether time constants of constraints are two steps at least.
+        noslip: Whether there are sweeps after the solver.
+        islands: Whether these are of each island by itself.
     """
 
     nq: int
@@ -186,6 +189,8 @@ class Sizes:
     pierced: bool
     relative: bool
     refsafe: bool
+    noslip: bool
+    islands: bool
 
     @property
     def nend(self) -> int:
@@ -270,7 +275,8 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     `fluid_geomid`, `seen_geomid`, `alone_dofadr`; of collisions, in the order of
     `COLLISIONS`, `collision_geom1`, `collision_geom2`, `collision_pair` (explicit, or -1),
     `collision_slot` (the first of its slots, and the end of all); of slots, the same of their
-    collisions, `slot_geom1`, `slot_geom2`, `slot_pair`, and `slot_place`, the place among them;
+    collisions, `slot_geom1`, `slot_geom2`, `slot_pair`, `slot_place`, the place among them, and
+    `slot_rank`, the place of the collision among MuJoCo's;
     `body_lastdofid`, the last degree of freedom that moves a body, or -1; `entry_row` and
     `entry_column`, for each degree of freedom itself and those above it; and of hulls and
     triangles, see `hulls`.
@@ -369,6 +375,8 @@ def _sizes(
         pierced=bool(tables["triangle_num"].any()),
         relative=bool((arrays["sensor_refid"] >= 0).any()),
         refsafe=not off & NO_REFSAFE,
+        noslip=bool(arrays["noslip_iterations"] > 0),
+        islands=not off & NO_ISLAND,
     )
 
 
@@ -479,10 +487,26 @@ def _collisions(arrays: Arrays, tables: Arrays) -> tuple[int, ...]:
     tables["collision_slot"] = np.append(first, each.sum())
     for name in ("geom1", "geom2", "pair"):
         tables[f"slot_{name}"] = np.repeat(tables[f"collision_{name}"], each)
+    tables["slot_rank"] = np.repeat(_ranks(arrays, table), each)
     tables["slot_place"] = np.arange(each.sum()) - np.repeat(first, each)
     seen = arrays["sensor_objid"][arrays["sensor_objtype"] == 5]
     tables["collider_geomid"] = np.unique(np.concatenate([table[:, 0], table[:, 1], seen]))
     return counts
+
+
+def _ranks(arrays: Arrays, pairs: Array) -> Array:
+    """Return the places of pairs in the order in which MuJoCo has their contacts.
+
+    By pairs of bodies; of each, explicit pairs first, and others by geoms, that of the smaller type
+    first (measured: 4.0.0).
+    """
+    bodies = np.sort(arrays["geom_bodyid"][pairs[:, :2]], axis=1)
+    one, other, explicit = pairs.T
+    within = other, one, np.maximum(explicit, 0), explicit < 0
+    order = np.lexsort((*within, bodies[:, 1], bodies[:, 0]))
+    found = np.empty(len(pairs), int)
+    found[order] = np.arange(len(pairs))
+    return found
 
 
 def _last_freedoms(arrays: Arrays) -> Array:
