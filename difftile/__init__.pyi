@@ -125,6 +125,7 @@ from difftile.fields.saved import (
 from difftile.fields.step_number import (
     table as table,
 )
+from difftile.fields.storage import scratch as scratch
 from difftile.fields.structs import (
     StructField as StructField,
 )

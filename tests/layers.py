@@ -119,19 +119,60 @@ ALLOWED: dict[str, set[str]] = {
 }
 # The packages that a user could have written: they import `difftile`, its files and its errors, and
 # for the table above each public name is an import of the module that it comes from.
-VILLAGE: set[str] = {"datasets", "geometry", "packed", "rotations", "textures", "viewer", "worlds"}
+VILLAGE: set[str] = {
+    *("datasets", "geometry", "optim", "packed", "render", "rotations"),
+    *("textures", "training", "viewer", "worlds"),
+}
 VILLAGE_IMPORTS: set[str] = {
     *("difftile", "difftile.diagnostics", "difftile.files"),
-    "difftile.progress",  # which demos import as well
+    "difftile.ranks",  # the engines between processes, which know no fields
+    *("difftile.arguments", "difftile.progress"),  # which demos import as well
 }
 # What else they import: the module, the packages that do, and why it is not public.
 INNER: dict[str, tuple[set[str], str]] = {
-    "difftile.fields.exchange": ({"textures"}, "arrays of users, or errors in the words of fields"),
-    "difftile.ranks": ({"viewer"}, "which process opens the window, without `dt.distributed`"),
-    "difftile.substrate": ({"viewer"}, "the windows of compilers, which it alone may import"),
-    "difftile.textures.directions": ({"rotations"}, "vectors of length 1, safe for any length"),
+    "difftile.distributed.messaging": ({"training"}, "messages of parts of memory, without copies"),
+    "difftile.fields.exchange": (
+        {"optim", "render", "textures"},
+        "arrays of users, or errors in the words of fields",
+    ),
+    "difftile.fields.recording": (
+        {"optim", "render", "training"},
+        "steps that are prepared once hide their launches themselves; what may vary, and what is "
+        "observed, decides which launches they leave out; errors of calls on a tape",
+    ),
+    "difftile.fields.rows": ({"optim", "training"}, "followers are told how rows have changed"),
+    "difftile.fields.storage": ({"training"}, "gradients of earlier contents, sent in place"),
+    "difftile.habits": ({"optim"}, "hints about names of other libraries"),
+    "difftile.ir.nodes": ({"render"}, "the program that a native kernel stands for"),
+    "difftile.ir.types": ({"render"}, "the types of its parameters"),
+    "difftile.linearization.flat": ({"optim"}, "Jacobians of functions that fill fields"),
+    "difftile.linearization.pullback": ({"optim"}, "launches that are kept for derivatives"),
+    "difftile.markup": ({"optim"}, "tables in notebooks, in the style of fields"),
+    "difftile.prefix_sums": ({"render", "training"}, "sums that keep their memory"),
+    "difftile.recording.opaque": ({"training"}, "a step with messages, which reverses in place"),
+    "difftile.recording.perform": ({"training"}, "that step"),
+    "difftile.recording.reduction": ({"optim"}, "which gradients are sums over ranks already"),
+    "difftile.recording.replayed_fields": ({"training"}, "that step"),
+    "difftile.recording.tapes": ({"optim"}, "whether a backward pass has run since a step"),
+    "difftile.recording.uses": ({"training"}, "that step"),
+    "difftile.render.similarity": ({"training"}, "the least size of images for SSIM"),
+    "difftile.runtime.number_flow": ({"optim"}, "whether a number carries a derivative"),
+    "difftile.runtime.scipy": ({"optim"}, "the error where SciPy is missing"),
+    "difftile.solvers.space": ({"optim"}, "vectors of fields, which solvers have as well"),
+    "difftile.solvers.state": ({"optim"}, "such vectors"),
+    "difftile.solvers.vectors": ({"optim"}, "such vectors"),
+    "difftile.sorting": ({"render"}, "it is public there, `dt.render.Sorter`"),
+    "difftile.substrate": (
+        {"render", "training", "viewer"},
+        "native kernels, and memory, of a session; the windows of compilers, which it alone may "
+        "import",
+    ),
+    "difftile.textures.directions": (
+        {"render", "rotations"},
+        "vectors of length 1, safe for any length",
+    ),
     "difftile.tracebacks": (
-        {"datasets", "textures", "viewer"},
+        {"datasets", "optim", "render", "textures", "training", "viewer"},
         "it hides the frames of the library itself",
     ),
 }

@@ -51,7 +51,7 @@ class Splats:
                 array = np.ascontiguousarray(getattr(self, name), np.float32)
             object.__setattr__(self, name, array)
         n = len(self.means)
-        shapes = {name: getattr(self, name).shape for name in PARAMETERS}
+        shapes = {name: array.shape for name, array in self.arrays.items()}
         wanted: dict[str, tuple[int, ...]] = {
             **{"means": (n, 3), "scales": (n, 3), "quaternions": (n, 4), "opacities": (n,)},
             **{"sh0": (n, 3), "shN": (n, *shapes["shN"][1:2], 3)},
@@ -66,6 +66,11 @@ class Splats:
 
     def __len__(self) -> int:
         return len(self.means)
+
+    @property
+    def arrays(self) -> dict[str, Floats]:
+        """The parameters by name, as `render.make_gaussians` takes them."""
+        return {name: getattr(self, name) for name in PARAMETERS}
 
     @property
     def sh_degree(self) -> int:
@@ -86,8 +91,7 @@ class Splats:
             lengths = np.linalg.norm(self.quaternions.astype(np.float64), axis=1)
             rows = (lengths >= least) & (lengths <= most)
             rows &= (self.scales <= _LARGEST_SCALE).all(axis=1)
-        given: dict[str, Floats] = {name: getattr(self, name) for name in PARAMETERS}
-        given["opacities"] = opacities
+        given = {**self.arrays, "opacities": opacities}
         for array in given.values():
             rows &= np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
         arrays: dict[str, Any] = {name: array[rows] for name, array in given.items()}

@@ -194,21 +194,3 @@ class _Moves:
 def _parts(sizes: Sequence[int]) -> list[Part]:
     ends = [0, *np.cumsum(sizes).tolist()]
     return [Part(peer, *ends[peer : peer + 2]) for peer in range(len(sizes))]
-
-
-# Rows that may be split or not
-
-
-def total_of(rows: Rows) -> int:
-    """Return the number of rows, of all ranks if they are split."""
-    return rows.total if isinstance(rows, SplitRows) else len(rows)
-
-
-def stretch_of(rows: Rows) -> tuple[int, int]:
-    """Return the first row of this rank, and the end of its rows."""
-    return rows.stretch if isinstance(rows, SplitRows) else (0, len(rows))
-
-
-def gathered(rows: Rows, field: Field) -> Field:
-    """Return the values of all rows, given values for each row of this rank."""
-    return rows.gathered(field) if isinstance(rows, SplitRows) else field

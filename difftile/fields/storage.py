@@ -39,10 +39,10 @@ _SCRATCH: ContextVar[bool] = ContextVar("difftile_scratch", default=False)
 
 @contextmanager
 def scratch() -> Generator[None]:
-    """Make fields that an operation of the library keeps for itself, inside a block.
+    """Mark the fields that are made inside the block as work memory of an operation.
 
-    The operation writes such memory before it reads it, so no result depends on the earlier
-    contents, and `dt.gradcheck` does not take it for a parameter of the user.
+    An operation writes its work memory before it reads it, so no result depends on the earlier
+    contents: `dt.gradcheck` does not take such a field for a parameter or a result.
     """
     token = _SCRATCH.set(True)
     try:

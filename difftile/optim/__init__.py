@@ -4,6 +4,7 @@ from difftile.optim import schedules
 from difftile.optim.adam import Adam, AdamW
 from difftile.optim.constraint import Constraint
 from difftile.optim.lbfgs import LBFGS
+from difftile.optim.optimiser import Rate
 from difftile.optim.rmsprop import RMSProp
 from difftile.optim.saved import read_state, write_state
 from difftile.optim.scipy_minimize import scipy_minimize
@@ -16,6 +17,7 @@ __all__ = [
     "AdamW",
     "Constraint",
     "RMSProp",
+    "Rate",
     "read_state",
     "schedules",
     "scipy_minimize",

@@ -8,16 +8,12 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+import difftile as dt
 from difftile.diagnostics import TapeError
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field, make_like
-from difftile.fields.numbers import Number
-from difftile.ir.types import is_float
 from difftile.linearization.flat import FlatDerivative, FlatFields
 from difftile.linearization.pullback import Pullback
 from difftile.optim.parameters import NamedParameter
 from difftile.runtime.number_flow import field_of
-from difftile.runtime.number_operations import value
 from difftile.solvers.state import State
 from difftile.solvers.vectors import Vector, joined, split, write
 
@@ -89,7 +85,7 @@ class Differentiated:
             return known[0]
         self.release()
         write(self._state, x)
-        returned: list[Field] = []
+        returned: list[dt.Field] = []
         linear = Pullback(lambda: returned.extend(self._fields(self._f())))
         outputs = FlatFields(returned)
         self.shapes = outputs.shapes
@@ -99,7 +95,7 @@ class Differentiated:
         self._point = x
         return self._derivative
 
-    def _fields(self, returned: Any) -> list[Field]:
+    def _fields(self, returned: Any) -> list[dt.Field]:
         """Return the fields that hold what the function has returned, each with memory of its own.
 
         Raises:
@@ -110,18 +106,20 @@ class Differentiated:
             if isinstance(returned, (tuple, list))
             else [returned]
         )
-        found: list[Field] = []
+        found: list[dt.Field] = []
         for given in several:
-            follows = isinstance(given, Number) and field_of(given) is not None
-            one = value(given) if follows else given
-            if not isinstance(one, ArrayLike) or not is_float(one.element):
+            follows = isinstance(given, dt.Number) and field_of(given) is not None
+            one = dt.value(given) if follows else given
+            if not isinstance(one, dt.ArrayLike) or one.numpy_dtype.kind != "f":
                 raise TapeError(
                     f"{self._what}: the function returned {one!r}, through which no derivative "
                     "passes. Return the field of floats that the kernels write."
                 )
-            if isinstance(one, Field) and all(one.storage is not other.storage for other in found):
+            if isinstance(one, dt.Field) and all(
+                one.storage is not other.storage for other in found
+            ):
                 found.append(one)
             else:
-                found.append(make_like(one))
+                found.append(dt.empty_like(one, grad=False))
                 found[-1].copy_from(one)
         return found

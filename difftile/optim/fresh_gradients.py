@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from difftile.fields.gradients import zero_grads
+import difftile as dt
 from difftile.optim.parameters import NamedParameter
 from difftile.recording.tapes import TAPES
 
@@ -36,7 +36,7 @@ class FreshGradients:
         """
         for one, version in zip(parameters, self._versions, strict=True):
             if one.tensor is None and one.grad.buffer.contents.version is version:
-                zero_grads(one.field)
+                dt.zero_grads(one.field)
 
     def used(self, parameters: Sequence[NamedParameter]) -> tuple[list[bool], bool]:
         """Return what of this lasts in another process, where versions mean nothing.

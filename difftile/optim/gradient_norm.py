@@ -10,26 +10,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-import difftile.lang as ti
-from difftile.compile.func import func
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.create import zeros
-from difftile.ir.types import F64, Scalar
+import difftile as dt
+from difftile import ti
 from difftile.optim.parameters import NamedParameter, owned_part
 from difftile.ranks import agree
 from difftile.ranks.collect import gather
-from difftile.runtime.kernel import kernel
 
 _MOST = float(np.finfo(np.float64).max)
 
 
-@func
+@dt.func
 def _square(g: Any, i: Any, several: Any) -> Any:
     number = ti.f64(g[i])
     return (number * number).sum() if ti.static(several is not None) else number * number
 
 
-@kernel
+@dt.kernel
 def _add_squares(total: Any, gradients: Any, several: Any) -> None:
     for k in ti.static(range(len(gradients))):
         if ti.static(len(gradients[k].shape) == 0):
@@ -51,7 +47,7 @@ class OwnedElements:
     """
 
     place: int
-    gradient: ArrayLike
+    gradient: dt.ArrayLike
     is_part: bool
     start: int | None = None
 
@@ -60,7 +56,7 @@ def owned_of(parameters: Sequence[NamedParameter]) -> list[OwnedElements]:
     """Return the elements of the gradients of parameters that this rank owns."""
     found: list[OwnedElements] = []
     for place, one in enumerate(parameters):
-        part = owned_part(one.grad, one.field.split)
+        part = owned_part(one.grad, one.field)
         if part is not None:
             found.append(OwnedElements(place, part, is_part=one.field.split is not None))
     return found
@@ -70,7 +66,7 @@ class GradientNorm:
     """Computes the norm of several gradients as one vector."""
 
     def __init__(self) -> None:
-        self._total = zeros((), F64)
+        self._total = dt.zeros((), ti.f64)
 
     def __call__(
         self,
@@ -102,7 +98,7 @@ class GradientNorm:
         for places in groups:
             some = tuple(one.gradient for one in gradients if one.place in places)
             if some:
-                several = (None if isinstance(g.element, Scalar) else True for g in some)
+                several = (True if g.element_shape else None for g in some)
                 _add_squares(self._total, some, tuple(several))
         return float(self._total[None])
 

@@ -10,13 +10,12 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+import difftile as dt
 from difftile.diagnostics import LaunchError, SolverError, counted
 from difftile.fields.exchange import as_integer
-from difftile.fields.gradients import zero_grads
 from difftile.fields.recording import check_no_tape
 from difftile.fields.rows import Change, rows_of
 from difftile.habits import taught
-from difftile.ir.types import shape_of
 from difftile.markup import html_block, html_table
 from difftile.optim.box import Box, EachBound, box_of
 from difftile.optim.gradient_norm import first_not_finite, owned_of
@@ -282,7 +281,7 @@ class LBFGS:
 
     def zero_grads(self) -> None:
         """Set the gradients of the fields to zero, as a tape does for its fields."""
-        zero_grads([one.field for one in self.parameters])
+        dt.zero_grads([one.field for one in self.parameters])
 
     def follow(self, change: Change) -> None:
         """Continue with other rows and an empty history, as the loss is another function now."""
@@ -335,7 +334,7 @@ class LBFGS:
     def _size(self) -> int:
         """The numbers of the fields that this rank owns."""
         return sum(
-            one.field.inner.size * math.prod(shape_of(one.field.element)) for one in self.parameters
+            one.field.inner.size * math.prod(one.field.element_shape) for one in self.parameters
         )
 
     @property

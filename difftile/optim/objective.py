@@ -11,11 +11,8 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
+import difftile as dt
 from difftile.diagnostics import LaunchError, LossNotFinite, TapeError, brief
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.gradients import zero_grads
-from difftile.fields.recording import no_grad
-from difftile.fields.split import Split
 from difftile.optim.differentiated import Differentiated
 from difftile.optim.parameters import NamedParameter, check_gradient
 from difftile.recording.tapes import TAPES
@@ -111,7 +108,7 @@ class Objective:
         if self._runs_tape is False:
             return self._differentiated(x)
         before = TAPES.replays
-        zero_grads([one.field for one in self._parameters])  # tapes clear only their own
+        dt.zero_grads([one.field for one in self._parameters])  # tapes clear only their own
         value = self._call(x)
         if not math.isfinite(value):
             return Point(x, math.inf, np.full_like(x, np.nan))
@@ -141,7 +138,7 @@ class Objective:
         if not self.state.is_split:
             return
         pairs = list(zip(self.state.leaves, gradients, strict=True))
-        left = [one.split is not None and _in_halos(one.split, array) for one, array in pairs]
+        left = [_in_halos(one, array) for one, array in pairs]
         for one, found in zip(self._parameters, self.space.any(left), strict=True):
             if found:
                 raise TapeError(
@@ -179,8 +176,8 @@ class Objective:
 
     def _number(self, returned: Any, x: Vector) -> float:
         """Return what the function has returned as a number; infinite where it is NaN."""
-        if isinstance(returned, ArrayLike):
-            with no_grad():
+        if isinstance(returned, dt.ArrayLike):
+            with dt.no_grad():
                 returned = returned.to_numpy()
         try:
             value = float(np.asarray(returned, dtype=np.float64).reshape(()))
@@ -200,9 +197,10 @@ class Objective:
         return value
 
 
-def _in_halos(split: Split, gradient: npt.NDArray[Any]) -> bool:
-    """Tell whether a gradient has numbers other than zero in halos.
+def _in_halos(field: dt.Field, gradient: npt.NDArray[Any]) -> bool:
+    """Tell whether the gradient of a field has numbers other than zero in halos.
 
     Cells outside of the domain, which no exchange fills, are no halos: they do not move.
     """
-    return any(bool(np.count_nonzero(gradient[box])) for box in split.halos)
+    halos = () if field.split is None else field.split.halos
+    return any(bool(np.count_nonzero(gradient[box])) for box in halos)

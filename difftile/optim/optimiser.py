@@ -11,24 +11,11 @@ from typing import Any, ClassVar, TypeAlias, TypedDict, cast
 import numpy as np
 import numpy.typing as npt
 
-from difftile.compile.func import Func
+import difftile as dt
 from difftile.diagnostics import FieldError, LaunchError, SolverError, brief, counted
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.create import zeros
-from difftile.fields.field import Field
-from difftile.fields.gradients import zero_grads
 from difftile.fields.recording import check_no_tape
 from difftile.fields.rows import Change, rows_of
 from difftile.habits import taught
-from difftile.ir.types import (
-    F16,
-    F32,
-    Scalar,
-    is_float,
-    scalar_of,
-    shape_of,
-    with_scalar,
-)
 from difftile.markup import html_block, html_table
 from difftile.optim.fresh_gradients import FreshGradients
 from difftile.optim.gradient_norm import GradientNorm, OwnedElements, first_not_finite, owned_of
@@ -44,12 +31,14 @@ from difftile.optim.parameters import (
     parameters_of,
 )
 from difftile.optim.saved import Wanted, restored
-from difftile.optim.shards import Shards, state_dtype
+from difftile.optim.shards import Shards, state_dtype, state_type
 from difftile.optim.update import launches, move
 from difftile.ranks import agree
 from difftile.tracebacks import boundary
 
 Rate: TypeAlias = "float | Callable[[int], float]"
+"""A learning rate: a number, or a function from the number of steps taken to one."""
+
 Rates: TypeAlias = "Rate | PerField[Rate]"
 Bound: TypeAlias = "float | PerField[float | None] | None"
 _NOT_FINITE = ("raise", "skip", "zero", "ignore")
@@ -65,7 +54,7 @@ class UpdateRule:
         squares: The slots that hold means or maxima of squares, which are not negative.
     """
 
-    change: Func
+    change: Callable[..., Any]
     slots: tuple[str, ...]
     squares: tuple[str, ...] = ()
 
@@ -164,14 +153,13 @@ class Optimiser(ABC):
         self._shards = self._made_shards(sharded, reduce)
         self._norm = GradientNorm()
         self._launches = launches([one.field for one in self.parameters])
-        self.state: dict[str, dict[str, Field]] = {}
+        self.state: dict[str, dict[str, dt.Field]] = {}
         for k, one in enumerate(self.parameters):
-            element = one.field.element
-            if scalar_of(element) == F16:  # too coarse for sums of many small numbers
-                element = with_scalar(element, F32)
             shape = one.field.shape if self._shards is None else self._shards.state_shape(k)
             slots = () if shape is None else self._used()
-            self.state[one.name] = {slot: zeros(shape or (), element) for slot in slots}
+            self.state[one.name] = {
+                slot: dt.zeros(shape or (), state_type(one.field)) for slot in slots
+            }
         follow_rows(self.parameters, self)
         self._fresh = FreshGradients(self.parameters)
 
@@ -229,7 +217,7 @@ class Optimiser(ABC):
         self._rates: list[Rate] = rates
 
     @boundary
-    def step(self, *, visible: Field | None = None) -> bool:
+    def step(self, *, visible: dt.Field | None = None) -> bool:
         """Move all fields; return False if the step was skipped.
 
         Args:
@@ -329,11 +317,11 @@ class Optimiser(ABC):
 
     def _moved(
         self,
-    ) -> tuple[Sequence[ArrayLike | None], Sequence[ArrayLike | None], list[OwnedElements]]:
+    ) -> tuple[Sequence[dt.ArrayLike | None], Sequence[dt.ArrayLike | None], list[OwnedElements]]:
         """Return fields to move and their gradients, None for none, and what counts in the norm."""
         shards = self._shards
         if shards is None:
-            fields = [owned_part(one.field, one.field.split) for one in self.parameters]
+            fields = [owned_part(one.field, one.field) for one in self.parameters]
             counted = owned_of(self.parameters)
             by_place = {one.place: one.gradient for one in counted}
             return fields, [by_place.get(k) for k in range(len(fields))], counted
@@ -345,11 +333,11 @@ class Optimiser(ABC):
         ]
         return shards.fields, shards.gradients, counted
 
-    def _state_of(self, k: int) -> tuple[ArrayLike | None, ...]:
+    def _state_of(self, k: int) -> tuple[dt.ArrayLike | None, ...]:
         """Return the elements of the state of a parameter that move with it, by slot."""
         one = self.parameters[k]
         fields = map(self.state[one.name].get, self.rule.slots)
-        return tuple(f if f is None else owned_part(f, one.field.split) for f in fields)
+        return tuple(f if f is None else owned_part(f, one.field) for f in fields)
 
     def _fetch_tensors(self) -> list[bool]:
         """Take the gradients of tensors; return which parameters have a gradient."""
@@ -360,16 +348,12 @@ class Optimiser(ABC):
         )
         return present
 
-    def _check_visible(self, visible: Field) -> None:
+    def _check_visible(self, visible: dt.Field) -> None:
         if self._shards is not None:
             raise FieldError(
                 f"{self._who}: with sharded=True fields move whole; 'visible' is for rows."
             )
-        if (
-            len(visible.shape) != 1
-            or not isinstance(visible.element, Scalar)
-            or is_float(visible.element)
-        ):
+        if len(visible.shape) != 1 or visible.element_shape or visible.numpy_dtype.kind == "f":
             raise FieldError(
                 f"{self._who}: visible is a field of integers of shape (rows,), not "
                 f"{brief(visible)}."
@@ -386,7 +370,7 @@ class Optimiser(ABC):
 
         The `.grad` of tensors becomes None.
         """
-        zero_grads([one.field for one in self.parameters])
+        dt.zero_grads([one.field for one in self.parameters])
         for one in self.parameters:
             if one.tensor is not None:
                 one.tensor.tensor.grad = None
@@ -449,7 +433,7 @@ class Optimiser(ABC):
         check_no_tape(f"{self._who}: load_state_dict()")
         wanted = {
             f"{one.name}.{slot}": Wanted(
-                (*one.field.shape, *shape_of(one.field.element)),
+                (*one.field.shape, *one.field.element_shape),
                 state_dtype(one.field),
                 slot in self.rule.squares,
             )
@@ -475,7 +459,7 @@ class Optimiser(ABC):
     def _has_tensors(self) -> bool:
         return any(one.tensor is not None for one in self.parameters)
 
-    def _state_fields(self) -> dict[str, Field]:
+    def _state_fields(self) -> dict[str, dt.Field]:
         """Return the fields of the state by parameter and slot: 'w1.mean'."""
         return {
             f"{name}.{slot}": field

@@ -9,22 +9,15 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
+import difftile as dt
 from difftile.diagnostics import FieldError, LaunchError, brief, counted
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field
-from difftile.fields.rows import Change, Follower, Rows, rows_of
-from difftile.fields.split import Split
-from difftile.fields.storage import Storage
-from difftile.fields.structs import Member, StructField
-from difftile.fields.view import View
-from difftile.fields.window import whole
-from difftile.ir.types import is_float, shape_of
+from difftile.fields.rows import Change, Follower, rows_of
 from difftile.optim.tensors import TensorParameter, is_tensor
 
 Tensor: TypeAlias = Any
 """A leaf tensor of torch that requires grad."""
 
-Given: TypeAlias = "Member | Rows | Tensor"
+Given: TypeAlias = "dt.Field | dt.StructField | dt.Rows | Tensor"
 FieldsLike: TypeAlias = "Given | Sequence[Given] | Mapping[str, Given]"
 T = TypeVar("T")
 PerField: TypeAlias = Mapping[Any, T]
@@ -43,7 +36,7 @@ class NamedParameter:
     """
 
     name: str
-    field: Field
+    field: dt.Field
     given: Given
     tensor: TensorParameter | None = None
 
@@ -53,7 +46,7 @@ class NamedParameter:
         return self.field, self.name, self.given
 
     @property
-    def grad(self) -> Field:
+    def grad(self) -> dt.Field:
         """The gradient of the field."""
         return self.field.grad
 
@@ -83,19 +76,19 @@ def parameters_of(
     """
     found: list[NamedParameter] = []
     for name, one in _named(given):
-        if isinstance(one, View):
+        if isinstance(one, dt.ArrayLike) and not isinstance(one, dt.Field):
             raise FieldError(
                 f"{what}: {one!r} is a part of a field, and only whole fields can move. Make the "
                 "part a field of its own and copy it in on the tape: 'x[1:3].copy_from(part)'."
             )
-        if isinstance(one, Rows):
+        if isinstance(one, dt.Rows):
             prefix = f"{name}." if name else ""
-            floats = ((n, field) for n, field in one.items() if is_float(field.element))
+            floats = ((n, field) for n, field in one.items() if field.numpy_dtype.kind == "f")
             found += [NamedParameter(prefix + n, field, one) for n, field in floats]
-        elif isinstance(one, StructField):
-            floats = ((n, field) for n, field in one.fields(name) if is_float(field.element))
+        elif isinstance(one, dt.StructField):
+            floats = ((n, field) for n, field in one.fields(name) if field.numpy_dtype.kind == "f")
             found += [NamedParameter(n, field, one) for n, field in floats]
-        elif isinstance(one, Field):
+        elif isinstance(one, dt.Field):
             found.append(NamedParameter(name, one, one))
         elif tensors and is_tensor(one):
             tensor = TensorParameter(one)
@@ -104,10 +97,10 @@ def parameters_of(
             raise FieldError(f"{what} takes fields, not {_shown(one)}")
     if not found:
         raise FieldError(f"{what} is given no field of floats.")
-    known: dict[Storage, NamedParameter] = {}
+    known: dict[object, NamedParameter] = {}
     for one in found:
         field = one.field
-        if not is_float(field.element):
+        if field.numpy_dtype.kind != "f":
             raise FieldError(f"{what}: {field!r} holds integers, which do not move by small steps.")
         if grads:
             check_gradient(field, what)
@@ -123,12 +116,12 @@ def parameters_of(
 
 def in_short(parameters: Sequence[NamedParameter]) -> str:
     """Return how many fields and numbers an optimiser moves: '2 fields, 1,024 numbers'."""
-    size = sum(one.field.size * math.prod(shape_of(one.field.element)) for one in parameters)
+    size = sum(one.field.size * math.prod(one.field.element_shape) for one in parameters)
     numbers = f"{size:,} {'number' if size == 1 else 'numbers'}"
     return f"{counted(len(parameters), 'field')} with {numbers}"
 
 
-def check_gradient(field: Field, what: str) -> None:
+def check_gradient(field: dt.Field, what: str) -> None:
     """Check that a field has a gradient.
 
     Raises:
@@ -151,7 +144,7 @@ def _shown(given: object) -> str:
 
 
 def _named(given: Any) -> list[tuple[str, Any]]:
-    if isinstance(given, Rows):
+    if isinstance(given, dt.Rows):
         return [("", given)]
     if isinstance(given, Mapping):
         return [(str(name), one) for name, one in cast("Mapping[Any, Any]", given).items()]
@@ -179,16 +172,16 @@ def follow_rows(parameters: Sequence[NamedParameter], follower: Follower) -> Non
         rows.followed_by(follower)
 
 
-def owned_part(field: Field, split: Split | None) -> ArrayLike | None:
+def owned_part(field: dt.Field, parameter: dt.Field) -> dt.ArrayLike | None:
     """Return the elements of a field that this rank owns, or None if it owns none.
 
     Args:
-        field: A parameter, its gradient, or a field of its state.
-        split: The division of the parameter among ranks.
+        field: The parameter, its gradient, or a field of its state.
+        parameter: The parameter, which may be split among ranks.
     """
-    if split is None:
+    if parameter.split is None:
         return field
-    part = View(field, whole(field.shape).sliced(field, split.owned))
+    part = field[parameter.split.owned]
     return part if part.size else None
 
 

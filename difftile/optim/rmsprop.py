@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, final
 
-import difftile.lang as ti
-from difftile.compile.func import func
+import difftile as dt
+from difftile import ti
 from difftile.optim.optimiser import Optimiser, Rates, Shared, UpdateRule
 from difftile.optim.parameters import FieldsLike, PerField, number
 from difftile.tracebacks import boundary
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-@func
+@dt.func
 def _scale(i: Any, x: Any, d: Any, state: Any, numbers: Any) -> Any:
     square, mean, velocity = state
     lr, eps, decay, alpha, taken, momentum = numbers

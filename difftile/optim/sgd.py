@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, final
 
-import difftile.lang as ti
-from difftile.compile.func import func
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import LaunchError
 from difftile.optim.optimiser import Optimiser, Rates, Shared, UpdateRule
 from difftile.optim.parameters import FieldsLike, PerField, number
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-@func
+@dt.func
 def _descend(i: Any, x: Any, d: Any, state: Any, numbers: Any) -> Any:
     velocity = state[0]
     lr, decay, momentum, taken, ahead = numbers

@@ -17,10 +17,9 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
+import difftile as dt
 from difftile.diagnostics import FieldError, LaunchError
-from difftile.fields.field import Field, make
 from difftile.fields.rows import rows_of
-from difftile.ir.types import F16, numpy_dtype, scalar_of, shape_of
 from difftile.optim.parameters import NamedParameter
 from difftile.ranks import Message, agree, current
 from difftile.ranks.collect import compare, gather, gather_bytes
@@ -81,14 +80,14 @@ class Shards:
                 f"{there}."
             )
         self.rank, self.size = current().rank, current().size
-        self._inner = [len(shape_of(one.field.element)) for one in parameters]
+        self._inner = [len(one.field.element_shape) for one in parameters]
         self._pieces = _pieces(parameters, self.size)
         own = self._pieces[self.rank]
-        self.fields: list[Field | None] = []
-        self.gradients: list[Field | None] = []
+        self.fields: list[dt.Field | None] = []
+        self.gradients: list[dt.Field | None] = []
         for one, piece in zip(parameters, own, strict=True):
             for side in (self.fields, self.gradients):
-                side.append(make(one.field.element, (len(piece),)) if len(piece) else None)
+                side.append(dt.empty(len(piece), one.field.dtype) if len(piece) else None)
 
     @property
     def own(self) -> list[Piece]:
@@ -142,12 +141,11 @@ class Shards:
             part = self.gradients[k]
             if part is None:
                 continue
-            scalar = scalar_of(part.element)
-            dtype, wide = numpy_dtype(scalar), np.float32 if scalar == F16 else None
+            dtype = part.numpy_dtype
             shape = part.buffer.array().shape
             stop = start + part.buffer.nbytes
             each = [one[start:stop].view(dtype) for one in came]
-            total = each[0].astype(wide or dtype)
+            total = each[0].astype(_wide(dtype))
             for one in each[1:]:
                 total += one
             if self._reduce == "mean":
@@ -211,7 +209,7 @@ class Shards:
     def whole(
         self,
         parameters: Sequence[NamedParameter],
-        states: Mapping[str, Mapping[str, Field]],
+        states: Mapping[str, Mapping[str, dt.Field]],
         slots: Sequence[str],
     ) -> dict[str, Array]:
         """Return the state of all ranks as arrays by parameter and slot; all ranks call it."""
@@ -229,7 +227,7 @@ class Shards:
             parts: list[Array] = []
             for rank, pieces in enumerate(self._pieces):
                 nbytes = sum(
-                    len(piece) * dtype.itemsize * math.prod(shape_of(one.field.element))
+                    len(piece) * dtype.itemsize * math.prod(one.field.element_shape)
                     for piece, dtype, one in zip(pieces, dtypes, parameters, strict=True)
                 )
                 parts.append(came[rank][starts[rank] : starts[rank] + nbytes])
@@ -267,7 +265,7 @@ class Shards:
         found: list[Array] = []
         starts = [0] * self.size
         for k, (one, (shape, dtype)) in enumerate(zip(parameters, kinds, strict=True)):
-            inner = shape_of(one.field.element)
+            inner = one.field.element_shape
             values = np.empty((*shape, *inner), dtype)
             for rank in range(self.size):
                 part = self._pieces[rank][k].of(values, self._inner[k])
@@ -331,12 +329,24 @@ def _joined(arrays: Iterator[Array]) -> Array:
     return np.concatenate(parts) if parts else np.empty(0, np.uint8)
 
 
-def _nbytes_of(field: Field) -> int:
+def _nbytes_of(field: dt.Field) -> int:
     """Return the bytes of an element."""
     return field.nbytes // field.size
 
 
-def state_dtype(field: Field) -> np.dtype[Any]:
+def state_dtype(field: dt.Field) -> np.dtype[Any]:
     """Return the type of the numbers of the state: single precision for half."""
-    scalar = scalar_of(field.element)
-    return np.dtype(np.float32) if scalar == F16 else numpy_dtype(scalar)
+    return _wide(field.numpy_dtype)
+
+
+def state_type(field: dt.Field) -> Any:
+    """Return the type of the elements of the state."""
+    number, shape = state_dtype(field), field.element_shape
+    if not shape:
+        return number
+    return dt.vec(shape[0], number) if len(shape) == 1 else dt.mat(shape[0], shape[1], number)
+
+
+def _wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type for sums of many small numbers, for which half precision is too coarse."""
+    return np.dtype(np.float32) if dtype == np.float16 else dtype

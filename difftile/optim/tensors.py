@@ -5,9 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any, cast
 
+import difftile as dt
 from difftile.diagnostics import FieldError
-from difftile.fields.field import Field
-from difftile.fields.foreign import from_dlpack
 
 
 def is_tensor(value: object) -> bool:
@@ -46,7 +45,7 @@ class TensorParameter:
         self._share()
 
     def _share(self) -> None:
-        self.field: Field = from_dlpack(self.tensor.detach(), grad=True)
+        self.field: dt.Field = dt.from_dlpack(self.tensor.detach(), grad=True)
         self._address: int = self.tensor.data_ptr()
 
     def fetch(self) -> bool:
@@ -59,7 +58,7 @@ class TensorParameter:
             return False
         if gradient.is_sparse:
             gradient = gradient.to_dense()
-        source = from_dlpack(gradient.detach().contiguous())
+        source = dt.from_dlpack(gradient.detach().contiguous())
         self.field.grad.copy_from(source)
         return True
 

@@ -15,17 +15,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import difftile.lang as ti
-from difftile.compile.func import func
-from difftile.fields.field import Field
-from difftile.fields.split import Split
-from difftile.ir.types import Scalar, scalar_of
-from difftile.runtime.kernel import kernel
+import difftile as dt
+from difftile import ti
 
 _TOGETHER = 16  # fields of a launch: each has a loop of its own, which takes time to compile
 
 
-@func
+@dt.func
 def _move_element(i: Any, rule: Any, x: Any, g: Any, state: Any, numbers: Any, limits: Any) -> None:
     zeros, scale, clip, low, high = limits
     d = scale * g[i]
@@ -41,7 +37,7 @@ def _move_element(i: Any, rule: Any, x: Any, g: Any, state: Any, numbers: Any, l
     x[i] = moved
 
 
-@kernel
+@dt.kernel
 def move(
     rule: Any, xs: Any, gradients: Any, states: Any, numbers: Any, limits: Any, visible: Any
 ) -> None:
@@ -67,15 +63,15 @@ def move(
                     _move_element(i, rule, xs[k], gradients[k], states[k], numbers[k], limits[k])
 
 
-def launches(fields: Sequence[Field]) -> list[tuple[int, ...]]:
+def launches(fields: Sequence[dt.Field]) -> list[tuple[int, ...]]:
     """Return which fields are moved together, by their places.
 
     They have one type of numbers, and are split among ranks alike: `visible` counts owned rows.
     """
-    found: dict[tuple[tuple[Scalar, Split | None], int], list[int]] = {}
-    counts: dict[tuple[Scalar, Split | None], int] = {}
+    found: dict[tuple[tuple[object, object], int], list[int]] = {}
+    counts: dict[tuple[object, object], int] = {}
     for place, field in enumerate(fields):
-        kind = scalar_of(field.element), field.split
+        kind = field.numpy_dtype, field.split
         count = counts.get(kind, 0)
         counts[kind] = count + 1
         found.setdefault((kind, count // _TOGETHER), []).append(place)

@@ -9,14 +9,11 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-import difftile.lang as ti
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import FieldError, counted
-from difftile.fields.create import from_numpy, mat, vec, zeros
 from difftile.fields.recording import RECORDING, may_vary
-from difftile.ir.types import scalar_of
 from difftile.render.checks import check_size
-from difftile.rotations.rigid_motions import se3_exp
-from difftile.runtime.kernel import kernel
 from difftile.tracebacks import boundary
 
 _ORTHOGONAL = 1e-4  # the largest deviation of a rotation from orthonormal rows
@@ -71,11 +68,11 @@ class Cameras:
             )
         check_size("Cameras", FieldError, width, height)
         _check(poses, lenses)
-        self.rotation = from_numpy(poses[:, :3, :3], mat(3, 3, dtype))
-        self.translation = from_numpy(poses[:, :3, 3], vec(3, dtype))
-        self.twist = zeros(len(poses), vec(6, dtype), grad=grad)
+        self.rotation = dt.from_numpy(poses[:, :3, :3], dt.mat(3, 3, dtype))
+        self.translation = dt.from_numpy(poses[:, :3, 3], dt.vec(3, dtype))
+        self.twist = dt.zeros(len(poses), dt.vec(6, dtype), grad=grad)
         lenses = np.broadcast_to(lenses, (len(poses), 4))
-        self.intrinsics = from_numpy(lenses, vec(4, dtype), grad=grad)
+        self.intrinsics = dt.from_numpy(lenses, dt.vec(4, dtype), grad=grad)
         self.width = width
         self.height = height
 
@@ -166,7 +163,7 @@ class Cameras:
 
     def world_to_camera(self) -> npt.NDArray[np.float64]:
         """Return the poses with their twists, shape (cameras, 4, 4)."""
-        poses = Poses(len(self), scalar_of(self.twist.element), grad=False)
+        poses = Poses(len(self), self.twist.numpy_dtype, grad=False)
         poses.set(self)
         matrices = np.tile(np.eye(4), (len(self), 1, 1))
         matrices[:, :3, :3] = poses.rotation.to_numpy()[:, 0]
@@ -219,10 +216,10 @@ class Poses:
 
     def __init__(self, count: int, dtype: Any, grad: bool) -> None:
         shape = count, _COPIES if grad else 1
-        self.rotation = zeros(shape, mat(3, 3, dtype), grad=grad)
-        self.translation = zeros(shape, vec(3, dtype), grad=grad)
-        self.place = zeros(shape, vec(3, dtype), grad=grad)
-        self.intrinsics = zeros(shape, vec(4, dtype), grad=grad)
+        self.rotation = dt.zeros(shape, dt.mat(3, 3, dtype), grad=grad)
+        self.translation = dt.zeros(shape, dt.vec(3, dtype), grad=grad)
+        self.place = dt.zeros(shape, dt.vec(3, dtype), grad=grad)
+        self.intrinsics = dt.zeros(shape, dt.vec(4, dtype), grad=grad)
         self._constant = not grad
         self._source: list[object] = []
 
@@ -248,13 +245,13 @@ class Poses:
         self._source = source
 
 
-@kernel
+@dt.kernel
 def _pose(rotation, translation, twist, intrinsics, turned, moved, place, lens):
     for c, copy in turned:
         whole = ti.zero(rotation[c])
         way = ti.math.nan + ti.zero(translation[c])  # a camera without a pose sees no gaussians
         if math.isfinite(twist[c].norm_sqr() + rotation[c].norm_sqr() + translation[c].norm_sqr()):
-            turn, shift = se3_exp(twist[c])
+            turn, shift = dt.rotations.se3_exp(twist[c])
             whole = turn @ rotation[c]
             way = turn @ translation[c] + shift
         turned[c, copy] = whole

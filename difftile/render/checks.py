@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+import difftile as dt
 from difftile.diagnostics import DifftileError, brief
 from difftile.fields.exchange import as_integer
-from difftile.fields.field import Field
 
 LONGEST = 2**16  # the longest side of an image, whose pixels an integer can count
 LONGEST_TILE = 2**10
@@ -46,7 +46,7 @@ def check_range(
 
 def check_background(owner: str, error: type[DifftileError], background: Any) -> None:
     """Raise an error unless a colour is None, a field, or finite."""
-    if background is None or isinstance(background, Field):
+    if background is None or isinstance(background, dt.Field):
         return
     if not np.isfinite(np.asarray(background, np.float64)).all():
         raise error(f"{owner}: the background is a finite colour, not {brief(background)}.")

@@ -14,10 +14,9 @@ where alpha is clamped its derivative is 0.
 
 from __future__ import annotations
 
-import difftile.lang as ti
-from difftile.compile.func import func
+import difftile as dt
+from difftile import ti
 from difftile.render import native_compositing
-from difftile.runtime.kernel import kernel
 
 MAX_ALPHA = 0.99
 MIN_ALPHA = 1.0 / 255.0
@@ -28,7 +27,7 @@ PIXELS = BLOCK * BLOCK
 MIN_COVER = 1e-10  # the least denominator of the depth of a pixel
 
 
-@func
+@dt.func
 def corner_of(t, tile, width, height):
     """Return camera, row and column of the first pixel of tile t."""
     across = (width + tile - 1) // tile
@@ -36,14 +35,14 @@ def corner_of(t, tile, width, height):
     return t // (across * down), t // across % down * tile, t % across * tile
 
 
-@func
+@dt.func
 def pixel_of(t, k, tile, width, height):
     """Return camera, row and column of pixel k of tile t; it may be outside the image."""
     c, i, j = corner_of(t, tile, width, height)
     return c, i + k // tile, j + k % tile
 
 
-@func
+@dt.func
 def last_of(t, tile, starts, last):
     """Return the position in the list of tile t where the last of its pixels ended."""
     end = starts[t]
@@ -54,19 +53,19 @@ def last_of(t, tile, starts, last):
     return end
 
 
-@func
+@dt.func
 def offset(centre, i, j):
     """Return the offset of the centre of the pixel in row i and column j from a point [pixels]."""
     return ti.Vector([j + 0.5 - centre.x, i + 0.5 - centre.y])
 
 
-@func
+@dt.func
 def sigma_of(d, conic):
     """Return half the square of an offset in standard deviations."""
     return 0.5 * (conic.x * d.x * d.x + conic.z * d.y * d.y) + conic.y * d.x * d.y
 
 
-@func
+@dt.func
 def alpha_of(sigma, opacity):
     """Return the part of a pixel that a gaussian covers, or 0 where it is left out."""
     alpha = 0.0
@@ -77,7 +76,7 @@ def alpha_of(sigma, opacity):
     return alpha
 
 
-@kernel
+@dt.kernel
 def composite(
     means,
     conics,
@@ -155,7 +154,7 @@ def composite(
             last[c, i, j] = end
 
 
-composite_plain = kernel(composite.function)
+composite_plain = dt.kernel(composite.function)
 """`composite` without its rule, differentiated like any other kernel."""
 
 composite.natives = {
@@ -165,7 +164,7 @@ composite.natives = {
 
 
 @composite.backward
-@kernel
+@dt.kernel
 def _(
     means,
     conics,

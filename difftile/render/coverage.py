@@ -12,13 +12,13 @@ An edge along the border of two pixels moves into one of them; that pixel has th
 
 from __future__ import annotations
 
-import difftile.lang as ti
-from difftile.runtime.funcs import func
+import difftile as dt
+from difftile import ti
 
 vec2 = ti.math.vec2
 
 
-@func
+@dt.func
 def coverage(distance, slope: vec2, width=1.0):
     """Return the part of a pixel in which a linear function is negative, from 0 to 1.
 
@@ -45,7 +45,7 @@ def coverage(distance, slope: vec2, width=1.0):
     return lesser if outside else 1.0 - lesser
 
 
-@func
+@dt.func
 def _mean_clamped(p, q):
     """Return the mean of clamp(x, 0, 1) for x between two numbers.
 
@@ -67,7 +67,7 @@ def _mean_clamped(p, q):
     return mean
 
 
-@func
+@dt.func
 def _beside(a, b):
     """Return the signed area between an edge and x = 0, within the square from 0 to 1."""
     area = 0.0
@@ -85,7 +85,7 @@ def _beside(a, b):
     return area
 
 
-@func
+@dt.func
 def triangle_coverage(pixel: vec2, a: vec2, b: vec2, c: vec2, width=1.0):
     """Return the part of a pixel that a triangle covers, from 0 to 1.
 

@@ -13,21 +13,15 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-import difftile.lang as ti
-from difftile.compile.func import func
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import LaunchError
-from difftile.fields.create import full, mat, vec, zeros
-from difftile.fields.recording import no_grad
-from difftile.fields.storage import scratch
-from difftile.ir.types import Type, scalar_of
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.checks import check_background, check_range, check_size
 from difftile.render.ewa import is_sound, opacity_of
 from difftile.render.harmonics import MAX_DEGREE, last_band, paint
-from difftile.render.splatter import Rendering, coloured
+from difftile.render.splatter import Colour, Rendering, colour_of, coloured
 from difftile.render.tiles import TileLists
-from difftile.rotations.quaternions import quat_to_matrix
-from difftile.runtime.kernel import kernel
 from difftile.tracebacks import boundary
 
 FLATTEST = 1e-3  # the least length of half axes, relative to the longest; else rounding would show
@@ -93,10 +87,10 @@ class Ellipsoids:
         Raises:
             FieldError: The fields do not fit one another, or the cameras the images.
         """
-        element = coloured(self, gaussians, cameras).element
-        stage = self._stage_for(len(cameras), len(gaussians.means), element)
-        made = out or Rendering.zeros(self, len(cameras), element, depth=True, grad=False)
-        with no_grad():
+        colour = colour_of(coloured(self, gaussians, cameras))
+        stage = self._stage_for(len(cameras), len(gaussians.means), colour)
+        made = out or Rendering.zeros(self, len(cameras), colour, depth=True, grad=False)
+        with dt.no_grad():
             stage.poses.set(cameras)
             _bound(
                 gaussians.means,
@@ -137,10 +131,10 @@ class Ellipsoids:
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_stage": None}
 
-    def _stage_for(self, cameras: int, count: int, element: Type) -> _EllipsoidFields:
-        if self._stage is None or self._stage.made_for != (cameras, count, element):
-            with scratch():
-                self._stage = _EllipsoidFields(cameras, count, element, self)
+    def _stage_for(self, cameras: int, count: int, colour: Colour) -> _EllipsoidFields:
+        if self._stage is None or self._stage.made_for != (cameras, count, colour):
+            with dt.scratch():
+                self._stage = _EllipsoidFields(cameras, count, colour, self)
         return self._stage
 
 
@@ -148,21 +142,22 @@ class Ellipsoids:
 class _EllipsoidFields:
     """The fields between the steps of a call."""
 
-    def __init__(self, cameras: int, count: int, element: Type, user: Ellipsoids) -> None:
-        self.made_for = (cameras, count, element)
-        scalar, shape = scalar_of(element), (cameras, count)
-        self.poses = Poses(cameras, scalar, grad=False)
-        self.centres = zeros(shape, vec(2, scalar))
-        self.radii = zeros(shape, vec(2, scalar))
-        self.fronts = zeros(shape, scalar)
-        self.middles = zeros(shape, vec(3, scalar))
-        self.whitenings = zeros(shape, mat(3, 3, scalar))
-        self.colours = zeros(shape, element)
-        self.background = full((), 0.0 if user.background is None else user.background, element)
+    def __init__(self, cameras: int, count: int, colour: Colour, user: Ellipsoids) -> None:
+        self.made_for = (cameras, count, colour)
+        shape, (_, number) = (cameras, count), colour
+        self.poses = Poses(cameras, number, grad=False)
+        self.centres = dt.zeros(shape, dt.vec(2, number))
+        self.radii = dt.zeros(shape, dt.vec(2, number))
+        self.fronts = dt.zeros(shape, number)
+        self.middles = dt.zeros(shape, dt.vec(3, number))
+        self.whitenings = dt.zeros(shape, dt.mat(3, 3, number))
+        self.colours = dt.zeros(shape, dt.vec(*colour))
+        background = 0.0 if user.background is None else user.background
+        self.background = dt.full((), background, dt.vec(*colour))
         self.lists = TileLists(user.width, user.height, user.tile, cameras)
 
 
-@kernel
+@dt.kernel
 def _bound(
     means,
     scales,
@@ -210,7 +205,7 @@ def _bound(
         m = rotation[c, 0] @ means[k] + translation[c, 0]
         s = level * ti.exp(scales[k])
         s = max(s, FLATTEST * max(s[0], s[1], s[2]))
-        axes = rotation[c, 0] @ quat_to_matrix(quaternions[k])
+        axes = rotation[c, 0] @ dt.rotations.quat_to_matrix(quaternions[k])
         whitening = axes.transpose()
         for i, j in ti.static(ti.ndrange(3, 3)):
             whitening[i, j] /= s[i]
@@ -237,7 +232,7 @@ def _bound(
         whitenings[c, k] = whitening
 
 
-@func
+@dt.func
 def _surface(d, m, whitening):
     """Return the first intersection of the ray t d with an ellipsoid.
 
@@ -257,7 +252,7 @@ def _surface(d, m, whitening):
     return t, whitening.transpose() @ (t * u - v)
 
 
-@kernel
+@dt.kernel
 def _meet(
     fronts,
     middles,

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import math
 
-import difftile.lang as ti
-from difftile.compile.func import func
-from difftile.compile.language_functions import sigmoid
+import difftile as dt
+from difftile import ti
 from difftile.render.compositing import MIN_ALPHA
-from difftile.rotations.quaternions import quat_to_matrix
-from difftile.runtime.kernel import kernel
 
 MARGIN = 0.3  # of the field of view around the image, to which the point of the map is clamped
 REACH = 3.33  # standard deviations; an opacity of 1 is 1/255 there
@@ -20,7 +17,7 @@ MIN_COMPENSATION = 0.005
 _LARGEST = 1e9  # the largest radius, as radii are integers
 
 
-@func
+@dt.func
 def is_sound(scale, opacity):
     """Return whether scale and opacity are finite, whose functions could be finite otherwise.
 
@@ -30,7 +27,7 @@ def is_sound(scale, opacity):
     return math.isfinite(scale).all() and math.isfinite(opacity)
 
 
-@func
+@dt.func
 def flattened(p, axes, lens, width, height):
     """Return centre, covariance xx, xy, yy and its determinant on the image plane.
 
@@ -57,21 +54,21 @@ def flattened(p, axes, lens, width, height):
     return centre, flat, area.dot(area)
 
 
-@func
+@dt.func
 def placed(mean, scale, quaternion, rotation, translation, lens, width, height, raw: ti.template()):
     """Return centre, covariance, its determinant and depth of a gaussian as a camera sees it."""
     p = rotation @ mean + translation
     s = scale
     if ti.static(raw):
         s = ti.exp(s)
-    axes = rotation @ quat_to_matrix(quaternion)
+    axes = rotation @ dt.rotations.quat_to_matrix(quaternion)
     for i, j in ti.static(ti.ndrange(3, 3)):
         axes[i, j] *= s[j]
     centre, flat, det = flattened(p, axes, lens, width, height)
     return centre, flat, det, p.z
 
 
-@func
+@dt.func
 def blurred(flat, det, opacity, blur, antialiased):
     """Return a covariance with blur, its determinant, and the compensated opacity."""
     wide = flat + ti.Vector([blur, 0.0, blur])
@@ -82,13 +79,13 @@ def blurred(flat, det, opacity, blur, antialiased):
     return wide, det_wide, left
 
 
-@func
+@dt.func
 def opacity_of(given, raw):
     """Return an opacity in 0..1."""
-    return sigmoid(given) if ti.static(raw) else given
+    return dt.sigmoid(given) if ti.static(raw) else given
 
 
-@func
+@dt.func
 def splat_of(
     mean,
     scale,
@@ -111,13 +108,13 @@ def splat_of(
     return at, wide, det_wide, left, z
 
 
-@func
+@dt.func
 def conic_of(wide, det_wide):
     """Return the inverse of a covariance: its elements xx, xy, yy."""
     return ti.Vector([wide.z, -wide.y, wide.x]) / det_wide
 
 
-@func
+@dt.func
 def is_in_range(mean, scale, opacity, rotation, translation, lens, near, far):
     """Return whether a gaussian can be seen by a camera, as far as numbers in space tell."""
     z = (rotation @ mean + translation).z
@@ -125,7 +122,7 @@ def is_in_range(mean, scale, opacity, rotation, translation, lens, near, far):
     return sound and near <= z <= far and lens[0] > 0.0 and lens[1] > 0.0
 
 
-@func
+@dt.func
 def box_of(at, wide, det_wide, left, width, height):
     """Return half the sides of the box that holds the visible part of a splat; 0 if it is empty."""
     box = ti.Vector([0, 0])
@@ -140,7 +137,7 @@ def box_of(at, wide, det_wide, left, width, height):
     return box
 
 
-@kernel
+@dt.kernel
 def cull(
     means,
     scales,
@@ -206,7 +203,7 @@ def cull(
         radii[c, k] = box
 
 
-@kernel
+@dt.kernel
 def project(
     means,
     scales,

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy.typing as npt
 
+import difftile as dt
 from difftile.diagnostics import FieldError, did_you_mean
-from difftile.fields.create import element_type, from_numpy, vec
 from difftile.fields.exchange import as_array
-from difftile.fields.rows import Rows
 
 _SIZES = {"means": 3, "scales": 3, "quaternions": 4, "opacities": None}
 _COLOURS = ("sh0", "shN", "features")
@@ -23,7 +22,7 @@ def make_gaussians(
     dtype: Any = float,
     grad: bool = True,
     **more: npt.ArrayLike,
-) -> Rows:
+) -> dt.Rows:
     """Return gaussians as rows of fields.
 
     Args:
@@ -59,7 +58,7 @@ def make_gaussians(
         if name in given:
             channels = given[name].shape[-1] if given[name].ndim > 1 else 0
             made[name] = _field(name, given[name], channels, dtype, grad)
-    return Rows(made)
+    return dt.Rows(made)
 
 
 def _field(name: str, values: Any, size: int | None, dtype: Any, grad: bool) -> Any:
@@ -69,5 +68,7 @@ def _field(name: str, values: Any, size: int | None, dtype: Any, grad: bool) -> 
         rows = "(n, bands" if axes == 2 else "(n"
         wanted = f"{rows}, {size or 'channels'})" if inner else f"{rows},)"
         raise FieldError(f"The {name} of gaussians have the shape {wanted}, not {values.shape}.")
-    element = element_type(dtype) if size is None else vec(size, dtype)
-    return from_numpy(values, element, grad=grad)
+    element = dt.vec(size or 1, dtype)
+    if size is None:
+        element = element.dtype
+    return dt.from_numpy(values, element, grad=grad)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import difftile.lang as ti
-from difftile.compile.func import func
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.exchange import as_integer
-from difftile.fields.field import Field
-from difftile.runtime.kernel import kernel
 from difftile.textures.directions import unit
 
 MAX_DEGREE = 3
+"""The largest degree of the spherical harmonics of colours."""
+
 BAND0 = 0.28209479177387814  # the harmonic of band 0
 
 
-@func
+@dt.func
 def harmonics(degree: ti.template(), d):
     """Return the harmonics of the bands from 1 on in a direction, as one vector.
 
@@ -51,7 +51,7 @@ def harmonics(degree: ti.template(), d):
     return found
 
 
-@func
+@dt.func
 def spherical_harmonics(degree, d, sh0, shN, k):
     """Return the sum of coefficients times harmonics in a direction.
 
@@ -71,13 +71,13 @@ def spherical_harmonics(degree, d, sh0, shN, k):
     return total
 
 
-@func
+@dt.func
 def lit(total):
     """Return the colour for a sum of harmonics: it is clamped from below at 0."""
     return max(total + 0.5, 0.0)
 
 
-@func
+@dt.func
 def is_finite(degree, sh0, shN, k):
     """Return whether the coefficients in use, and their sum in any direction, are finite."""
     total = abs(sh0[k])
@@ -86,7 +86,7 @@ def is_finite(degree, sh0, shN, k):
     return math.isfinite(4.0 * total).all()  # no harmonic exceeds 4
 
 
-@kernel
+@dt.kernel
 def shade(degree: ti.template(), means, sh0, shN, places, radii, colours):
     """Set the colours of gaussians as cameras see them: harmonics + 0.5, clamped from below at 0.
 
@@ -113,7 +113,7 @@ def shade(degree: ti.template(), means, sh0, shN, places, radii, colours):
         colours[c, k] = colour
 
 
-@kernel
+@dt.kernel
 def spread(features, radii, colours):
     """Set the same colours of gaussians in all cameras, see `shade`.
 
@@ -156,7 +156,9 @@ def last_band(gaussians: Any, most: int, user: object) -> int:
     return min(most, bands[count])
 
 
-def paint(gaussians: Any, degree: int, places: Field, radii: Field, colours: Field) -> None:
+def paint(
+    gaussians: Any, degree: int, places: dt.Field, radii: dt.Field, colours: dt.Field
+) -> None:
     """Set the colours of gaussians, by harmonics or features, whichever they have; see `shade`.
 
     Call it before other uses of `radii`, which it sets to 0 for gaussians to leave out.

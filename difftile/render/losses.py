@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from math import prod
 
-import difftile.lang as ti
-from difftile.compile.language_functions import safe_divide
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import FieldError, brief
-from difftile.fields.array_like import ArrayLike
-from difftile.ir.types import is_float, shape_of
 from difftile.render.similarity import add_dissimilarity
-from difftile.runtime.kernel import kernel
 from difftile.tracebacks import boundary
 
 
-@kernel
+@dt.kernel
 def _add_differences(
     image, target, mask, loss, weight, several: ti.template(), squared: ti.template()
 ):
@@ -23,7 +20,7 @@ def _add_differences(
         total = 0.0
         for at in ti.grouped(mask):
             total += mask[at]
-        share = safe_divide(weight, total)
+        share = dt.safe_divide(weight, total)
     for at in ti.grouped(image):
         if ti.static(mask is None) or mask[at] != 0.0:  # pixels that do not count may be NaN
             apart = image[at] - target[at]
@@ -35,12 +32,12 @@ def _add_differences(
 
 @boundary
 def l1(
-    image: ArrayLike,
-    target: ArrayLike,
-    loss: ArrayLike,
+    image: dt.ArrayLike,
+    target: dt.ArrayLike,
+    loss: dt.ArrayLike,
     weight: float = 1.0,
     *,
-    mask: ArrayLike | None = None,
+    mask: dt.ArrayLike | None = None,
 ) -> None:
     """Add weight times the mean of |image - target| to `loss`.
 
@@ -60,12 +57,12 @@ def l1(
 
 @boundary
 def l2(
-    image: ArrayLike,
-    target: ArrayLike,
-    loss: ArrayLike,
+    image: dt.ArrayLike,
+    target: dt.ArrayLike,
+    loss: dt.ArrayLike,
     weight: float = 1.0,
     *,
-    mask: ArrayLike | None = None,
+    mask: dt.ArrayLike | None = None,
 ) -> None:
     """Add weight times the mean of (image - target)^2 to `loss`; arguments as for `l1`."""
     _differences(image, target, loss, weight, mask, squared=True)
@@ -73,13 +70,13 @@ def l2(
 
 @boundary
 def dssim(
-    image: ArrayLike,
-    target: ArrayLike,
-    loss: ArrayLike,
+    image: dt.ArrayLike,
+    target: dt.ArrayLike,
+    loss: dt.ArrayLike,
     weight: float = 1.0,
     padding: str = "valid",
     *,
-    mask: ArrayLike | None = None,
+    mask: dt.ArrayLike | None = None,
 ) -> None:
     """Add weight times the mean of 1 - SSIM to `loss`.
 
@@ -106,41 +103,41 @@ def dssim(
 
 
 def _differences(
-    image: ArrayLike,
-    target: ArrayLike,
-    loss: ArrayLike,
+    image: dt.ArrayLike,
+    target: dt.ArrayLike,
+    loss: dt.ArrayLike,
     weight: float,
-    mask: ArrayLike | None,
+    mask: dt.ArrayLike | None,
     *,
     squared: bool,
 ) -> None:
     check(image, target, mask)
-    inner = shape_of(image.element)
+    inner = image.element_shape
     weight /= prod(inner)
     if mask is None:
         weight /= prod(image.shape)
     _add_differences(image, target, mask, loss, weight, bool(inner), squared)
 
 
-def check(image: ArrayLike, target: ArrayLike, mask: ArrayLike | None = None) -> None:
+def check(image: dt.ArrayLike, target: dt.ArrayLike, mask: dt.ArrayLike | None = None) -> None:
     """Check that two images can be compared.
 
     Raises:
         FieldError: Shapes or types differ, a field is not an image, or the mask has a gradient.
     """
-    if image.shape != target.shape or shape_of(image.element) != shape_of(target.element):
+    if image.shape != target.shape or image.element_shape != target.element_shape:
         raise FieldError(
             f"Images must have the same shape and number of channels: {image!r} and {target!r}."
         )
     for one in (image, target):
-        if len(one.shape) not in (2, 3) or not is_float(one.element):
+        if len(one.shape) not in (2, 3) or one.numpy_dtype.kind != "f":
             raise FieldError(
                 "An image is a field of floats, or of vectors of floats, of shape (rows, columns) "
                 f"or (images, rows, columns), not {brief(one)}."
             )
     if mask is None:
         return
-    if mask.shape != image.shape or shape_of(mask.element):
+    if mask.shape != image.shape or mask.element_shape:
         raise FieldError(f"A mask has a number for each pixel of {image!r}; it is {mask!r}.")
     if mask.has_grads:
         raise FieldError("A mask is constant, and this one has a gradient: pass mask.detach().")

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import math
 
-from difftile.compile.annotations import In
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.create import zeros
-from difftile.ir.types import F64
+import difftile as dt
+from difftile import ti
 from difftile.render.losses import check, dssim, l2
-from difftile.runtime.custom_op import custom_op
 from difftile.tracebacks import boundary
 
 
-@custom_op
-def _mean_square(image: In, target: In, mask: ArrayLike | None) -> float:
-    loss = zeros((), F64)
+@dt.custom_op
+def _mean_square(image: dt.In, target: dt.In, mask: dt.ArrayLike | None) -> float:
+    loss = dt.zeros((), ti.f64)
     l2(image.detach(), target.detach(), loss, mask=mask)
     return float(loss[None])
 
 
-@custom_op
-def _dissimilarity(image: In, target: In, mask: ArrayLike | None, padding: str) -> float:
-    loss = zeros((), F64)
+@dt.custom_op
+def _dissimilarity(image: dt.In, target: dt.In, mask: dt.ArrayLike | None, padding: str) -> float:
+    loss = dt.zeros((), ti.f64)
     dssim(image.detach(), target.detach(), loss, padding=padding, mask=mask)
     return float(loss[None])
 
 
 @boundary
-def psnr(image: ArrayLike, target: ArrayLike, *, mask: ArrayLike | None = None) -> float:
+def psnr(image: dt.ArrayLike, target: dt.ArrayLike, *, mask: dt.ArrayLike | None = None) -> float:
     """Return the peak signal-to-noise ratio of an image whose numbers are from 0 to 1 [dB].
 
     For several images, it follows from their common mean square error. Equal images give infinity.
@@ -52,11 +49,11 @@ def decibels(error: float) -> float:
 
 @boundary
 def ssim(
-    image: ArrayLike,
-    target: ArrayLike,
+    image: dt.ArrayLike,
+    target: dt.ArrayLike,
     padding: str = "valid",
     *,
-    mask: ArrayLike | None = None,
+    mask: dt.ArrayLike | None = None,
 ) -> float:
     """Return the mean structural similarity of two images, 1 where they are equal.
 

@@ -58,6 +58,11 @@ _STAND_INS = {
 _NUMBERS = {"tile", "MAX_SIGMA", "MAX_ALPHA", "MIN_ALPHA", "MIN_LIGHT", "MIN_COVER"}
 
 
+def has_warps() -> bool:
+    """Return whether kernels run in warps of CUDA, for which there are native ones."""
+    return current_session().warps
+
+
 def forward(program: Program) -> NativeLaunch | None:
     """Return what launches a native kernel in place of `composite`, or None."""
     return _launch_of(program, "blend", FORWARD, ("depth", "background"))

@@ -9,22 +9,20 @@ from __future__ import annotations
 
 import math
 
-import difftile.lang as ti
-from difftile.compile.func import func
-from difftile.compile.rules import bwd_diff
+import difftile as dt
+from difftile import ti
 from difftile.render.ewa import box_of, conic_of, is_in_range, splat_of
 from difftile.render.harmonics import BAND0, harmonics, is_finite, lit, spherical_harmonics
-from difftile.runtime.kernel import kernel
 from difftile.textures.directions import unit
 
 
-@func
+@dt.func
 def _toward(mean, place):
     """Return the direction from a camera to a gaussian."""
     return unit(mean - place)
 
 
-@func
+@dt.func
 def _sum_bar(degree, d, sh0, shN, k, colour, colour_bar):
     """Return the adjoint of the sum of harmonics, given the adjoint of the colour.
 
@@ -32,11 +30,11 @@ def _sum_bar(degree, d, sh0, shN, k, colour, colour_bar):
     """
     found = colour_bar
     if colour.min() <= 0.0:
-        found = bwd_diff(lit)(spherical_harmonics(degree, d, sh0, shN, k), colour_bar)
+        found = dt.bwd_diff(lit)(spherical_harmonics(degree, d, sh0, shN, k), colour_bar)
     return found
 
 
-@kernel
+@dt.kernel
 def see(
     means,
     scales,
@@ -159,7 +157,7 @@ def see(
 
 
 @see.backward
-@kernel
+@dt.kernel
 def _(
     means,
     scales,
@@ -209,9 +207,9 @@ def _(
                 _, wide, det_wide, _, _ = splat_of(
                     mean, scale, quaternion, opacity, turn, shift, lens, *shape
                 )
-                d_wide, d_det = bwd_diff(conic_of)(wide, det_wide, conics.grad_in[c, k])
+                d_wide, d_det = dt.bwd_diff(conic_of)(wide, det_wide, conics.grad_in[c, k])
                 bars = (d_centre, d_wide, d_det, covers.grad_in[c, k], depths.grad_in[c, k])
-                found = bwd_diff(splat_of)(
+                found = dt.bwd_diff(splat_of)(
                     mean, scale, quaternion, opacity, turn, shift, lens, *shape, bars
                 )
                 d_mean += found[0]
@@ -235,8 +233,8 @@ def _(
                             if ti.static(not (single or in_order)):
                                 d_rest[j, :] += weights[j] * seed
                         way = d
-                        d_d = bwd_diff(harmonics)(degree, d, d_weights)
-                        from_mean, d_place = bwd_diff(_toward)(mean, place, d_d)
+                        d_d = dt.bwd_diff(harmonics)(degree, d, d_weights)
+                        from_mean, d_place = dt.bwd_diff(_toward)(mean, place, d_d)
                         d_mean += from_mean
                 if ti.static(posed):
                     copy = k % rotation.shape[1]

@@ -13,10 +13,9 @@ as well.
 
 from __future__ import annotations
 
-import difftile.lang as ti
-from difftile.compile.language_functions import stop_grad
+import difftile as dt
+from difftile import ti
 from difftile.render.coverage import coverage
-from difftile.runtime.funcs import func
 
 STEPS = 1024  # of a ray in one search
 SHORTEST = 0.25  # a step, in pixels where it is
@@ -27,7 +26,7 @@ GOLDEN = 0.381966011250105
 NEAR = 0.75  # pixels from its centre to a corner, and a little more
 
 
-@func
+@dt.func
 def silhouette(distance, eye, way, right, down, t, width=1.0):
     """Return the part of a pixel inside the outline of a surface, from 0 to 1.
 
@@ -42,13 +41,13 @@ def silhouette(distance, eye, way, right, down, t, width=1.0):
             inside. Derivatives do not go through it.
         width: The width of the edge, see `coverage`.
     """
-    at = stop_grad(t)
+    at = dt.stop_grad(t)
     p, x, y = eye + at * way, 0.5 * at * right, 0.5 * at * down
     slope = ti.Vector([distance(p + x) - distance(p - x), distance(p + y) - distance(p - y)])
     return coverage(distance(p), slope, width)
 
 
-@func
+@dt.func
 def hit_distance(distance, eye, way, right, t):
     """Return how far along a ray it meets a surface, with the derivative of the meeting point.
 
@@ -62,14 +61,14 @@ def hit_distance(distance, eye, way, right, t):
         right: See `silhouette`; a pixel is the step for the slope of the distance along the ray.
         t: How far along the ray the surface is. Derivatives do not go through it.
     """
-    at = stop_grad(t)
-    step = 0.125 * at * stop_grad(right).norm()
+    at = dt.stop_grad(t)
+    step = 0.125 * at * dt.stop_grad(right).norm()
     ahead, before = eye + (at + step) * way, eye + (at - step) * way
-    slope = stop_grad((distance(ahead) - distance(before)) / (2.0 * step))
+    slope = dt.stop_grad((distance(ahead) - distance(before)) / (2.0 * step))
     return at - distance(eye + at * way) / ti.min(slope, -1e-3)
 
 
-@func
+@dt.func
 def march(distance, eye, way, pixel, start, far):
     """Return where a ray next passes or meets a surface, found by sphere tracing.
 
@@ -130,10 +129,10 @@ def march(distance, eye, way, pixel, start, far):
                 outer = high - GOLDEN * (high - low)
                 f_outer = distance(eye + outer * way)
         found = 0.5 * (low + high)
-    return stop_grad(found), stop_grad(met), stop_grad(t)
+    return dt.stop_grad(found), dt.stop_grad(met), dt.stop_grad(t)
 
 
-@func
+@dt.func
 def next_surface(distance, eye, way, right, down, start, far):
     """Return the next surface on the ray of a pixel: its coverage and place, with derivatives.
 
@@ -154,8 +153,8 @@ def next_surface(distance, eye, way, right, down, start, far):
         point is that is seen, where the ray comes closest if the pixel is on an outline; and where
         to go on, `far` or beyond if there is nothing else.
     """
-    pixel = stop_grad(max(right.norm(), down.norm()))
-    closest, met, end = march(distance, stop_grad(eye), stop_grad(way), pixel, start, far)
+    pixel = dt.stop_grad(max(right.norm(), down.norm()))
+    closest, met, end = march(distance, dt.stop_grad(eye), dt.stop_grad(way), pixel, start, far)
     alpha, at = 0.0, end
     if met >= 0.0:
         alpha, at, end = 1.0, hit_distance(distance, eye, way, right, met), far

@@ -14,16 +14,9 @@ from typing import Any
 
 import numpy as np
 
-import difftile.lang as ti
-from difftile.compile.func import func
-from difftile.compile.language_functions import safe_divide
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import FieldError
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.create import zeros
-from difftile.fields.field import Field
-from difftile.fields.storage import scratch
-from difftile.ir.types import promote, scalar_of, shape_of
-from difftile.runtime.kernel import kernel
 from difftile.substrate import current_session
 
 SIZE = 11
@@ -33,13 +26,13 @@ _OF_MEANS, _OF_VARIANCES = 0.01**2, 0.03**2
 _PADS = {"valid": 0, "same": SIZE // 2}
 
 
-@func
+@dt.func
 def _pixel(image, b, i, j):
     """Return a pixel of one image or of several."""
     return image[i, j] if ti.static(len(image.shape) == 2) else image[b, i, j]
 
 
-@func
+@dt.func
 def _separate_pixel(x, y, planes, channels: ti.template(), pad: ti.template(), b, i, j):
     one = planes[0]
     u, v = ti.zero(_pixel(x, b, 0, 0)), ti.zero(_pixel(y, b, 0, 0))
@@ -56,7 +49,7 @@ def _separate_pixel(x, y, planes, channels: ti.template(), pad: ti.template(), b
         planes[3][at, b, i, j] = products if ti.static(c is None) else products[c]
 
 
-@kernel
+@dt.kernel
 def _separate(x, y, planes, channels: ti.template(), pad: ti.template()):
     """Set planes of x, y, x^2 + y^2 and xy by channel, with a margin of zeros."""
     _, images, rows, columns = planes[0].shape
@@ -68,7 +61,7 @@ def _separate(x, y, planes, channels: ti.template(), pad: ti.template()):
             _separate_pixel(x, y, planes, channels, pad, b, i, j)
 
 
-@kernel
+@dt.kernel
 def _average_columns(planes, averages):
     for n in ti.static(range(4)):
         for c, b, i, j in averages[n]:
@@ -78,7 +71,7 @@ def _average_columns(planes, averages):
             averages[n][c, b, i, j] = mean
 
 
-@kernel
+@dt.kernel
 def _average_rows(planes, averages):
     for n in ti.static(range(4)):
         for c, b, i, j in averages[n]:
@@ -88,7 +81,7 @@ def _average_rows(planes, averages):
             averages[n][c, b, i, j] = mean
 
 
-@kernel
+@dt.kernel
 def _add_dissimilarity(averages, mask, loss, weight, margin: ti.template()):
     share = weight
     if ti.static(mask is not None):
@@ -96,7 +89,7 @@ def _add_dissimilarity(averages, mask, loss, weight, margin: ti.template()):
         one = averages[0]
         for b, i, j in ti.ndrange(one.shape[1], one.shape[2], one.shape[3]):
             total += _pixel(mask, b, i + margin, j + margin)
-        share = safe_divide(weight, total)
+        share = dt.safe_divide(weight, total)
     for c, b, i, j in averages[0]:
         x, y = averages[0][c, b, i, j], averages[1][c, b, i, j]
         means = x * x + y * y
@@ -116,23 +109,23 @@ class _Planes:
     Shape (channels, images, rows, columns): neighbours in a plane are neighbours in memory.
     """
 
-    given: tuple[Field, ...]
-    columns: tuple[Field, ...]
-    averages: tuple[Field, ...]
+    given: tuple[dt.Field, ...]
+    columns: tuple[dt.Field, ...]
+    averages: tuple[dt.Field, ...]
 
 
 _KEPT = 4  # kinds of images whose fields are kept; more at a time are rare, and fields are large
 _planes: OrderedDict[Any, _Planes] = OrderedDict()
 
 
-def _planes_for(x: ArrayLike, y: ArrayLike, pad: int) -> _Planes:
+def _planes_for(x: dt.ArrayLike, y: dt.ArrayLike, pad: int) -> _Planes:
     """Return planes for two images; images of the same kind share them.
 
     A tape that needs their contents keeps them when the fields are written again.
     """
     graded = x.has_grads, y.has_grads
-    wider = promote(scalar_of(x.element), scalar_of(y.element))
-    outer = prod(shape_of(x.element)), prod(x.shape[:-2])
+    wider = np.promote_types(x.numpy_dtype, y.numpy_dtype)
+    outer = prod(x.element_shape), prod(x.shape[:-2])
     key = current_session().number, x.shape, outer, wider, graded, pad
     found = _planes.pop(key, None)
     if found is None:
@@ -140,9 +133,9 @@ def _planes_for(x: ArrayLike, y: ArrayLike, pad: int) -> _Planes:
         less = SIZE - 1
         kinds = *graded, any(graded), any(graded)
         shapes = (rows, columns), (rows - less, columns), (rows - less, columns - less)
-        with scratch():
+        with dt.scratch():
             found = _Planes(
-                *(tuple(zeros((*outer, *s), wider, grad=g) for g in kinds) for s in shapes)
+                *(tuple(dt.zeros((*outer, *s), wider, grad=g) for g in kinds) for s in shapes)
             )
     _planes[key] = found
     while len(_planes) > _KEPT:
@@ -151,10 +144,10 @@ def _planes_for(x: ArrayLike, y: ArrayLike, pad: int) -> _Planes:
 
 
 def add_dissimilarity(
-    image: ArrayLike,
-    target: ArrayLike,
-    mask: ArrayLike | None,
-    loss: ArrayLike,
+    image: dt.ArrayLike,
+    target: dt.ArrayLike,
+    mask: dt.ArrayLike | None,
+    loss: dt.ArrayLike,
     weight: float,
     padding: str,
 ) -> None:
@@ -173,7 +166,7 @@ def add_dissimilarity(
             f"{image.shape}; use padding='same', which puts zeros around it."
         )
     planes = _planes_for(image, target, pad)
-    inner = shape_of(image.element)
+    inner = image.element_shape
     _separate(image, target, planes.given, tuple(range(inner[0])) if inner else (None,), pad)
     _average_columns(planes.given, planes.columns)
     _average_rows(planes.columns, planes.averages)

@@ -20,19 +20,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import difftile.lang as ti
-from difftile.compile.func import func
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import FieldError
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.create import vec, zeros
-from difftile.fields.field import Field
-from difftile.fields.storage import scratch
-from difftile.fields.view import View
-from difftile.ir.types import I32
 from difftile.render.compositing import MIN_ALPHA, composite, composite_plain
+from difftile.render.native_compositing import has_warps
 from difftile.render.tiles import TileLists
-from difftile.runtime.kernel import kernel
-from difftile.substrate import current_session
 from difftile.tracebacks import boundary
 
 REACH = 11.082527  # 2 ln 255, twice the largest sigma
@@ -40,7 +33,7 @@ LEAST = 1e-12  # the least determinant of a covariance [pixels^4]; thinner gauss
 RUN = 16  # pixels after which weights are computed again, so that rounding does not accumulate
 
 
-@func
+@dt.func
 def _spread(m, given, colour):
     """Return 1 / s, a and slope, and whether the gaussian is visible.
 
@@ -55,7 +48,7 @@ def _spread(m, given, colour):
     return 1.0 / s, s / (l.x * l.z) ** 2, l.x * l.y / s, seen
 
 
-@func
+@dt.func
 def _between(centre, reach, size):
     """Return the first pixel whose centre is within reach, and the end of the range."""
     low = ti.math.clamp(ti.ceil(centre - reach - 0.5), 0.0, size)
@@ -63,7 +56,7 @@ def _between(centre, reach, size):
     return ti.cast(low, ti.i32), ti.cast(high, ti.i32)
 
 
-@func
+@dt.func
 def _rows(m, flat, seen, image):
     """Return the first row that a gaussian touches, and the end of the range."""
     y0, y1 = _between(m.y, ti.sqrt(REACH / flat), image.shape[0])
@@ -72,14 +65,14 @@ def _rows(m, flat, seen, image):
     return y0, y1
 
 
-@func
+@dt.func
 def _columns(centre, dy, flat, a, image):
     """Return the first column that a gaussian touches in a row, and the end of the range."""
     reach = ti.sqrt(ti.max(REACH - flat * dy * dy, 0.0) / a)
     return _between(centre, reach, image.shape[1])
 
 
-@kernel
+@dt.kernel
 def _add_plainly(means, factors, colours, image):
     for y, x in image:
         image[y, x] = ti.zero(image[y, x])
@@ -96,7 +89,7 @@ def _add_plainly(means, factors, colours, image):
                 image[y, x] += colours[n] * ti.exp(-0.5 * (flat * dy * dy + a * t * t))
 
 
-@kernel
+@dt.kernel
 def _add(means, factors, colours, image):
     """Sum gaussians; along a row two products give each weight from the one before."""
     for y, x in image:
@@ -122,7 +115,7 @@ def _add(means, factors, colours, image):
 
 
 @_add.backward
-@kernel
+@dt.kernel
 def _(means, factors, colours, image):
     for n in means:
         m = means[n]
@@ -172,7 +165,9 @@ def _(means, factors, colours, image):
             )
 
 
-def sum_splats(means: ArrayLike, factors: ArrayLike, colours: ArrayLike, image: ArrayLike) -> None:
+def sum_splats(
+    means: dt.ArrayLike, factors: dt.ArrayLike, colours: dt.ArrayLike, image: dt.ArrayLike
+) -> None:
     """Set an image to the sum of gaussians, by a launch that tapes record.
 
     The derivative is a rule that visits the pixels of each gaussian again and adds without atomics.
@@ -194,14 +189,14 @@ def sum_splats(means: ArrayLike, factors: ArrayLike, colours: ArrayLike, image: 
 
 
 def sum_splats_plain(
-    means: ArrayLike, factors: ArrayLike, colours: ArrayLike, image: ArrayLike
+    means: dt.ArrayLike, factors: dt.ArrayLike, colours: dt.ArrayLike, image: dt.ArrayLike
 ) -> None:
     """Set an image as `sum_splats` does, without its rule: difftile differentiates the loops."""
     _check_rows("sum_splats_plain", means, factors=factors, colours=colours)
     _add_plainly(means, factors, colours, image)
 
 
-def _check_rows(who: str, means: ArrayLike, **others: ArrayLike) -> None:
+def _check_rows(who: str, means: dt.ArrayLike, **others: dt.ArrayLike) -> None:
     """Check that there is a row for each of the means."""
     shape = means.shape
     for name, field in {"means": means, **others}.items():
@@ -210,7 +205,7 @@ def _check_rows(who: str, means: ArrayLike, **others: ArrayLike) -> None:
             raise FieldError(f"{who}: {name} must have the shape {wanted}, not {field.shape}.")
 
 
-@kernel
+@dt.kernel
 def _cover(means, factors, opacities, colours, depths, conics, radii):
     """Set inverse covariances, and half the sides of the boxes of visible gaussians."""
     for n in factors:
@@ -253,7 +248,7 @@ class AlphaSplats:
         height: int,
         *,
         channels: int = 3,
-        background: Field | None = None,
+        background: dt.Field | None = None,
         tile: int = 16,
         dtype: Any = float,
         plain: bool = False,
@@ -262,22 +257,22 @@ class AlphaSplats:
         self._composite = composite_plain if plain else composite
         self._background = background
         shape = 1, height, width
-        with scratch():
-            self._image = zeros(shape, vec(channels, dtype), grad=True)
-            self._alpha = zeros(shape, dtype, grad=True)
-            self._light, self._last = zeros(shape, dtype), zeros(shape, I32)
-        self._dtype = self._alpha.element
+        with dt.scratch():
+            self._image = dt.zeros(shape, dt.vec(channels, dtype), grad=True)
+            self._alpha = dt.zeros(shape, dtype, grad=True)
+            self._light, self._last = dt.zeros(shape, dtype), dt.zeros(shape, ti.i32)
+        self._dtype = self._alpha.dtype
         self.image, self.alpha = self._image[0, :, :], self._alpha[0, :, :]
         self._resize(1)
 
     def __call__(
         self,
-        means: Field,
-        factors: Field,
-        opacities: Field,
-        colours: Field,
-        depths: Field | None = None,
-    ) -> View:
+        means: dt.Field,
+        factors: dt.Field,
+        opacities: dt.Field,
+        colours: dt.Field,
+        depths: dt.Field | None = None,
+    ) -> dt.ArrayLike:
         """Render gaussians.
 
         Args:
@@ -323,12 +318,12 @@ class AlphaSplats:
             self._light,
             self._last,
             None,
-            current_session().warps,
+            has_warps(),
         )
         return self.image
 
     def _resize(self, n: int) -> None:
-        with scratch():
-            self._conics = zeros(n, vec(3, self._dtype), grad=True)
-            self._radii = zeros((1, n), vec(2, self._dtype))
-            self._equal = zeros((1, n), self._dtype)
+        with dt.scratch():
+            self._conics = dt.zeros(n, dt.vec(3, self._dtype), grad=True)
+            self._radii = dt.zeros((1, n), dt.vec(2, self._dtype))
+            self._equal = dt.zeros((1, n), self._dtype)

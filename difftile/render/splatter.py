@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeVar, final
+from typing import Any, Protocol, TypeAlias, TypeVar, final
 
 import numpy.typing as npt
 
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import FieldError, LaunchError
-from difftile.fields.create import full, vec, zeros
-from difftile.fields.field import Field
-from difftile.fields.storage import scratch
-from difftile.ir.types import I32, Type, Vector, scalar_of
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.checks import check_background, check_range, check_size
 from difftile.render.compositing import composite
 from difftile.render.harmonics import MAX_DEGREE, last_band
+from difftile.render.native_compositing import has_warps
 from difftile.render.projected_view import see
 from difftile.render.tiles import TileLists
-from difftile.substrate import current_session
 from difftile.tracebacks import boundary
+
+Colour: TypeAlias = tuple[int, Any]
+"""The number of channels of colours, and the type of their numbers: (3, np.float32)."""
+
+
+def colour_of(colours: dt.ArrayLike) -> Colour:
+    """Return the type of the colours in a field of vectors."""
+    return colours.element_shape[0], colours.numpy_dtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +39,27 @@ class Rendering:
         depth: The expected depth [scene units], of the same shape; None if not requested.
     """
 
-    image: Field
-    alpha: Field
-    depth: Field | None
+    image: dt.Field
+    alpha: dt.Field
+    depth: dt.Field | None
 
     @classmethod
     def zeros(
-        cls, drawer: Drawer, cameras: int, element: Type, *, depth: bool, grad: bool
+        cls, drawer: Drawer, cameras: int, colour: Colour, *, depth: bool, grad: bool
     ) -> Rendering:
-        """Return images to draw into, with vectors of a type as colours."""
-        shape, scalar = (cameras, drawer.height, drawer.width), scalar_of(element)
-        z = zeros(shape, scalar, grad=grad) if depth else None
-        return cls(zeros(shape, element, grad=grad), zeros(shape, scalar, grad=grad), z)
+        """Return images to draw into, black and empty.
+
+        Args:
+            drawer: The splatter, with the size of images.
+            cameras: The number of images.
+            colour: The number of channels, and the type of the numbers: (3, np.float32).
+            depth: Have depths.
+            grad: Give the fields gradients.
+        """
+        shape, (_, number) = (cameras, drawer.height, drawer.width), colour
+        image = dt.zeros(shape, dt.vec(*colour), grad=grad)
+        z = dt.zeros(shape, number, grad=grad) if depth else None
+        return cls(image, dt.zeros(shape, number, grad=grad), z)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +75,30 @@ class Projected:
         colours: Colours, of vectors.
     """
 
-    radii: Field
-    centres: Field
-    conics: Field
-    opacities: Field
-    depths: Field
-    colours: Field
+    radii: dt.Field
+    centres: dt.Field
+    conics: dt.Field
+    opacities: dt.Field
+    depths: dt.Field
+    colours: dt.Field
 
     @classmethod
-    def zeros(cls, cameras: int, count: int, element: Type) -> Projected:
-        """Return gaussians that are not seen, with vectors of a type as colours."""
-        scalar, shape = scalar_of(element), (cameras, count)
+    def zeros(cls, cameras: int, count: int, colour: Colour) -> Projected:
+        """Return invisible gaussians, in fields with gradients.
+
+        Args:
+            cameras: The number of cameras.
+            count: The number of gaussians.
+            colour: The number of channels of colours, and the type of their numbers.
+        """
+        shape, (_, number) = (cameras, count), colour
         return cls(
-            zeros(shape, Vector(2, I32)),
-            zeros(shape, vec(2, scalar), grad=True),
-            zeros(shape, vec(3, scalar), grad=True),
-            zeros(shape, scalar, grad=True),
-            zeros(shape, scalar, grad=True),
-            zeros(shape, element, grad=True),
+            dt.zeros(shape, dt.vec(2, ti.i32)),
+            dt.zeros(shape, dt.vec(2, number), grad=True),
+            dt.zeros(shape, dt.vec(3, number), grad=True),
+            dt.zeros(shape, number, grad=True),
+            dt.zeros(shape, number, grad=True),
+            dt.zeros(shape, dt.vec(*colour), grad=True),
         )
 
 
@@ -88,7 +109,7 @@ class Drawer(Protocol):
     height: int
 
 
-def coloured(drawer: Drawer, gaussians: Any, cameras: Cameras) -> Field:
+def coloured(drawer: Drawer, gaussians: Any, cameras: Cameras) -> dt.Field:
     """Return the field of gaussians whose elements have the type of colours.
 
     Raises:
@@ -96,11 +117,11 @@ def coloured(drawer: Drawer, gaussians: Any, cameras: Cameras) -> Field:
     """
     if (cameras.width, cameras.height) != (drawer.width, drawer.height):
         raise FieldError(f"{drawer!r} cannot draw for {cameras!r}; make both of one size.")
-    ours, theirs = scalar_of(cameras.twist.element), scalar_of(gaussians.means.element)
-    if ours != theirs:
+    seen, given = cameras.twist, gaussians.means
+    if seen.numpy_dtype != given.numpy_dtype:
         raise FieldError(
-            f"{drawer!r}: the cameras are in {ours}, and the gaussians in {theirs}; make both with "
-            "one dtype."
+            f"{drawer!r}: the cameras are in {seen.dtype.dtype}, and the gaussians in "
+            f"{given.dtype.dtype}; make both with one dtype."
         )
     features = getattr(gaussians, "features", None)
     return gaussians.sh0 if features is None else features
@@ -145,7 +166,7 @@ class Splatter:
         far: float = 1e10,
         eps2d: float = 0.3,
         tile: int = 16,
-        background: npt.ArrayLike | Field | None = None,
+        background: npt.ArrayLike | dt.Field | None = None,
         depth: bool = True,
         absgrad: bool = False,
     ) -> None:
@@ -224,7 +245,7 @@ class Splatter:
             degree,
             cameras.may_vary,
             len(cameras) == 1,
-            current_session().warps,
+            has_warps(),
             shown.radii,
             plane.moved,
             shown.centres,
@@ -245,11 +266,12 @@ class Splatter:
         Returns:
             The images: `out`, or new fields with gradients.
         """
-        cameras, element = len(shown.colours), shown.colours.element
         stage = self._blending_for(shown)
         ellipses = shown.conics, shown.opacities
         stage.lists.build(shown.centres, shown.radii, shown.depths, *ellipses)
-        made = out or Rendering.zeros(self, cameras, element, depth=self.depth, grad=True)
+        made = out or Rendering.zeros(
+            self, len(shown.colours), colour_of(shown.colours), depth=self.depth, grad=True
+        )
         composite(
             shown.centres,
             shown.conics,
@@ -266,14 +288,14 @@ class Splatter:
             stage.light,
             stage.last,
             stage.absolute,
-            current_session().warps,
+            has_warps(),
         )
         return made
 
     # Gradients on the image plane
 
     @property
-    def means2d_grad(self) -> Field:
+    def means2d_grad(self) -> dt.Field:
         """The gradients of centres on the image plane, shape (cameras, n) of vec2 [1/pixels].
 
         The reverse of a tape adds them up over the calls on it. A call with another number of
@@ -283,7 +305,7 @@ class Splatter:
         return self._drawn(self._plane).moved.grad
 
     @property
-    def means2d_absgrad(self) -> Field:
+    def means2d_absgrad(self) -> dt.Field:
         """The sums over pixels of the absolute values of `means2d_grad`; with `absgrad=True`."""
         absolute = self._drawn(self._blending).absolute
         if absolute is None:
@@ -293,7 +315,7 @@ class Splatter:
         return absolute.grad
 
     @property
-    def radii(self) -> Field:
+    def radii(self) -> dt.Field:
         """Half the boxes of the gaussians on the image plane in the latest call, 0 if culled.
 
         Shape (cameras, n) of vec2 of integers [pixels].
@@ -308,18 +330,18 @@ class Splatter:
             raise LaunchError(f"{self!r} has not drawn yet. Call it first.")
         return fields
 
-    def _plane_for(self, cameras: Cameras, colours: Field) -> _Plane:
-        wanted = (len(cameras), len(colours), colours.element, cameras.may_vary)
+    def _plane_for(self, cameras: Cameras, colours: dt.Field) -> _Plane:
+        wanted = (len(cameras), len(colours), colour_of(colours), cameras.may_vary)
         if self._plane is None or self._plane.made_for != wanted:
-            with scratch():
+            with dt.scratch():
                 self._plane = _Plane(*wanted)
         return self._plane
 
     def _blending_for(self, shown: Projected) -> _Blending:
         cameras, count = shown.colours.shape
-        wanted = (cameras, count if self.absgrad else 0, shown.colours.element)
+        wanted = (cameras, count if self.absgrad else 0, colour_of(shown.colours))
         if self._blending is None or self._blending.made_for != wanted:
-            with scratch():
+            with dt.scratch():
                 self._blending = _Blending(*wanted, self)
         return self._blending
 
@@ -331,21 +353,21 @@ class _Plane:
     Args:
         cameras: The number of cameras.
         count: The number of gaussians.
-        element: The type of a colour.
+        colour: The type of a colour.
         posed: Whether poses or intrinsics have gradients.
     """
 
-    def __init__(self, cameras: int, count: int, element: Type, posed: bool) -> None:
-        self.made_for = (cameras, count, element, posed)
-        scalar = scalar_of(element)
-        self.poses = Poses(cameras, scalar, posed)
-        self.moved = zeros((cameras, count), vec(2, scalar), grad=True)
+    def __init__(self, cameras: int, count: int, colour: Colour, posed: bool) -> None:
+        self.made_for = (cameras, count, colour, posed)
+        _, number = colour
+        self.poses = Poses(cameras, number, posed)
+        self.moved = dt.zeros((cameras, count), dt.vec(2, number), grad=True)
         self.latest: Projected
 
     @cached_property
     def shown(self) -> Projected:
         """Gaussians on the planes, for calls that have no fields of their own."""
-        with scratch():
+        with dt.scratch():
             return Projected.zeros(*self.made_for[:3])
 
 
@@ -356,23 +378,23 @@ class _Blending:
     Args:
         cameras: The number of cameras.
         count: The number of gaussians, which counts with absolute gradients only.
-        element: The type of a colour.
+        colour: The type of a colour.
         splatter: The splatter with the options.
     """
 
-    def __init__(self, cameras: int, count: int, element: Type, splatter: Splatter) -> None:
-        self.made_for = (cameras, count, element)
-        scalar = scalar_of(element)
+    def __init__(self, cameras: int, count: int, colour: Colour, splatter: Splatter) -> None:
+        self.made_for = (cameras, count, colour)
+        _, number = colour
         shape = cameras, count
-        self.absolute = zeros(shape, vec(2, scalar), grad=True) if splatter.absgrad else None
+        self.absolute = dt.zeros(shape, dt.vec(2, number), grad=True) if splatter.absgrad else None
         self.lists = TileLists(splatter.width, splatter.height, splatter.tile, cameras)
         pixels = (cameras, splatter.height, splatter.width)
-        self.light = zeros(pixels, scalar, grad=True)
-        self.last = zeros(pixels, I32)
-        colour = splatter.background
-        if colour is not None and not isinstance(colour, Field):
-            colour = full((), colour, element)
-        self.background = colour
+        self.light = dt.zeros(pixels, number, grad=True)
+        self.last = dt.zeros(pixels, ti.i32)
+        background = splatter.background
+        if background is not None and not isinstance(background, dt.Field):
+            background = dt.full((), background, dt.vec(*colour))
+        self.background = background
 
 
 _Fields = TypeVar("_Fields", _Plane, _Blending)

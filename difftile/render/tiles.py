@@ -13,21 +13,15 @@ from dataclasses import dataclass
 from operator import is_
 from typing import Any, final
 
-import difftile.lang as ti
-from difftile.compile.func import func
+import numpy as np
+
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import FieldError
-from difftile.fields.create import zeros
-from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, Recording
-from difftile.ir.types import F32, I32, I64, U32, Vector
 from difftile.prefix_sums import Scan, memory_to_write
-from difftile.recording.opaque import OpaqueStep
-from difftile.recording.perform import perform
-from difftile.recording.replayed_fields import ReverseContext
-from difftile.recording.uses import Use
 from difftile.render.checks import check_integers, check_size
 from difftile.render.compositing import MAX_SIGMA, MIN_ALPHA
-from difftile.runtime.kernel import kernel
 from difftile.sorting import Sorter
 from difftile.substrate import NativeKernel, current_session
 from difftile.tracebacks import boundary
@@ -38,7 +32,7 @@ _BLOCKS = 264  # of the kernels for warps
 SLACK = 4e-6  # for roundings in single precision, in proportion to what is rounded
 
 
-@func
+@dt.func
 def _tiles_along(centre, radius, tile, tiles):
     """Return the first tile along an axis that a splat touches, and the end of the range."""
     first = ti.max(0.0, ti.min(ti.floor((centre - radius) / tile), tiles))
@@ -46,7 +40,7 @@ def _tiles_along(centre, radius, tile, tiles):
     return ti.cast(first, ti.i32), ti.cast(end, ti.i32)
 
 
-@func
+@dt.func
 def _box(centres, radii, camera, i, tile, wide, high):
     """Return the tiles that a splat touches: columns from x0 to x1, rows from y0 to y1."""
     centre = centres[camera, i]
@@ -59,7 +53,7 @@ def _box(centres, radii, camera, i, tile, wide, high):
     return x0, x1, y0, y1
 
 
-@func
+@dt.func
 def reaches(centre, conic, limit, x, y, tile):
     """Return whether an ellipse reaches the centre of a pixel of tile (x, y), or perhaps does.
 
@@ -94,7 +88,7 @@ def reaches(centre, conic, limit, x, y, tile):
     return found
 
 
-@func
+@dt.func
 def _limit(opacity):
     """Return the largest square of an offset at which a splat is drawn, and a little."""
     limit = 2.0 * MAX_SIGMA
@@ -103,7 +97,7 @@ def _limit(opacity):
     return limit + 1e-4
 
 
-@kernel
+@dt.kernel
 def _key_by_depth(depths, keys, values):
     for camera, i in depths:
         at = camera * depths.shape[1] + i
@@ -114,7 +108,7 @@ def _key_by_depth(depths, keys, values):
         values[at] = at
 
 
-@kernel
+@dt.kernel
 def _count_tiles(
     centres,
     radii,
@@ -142,7 +136,7 @@ def _count_tiles(
         counts[k, 0] = count
 
 
-@kernel
+@dt.kernel
 def _expand(
     centres,
     radii,
@@ -176,7 +170,7 @@ def _expand(
                     at += 1
 
 
-@kernel
+@dt.kernel
 def _find_starts(keys, n: ti.i32, starts):
     for t in starts:
         low = 0
@@ -223,11 +217,11 @@ class TileLists:
         self.wide, self.high = -(-width // tile), -(-height // tile)
         self.tiles = cameras * self.wide * self.high
         self.total = 0
-        self.order: Field = zeros(1, I32)
-        self.starts: Field = zeros(self.tiles + 1, I32)
+        self.order: dt.Field = dt.zeros(1, ti.i32)
+        self.starts: dt.Field = dt.zeros(self.tiles + 1, ti.i32)
         self._by_depth, self._by_tile = Sorter(), Sorter()
         self._scan = Scan()
-        self._counts = zeros((1, 1), I32)
+        self._counts = dt.zeros((1, 1), ti.i32)
         self._native: _NativeLists | None = None
         self._step: _Listing | None = None
 
@@ -236,11 +230,11 @@ class TileLists:
 
     def build(
         self,
-        centres: Field,
-        radii: Field,
-        depths: Field,
-        conics: Field | None = None,
-        opacities: Field | None = None,
+        centres: dt.Field,
+        radii: dt.Field,
+        depths: dt.Field,
+        conics: dt.Field | None = None,
+        opacities: dt.Field | None = None,
     ) -> None:
         """Fill the lists: `order`, which may be another field afterwards, and `starts`.
 
@@ -266,19 +260,19 @@ class TileLists:
         if step is None or not step.fits(given, self.order, self.starts):
             self._check(*given)
             step = self._step = _Listing(self, _Splats(*given), self.order, self.starts)
-        self.total = perform(step)
+        self.total = step()
         if self.total > self.order.shape[0]:
-            self.order = zeros(min(self.total * 5 // 4, _MOST), I32)
+            self.order = dt.zeros(min(self.total * 5 // 4, _MOST), ti.i32)
             self._step = _Listing(self, step.splats, self.order, self.starts)
-            perform(self._step)
+            self._step()
 
     def _check(
         self,
-        centres: Field,
-        radii: Field,
-        depths: Field,
-        conics: Field | None,
-        opacities: Field | None,
+        centres: dt.Field,
+        radii: dt.Field,
+        depths: dt.Field,
+        conics: dt.Field | None,
+        opacities: dt.Field | None,
     ) -> None:
         """Check the shapes of splats.
 
@@ -301,7 +295,7 @@ class TileLists:
                 f"{opacities.shape}."
             )
 
-    def fill(self, splats: _Splats, order: Field, starts: Field) -> int:
+    def fill(self, splats: _Splats, order: dt.Field, starts: dt.Field) -> int:
         """Fill lists if there is room in `order`, and return the length that they need."""
         centres, by_depth, by_tile = splats.centres, self._by_depth, self._by_tile
         n = centres.shape[0] * centres.shape[1]
@@ -309,7 +303,7 @@ class TileLists:
         _key_by_depth(splats.depths, by_depth.keys, by_depth.values)
         by_depth.sort(n)
         if self._counts.shape[0] < n:
-            self._counts = zeros((by_depth.capacity, 1), I32)
+            self._counts = dt.zeros((by_depth.capacity, 1), ti.i32)
         of_splats = centres, splats.radii, splats.conics, splats.opacities, by_depth.values
         image = self.tile, self.wide, self.high
         _count_tiles(*of_splats, *image, self._counts)
@@ -344,20 +338,22 @@ class TileLists:
 class _Splats:
     """The splats of a call, as in `TileLists.build`."""
 
-    centres: Field
-    radii: Field
-    depths: Field
-    conics: Field | None
-    opacities: Field | None
+    centres: dt.Field
+    radii: dt.Field
+    depths: dt.Field
+    conics: dt.Field | None
+    opacities: dt.Field | None
 
     @property
     def are_single(self) -> bool:
         """Whether they are whole fields in single precision, with integers as radii."""
         given = self.centres, self.radii, self.depths, self.conics, self.opacities
-        types = Vector(2, F32), Vector(2, I32), F32, Vector(3, F32), F32
+        single, integer = np.dtype(np.float32), np.dtype(np.int32)
+        types = ((2,), single), ((2,), integer), ((), single), ((3,), single), ((), single)
         return all(
-            field is None or (isinstance(field, Field) and field.element == element)
-            for field, element in zip(given, types, strict=True)
+            field is None
+            or (isinstance(field, dt.Field) and (field.element_shape, field.numpy_dtype) == type_)
+            for field, type_ in zip(given, types, strict=True)
         )
 
 
@@ -373,10 +369,10 @@ class _NativeLists:
     def __init__(self, lists: TileLists, kernels: Mapping[str, NativeKernel]) -> None:
         self._lists, self._kernels = lists, kernels
         self._by_depth, self._by_tile = Sorter(), Sorter()
-        self._counts, self._masks = zeros(1, I32), zeros(1, U32)
-        self._seen, self._lengths = zeros(_BLOCKS, I32), zeros(_BLOCKS, I64)
+        self._counts, self._masks = dt.zeros(1, ti.i32), dt.zeros(1, ti.u32)
+        self._seen, self._lengths = dt.zeros(_BLOCKS, ti.i32), dt.zeros(_BLOCKS, ti.i64)
 
-    def fill(self, splats: _Splats, order: Field, starts: Field) -> int:
+    def fill(self, splats: _Splats, order: dt.Field, starts: dt.Field) -> int:
         """Fill lists if there is room in `order`, and return the length that they need."""
         lists, run = self._lists, self._kernels
         exact = int(splats.conics is not None)
@@ -387,7 +383,7 @@ class _NativeLists:
         n = cameras * each
         image = lists.tile, lists.wide, lists.high
         if self._counts.shape[0] < n:
-            self._counts, self._masks = zeros(n * 5 // 4, I32), zeros(n * 5 // 4, U32)
+            self._counts, self._masks = dt.zeros(n * 5 // 4, ti.i32), dt.zeros(n * 5 // 4, ti.u32)
         counted = self._counts.buffer, self._masks.buffer, self._seen.buffer
         run["count_tiles"](*shapes, n, *image, exact, *counted, self._lengths.buffer)
         total = int(self._lengths.buffer.read().sum())
@@ -405,7 +401,7 @@ class _NativeLists:
 
 
 @final
-class _Listing(OpaqueStep):
+class _Listing(dt.Step):
     """The filling of lists as a step of tapes, prepared for some fields; it has no derivative.
 
     Args:
@@ -417,16 +413,18 @@ class _Listing(OpaqueStep):
 
     is_contained = True
 
-    def __init__(self, lists: TileLists, splats: _Splats, order: Field, starts: Field) -> None:
+    def __init__(
+        self, lists: TileLists, splats: _Splats, order: dt.Field, starts: dt.Field
+    ) -> None:
         self.splats = splats
         self._given = splats.centres, splats.radii, splats.depths, splats.conics, splats.opacities
         self._into = order, starts
         self._way = lists.native_for(splats) or lists
         read = {one.base.storage: one.base for one in self._given if one is not None}
-        uses = [Use(field, True, False) for field in read.values()]
-        super().__init__("tile lists", [*uses, *(Use(one, False, True) for one in self._into)])
+        reads = {f"field {k}": one for k, one in enumerate(read.values())}
+        super().__init__("tile lists", reads=reads, writes={"order": order, "starts": starts})
 
-    def fits(self, given: Sequence[Field | None], order: Field, starts: Field) -> bool:
+    def fits(self, given: Sequence[dt.Field | None], order: dt.Field, starts: dt.Field) -> bool:
         """Tell whether this is the step for some fields."""
         return all(map(is_, given, self._given)) and all(map(is_, (order, starts), self._into))
 
@@ -437,9 +435,6 @@ class _Listing(OpaqueStep):
             return self._way.fill(self.splats, *self._into)
         with Recording(observer=recording.observer):
             return self._way.fill(self.splats, *self._into)
-
-    def reverse(self, then: ReverseContext, saved: int) -> None:
-        """Let no gradient pass: lists are integers."""
 
 
 def _check_length(n: int, total: int) -> None:

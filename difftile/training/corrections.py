@@ -9,15 +9,9 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-import difftile.lang as ti
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import LaunchError
-from difftile.distributed.gradients import all_reduce
-from difftile.fields.create import from_numpy, mat, vec, zeros
-from difftile.fields.field import Field
-from difftile.optim.adam import Adam
-from difftile.optim.optimiser import Rate
-from difftile.optim.schedules import exponential
-from difftile.runtime.kernel import kernel
 from difftile.training.options import Options
 
 POSES, EXPOSURES = "poses", "exposures"
@@ -29,7 +23,7 @@ _NEUTRAL = 0.01  # the weight of the mean square by which an exposure differs fr
 _COPIES = 256  # of an exposure, among which pixels share out their gradients
 
 
-@kernel
+@dt.kernel
 def _pose(poses, k: ti.i32, scale: float, twist):
     """Set the twist of a camera to the correction of a view; see `Corrections`."""
     for n in twist:
@@ -37,13 +31,13 @@ def _pose(poses, k: ti.i32, scale: float, twist):
         twist[n] = ti.Vector([scale * p[0], scale * p[1], scale * p[2], p[3], p[4], p[5]])
 
 
-@kernel
+@dt.kernel
 def _copy(exposures, k: ti.i32, copies):
     for n in copies:
         copies[n] = exposures[k]
 
 
-@kernel
+@dt.kernel
 def _expose(image, copies, out):
     for c, i, j in image:
         given = image[c, i, j]
@@ -51,7 +45,7 @@ def _expose(image, copies, out):
         out[c, i, j] = e @ ti.Vector([given[0], given[1], given[2], 1.0])
 
 
-@kernel
+@dt.kernel
 def _stay_neutral(exposures, k: ti.i32, weight: float, loss):
     for _ in range(1):
         apart = exposures[k] - ti.Matrix(
@@ -81,27 +75,31 @@ class Corrections:
         self, views: int, trained: int, scale: float, options: Options, dtype: Any = ti.f32
     ) -> None:
         self._scale = scale
-        self.poses = zeros(views, vec(6, dtype), grad=True) if options.optimise_poses else None
-        self.exposures: Field | None = None
+        self.poses = (
+            dt.zeros(views, dt.vec(6, dtype), grad=True) if options.optimise_poses else None
+        )
+        self.exposures: dt.Field | None = None
         if options.exposure:
             none = np.tile(np.eye(3, 4), (views, 1, 1))
-            self.exposures = from_numpy(none, mat(3, 4, dtype), grad=True)
+            self.exposures = dt.from_numpy(none, dt.mat(3, 4, dtype), grad=True)
         held = {POSES: self.poses, EXPOSURES: self.exposures}
         self._fields = {name: field for name, field in held.items() if field is not None}
-        self._copies = zeros(_COPIES, mat(3, 4, dtype), grad=True)
-        self._mask = zeros(views, ti.i32)
-        self._adam: Adam | None = None
+        self._copies = dt.zeros(_COPIES, dt.mat(3, 4, dtype), grad=True)
+        self._mask = dt.zeros(views, ti.i32)
+        self._adam: dt.optim.Adam | None = None
         if self._fields:
             times = options.steps * options.batch / trained
             rates = {name: _rate(*_REACH[name], times, options.steps) for name in self._fields}
-            self._adam = Adam(self._fields, rates, eps=1e-15, nonfinite="zero")
+            self._adam = dt.optim.Adam(self._fields, rates, eps=1e-15, nonfinite="zero")
 
-    def pose(self, k: int, twist: Field) -> None:
+    def pose(self, k: int, twist: dt.Field) -> None:
         """Set the twist of a camera to the correction of a view, by a launch that tapes record."""
         if self.poses is not None:
             _pose(self.poses, k, self._scale, twist)
 
-    def expose(self, k: int, image: Field, out: Field, loss: Field, share: float = 1.0) -> Field:
+    def expose(
+        self, k: int, image: dt.Field, out: dt.Field, loss: dt.Field, share: float = 1.0
+    ) -> dt.Field:
         """Return an image with the exposure of a view, and add to a loss how far it is from none.
 
         Args:
@@ -124,7 +122,7 @@ class Corrections:
     def add_gradients(self) -> None:
         """Add up the gradients of all ranks, each of which has seen a part of the gaussians."""
         if self._fields:
-            all_reduce(self._fields)
+            dt.distributed.all_reduce(self._fields)
 
     def step(self, which: Sequence[int]) -> None:
         """Move the corrections of some views against their gradients."""
@@ -144,7 +142,12 @@ class Corrections:
         poses = self.poses.to_numpy()
         poses[k] = 0.0
         self.poses.from_numpy(poses)
-        adam = Adam([self.poses], exponential(*_ALIGNMENT, steps), eps=1e-15, nonfinite="zero")
+        adam = dt.optim.Adam(
+            [self.poses],
+            dt.optim.schedules.exponential(*_ALIGNMENT, steps),
+            eps=1e-15,
+            nonfinite="zero",
+        )
         self._mark([k])
         for _ in range(steps):
             yield lambda: adam.step(visible=self._mask)  # pyrefly: ignore[invalid-yield]
@@ -206,10 +209,10 @@ class Corrections:
             )
 
 
-def _rate(reach: float, most: float, factor: float, times: float, steps: int) -> Rate:
+def _rate(reach: float, most: float, factor: float, times: float, steps: int) -> dt.optim.Rate:
     """Return a falling rate whose sum over the times that a view comes is `reach`, if it can be."""
     mean = (factor - 1.0) / math.log(factor)  # in units of the first rate
-    return exponential(min(reach / (mean * times), most), factor, steps)
+    return dt.optim.schedules.exponential(min(reach / (mean * times), most), factor, steps)
 
 
 def fitted_exposure(

@@ -1,4 +1,4 @@
-"""Projected gaussians on their way to the ranks that draw the images.
+"""dt.render.Projected gaussians on their way to the ranks that draw the images.
 
 Each rank projects the gaussians that it owns, for all images of a step, and sends what an
 image shows to the rank that draws it. As the rows of ranks follow one another in one order, an
@@ -23,16 +23,12 @@ from typing import Any, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-import difftile.lang as ti
-from difftile.compile.language_functions import unique
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import TapeError
 from difftile.distributed.messaging import Part, Posted
-from difftile.distributed.split_rows import SplitRows
-from difftile.fields.create import zeros
-from difftile.fields.field import Field
-from difftile.fields.recording import RECORDING, Recording, no_grad
-from difftile.fields.storage import Storage, scratch
-from difftile.ir.types import I32, Type
+from difftile.fields.recording import RECORDING, Recording
+from difftile.fields.storage import Storage
 from difftile.prefix_sums import Scan
 from difftile.ranks import current
 from difftile.ranks.collect import gather
@@ -40,37 +36,35 @@ from difftile.recording.opaque import OpaqueRecord, OpaqueStep
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.recording.uses import Keeps, Use
-from difftile.render.splatter import Projected
-from difftile.runtime.kernel import kernel
 from difftile.substrate import Buffer, current_session
 
-Projection: TypeAlias = Callable[[Projected], Projected]
+Projection: TypeAlias = Callable[[dt.render.Projected], dt.render.Projected]
 """Writes this rank's gaussians as an image shows them, by launches that tapes record."""
 
 
-@kernel
+@dt.kernel
 def _count(radii, image: ti.i32, counts):
     for c, k in radii:
         if radii[c, k].x > 0:
             counts[image] += 1
 
 
-@kernel
+@dt.kernel
 def _flag(radii, places):
     for c, k in radii:
         places[k, 0] = 1 if radii[c, k].x > 0 else 0
 
 
-@kernel
+@dt.kernel
 def _pack(given, places, sent):
     for c, k in given[0]:
         if given[0][c, k].x > 0:
-            at = unique(places[k, 0])
+            at = dt.unique(places[k, 0])
             for n in ti.static(range(len(given))):
                 sent[n][c, at] = given[n][c, k]
 
 
-@kernel
+@dt.kernel
 def _add(radii, places, returned, gradients):
     for c, k in radii:
         if radii[c, k].x > 0:
@@ -78,7 +72,7 @@ def _add(radii, places, returned, gradients):
                 gradients[n][c, k] += returned[n][c, places[k, 0]]
 
 
-@kernel
+@dt.kernel
 def _end(radii, count: ti.i32):
     for c, k in radii:
         if k >= count:
@@ -96,16 +90,16 @@ class Delivery:
 
     def __init__(self) -> None:
         self._own: _Own | None = None
-        self._arrived: list[Projected] = []  # an image each
+        self._arrived: list[dt.render.Projected] = []  # an image each
         self._outgrown = False  # in the latest call
 
     def __call__(
         self,
-        gaussians: SplitRows,
+        gaussians: dt.distributed.SplitRows,
         projections: Sequence[Projection],
         drawers: Sequence[int],
-        loss: Field,
-    ) -> list[Projected]:
+        loss: dt.Field,
+    ) -> list[dt.render.Projected]:
         """Project gaussians; return the gaussians of all ranks for the images that this rank draws.
 
         Args:
@@ -123,7 +117,7 @@ class Delivery:
             current_session().pool.clear()
             self._outgrown = False
         own = self._own_for(gaussians, len(projections))
-        with no_grad():
+        with dt.no_grad():
             for project, shown in zip(projections, own.shown, strict=False):
                 project(shown)
         counts = own.counted()[:, : len(projections)]
@@ -152,25 +146,25 @@ class Delivery:
                 perform(_Hop(own.messages(most), shown, sends, arrived, receives, loss, what))
         return self._arrived[: len(mine)]
 
-    def _own_for(self, gaussians: SplitRows, images: int) -> _Own:
-        element = gaussians.sh0.element
+    def _own_for(self, gaussians: dt.distributed.SplitRows, images: int) -> _Own:
+        colour = _colour_of(gaussians.sh0)
         own = self._own
-        if own is None or own.made_for != (len(gaussians), element) or len(own.shown) < images:
-            with scratch():
-                own = self._own = _Own(images, len(gaussians), element)
+        if own is None or own.made_for != (len(gaussians), colour) or len(own.shown) < images:
+            with dt.scratch():
+                own = self._own = _Own(images, len(gaussians), colour)
         return own
 
-    def _make_room(self, counts: Sequence[int], gaussians: SplitRows) -> None:
+    def _make_room(self, counts: Sequence[int], gaussians: dt.distributed.SplitRows) -> None:
         """Have fields for the gaussians of some images."""
-        total, element = max(gaussians.total, 1), gaussians.sh0.element
-        self._arrived = [one for one in self._arrived if one.colours.element == element]
+        total, colour = max(gaussians.total, 1), _colour_of(gaussians.sh0)
+        self._arrived = [one for one in self._arrived if _colour_of(one.colours) == colour]
         for slot, count in enumerate(counts):
             kept = self._arrived[slot : slot + 1]
             if not kept or not count <= kept[0].radii.shape[1] <= total:
                 self._arrived[slot : slot + 1] = []  # first, so that its memory is free
                 self._outgrown = True
-                with scratch():
-                    made = Projected.zeros(1, min(_roomy(count), total), element)
+                with dt.scratch():
+                    made = dt.render.Projected.zeros(1, min(_roomy(count), total), colour)
                 self._arrived.insert(slot, made)
 
 
@@ -181,21 +175,21 @@ class _Own:
     Args:
         images: The number of images.
         rows: The number of gaussians.
-        element: The type of a colour.
+        colour: The number of channels, and the type of the numbers.
 
     Attributes:
         shown: The gaussians for each image, which share all fields but the radii.
         nothing: No gaussians.
     """
 
-    def __init__(self, images: int, rows: int, element: Type) -> None:
-        self.made_for = rows, element
-        first = Projected.zeros(1, rows, element)
-        others = (zeros((1, rows), first.radii.element) for _ in range(1, images))
+    def __init__(self, images: int, rows: int, colour: tuple[int, Any]) -> None:
+        self.made_for = rows, colour
+        first = dt.render.Projected.zeros(1, rows, colour)
+        others = (dt.zeros((1, rows), first.radii.dtype) for _ in range(1, images))
         self.shown = [first, *(replace(first, radii=radii) for radii in others)]
-        self.nothing = Projected.zeros(1, 0, element)
-        self._places, self._scan = zeros((rows, 1), I32), Scan()
-        self._sent: list[Field] = []
+        self.nothing = dt.render.Projected.zeros(1, 0, colour)
+        self._places, self._scan = dt.zeros((rows, 1), ti.i32), Scan()
+        self._sent: list[dt.Field] = []
         self._count = _Count([one.radii for one in self.shown])
 
     def counted(self) -> npt.NDArray[np.int64]:
@@ -206,9 +200,9 @@ class _Own:
         """Return the memory of messages, with room for some rows."""
         if not self._sent or self._sent[0].shape[1] < rows:
             self._sent.clear()
-            with scratch():
+            with dt.scratch():
                 shape = 1, min(_roomy(rows), max(self.made_for[0], 1))
-                self._sent += [zeros(shape, one.element) for one in _fields(self.shown[0])]
+                self._sent += [dt.zeros(shape, one.dtype) for one in _fields(self.shown[0])]
         return _Messages(tuple(self._sent), self._places, self._scan)
 
 
@@ -223,9 +217,9 @@ class _Count(OpaqueStep):
     is_contained = True
     communicates = True
 
-    def __init__(self, radii: Sequence[Field]) -> None:
+    def __init__(self, radii: Sequence[dt.Field]) -> None:
         self._radii = tuple(radii)
-        self._counts = zeros(len(radii), I32)
+        self._counts = dt.zeros(len(radii), ti.i32)
         uses = [Use(one, True, False) for one in self._radii]
         super().__init__("counts of gaussians", [*uses, Use(self._counts, False, True)])
 
@@ -252,11 +246,11 @@ class _Messages:
         scan: Finds the places.
     """
 
-    fields: tuple[Field, ...]
-    places: Field
+    fields: tuple[dt.Field, ...]
+    places: dt.Field
     scan: Scan
 
-    def find_places(self, radii: Field) -> None:
+    def find_places(self, radii: dt.Field) -> None:
         """Set the places of the gaussians that an image shows."""
         _flag(radii, self.places)
         self.scan(self.places, len(self.places))
@@ -282,11 +276,11 @@ class _Hop(OpaqueStep):
     def __init__(
         self,
         messages: _Messages,
-        shown: Projected,
+        shown: dt.render.Projected,
         sends: Part,
-        arrived: Projected,
+        arrived: dt.render.Projected,
         receives: Part,
-        loss: Field,
+        loss: dt.Field,
         what: str,
     ) -> None:
         self._messages, self._what = messages, what
@@ -319,7 +313,9 @@ class _Hop(OpaqueStep):
     def _posted(source: Buffer, sends: Part, target: Buffer, receives: Part) -> Posted:
         return Posted([source], [sends], [target], [receives], clears=False, axis=1)
 
-    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
+    def reverse_in_place(
+        self, record: OpaqueRecord, gradient: Callable[[dt.Field], dt.Field]
+    ) -> bool:
         """Send gradients back, and clear them here."""
         incoming = [gradient(one) for one in self._arrived[1:]]
         outgoing = [gradient(one) for one in self._shown[1:]]
@@ -361,11 +357,15 @@ def _unrecorded() -> Generator[None]:
             yield
 
 
+def _colour_of(colours: dt.Field) -> tuple[int, Any]:
+    return colours.element_shape[0], colours.numpy_dtype
+
+
 def _roomy(rows: int) -> int:
     return max(rows + rows // 32, 1)
 
 
-def _fields(shown: Projected) -> tuple[Field, ...]:
+def _fields(shown: dt.render.Projected) -> tuple[dt.Field, ...]:
     return (
         shown.radii,
         shown.centres,

@@ -14,20 +14,14 @@ from typing import Any, Protocol, final
 import numpy as np
 import numpy.typing as npt
 
-import difftile.lang as ti
-from difftile.compile.language_functions import sigmoid
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import LaunchError, SolverError
-from difftile.distributed.split_rows import gathered, stretch_of
-from difftile.fields.create import from_numpy, zeros
-from difftile.fields.field import Field
-from difftile.fields.rows import Change, Rows
-from difftile.ir.types import I32, scalar_of
+from difftile.fields.rows import Change
 from difftile.prefix_sums import Scan
-from difftile.rotations.quaternions import quat_to_matrix
-from difftile.runtime.kernel import kernel
-from difftile.sorting import Sorter
 from difftile.tracebacks import boundary
 from difftile.training.numbers import logit
+from difftile.training.rows_of_ranks import gathered, stretch_of
 
 
 class ScreenGradients(Protocol):
@@ -42,17 +36,17 @@ class ScreenGradients(Protocol):
     height: int
 
     @property
-    def radii(self) -> Field:
+    def radii(self) -> dt.Field:
         """Half the boxes of gaussians, 0 if not seen, shape (cameras, n) of vec2 of integers."""
         ...
 
     @property
-    def means2d_grad(self) -> Field:
+    def means2d_grad(self) -> dt.Field:
         """The gradients of centres [1/pixels], shape (cameras, n) of vec2."""
         ...
 
     @property
-    def means2d_absgrad(self) -> Field:
+    def means2d_absgrad(self) -> dt.Field:
         """Sums over pixels of the absolute values of `means2d_grad`, of the same shape."""
         ...
 
@@ -60,7 +54,7 @@ class ScreenGradients(Protocol):
 SHRINK = 1.6  # the divisor of the scales of the two halves
 
 
-@kernel
+@dt.kernel
 def _observe(gradients, radii, across: float, down: float, sums, counts):
     for k in sums:
         for c in range(gradients.shape[0]):
@@ -70,14 +64,14 @@ def _observe(gradients, radii, across: float, down: float, sums, counts):
                 counts[k] += 1.0
 
 
-@kernel
+@dt.kernel
 def _find_growing(sums, counts, threshold: float, grows, total):
     for k in grows:
         grows[k] = 1 if sums[k] / max(counts[k], 1.0) > threshold else 0
         total[None] += grows[k]
 
 
-@kernel
+@dt.kernel
 def _set_keys(sums, counts, keys, values):
     """Set keys that order gaussians by falling means; the bits of floats from 0 rise with them."""
     for k in sums:
@@ -86,7 +80,7 @@ def _set_keys(sums, counts, keys, values):
         values[k] = k
 
 
-@kernel
+@dt.kernel
 def _stop_others(order, room: int, grows):
     """Let only gaussians grow that are among the first ones in some order."""
     for r in grows:
@@ -94,13 +88,13 @@ def _stop_others(order, room: int, grows):
             grows[order[r]] = 0
 
 
-@kernel
+@dt.kernel
 def _count_rows(scales, opacities, grows, small: float, large: float, faint: float, rows, growth):
     """Count the rows that come of each gaussian, by kind: itself, its copy, and its two halves."""
     for k in grows:
         largest = ti.exp(scales[k].max())
         is_small = largest <= small
-        is_faint = sigmoid(opacities[k]) < faint
+        is_faint = dt.sigmoid(opacities[k]) < faint
         kept, half = 1, 1
         if is_faint or largest > large:
             kept = 0
@@ -117,7 +111,7 @@ def _count_rows(scales, opacities, grows, small: float, large: float, faint: flo
         growth[2] += 2 * half * splits
 
 
-@kernel
+@dt.kernel
 def _list_rows(rows, places, index, before):
     """List the gaussian that each row comes of, and the one whose state it takes over."""
     for k, kind in rows:
@@ -127,16 +121,16 @@ def _list_rows(rows, places, index, before):
             before[at] = k if kind == 0 else -1
 
 
-@kernel
+@dt.kernel
 def _separate(draws, means, scales, quaternions):
     """Move halves of gaussians, which are the last ones, to samples of these, and shrink them."""
     for k in draws:
         at = means.shape[0] - draws.shape[0] + k
-        means[at] += quat_to_matrix(quaternions[at]) @ (ti.exp(scales[at]) * draws[k])
+        means[at] += dt.rotations.quat_to_matrix(quaternions[at]) @ (ti.exp(scales[at]) * draws[k])
         scales[at] -= math.log(SHRINK)
 
 
-@kernel
+@dt.kernel
 def _cap(opacities, most: float):
     for k in opacities:
         opacities[k] = min(opacities[k], most)
@@ -213,11 +207,11 @@ class Densification:
         self.min_opacity = min_opacity
         self.most = most
         self.seed = seed
-        self._sums: Field | None = None
-        self._counts: Field | None = None
+        self._sums: dt.Field | None = None
+        self._counts: dt.Field | None = None
 
     def after_step(
-        self, step: int, gaussians: Rows, splatter: ScreenGradients | Sequence[ScreenGradients]
+        self, step: int, gaussians: dt.Rows, splatter: ScreenGradients | Sequence[ScreenGradients]
     ) -> dict[str, int]:
         """Accumulate the gradients of a step, and refine the gaussians if the step is due.
 
@@ -247,12 +241,12 @@ class Densification:
             self._reset(gaussians)
         return done
 
-    def _look(self, gaussians: Rows, splatters: Sequence[ScreenGradients]) -> None:
+    def _look(self, gaussians: dt.Rows, splatters: Sequence[ScreenGradients]) -> None:
         drawn = [one.means2d_absgrad if self.absolute else one.means2d_grad for one in splatters]
         count = len(gaussians)
         if self._sums is None or self._counts is None:
-            scalar = scalar_of(drawn[0].element)
-            self._sums, self._counts = zeros(count, scalar), zeros(count, scalar)
+            number = drawn[0].numpy_dtype
+            self._sums, self._counts = dt.zeros(count, number), dt.zeros(count, number)
         for gradients in drawn:
             if gradients.shape[1] != count or self._sums.shape != (count,):
                 raise LaunchError(
@@ -266,14 +260,14 @@ class Densification:
             width, height = half * one.width, half * one.height
             _observe(gradients, one.radii, width, height, self._sums, self._counts)
 
-    def _refine(self, step: int, gaussians: Rows) -> dict[str, int]:
+    def _refine(self, step: int, gaussians: dt.Rows) -> dict[str, int]:
         assert self._sums is not None
         assert self._counts is not None
         sums, counts = gathered(gaussians, self._sums), gathered(gaussians, self._counts)
         scales = gathered(gaussians, gaussians.scales)
         opacities = gathered(gaussians, gaussians.opacities)
         count = len(scales)
-        rows, growth = zeros((count, 4), I32), zeros(3, I32)
+        rows, growth = dt.zeros((count, 4), ti.i32), dt.zeros(3, ti.i32)
         large = self.large * self.scene_scale if step > self.reset_every else math.inf
         sizes = self.small * self.scene_scale, large, self.min_opacity
         grows = self._growing(sums, counts)
@@ -290,7 +284,7 @@ class Densification:
             )
         pruned = count + doubled + split - left
         if doubled or split or pruned:
-            index, before = zeros(left, I32), zeros(left, I32)
+            index, before = dt.zeros(left, ti.i32), dt.zeros(left, ti.i32)
             _list_rows(rows, places, index, before)
             del sums, counts, scales, opacities, grows, rows, places  # room for what moves
             gaussians.rearrange(index, before)
@@ -298,25 +292,25 @@ class Densification:
         start, stop = (max(row - (left - halves), 0) for row in stretch_of(gaussians))
         if start < stop:
             normal = np.random.default_rng((self.seed, step)).normal(size=(halves, 3))[start:stop]
-            draws = from_numpy(normal, gaussians.means.element)
+            draws = dt.from_numpy(normal, gaussians.means.element)
             _separate(draws, gaussians.means, gaussians.scales, gaussians.quaternions)
         for seen in (self._sums, self._counts):
             seen.fill(0.0)
         return {"duplicated": doubled, "split": split, "pruned": pruned}
 
-    def _growing(self, sums: Field, counts: Field) -> Field:
+    def _growing(self, sums: dt.Field, counts: dt.Field) -> dt.Field:
         """Return which gaussians become two, as many as there is room for."""
-        grows, total = zeros(len(sums), I32), zeros((), I32)
+        grows, total = dt.zeros(len(sums), ti.i32), dt.zeros((), ti.i32)
         _find_growing(sums, counts, self.threshold, grows, total)
         room = len(sums) if self.most is None else max(self.most - len(sums), 0)
         if room < len(sums) and int(total[None]) > room:
-            order = Sorter(len(sums))
+            order = dt.render.Sorter(len(sums))
             _set_keys(sums, counts, order.keys, order.values)
             order.sort(len(sums))
             _stop_others(order.values, room, grows)
         return grows
 
-    def _reset(self, gaussians: Rows) -> None:
+    def _reset(self, gaussians: dt.Rows) -> None:
         _cap(gaussians.opacities, float(logit(2.0 * self.min_opacity)))
         gaussians.forget("opacities")
 
@@ -355,4 +349,4 @@ class Densification:
                 )
             if not (np.isfinite(array) & (array >= 0)).all():
                 raise LaunchError("Densification: load_state_dict() takes numbers from 0.")
-        self._sums, self._counts = from_numpy(sums), from_numpy(counts)
+        self._sums, self._counts = dt.from_numpy(sums), dt.from_numpy(counts)

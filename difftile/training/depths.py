@@ -8,14 +8,9 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-import difftile.lang as ti
-from difftile.datasets.dataset import Dataset, View
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import DatasetError
-from difftile.fields.create import from_numpy, zeros
-from difftile.fields.field import Field
-from difftile.fields.storage import Storage
-from difftile.render.splatter import Rendering
-from difftile.runtime.kernel import kernel
 from difftile.training.masks import Masks
 from difftile.training.options import Options
 
@@ -24,7 +19,7 @@ FALL = 0.01  # the factor of the weight after all steps
 _KEPT = 2**30  # bytes of maps that stay in memory; others are read each time
 
 
-@kernel
+@dt.kernel
 def _add_differences(depth, alpha, inverse, share, loss):
     for c, i, j in depth:
         if inverse[c, i, j] > 0.0 and alpha[c, i, j] > COVERED:
@@ -59,8 +54,8 @@ class DepthMaps:
 
     def __init__(
         self,
-        data: Dataset,
-        views: Sequence[View],
+        data: dt.datasets.Dataset,
+        views: Sequence[dt.datasets.View],
         trained: int,
         options: Options,
         masks: Masks,
@@ -70,9 +65,9 @@ class DepthMaps:
         self._views, self._trained, self._scale = views, trained, data.scale
         self._weight, self._steps = options.depth, options.steps
         self._room = _KEPT
-        self._maps: dict[int, tuple[Field, int]] = {}  # and the numbers of known depths
+        self._maps: dict[int, tuple[dt.Field, int]] = {}  # and the numbers of known depths
         # By the images that are compared, so that launches repeat.
-        self._inverse: dict[Storage, Field] = {}
+        self._inverse: dict[object, dt.Field] = {}
         if self._weight and not len(self):
             raise DatasetError(
                 data.folder,
@@ -88,7 +83,9 @@ class DepthMaps:
         """Return the weight in a step."""
         return self._weight * FALL ** (step / self._steps)
 
-    def add(self, k: int, drawn: Rendering, step: int, loss: Field, share: float = 1.0) -> None:
+    def add(
+        self, k: int, drawn: dt.render.Rendering, step: int, loss: dt.Field, share: float = 1.0
+    ) -> None:
         """Add the difference of a rendering from the map of its view to a loss.
 
         Args:
@@ -105,13 +102,13 @@ class DepthMaps:
             return
         images = drawn.depth.storage
         if images not in self._inverse:
-            self._inverse[images] = zeros(given.shape, self._dtype)
+            self._inverse[images] = dt.zeros(given.shape, self._dtype)
         inverse = self._inverse[images]
         inverse.copy_from(given)
         weight = share * self.weight(step) * self._scale / known
         _add_differences(drawn.depth, drawn.alpha, inverse, weight, loss)
 
-    def error(self, k: int, drawn: Rendering) -> float | None:
+    def error(self, k: int, drawn: dt.render.Rendering) -> float | None:
         """Return the mean of |1/z - 1/z'| [1/scene units] over the pixels that can be compared.
 
         Returns:
@@ -126,19 +123,19 @@ class DepthMaps:
         depth = drawn.depth.to_numpy()[0][compared].astype(np.float64)
         return float(np.abs(1.0 / depth - inverse[compared]).mean())
 
-    def _map(self, k: int) -> tuple[Field, int]:
+    def _map(self, k: int) -> tuple[dt.Field, int]:
         """Return the inverse depths of a view, 0 where unknown, and the number of known ones."""
         if k in self._maps:
             return self._maps[k]
         inverse = _inverse_of(self._views[k], self._weighs)
-        found = from_numpy(inverse[None], self._dtype), int(np.count_nonzero(inverse))
+        found = dt.from_numpy(inverse[None], self._dtype), int(np.count_nonzero(inverse))
         if inverse.nbytes <= self._room:
             self._room -= inverse.nbytes
             self._maps[k] = found
         return found
 
 
-def _inverse_of(view: View, weighs: bool) -> npt.NDArray[np.float32]:
+def _inverse_of(view: dt.datasets.View, weighs: bool) -> npt.NDArray[np.float32]:
     depths = view.depths()
     known = depths > 0
     if weighs:

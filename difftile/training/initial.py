@@ -9,13 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-import difftile.lang as ti
-from difftile.datasets.dataset import Dataset
-from difftile.datasets.files import read_splats
-from difftile.datasets.splats import PARAMETERS, Splats
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import DatasetError
-from difftile.fields.rows import Rows
-from difftile.render.gaussians import make_gaussians
 from difftile.tracebacks import boundary
 from difftile.training.from_points import gaussians_at
 from difftile.training.options import Options
@@ -26,8 +22,8 @@ _DEGREE = 3  # of harmonics, unless an option or a file says another one
 
 
 def first_gaussians(
-    data: Dataset, options: Options, *, search: bool = True, dtype: Any = ti.f32
-) -> tuple[Rows, str, int]:
+    data: dt.datasets.Dataset, options: Options, *, search: bool = True, dtype: Any = ti.f32
+) -> tuple[dt.Rows, str, int]:
     """Return the initial gaussians of a run, where they are, and their degree of harmonics.
 
     They are those of `options.start`, or at the points of the scene. Without points,
@@ -49,7 +45,7 @@ def first_gaussians(
     """
     if options.start and search:
         parameters, told, degree = _loaded(options)
-        return make_gaussians(parameters, dtype=dtype), told, degree
+        return dt.render.make_gaussians(parameters, dtype=dtype), told, degree
     draw = np.random.default_rng((options.seed, 1))
     degree = _DEGREE if options.sh_degree is None else options.sh_degree
     if data.points is None:
@@ -66,7 +62,7 @@ def first_gaussians(
         opacity=_OPACITY.get(options.strategy, 0.1),
         size=_SIZE.get(options.strategy, 1.0),
     )
-    return make_gaussians(parameters, dtype=dtype), told, degree
+    return dt.render.make_gaussians(parameters, dtype=dtype), told, degree
 
 
 def _loaded(options: Options) -> tuple[dict[str, npt.NDArray[Any]], str, int]:
@@ -80,11 +76,11 @@ def _loaded(options: Options) -> tuple[dict[str, npt.NDArray[Any]], str, int]:
         DatasetError: The file cannot be read, or has no splats.
     """
     path = Path(options.start)
-    splats = read_splats(path)
+    splats = dt.datasets.read_splats(path)
     if not len(splats):
         raise DatasetError(path, "has no splats", "one at least")
     degree = splats.sh_degree if options.sh_degree is None else options.sh_degree
-    arrays = {name: getattr(splats, name) for name in PARAMETERS}
+    arrays = splats.arrays
     told = f"{len(splats)} gaussians of {path}"
     if len(splats) > options.most:
         area = np.sort(splats.scales, axis=1)[:, 1:].sum(axis=1, dtype=np.float64)
@@ -101,7 +97,7 @@ def _loaded(options: Options) -> tuple[dict[str, npt.NDArray[Any]], str, int]:
 
 
 def _found(
-    data: Dataset, options: Options, draw: np.random.Generator, search: bool
+    data: dt.datasets.Dataset, options: Options, draw: np.random.Generator, search: bool
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], str]:
     """Return places and colours of points where a data set has none, and a note."""
     views, _ = data.split(options.hold_out)
@@ -131,18 +127,18 @@ def _found(
 
 
 @boundary
-def gaussians_of(splats: Splats) -> Rows:
+def gaussians_of(splats: dt.datasets.Splats) -> dt.Rows:
     """Return splats as rows of fields with gradients, which `render.Splatter` draws."""
-    return make_gaussians({name: getattr(splats, name) for name in PARAMETERS}, dtype=ti.f32)
+    return dt.render.make_gaussians(splats.arrays, dtype=ti.f32)
 
 
 @boundary
-def splats_of(gaussians: Rows) -> Splats:
+def splats_of(gaussians: dt.Rows) -> dt.datasets.Splats:
     """Return gaussians as splats for files."""
     return splats_from(gaussians.to_numpy())
 
 
-def splats_from(arrays: Mapping[str, npt.NDArray[Any]]) -> Splats:
+def splats_from(arrays: Mapping[str, npt.NDArray[Any]]) -> dt.datasets.Splats:
     """Return the arrays of gaussians by name as splats for files."""
     none = np.zeros((len(arrays["means"]), 0, 3), np.float32)
-    return Splats(**{"shN": none, **arrays})
+    return dt.datasets.Splats(**{"shN": none, **arrays})

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-import difftile.lang as ti
-from difftile.datasets.dataset import View
-from difftile.fields.field import Field
-from difftile.runtime.kernel import kernel
+import difftile as dt
+from difftile import ti
 from difftile.training.options import Options
 
 # The weight of alpha where no pixel counts, beside the weight 1 of the pictures. In the scene of
@@ -24,14 +22,14 @@ _WEIGHING = ("ignore", "penalise")
 _Array: TypeAlias = npt.NDArray[Any]
 
 
-@kernel
+@dt.kernel
 def cut(image, mask, out):
     """Set pixels to 0 where they do not count, so that windows of SSIM see no difference there."""
     for at in ti.grouped(image):
         out[at] = image[at] * mask[at]
 
 
-@kernel
+@dt.kernel
 def _add_outside(alpha, mask, share, loss):
     for at in ti.grouped(alpha):
         loss[None] += share * alpha[at] * (1.0 - mask[at])
@@ -74,7 +72,9 @@ class Masks:
     total: int
 
     @staticmethod
-    def of(views: Sequence[View], options: Options) -> tuple[Masks, tuple[View, ...]]:
+    def of(
+        views: Sequence[dt.datasets.View], options: Options
+    ) -> tuple[Masks, tuple[dt.datasets.View, ...]]:
         """Return the masks of a run, and the views without those masks that are not used.
 
         "auto" ignores what a file of a mask excludes; alpha shows the background, and is a mask
@@ -96,7 +96,7 @@ class Masks:
         """Whether some pixels do not count in the loss."""
         return self.use in _WEIGHING
 
-    def read(self, view: View) -> Picture:
+    def read(self, view: dt.datasets.View) -> Picture:
         """Return the picture of a view, with a mask if pixels are weighed.
 
         Raises:
@@ -110,7 +110,7 @@ class Masks:
             colours = colours * mask + behind * (1 - mask)
         return Picture(colours, None)
 
-    def add_outside(self, alpha: Field, mask: Field, loss: Field, share: float) -> None:
+    def add_outside(self, alpha: dt.Field, mask: dt.Field, loss: dt.Field, share: float) -> None:
         """Add the penalty of what gaussians cover where no pixel counts to a loss.
 
         Args:
@@ -123,7 +123,7 @@ class Masks:
             _, height, width = mask.shape
             _add_outside(alpha, mask, share * PENALTY / (height * width), loss)
 
-    def report(self, views: Sequence[View]) -> dict[str, Any]:
+    def report(self, views: Sequence[dt.datasets.View]) -> dict[str, Any]:
         """Return what was done, and which share of the pixels of the views that was."""
         if not self.count:
             return {}

@@ -13,19 +13,13 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-import difftile.lang as ti
-from difftile.compile.generated import grid, randn
-from difftile.compile.language_functions import sigmoid
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import LaunchError, SolverError
-from difftile.distributed.split_rows import gathered, stretch_of, total_of
-from difftile.fields.field import Field
-from difftile.fields.rows import Rows
-from difftile.rotations.quaternions import quat_to_matrix
-from difftile.runtime.funcs import func
-from difftile.runtime.kernel import kernel
 from difftile.tracebacks import boundary
 from difftile.training import numbers
 from difftile.training.densify import ScreenGradients
+from difftile.training.rows_of_ranks import gathered, stretch_of, total_of
 
 MOST_IN_ONE_PLACE = 51  # the largest number of copies in the formula; more count as so many
 _BELOW_ONE = 1.0 - float(np.finfo(np.float32).eps)
@@ -59,7 +53,7 @@ def shared(
     return each, scales * (opacity / series)[:, None]
 
 
-@func
+@dt.func
 def _perturb(
     row,
     x,
@@ -75,18 +69,18 @@ def _perturb(
     """Move the centre of a row, among all rows of all ranks, if this rank has it."""
     k = row - first
     if k >= 0 and k < means.shape[0]:
-        turn = quat_to_matrix(quaternions[k])
+        turn = dt.rotations.quat_to_matrix(quaternions[k])
         along = ti.exp(2.0 * scales[k]) * (turn.transpose() @ ti.Vector([x, y, z]))
-        fades = sigmoid(-_STEEPNESS * (sigmoid(opacities[k]) - 0.005))
+        fades = dt.sigmoid(-_STEEPNESS * (dt.sigmoid(opacities[k]) - 0.005))
         means[k] += length * fades * (turn @ along)
 
 
-@kernel
+@dt.kernel
 def _penalise(opacities, scales, total: ti.i32, opacity_weight: float, scale_weight: float, loss):
     for k in opacities:
         wide = ti.exp(scales[k])
         mean = (wide.x + wide.y + wide.z) / 3.0
-        share = opacity_weight * sigmoid(opacities[k]) + scale_weight * mean
+        share = opacity_weight * dt.sigmoid(opacities[k]) + scale_weight * mean
         loss[None] += share / total
 
 
@@ -151,7 +145,7 @@ class MCMC:
         self.opacity_weight, self.scale_weight = opacity_weight, scale_weight
         self.seed = seed
 
-    def penalty(self, gaussians: Rows, loss: Field) -> None:
+    def penalty(self, gaussians: dt.Rows, loss: dt.Field) -> None:
         """Add the weighted means of opacities and scales to a loss, on an open tape.
 
         Args:
@@ -165,7 +159,7 @@ class MCMC:
     def after_step(
         self,
         step: int,
-        gaussians: Rows,
+        gaussians: dt.Rows,
         splatter: ScreenGradients | Sequence[ScreenGradients] | None = None,
     ) -> dict[str, int]:
         """Relocate and add gaussians if the step is due, and add noise to their centres.
@@ -188,7 +182,7 @@ class MCMC:
         self._add_noise(step, gaussians)
         return done
 
-    def _move(self, step: int, gaussians: Rows) -> dict[str, int]:
+    def _move(self, step: int, gaussians: dt.Rows) -> dict[str, int]:
         rng = np.random.default_rng((self.seed, step))
         logits, widths = (
             gathered(gaussians, field).to_numpy()
@@ -237,14 +231,14 @@ class MCMC:
         new, scales[places] = shared(given, scales[places], times + 1)
         opacities[places] = np.clip(new, self.min_opacity, _BELOW_ONE)
 
-    def _add_noise(self, step: int, gaussians: Rows) -> None:
+    def _add_noise(self, step: int, gaussians: dt.Rows) -> None:
         rate = self.rate(step - 1) if callable(self.rate) else self.rate
         if not rate * self.noise:
             return
         seeds = np.random.SeedSequence((self.seed, step)).generate_state(3) >> 1
         _perturb(
-            grid(total_of(gaussians)),
-            *(randn(int(seed)) for seed in seeds),
+            dt.grid(total_of(gaussians)),
+            *(dt.randn(int(seed)) for seed in seeds),
             rate * self.noise,
             stretch_of(gaussians)[0],
             gaussians.scales,

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import math
 
+import difftile as dt
 from difftile.diagnostics import LaunchError
-from difftile.fields.rows import Rows
-from difftile.optim.adam import Adam
-from difftile.optim.optimiser import Rate
-from difftile.optim.schedules import exponential
-from difftile.render.harmonics import MAX_DEGREE
 from difftile.tracebacks import boundary
 
 CENTRES = 1.6e-4  # the first rate, in units of the scene's scale
@@ -27,25 +23,25 @@ STEPS_PER_DEGREE = 1000
 
 
 @boundary
-def rate_of_centres(scene_scale: float, steps: int = STEPS) -> Rate:
+def rate_of_centres(scene_scale: float, steps: int = STEPS) -> dt.optim.Rate:
     """Return the schedule of the centres, which falls to a hundredth in so many steps.
 
     Args:
         scene_scale: The size of the scene [scene units].
         steps: The number of steps of the run.
     """
-    return exponential(CENTRES * scene_scale, AT_THE_END, steps)
+    return dt.optim.schedules.exponential(CENTRES * scene_scale, AT_THE_END, steps)
 
 
 @boundary
 def optimiser(
-    gaussians: Rows,
+    gaussians: dt.Rows,
     scene_scale: float,
     *,
     steps: int = STEPS,
     batch: int = 1,
     nonfinite: str = "raise",
-) -> Adam:
+) -> dt.optim.Adam:
     """Return the optimiser of gaussians, which follows when their rows change.
 
     Rates for several images per step are the rates for one times the root of their number, and
@@ -64,18 +60,18 @@ def optimiser(
         LaunchError: A field has no rate.
     """
     root = math.sqrt(batch)
-    rates: dict[str, Rate] = {"means": rate_of_centres(scene_scale * root, steps)}
+    rates: dict[str, dt.optim.Rate] = {"means": rate_of_centres(scene_scale * root, steps)}
     for name in gaussians:
         if name not in ("means", *RATES):
             raise LaunchError(f"'{name}' has no rate; rates are for means, {', '.join(RATES)}.")
         if name in RATES:
             rates[name] = RATES[name] * root
     betas = max(1.0 - batch * 0.1, 0.0), max(1.0 - batch * 0.001, 0.0)
-    return Adam(gaussians, rates, betas=betas, eps=1e-15 / root, nonfinite=nonfinite)
+    return dt.optim.Adam(gaussians, rates, betas=betas, eps=1e-15 / root, nonfinite=nonfinite)
 
 
 @boundary
-def degree_at(step: int, most: int = MAX_DEGREE) -> int:
+def degree_at(step: int, most: int = dt.render.MAX_DEGREE) -> int:
     """Return the last band of harmonics that a step uses: one more every 1000 steps.
 
     Args:

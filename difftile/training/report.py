@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from difftile.datasets.dataset import Dataset
+import difftile as dt
 from difftile.training.scores import Score
 from difftile.training.trainer import Trainer
 
 
-def metrics_of(trainer: Trainer, data: Dataset, scores: Sequence[Score]) -> dict[str, Any]:
+def metrics_of(
+    trainer: Trainer, data: dt.datasets.Dataset, scores: Sequence[Score]
+) -> dict[str, Any]:
     """Return the contents of `metrics.json`, but for times."""
     moved = trainer.corrections.moved(trainer.training)
     masks = trainer.masks.report(trainer.views)

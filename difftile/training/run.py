@@ -13,11 +13,8 @@ from typing import Any, final
 
 import numpy as np
 
+import difftile as dt
 from difftile.arguments import Parser
-from difftile.datasets.dataset import Dataset
-from difftile.datasets.files import write_splats
-from difftile.datasets.load import load
-from difftile.datasets.verify import verify
 from difftile.diagnostics import (
     DatasetError,
     DifftileError,
@@ -26,7 +23,6 @@ from difftile.diagnostics import (
     SolverError,
 )
 from difftile.files.writing import write_bytes
-from difftile.launch.start import init
 from difftile.progress import progress_bar
 from difftile.ranks import current
 from difftile.ranks.waiting import PeerFailed
@@ -109,7 +105,7 @@ def _begun(given: Mapping[str, Any]) -> _Session:
     options = Options(**chosen)
     if before is not None:
         options = replace(before.options, **{k: chosen[k] for k in _MAY_CHANGE if k in chosen})
-    data = load(
+    data = dt.datasets.load(
         given["dataset"],
         downscale=options.downscale,
         images=options.images,
@@ -122,9 +118,9 @@ def _begun(given: Mapping[str, Any]) -> _Session:
     engine = current()
     masks, views = Masks.of(data.views, options)
     own = replace(data, views=views[engine.rank :: engine.size])
-    verify(own, depths=options.depth > 0, masks=masks.weighs, progress=is_first())
+    dt.datasets.verify(own, depths=options.depth > 0, masks=masks.weighs, progress=is_first())
     more = {} if given["threads"] is None else {"cpu_max_num_threads": given["threads"]}
-    init(arch=given["arch"], seed=options.seed, **more)
+    dt.init(arch=given["arch"], seed=options.seed, **more)
     if is_first():
         out.mkdir(parents=True, exist_ok=True)
     return _Session(data, options, out, before)
@@ -174,7 +170,7 @@ class _Session:
     """
 
     def __init__(
-        self, data: Dataset, options: Options, out: Path, before: RunCheckpoint | None
+        self, data: dt.datasets.Dataset, options: Options, out: Path, before: RunCheckpoint | None
     ) -> None:
         self._data, self._out = data, out
         self._trainer = Trainer(data, options, search=before is None)
@@ -348,7 +344,9 @@ class _Session:
         """
         trainer = self._trainer
         splats = trainer.splats()
-        dropped = 0 if splats is None else write_splats(self._out / "point_cloud.ply", splats)
+        dropped = (
+            0 if splats is None else dt.datasets.write_splats(self._out / "point_cloud.ply", splats)
+        )
         if not whole:
             return
         measured = trainer.held_out or trainer.training

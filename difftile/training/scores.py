@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from difftile.fields.create import from_numpy, vec
-from difftile.render.metrics import psnr, ssim
+import difftile as dt
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +51,11 @@ def similarity(
         padding: See `render.ssim`.
         dtype: The type of the numbers.
     """
-    element = vec(3, dtype)
-    drawn, target = (from_numpy(one[None], element) for one in (image, picture))
+    element = dt.vec(3, dtype)
+    drawn, target = (dt.from_numpy(one[None], element) for one in (image, picture))
     if mask is None:
-        return psnr(drawn, target), ssim(drawn, target, padding)
-    weights = from_numpy(mask[None], dtype)
+        return dt.render.psnr(drawn, target), dt.render.ssim(drawn, target, padding)
+    weights = dt.from_numpy(mask[None], dtype)
     # 0 where pixels do not count, as in the loss, so that windows see no difference there.
-    cut = [from_numpy((one * mask[..., None])[None], element) for one in (image, picture)]
-    return psnr(drawn, target, mask=weights), ssim(*cut, padding, mask=weights)
+    cut = [dt.from_numpy((one * mask[..., None])[None], element) for one in (image, picture)]
+    return dt.render.psnr(drawn, target, mask=weights), dt.render.ssim(*cut, padding, mask=weights)

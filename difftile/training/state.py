@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+import difftile as dt
 from difftile.diagnostics import LaunchError
-from difftile.distributed.split_rows import SplitRows, stretch_of, total_of
-from difftile.fields.rows import Rows
 from difftile.files.arrays import Arrays, arrays_of
+from difftile.training.rows_of_ranks import stretch_of, total_of
 
 _GAUSSIANS = "gaussians"
 _BY_ROW = (_GAUSSIANS, "optimiser", "strategy")  # parts whose arrays have a row for each gaussian
@@ -29,7 +29,7 @@ class Part(Protocol):
         ...
 
 
-def state_of(parts: Mapping[str, Part | None], gaussians: Rows, step: int) -> Arrays:
+def state_of(parts: Mapping[str, Part | None], gaussians: dt.Rows, step: int) -> Arrays:
     """Return the state of a run, with the rows of all ranks on rank 0.
 
     Args:
@@ -40,7 +40,7 @@ def state_of(parts: Mapping[str, Part | None], gaussians: Rows, step: int) -> Ar
     found = {_GAUSSIANS: gaussians.to_numpy()}
     for name, part in parts.items():
         found[name] = {} if part is None else part.state_dict()
-    if isinstance(gaussians, SplitRows):
+    if isinstance(gaussians, dt.distributed.SplitRows):
         for part in _BY_ROW:
             own = found[part].items()
             found[part] = {k: gaussians.collect(a) if a.ndim else a for k, a in own}
@@ -49,7 +49,7 @@ def state_of(parts: Mapping[str, Part | None], gaussians: Rows, step: int) -> Ar
 
 
 def restore(
-    parts: Mapping[str, Part | None], gaussians: Rows, saved: Mapping[str, npt.ArrayLike]
+    parts: Mapping[str, Part | None], gaussians: dt.Rows, saved: Mapping[str, npt.ArrayLike]
 ) -> int:
     """Restore the state of a run, and return its number of steps.
 
@@ -92,7 +92,7 @@ def restore(
     return int(step)
 
 
-def _own(gaussians: Rows, arrays: Arrays) -> Arrays:
+def _own(gaussians: dt.Rows, arrays: Arrays) -> Arrays:
     """Return the rows of this rank.
 
     Raises:

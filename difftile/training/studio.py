@@ -11,17 +11,8 @@ from typing import Any, final
 
 import numpy as np
 
-import difftile.lang as ti
-from difftile.datasets.dataset import View
-from difftile.fields.create import from_numpy, vec, zeros
-from difftile.fields.field import Field
-from difftile.fields.rows import Rows
-from difftile.ir.types import scalar_of
-from difftile.render.cameras import Cameras
-from difftile.render.losses import l2
-from difftile.render.metrics import decibels
-from difftile.render.splatter import Projected, Rendering, Splatter
-from difftile.runtime.kernel import kernel
+import difftile as dt
+from difftile import ti
 from difftile.substrate import current_session
 from difftile.training.corrections import Corrections
 from difftile.training.masks import Masks, Picture, cut
@@ -31,7 +22,7 @@ _KEPT = {True: 2**31, False: 2**32}
 _READERS = 4  # threads that read pictures ahead
 
 
-@kernel
+@dt.kernel
 def _choose(given, k: ti.i32, chosen):
     for _ in range(1):
         for n in ti.static(range(len(given))):
@@ -52,47 +43,55 @@ class Easel:
     """
 
     def __init__(
-        self, splatter: Splatter, cameras: Cameras, corrections: Corrections, weighs: bool
+        self,
+        splatter: dt.render.Splatter,
+        cameras: dt.render.Cameras,
+        corrections: Corrections,
+        weighs: bool,
     ) -> None:
         self.splatter = splatter
         self._weighs = weighs
-        dtype = self._dtype = scalar_of(cameras.twist.element)
+        dtype = self._dtype = cameras.twist.numpy_dtype
         self.view = -1
         self._cameras, self._corrections = cameras, corrections
         width, height, lens = splatter.width, splatter.height, cameras.intrinsics.to_numpy()[:1]
         posed = corrections.poses is not None
-        self._camera = Cameras(np.eye(4)[None], lens, width, height, dtype=dtype, grad=posed)
+        self._camera = dt.render.Cameras(
+            np.eye(4)[None], lens, width, height, dtype=dtype, grad=posed
+        )
         self._place = 0
-        self._error = zeros((), ti.f64)
+        self._error = dt.zeros((), ti.f64)
 
     # Ranks that do not draw here make no images.
 
     @cached_property
-    def target(self) -> Field:
+    def target(self) -> dt.Field:
         """The picture, shape (1, height, width)."""
-        return zeros((1, self.splatter.height, self.splatter.width), vec(3, self._dtype))
+        return dt.zeros((1, self.splatter.height, self.splatter.width), dt.vec(3, self._dtype))
 
     @cached_property
-    def mask(self) -> Field | None:
+    def mask(self) -> dt.Field | None:
         """How much the pixels of `target` count, shape (1, height, width); None if all do."""
-        return zeros(self.target.shape, self._dtype) if self._weighs else None
+        return dt.zeros(self.target.shape, self._dtype) if self._weighs else None
 
     @cached_property
-    def rendering(self) -> Rendering:
+    def rendering(self) -> dt.render.Rendering:
         """The latest image."""
         splatter = self.splatter
-        return Rendering.zeros(splatter, 1, self.target.element, depth=splatter.depth, grad=True)
+        return dt.render.Rendering.zeros(
+            splatter, 1, (3, self._dtype), depth=splatter.depth, grad=True
+        )
 
     @cached_property
-    def _exposed(self) -> Field:
-        return zeros(self.target.shape, self.target.element, grad=True)
+    def _exposed(self) -> dt.Field:
+        return dt.zeros(self.target.shape, self.target.element, grad=True)
 
     @cached_property
-    def _cut(self) -> tuple[Field, Field]:
+    def _cut(self) -> tuple[dt.Field, dt.Field]:
         shape, element = self.target.shape, self.target.element
-        return zeros(shape, element, grad=True), zeros(shape, element)
+        return dt.zeros(shape, element, grad=True), dt.zeros(shape, element)
 
-    def counted(self, image: Field) -> tuple[Field, Field]:
+    def counted(self, image: dt.Field) -> tuple[dt.Field, dt.Field]:
         """Return an image and `target`, both 0 where pixels do not count, by recorded launches."""
         if self.mask is None:
             return image, self.target
@@ -109,7 +108,9 @@ class Easel:
         """
         self.view, self._place = view, place
 
-    def project(self, gaussians: Rows, out: Projected | None = None) -> Projected:
+    def project(
+        self, gaussians: dt.Rows, out: dt.render.Projected | None = None
+    ) -> dt.render.Projected:
         """Return gaussians as the view shows them, by launches that tapes record.
 
         Args:
@@ -120,7 +121,7 @@ class Easel:
         self._corrections.pose(self.view, self._camera.twist)
         return self.splatter.project(gaussians, self._camera, out)
 
-    def blend(self, shown: Projected) -> Field:
+    def blend(self, shown: dt.render.Projected) -> dt.Field:
         """Draw projected gaussians, by launches that tapes record.
 
         Returns:
@@ -128,7 +129,7 @@ class Easel:
         """
         return self.splatter.blend(shown, self.rendering).image
 
-    def expose(self, image: Field, loss: Field, share: float) -> Field:
+    def expose(self, image: dt.Field, loss: dt.Field, share: float) -> dt.Field:
         """Return an image that `blend` returned with the exposure of the view.
 
         Args:
@@ -146,8 +147,8 @@ class Easel:
         exposed = self._corrections.exposures is not None
         drawn = self._exposed if exposed else self.rendering.image
         self._error.fill(0.0)
-        l2(drawn.detach(), self.target, self._error, mask=self.mask)
-        return decibels(float(self._error[None]))
+        dt.render.l2(drawn.detach(), self.target, self._error, mask=self.mask)
+        return dt.render.decibels(float(self._error[None]))
 
 
 @final
@@ -164,8 +165,8 @@ class _Size:
 
     def __init__(
         self,
-        make: Callable[[], Splatter],
-        views: Sequence[View],
+        make: Callable[[], dt.render.Splatter],
+        views: Sequence[dt.datasets.View],
         corrections: Corrections,
         weighs: bool,
         dtype: Any,
@@ -173,7 +174,9 @@ class _Size:
         self._make, self._corrections, self._weighs = make, corrections, weighs
         poses = np.stack([view.world_to_camera for view in views])
         lenses = np.stack([view.intrinsics for view in views])
-        self._cameras = Cameras(poses, lenses, views[0].width, views[0].height, dtype=dtype)
+        self._cameras = dt.render.Cameras(
+            poses, lenses, views[0].width, views[0].height, dtype=dtype
+        )
         self._easels: list[Easel] = []
 
     def easel(self, number: int) -> Easel:
@@ -184,7 +187,7 @@ class _Size:
         return self._easels[number]
 
 
-def _parts(cameras: Cameras) -> tuple[Any, ...]:
+def _parts(cameras: dt.render.Cameras) -> tuple[Any, ...]:
     return cameras.rotation, cameras.translation, cameras.twist, cameras.intrinsics
 
 
@@ -205,8 +208,8 @@ class Studio:
 
     def __init__(
         self,
-        views: Sequence[View],
-        make: Callable[[int, int], Splatter],
+        views: Sequence[dt.datasets.View],
+        make: Callable[[int, int], dt.render.Splatter],
         corrections: Corrections,
         masks: Masks,
         dtype: Any = ti.f32,
@@ -217,7 +220,7 @@ class Studio:
         self._on_host = current_session().on_host
         self._room = _KEPT[self._on_host]
         self._pictures: dict[int, Picture] = {}  # in memory of the host
-        self._fields: dict[int, tuple[Field, Field | None]] = {}  # in memory of the device
+        self._fields: dict[int, tuple[dt.Field, dt.Field | None]] = {}  # in memory of the device
         self._coming: dict[int, Future[Picture]] = {}
         self._readers: ThreadPoolExecutor | None = None
         self._place: dict[int, tuple[_Size, int]] = {}
@@ -255,7 +258,7 @@ class Studio:
             self._readers = ThreadPoolExecutor(min(_READERS, os.cpu_count() or 1))
         self._coming[k] = self._readers.submit(self._masks.read, self.views[k])
 
-    def hang(self, easel: Easel) -> Field:
+    def hang(self, easel: Easel) -> dt.Field:
         """Copy the picture of an easel's view to its `target`, and its mask; return `target`."""
         k, target, mask = easel.view, easel.target, easel.mask
         if k in self._fields:
@@ -271,8 +274,8 @@ class Studio:
         if not self._on_host and self._takes(picture):
             weights = None
             if mask is not None and picture.mask is not None:
-                weights = from_numpy(picture.mask[None], mask.element)
-            self._fields[k] = from_numpy(picture.colours[None], target.element), weights
+                weights = dt.from_numpy(picture.mask[None], mask.element)
+            self._fields[k] = dt.from_numpy(picture.colours[None], target.element), weights
         return target
 
     def picture(self, k: int) -> Picture:

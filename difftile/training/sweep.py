@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from difftile.datasets.dataset import View
+import difftile as dt
 
 _Array: TypeAlias = npt.NDArray[Any]
 
@@ -55,7 +55,7 @@ class _Small:
     sure: _Array
 
     @staticmethod
-    def of(view: View) -> _Small:
+    def of(view: dt.datasets.View) -> _Small:
         picture = view.image()
         height, width = picture.shape[:2]
         factor = max(1, -(-max(height, width) // _WIDTH))
@@ -104,7 +104,7 @@ class _Small:
 
 
 def points_of(
-    views: Sequence[View], focus: npt.NDArray[np.float64], background: Sequence[float]
+    views: Sequence[dt.datasets.View], focus: npt.NDArray[np.float64], background: Sequence[float]
 ) -> tuple[_Array, _Array]:
     """Return points on the surfaces that pictures show, and their colours.
 

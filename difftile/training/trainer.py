@@ -12,19 +12,11 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-import difftile.lang as ti
-from difftile.datasets.dataset import Dataset, View
-from difftile.datasets.splats import Splats
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import DatasetError, LaunchError
-from difftile.distributed.split_rows import SplitRows, total_of
-from difftile.fields.create import zeros
-from difftile.fields.field import Field
-from difftile.fields.rows import Rows
 from difftile.ranks import agree, current
-from difftile.render.losses import dssim, l1
 from difftile.render.similarity import SIZE
-from difftile.render.splatter import Projected, Splatter
-from difftile.runtime.tape import Tape
 from difftile.tracebacks import boundary
 from difftile.training.corrections import Corrections, fitted_exposure
 from difftile.training.delivery import Delivery, drawer_of
@@ -35,6 +27,7 @@ from difftile.training.masks import Masks
 from difftile.training.mcmc import MCMC
 from difftile.training.options import Options
 from difftile.training.rates import STEPS, STEPS_PER_DEGREE, optimiser, rate_of_centres
+from difftile.training.rows_of_ranks import total_of
 from difftile.training.scores import Score, similarity
 from difftile.training.state import Part, restore, state_of
 from difftile.training.studio import Easel, Studio
@@ -81,7 +74,12 @@ class Trainer:
 
     @boundary
     def __init__(
-        self, data: Dataset, options: Options, *, search: bool = True, dtype: Any = ti.f32
+        self,
+        data: dt.datasets.Dataset,
+        options: Options,
+        *,
+        search: bool = True,
+        dtype: Any = ti.f32,
     ) -> None:
         self._dtype = dtype
         self.masks, views = Masks.of(data.views, options)
@@ -100,7 +98,7 @@ class Trainer:
         gaussians, self.start, self._degree = first
         self.options = options = replace(options, sh_degree=self._degree)
         self.checksum = _checksum(gaussians) if current().size > 1 else 0
-        self.gaussians = gaussians if current().size == 1 else SplitRows(gaussians)
+        self.gaussians = gaussians if current().size == 1 else dt.distributed.SplitRows(gaussians)
         self._delivery = Delivery()
         self.optimiser = optimiser(
             self.gaussians,
@@ -116,7 +114,7 @@ class Trainer:
         self._studio = Studio(
             (*train, *held_out), self._splatter, self.corrections, self.masks, dtype
         )
-        self._loss = zeros((), self._dtype, grad=True)
+        self._loss = dt.zeros((), self._dtype, grad=True)
         self._mine: list[Easel] = []  # that this rank drew in the latest step
         self._orders: dict[int, npt.NDArray[np.intp]] = {}  # of views, by turn
 
@@ -126,9 +124,9 @@ class Trainer:
             "state_dict(), and give it to load_state_dict() of another one of the same data."
         )
 
-    def _splatter(self, width: int, height: int) -> Splatter:
+    def _splatter(self, width: int, height: int) -> dt.render.Splatter:
         background = self.options.background
-        return Splatter(
+        return dt.render.Splatter(
             width,
             height,
             antialiased=self.options.antialiased,
@@ -137,7 +135,7 @@ class Trainer:
         )
 
     @property
-    def views(self) -> Sequence[View]:
+    def views(self) -> Sequence[dt.datasets.View]:
         """The training views, followed by the held-out views."""
         return self._studio.views
 
@@ -181,16 +179,16 @@ class Trainer:
             self.strategy.after_step(self.step, self.gaussians, drawn)
         self.whole = True
 
-    def _tape(self) -> Tape:
+    def _tape(self) -> dt.Tape:
         """Return the tape of a step, which keeps fewer bytes than a snapshot of its fields has."""
-        return Tape()
+        return dt.Tape()
 
     def _is(self, rank: int) -> bool:
         return current().rank == rank
 
     def _projected(
-        self, easels: Sequence[Easel], drawers: Sequence[int], loss: Field
-    ) -> list[Projected]:
+        self, easels: Sequence[Easel], drawers: Sequence[int], loss: dt.Field
+    ) -> list[dt.render.Projected]:
         """Project gaussians for easels; return those for the images that this rank draws.
 
         Args:
@@ -200,19 +198,19 @@ class Trainer:
         """
         for easel in easels:
             easel.splatter.sh_degree = self.degree
-        if not isinstance(self.gaussians, SplitRows):
+        if not isinstance(self.gaussians, dt.distributed.SplitRows):
             return [easel.project(self.gaussians) for easel in easels]
         projections = [partial(easel.project, self.gaussians) for easel in easels]
         return self._delivery(self.gaussians, projections, drawers, loss)
 
-    def _add_loss(self, easel: Easel, shown: Projected, share: float) -> None:
+    def _add_loss(self, easel: Easel, shown: dt.render.Projected, share: float) -> None:
         """Draw the view of an easel, and add the difference from its picture to the loss."""
         target, mask, splatter = easel.target, easel.mask, easel.splatter
         image = easel.expose(easel.blend(shown), self._loss, share)
         padding = _padding(splatter.width, splatter.height)
-        l1(image, target, self._loss, share * (1.0 - DISSIMILARITY), mask=mask)
+        dt.render.l1(image, target, self._loss, share * (1.0 - DISSIMILARITY), mask=mask)
         counted = easel.counted(image)
-        dssim(*counted, self._loss, share * DISSIMILARITY, padding, mask=mask)
+        dt.render.dssim(*counted, self._loss, share * DISSIMILARITY, padding, mask=mask)
         if mask is not None:
             self.masks.add_outside(easel.rendering.alpha, mask, self._loss, share)
         self.depths.add(easel.view, easel.rendering, self.step, self._loss, share)
@@ -276,7 +274,7 @@ class Trainer:
         splatter = easel.splatter
         if k in self.held_out and self.corrections.poses is not None:
             self._align(easel)
-        drawn = self._draw(easel, zeros((), self._dtype, grad=True))
+        drawn = self._draw(easel, dt.zeros((), self._dtype, grad=True))
         if drawn is None:
             return None
         picture, mask = self._studio.picture(k)
@@ -296,29 +294,29 @@ class Trainer:
         measured = similarity(*parts, padding, self._dtype)
         return Score(self.views[k].name, *measured, image, picture, depth, mask)
 
-    def _draw(self, easel: Easel, loss: Field) -> Field | None:
+    def _draw(self, easel: Easel, loss: dt.Field) -> dt.Field | None:
         """Draw the view of an easel on rank 0; other ranks get no image."""
         shown = self._projected([easel], [0], loss)
         return easel.blend(shown[0]) if shown else None
 
     def _align(self, easel: Easel) -> None:
         """Move the camera of a held-out view to where the gaussians look most like its picture."""
-        loss = zeros((), self._dtype, grad=True)
+        loss = dt.zeros((), self._dtype, grad=True)
         for step in self.corrections.alignment(easel.view, ALIGNED):
             loss.fill(0.0)
-            with Tape() as tape:
+            with dt.Tape() as tape:
                 drawn = self._draw(easel, loss)
                 if drawn is not None:
-                    l1(drawn, self._studio.hang(easel), loss, mask=easel.mask)
+                    dt.render.l1(drawn, self._studio.hang(easel), loss, mask=easel.mask)
             tape.backward(loss)
             self.corrections.add_gradients()
             step()
 
     # Saving
 
-    def splats(self) -> Splats | None:
+    def splats(self) -> dt.datasets.Splats | None:
         """Return the gaussians for files; each rank calls this, and rank 0 gets them."""
-        if not isinstance(self.gaussians, SplitRows):
+        if not isinstance(self.gaussians, dt.distributed.SplitRows):
             return splats_of(self.gaussians)
         own = self.gaussians.to_numpy()
         arrays = {name: self.gaussians.collect(array) for name, array in own.items()}
@@ -361,7 +359,7 @@ class Trainer:
         }
 
 
-def _checksum(gaussians: Rows) -> int:
+def _checksum(gaussians: dt.Rows) -> int:
     total = 0
     for array in gaussians.to_numpy().values():
         total = zlib.crc32(array.tobytes(), total)

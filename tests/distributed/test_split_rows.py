@@ -10,8 +10,9 @@ import pytest
 
 import difftile as dt
 from difftile import ti
-from difftile.distributed.split_rows import SplitRows, stretch_of, total_of
+from difftile.distributed.split_rows import SplitRows
 from difftile.ranks import current
+from difftile.training.rows_of_ranks import stretch_of, total_of
 from tests.ranks import ranks
 
 

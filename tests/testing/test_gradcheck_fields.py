@@ -17,7 +17,6 @@ import taichi as ti
 
 import difftile as dt
 from difftile.fields.rows import rows_of
-from difftile.fields.storage import scratch
 from difftile.fields.structs import StructField
 from difftile.render import AlphaSplats, Cameras, Splatter, dssim, l2, make_gaussians
 from difftile.testing.gradcheck_report import Verdict
@@ -554,7 +553,7 @@ def test_memory_of_the_library_is_no_subject(name: str) -> None:
 
 
 def test_scratch_marks_memory_and_no_other() -> None:
-    with scratch():
+    with dt.scratch():
         mine = dt.zeros(2, grad=True)
     yours = dt.zeros(2, grad=True)
     assert mine.storage.is_scratch
