@@ -72,30 +72,30 @@ class Observation:
         paths = self.forces.reach(m, qpos, (xpos, xquat, xipos), (com, axis_r, axis_t))
         self.forces.actuation(m, h, qpos, qvel, ctrl, act, paths, force, slope, drive)
         moment, rotational = dt.local(self.nbody, vec3), dt.local(self.nbody, mat3)
-        moving, turning = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+        carried, turning = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
         frames, axes, vel = (xpos, xquat, xipos), (axis_r, axis_t), (vel_r, vel_t)
         if ti.static(self.accelerated or self.carrying or self.counting):
             self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
         if ti.static(self.carrying):
-            self.inertia.subtrees(m, com, subtree_com, moment, rotational, vel, moving, turning)
-        subtrees = (subtree_com, moving, turning)
+            self.inertia.subtrees(m, com, subtree_com, moment, rotational, vel, carried, turning)
+        subtrees = (subtree_com, carried, turning)
         self.sensors.read(
             m, qpos, qvel, frames, com, vel, paths, subtrees, force, drive, sensordata
         )
         if ti.static(self.accelerated):
-            a = (dt.local(self.nv), dt.local(self.nv))
-            outer = (dt.local(self.nbody, vec3), dt.local(self.nbody, vec3))
+            a, moving = dt.local(self.nv), dt.local(self.nv)
+            outer_r, outer_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
             for i in range(self.nv):
-                a[0][i] = given[0][i]
+                a[i] = given[0][i]
             if ti.static(self.noslip):
                 for i in range(self.nv):
-                    a[1][i] = given[1][i]
+                    moving[i] = given[1][i]
                 for b in range(self.nbody):
-                    outer[0][b] = three_at(given[2], 6 * b)
-                    outer[1][b] = three_at(given[2], 6 * b + 3)
+                    outer_r[b] = three_at(given[2], 6 * b)
+                    outer_t[b] = three_at(given[2], 6 * b + 3)
             else:
                 for i in range(self.nv):
-                    a[1][i] = given[0][i]
+                    moving[i] = given[0][i]
             geom_xpos, geom_xmat = dt.local(self.ngeom, vec3), dt.local(self.ngeom, mat3)
             self.kinematics.colliders(m, xpos, xquat, geom_xpos, geom_xmat)
             inertias, geoms = (moment, rotational), (geom_xpos, geom_xmat)
@@ -104,8 +104,8 @@ class Observation:
                 m,
                 h,
                 state,
-                a,
-                outer,
+                (a, moving),
+                (outer_r, outer_t),
                 frames,
                 com,
                 axes,

@@ -269,7 +269,6 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
     ("a delay", "sensor"): ("sensor_delay", 0, 1, "sensor 'where'"),
     ("an interval", "sensor"): ("sensor_interval", 0, 1, "sensor 'where'"),
     ("the integrator {}", "option"): ("integrator", 0, 2, "<option>"),
-    ("noslip iterations", "option"): ("noslip_iterations", 0, 1, "<option>"),
     ("a fluid under implicitfast", "option"): ("integrator", 0, 3, "<option>"),
     ("disabled actuation", "option"): ("disableflags", 0, 2048, "<option>"),
     ("disabled sensors", "option"): ("disableflags", 0, 8192, "<option>"),
@@ -331,7 +330,7 @@ def test_features_are_refused_with_their_element(row: Refusal, mujoco: Any) -> N
     with pytest.raises(worlds.Unsupported) as caught:
         refuse(changed)
     feature, hint = row.feature.format(_TYPES.get((row.feature, row.kind))), row.hint
-    option = {"sensor": "sensors"}.get(row.kind, "noslip" if "noslip" in feature else "")
+    option = {"sensor": "sensors"}.get(row.kind, "")
     if option:
         hint = f'{hint[:-1]}; or leave these out: worlds.load(..., {option}="skip").'
     assert str(caught.value) == f"Unsupported in worlds: {feature}, of {place}.\n  Hint: {hint}"
@@ -450,8 +449,9 @@ def test_noslip_is_left_out_by_an_option(mujoco: Any, tmp_path: Path) -> None:
       <geom type="plane" size="1 1 1" euler="9 0 0"/>
       <body pos="0 0 0.1"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>"""
     slipping = text.format('noslip_iterations="3"')
-    with pytest.raises(worlds.Unsupported, match=r"worlds.load\(..., noslip=\"skip\"\)"):
-        worlds.load(slipping, collisions="skip", sensors="skip")
+    assert worlds.load(slipping).sizes.noslip
+    with pytest.raises(ValueError, match='"sweep" or "skip"'):
+        worlds.load(slipping, noslip="refuse")
     said = "worlds.load left out: noslip iterations, of <option>."
     with pytest.warns(UserWarning, match=re.escape(said)):
         one = worlds.load(slipping, noslip="skip")

@@ -124,3 +124,74 @@ def test_random_models_are_those_of_mujoco() -> None:
 def test_many_random_models_are_those_of_mujoco(group: int) -> None:
     for seed in range(100 + 40 * group, 140 + 40 * group):
         check(seed)
+
+
+# A capsule that slides and rolls, with an arm whose joint is dry.
+SLIDER = """<mujoco>
+  <option timestep="0.004" noslip_iterations="3" cone="{cone}" tolerance="1e-15" {option}/>
+  <worldbody><geom type="plane" size="5 5 1" zaxis="0.1 0.05 1" condim="{dim}" {soft}/>
+    <body pos="0 0 0.1"><freejoint/>
+      <geom name="rod" type="capsule" size="0.05 0.1" condim="{dim}" friction=".4 .1 .05" {soft}/>
+      <site name="low" size="0.2"/>
+      <body pos="0 0 0.1"><joint name="arm" axis="0 1 0" frictionloss="0.1" damping="0.1"/>
+        <geom type="sphere" size="0.06" pos="0.1 0 0" condim="{dim}" friction="1.2 .01 .01" {soft}/>
+        <site name="hand" pos="0.1 0 0.02"/></body></body>
+  </worldbody>
+  <actuator><motor joint="arm"/></actuator>
+  <sensor><force site="hand"/><torque site="hand"/><accelerometer site="hand"/><touch site="low"/>
+  </sensor>
+</mujoco>"""
+KINDS = [("pyramidal", 3, 'integrator="implicitfast"'), ("elliptic", 4, "")]
+
+
+@pytest.mark.parametrize(("cone", "dim", "option"), KINDS)
+def test_gradients_and_sensors(cone: str, dim: int, option: str) -> None:
+    """Steps, sensors and gradients of 20 steps: beside MuJoCo, and differences of the steps."""
+    given = {"cone": cone, "dim": dim, "option": option, "soft": 'solimp="0 0.95 0.01"'}
+    source, data = settled(SLIDER.format(**given), 0.4)
+    sim = worlds.Worlds(worlds.load(source), 1, dtype=ti.f64, grad=("body_mass", "geom_friction"))
+    start = worlds.Start(
+        dt.from_numpy(data.qpos[None], grad=True), dt.from_numpy(data.qvel[None], grad=True)
+    )
+    torque = rng_of(2).normal(0.0, 0.3, 1)
+    weights, count = rng_of(3).normal(size=(1, source.nv)), 20
+
+    def run() -> float:
+        sim.reset(start=start)
+        sim.ctrl.from_numpy(torque[None])
+        sim.step(count)
+        with dt.no_grad():
+            return float((sim.qvel.to_numpy() * weights).sum())
+
+    with dt.Tape() as tape:
+        run()
+    tape.backward({sim.qvel: weights})
+    data.ctrl[:] = torque
+    for _ in range(count):
+        mujoco.mj_step(source, data)
+    np.testing.assert_allclose(sim.qvel.to_numpy()[0], data.qvel, 0, 1e-9)
+    mujoco.mj_forward(source, data)
+    sim.sense()
+    scale = 1.0 + np.abs(data.sensordata).max()
+    assert data.ncon and np.abs(sim.sensordata.to_numpy()[0] - data.sensordata).max() < 1e-8 * scale
+    for field in (start.qvel, sim.m.body_mass, sim.m.geom_friction):
+        here = field.to_numpy()
+        way = rng_of(4).uniform(0.5, 1.0, here.shape) * (here != 0.0)
+        found = float((field.grad.to_numpy() * way).sum())
+        ends = {}
+        for t in (-2e-5, -1e-5, 1e-5, 2e-5):
+            field.from_numpy(here + t * way)
+            ends[t] = run()
+        field.from_numpy(here)
+        wanted = (8 * (ends[1e-5] - ends[-1e-5]) - ends[2e-5] + ends[-2e-5]) / 12e-5
+        assert abs(found - wanted) < 1e-7 * (1.0 + abs(wanted))
+
+
+def rng_of(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def test_gradients_from_a_distance_are_refused() -> None:
+    one = worlds.load(SCENE.format(cone="pyramidal", dim=3, sweeps=3, tolerance=0))
+    with pytest.raises(dt.FieldError, match="noslip_iterations, whose gradients are exact"):
+        worlds.Worlds(one, 1, contact_gradient="distance")
