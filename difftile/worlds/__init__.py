@@ -15,24 +15,30 @@ to unknowns, and `check.py` says which models of a folder load.
 
 from difftile.worlds.constants import refresh_constants
 from difftile.worlds.distances import DistanceQuery, GeomDistances
+from difftile.worlds.environment import Environment, Transition, environment
 from difftile.worlds.model import Model, load, load_arrays
 from difftile.worlds.refusals import MissingFeature, Unsupported
 from difftile.worlds.simulation import Start, Worlds
 from difftile.worlds.summary import Summary
+from difftile.worlds.task import Task
 from difftile.worlds.tied import TiedParameters, parameters
 from difftile.worlds.topology import Sizes
 
 __all__ = [
     "DistanceQuery",
+    "Environment",
     "GeomDistances",
     "MissingFeature",
     "Model",
     "Sizes",
     "Start",
     "Summary",
+    "Task",
     "TiedParameters",
+    "Transition",
     "Unsupported",
     "Worlds",
+    "environment",
     "load",
     "load_arrays",
     "parameters",
