@@ -15,9 +15,9 @@ import numpy as np
 import difftile as dt
 from benchmarks.meter import CLOCKS, Row
 from demos import biped_balance
-from demos.support.robots import LOOK, Poses, Robots
 from difftile import worlds
 from difftile.arguments import Parser, positive_int
+from difftile.worlds.robots import LOOK, Poses, Robots
 from scenes.balance import MODEL
 
 LINES, LONG, POINTS, SIDE = 1000, 300, 100_000, 100

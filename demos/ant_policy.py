@@ -27,12 +27,12 @@ from demos.support.options import make_parser, start
 from demos.support.pictures import make_figure, save_animation
 from demos.support.policies import fields_of
 from demos.support.ppo import Ppo, PpoRates
-from demos.support.robots import LOOK, Robots, poses, poses_of
 from demos.support.shac import Rates, Shac
 from demos.support.training import slope
 from demos.support.viewing import add_view_options, is_viewed, make_app, show
 from difftile import ti, worlds
 from difftile.arguments import positive_int
+from difftile.worlds.robots import LOOK, Robots, poses, poses_of
 from scenes.gaits import GAITS, Gait, robot
 
 SHOWN = 5  # worlds in pictures

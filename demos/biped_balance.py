@@ -17,11 +17,11 @@ import numpy as np
 import difftile as dt
 from demos.support.options import make_parser, start
 from demos.support.pictures import INK, PALE, make_figure
-from demos.support.robots import LOOK, Poses, Robots, poses
 from demos.support.training import print_check
 from demos.support.viewing import add_view_options, is_viewed, make_app, show
 from difftile import ti
 from difftile.arguments import positive_int
+from difftile.worlds.robots import LOOK, Poses, Robots, poses
 from scenes.balance import TRUNK, Bipeds, sway
 
 SUBSTEPS = 4  # of the bipeds, for each picture

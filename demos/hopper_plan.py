@@ -19,12 +19,12 @@ import difftile as dt
 from demos.support.options import make_parser, start
 from demos.support.pictures import AFTER, INK, PALE, make_figure
 from demos.support.plans import Course, CrossEntropy, Planner
-from demos.support.robots import LOOK, Poses, Robots, poses
 from demos.support.training import print_check
 from demos.support.viewing import add_view_options, is_viewed, make_app, show
 from difftile import ti
 from difftile.arguments import positive_int
 from difftile.progress import progress_bar
+from difftile.worlds.robots import LOOK, Poses, Robots, poses
 from scenes.hop import AHEAD, CONTROLS, Shots, robot, split
 
 SHOWN, APART = 6, 0.45  # moments in the strip, and the way between them [m]

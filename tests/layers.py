@@ -73,7 +73,7 @@ ALLOWED: dict[str, set[str]] = {
         "rotations",
         "sorting",
     },
-    "worlds": _LANGUAGE | {"files", "rotations"},
+    "worlds": _LANGUAGE | {"files", "rotations", "viewer"},
     # Apps show fields, regardless of their origin.
     "viewer": _RUNNING | {"ranks"},
     "__init__": {

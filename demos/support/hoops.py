@@ -7,8 +7,8 @@ import numpy as np
 
 import difftile as dt
 from demos.support.pictures import AFTER, INK, PALE, make_figure
-from demos.support.robots import LOOK, PALETTE, Poses, Robots, poses_of
 from difftile import worlds
+from difftile.worlds.robots import LOOK, PALETTE, Poses, Robots, poses_of
 
 LANE, APART = 1.3, 3.2  # from one arm to the next, and from a group to the next [m]
 AROUND, ACROSS, THICK = 24, 6, 0.015  # faces of a ring, and its thickness [m]

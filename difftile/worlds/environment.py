@@ -222,13 +222,15 @@ class Environment:
         self._run("observe")
         return _ARRAYS[self.numbers](self.obs)
 
-    def step(self, actions: Any = None) -> Transition:
+    def step(self, actions: Any = None, *, renew: bool = True) -> Transition:
         """Go on by one decision, and begin new episodes where it ended one.
 
         Args:
             actions: A field, or an array of any library on the device of the fields, of the type of
                 the environment, (worlds, nu), from -1 to 1; by default `env.action`, which a kernel
                 may have written. Numbers beyond are left to the limits of the controls.
+            renew: Whether worlds whose episode ended begin the next one. Otherwise they stay where
+                they are until `env.reset(env.over)`.
 
         Raises:
             FieldError: Actions have another shape or type, or one of them is not a number.
@@ -248,8 +250,9 @@ class Environment:
         decisions.conclude(self.sim.qvel, self.task.episode, self.age, *ends)
         self._run("observe")
         decisions.keep(self.obs, self.done, self.final_obs)
-        self._begin(self.over)
-        self.observe()
+        if renew:
+            self._begin(self.over)
+            self.observe()
         return self.transition()
 
     def transition(self) -> Transition:

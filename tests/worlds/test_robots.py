@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from demos.support.robots import Poses, Robots
 from difftile import worlds
+from difftile.worlds.robots import Poses, Robots
 
 MODELS = Path(__file__).parents[2] / "scenes" / "models"
 
