@@ -146,7 +146,9 @@ class Environment:
         self.reward = dt.zeros(worlds, dtype, grad=True)
         self.action = dt.zeros((worlds, self.actions), dtype, grad=True)
         self.goal, self.time = dt.zeros((worlds, len(task.goal[0])), dtype), dt.zeros(worlds, dtype)
-        self.done, self.truncated, self.over, self.age = (dt.zeros(worlds, ti.i32) for _ in range(4))
+        self.done, self.truncated, self.over, self.age = (
+            dt.zeros(worlds, ti.i32) for _ in range(4)
+        )
         self._seeds, self._episodes, self._fault = (dt.zeros(worlds, ti.i32) for _ in range(3))
         self.index = dt.from_numpy(np.arange(worlds, dtype=np.int32))
         self._start = Start(dt.zeros(sim.qpos.shape, dtype), dt.zeros(sim.qvel.shape, dtype))
@@ -200,7 +202,9 @@ class Environment:
             self._steps = 0
             self._fault.fill(0)
         elif tuple(mask.shape) != (self.worlds,):
-            raise ValueError(f"reset(mask) has the shape ({self.worlds},), not {tuple(mask.shape)}.")
+            raise ValueError(
+                f"reset(mask) has the shape ({self.worlds},), not {tuple(mask.shape)}."
+            )
         elif not hasattr(mask, "to_numpy"):
             mask = dt.from_numpy(np.asarray(mask).astype(np.int32))
         self._begin(mask)

@@ -17,7 +17,9 @@ def mixed(x):
 @dt.func
 def uniform(seed, episode, k):
     """Return draw k of an episode in [0, 1), of 24 bits."""
-    inner = mixed(ti.cast(seed, ti.u32) + mixed(ti.cast(episode, ti.u32) + mixed(ti.cast(k, ti.u32))))
+    inner = mixed(
+        ti.cast(seed, ti.u32) + mixed(ti.cast(episode, ti.u32) + mixed(ti.cast(k, ti.u32)))
+    )
     return ti.cast(ti.cast(inner >> 8, ti.i32), ti.f32) / 16777216.0
 
 

@@ -81,7 +81,9 @@ class Task:
         """Return the names of the fields that `observe` or `reward` takes."""
         kernel = getattr(self, which)
         if not isinstance(kernel, type(hold)):
-            raise TypeError(f"Task({which}=...) is a kernel of one world (@dt.kernel), not {kernel!r}.")
+            raise TypeError(
+                f"Task({which}=...) is a kernel of one world (@dt.kernel), not {kernel!r}."
+            )
         names = tuple(inspect.signature(kernel).parameters)
         known = (*STATE, *OWN, *WRITTEN[which])
         for name in names:
@@ -117,8 +119,14 @@ def start_ranges(task: Task, model: Model) -> dict[str, np.ndarray]:
         at = model.id("key", task.key) if isinstance(task.key, str) else task.key
         qpos, qvel = arrays["key_qpos"][at], arrays["key_qvel"][at]
     turning = np.isin(arrays["jnt_type"], (FREE, BALL))
-    found = {"qpos": np.stack([qpos, qpos]).astype(float), "qvel": np.stack([qvel, qvel]).astype(float)}
-    for which, name, places in (("spread", "qpos", "jnt_qposadr"), ("speeds", "qvel", "jnt_dofadr")):
+    found = {
+        "qpos": np.stack([qpos, qpos]).astype(float),
+        "qvel": np.stack([qvel, qvel]).astype(float),
+    }
+    for which, name, places in (
+        ("spread", "qpos", "jnt_qposadr"),
+        ("speeds", "qvel", "jnt_dofadr"),
+    ):
         given = getattr(task, which)
         if not isinstance(given, Mapping):
             given = {joint: given for joint in np.flatnonzero(~turning).tolist()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-NAMES = ("cartpole_swingup",)
+NAMES = ("cartpole_swingup", "hopper", "walker", "ant", "humanoid", "reach")
 
 
 def named(name: str) -> Any:
