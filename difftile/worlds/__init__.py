@@ -10,7 +10,9 @@ solver's problem), and `solution.py`, whose derived adjoint is the adjoint of th
 accelerations and forces from `reactions.py`. `watch.py` and `summary.py` count what `summary`
 reports, and `advice.py` warns of unsuitable models. `joints.py` leaves out code for joints that a
 model does not have, and `bounds.py` finds geoms that are apart. `tied.py` ties entries of a model
-to unknowns, and `check.py` says which models of a folder load.
+to unknowns, and `check.py` says which models of a folder load. `environment.py` has episodes of a
+`task.py` from `starts.py`, with the kernels of a decision in `decisions.py`; `tasks` are examples,
+`gymnasium_env.py` is what Gymnasium sees of them, and `robots.py` draws.
 """
 
 from difftile.worlds.constants import refresh_constants

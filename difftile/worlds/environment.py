@@ -19,7 +19,7 @@ _SENSED = ("sensordata", "xpos", "xquat")
 # What the arrays of a step are, by `numbers`: over the memory of the fields.
 _ARRAYS = {
     "fields": lambda field: field,
-    "numpy": lambda field: np.from_dlpack(field),
+    "numpy": np.from_dlpack,
     "torch": lambda field: importlib.import_module("torch").from_dlpack(field),
     "jax": lambda field: importlib.import_module("jax.dlpack").from_dlpack(field),
 }
@@ -62,9 +62,9 @@ def environment(
         worlds: Their number.
         seed: World n begins its episodes by the seed `seed + n`.
         dtype: `ti.f32` or `ti.f64`.
-        numbers: What `step` and `reset` return: "fields", or arrays of "numpy", "torch" or "jax" over
-            the same memory. The next step writes them again; copy what you keep. Arrays of NumPy
-            are for fields in host memory.
+        numbers: What `step` and `reset` return: "fields", or arrays of "numpy", "torch" or "jax"
+            over the same memory. The next step writes them again; copy what you keep. Arrays of
+            NumPy are for fields in host memory.
         check: Whether each step looks for actions that are no numbers, before worlds move. On a GPU
             that waits for the actions; without it, `Environment.check` looks later.
         options: For `Worlds`, in the place of the task's.
@@ -309,7 +309,8 @@ class Environment:
         """Return the environment as a `gymnasium.vector.VectorEnv`, or a `gymnasium.Env`.
 
         Args:
-            options: `single=True` for one world as an `Env`; `render_mode="rgb_array"` for pictures.
+            options: `single=True` for one world as an `Env`; `render_mode="rgb_array"` for
+                pictures.
 
         Raises:
             ImportError: Gymnasium is not installed: `pip install 'difftile[gymnasium]'`.

@@ -8,7 +8,7 @@ from difftile import ti
 
 @dt.func
 def mixed(x):
-    """Return a hash of 32 bits: PCG-RXS-M-XS (O'Neill 2014), as Jarzynski and Olano (2020) use it."""
+    """Return a hash of 32 bits: PCG of O'Neill (2014), as in Jarzynski and Olano (2020)."""
     state = x * ti.cast(747796405, ti.u32) + ti.cast(2891336453, ti.u32)
     word = ((state >> ((state >> 28) + 4)) ^ state) * ti.cast(277803737, ti.u32)
     return (word >> 22) ^ word

@@ -26,10 +26,10 @@ WRITTEN = {"observe": ("obs",), "reward": ("reward", "done")}
 class Task:
     """What a robot sees, what it is rewarded for, when it fails, and where it begins.
 
-    `observe` and `reward` are kernels of one world. Their parameters are named after the fields that
-    they use, each without its axis of worlds: `qpos`, `qvel`, `act`, `ctrl`, `sensordata`, `xpos` and
-    `xquat` of `Worlds`; `action` (nu); `goal`; `time[None]`, the seconds since the episode began; and
-    `index[None]`, the number of the world.
+    `observe` and `reward` are kernels of one world. Their parameters are named after the fields
+    that they use, each without its axis of worlds: `qpos`, `qvel`, `act`, `ctrl`, `sensordata`,
+    `xpos` and `xquat` of `Worlds`; `action`, (nu,); `goal`; `time[None]`, the seconds since the
+    episode began; and `index[None]`, the number of the world.
 
     Args:
         name: Its name, in messages and files.
@@ -37,8 +37,8 @@ class Task:
             model, or a function that returns one.
         observe: A kernel that writes `obs`, an array of `observations` numbers.
         observations: Their number.
-        reward: A kernel that writes `reward[None]`, and where the task can fail `done[None]`, which is
-            0 before: 1 ends the episode without a future.
+        reward: A kernel that writes `reward[None]`, and where the task can fail `done[None]`, which
+            is 0 before: 1 ends the episode without a future.
         substeps: Steps of the simulation for each decision.
         episode: Decisions after which an episode is truncated.
         key: The keyframe at which episodes begin, by default the `qpos0` of the model at rest.
@@ -89,8 +89,8 @@ class Task:
         for name in names:
             if name not in known:
                 raise ValueError(
-                    f"Task({which}=...) has a parameter '{name}'; a kernel of a task names fields of a "
-                    f"world: {', '.join(known)}."
+                    f"Task({which}=...) has a parameter '{name}'; a kernel of a task names fields "
+                    f"of a world: {', '.join(known)}."
                 )
         if WRITTEN[which][0] not in names:
             raise ValueError(f"Task({which}=...) has no parameter '{WRITTEN[which][0]}' to write.")

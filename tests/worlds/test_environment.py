@@ -105,9 +105,8 @@ def test_time_truncates_and_failure_ends(env: worlds.Environment) -> None:
         last = env.final_obs.to_numpy(), env.obs.to_numpy()
         assert (last[0] == last[1]).all(axis=1).tolist() == (env.over.to_numpy() == 0).tolist()
     # World 1 fails at once and, begun anew, has its third decision one later than the others.
-    assert ends == [([0, 1, 0], [0, 0, 0]), ([0, 0, 0], [0, 0, 0]), ([0, 0, 0], [1, 0, 1])] + [
-        ([0, 0, 0], [0, 1, 0])
-    ]
+    none = [0, 0, 0]
+    assert ends == [([0, 1, 0], none), (none, none), (none, [1, 0, 1]), (none, [0, 1, 0])]
     assert env.age.to_numpy().tolist() == [1, 0, 1]
     assert np.allclose(env.time.to_numpy(), [env.decision, 0.0, env.decision])
 
@@ -231,7 +230,7 @@ def test_nan_is_found_later_without_checks() -> None:
         actions = np.zeros((3, 1))
         actions[2] = np.nan if k else 0.0
         env.step(actions)
-    with pytest.raises(dt.FieldError, match="world 2 was .* at step 2, and 1 of 3 worlds"):
+    with pytest.raises(dt.FieldError, match=r"world 2 was .* at step 2, and 1 of 3 worlds"):
         env.check()
 
 
@@ -245,8 +244,8 @@ def test_tasks_that_do_not_fit() -> None:
     with pytest.raises(TypeError, match=r"is a kernel of one world"):
         replace(TASK, reward=with_goal)
     with pytest.raises(ValueError, match=r"Task\(reward=...\) has no parameter 'reward'"):
-        replace(TASK, reward=TASK.observe and dt.kernel(only_sees))
-    with pytest.raises(ValueError, match="episode=...\\) is at least 1, not 0"):
+        replace(TASK, reward=dt.kernel(only_sees))
+    with pytest.raises(ValueError, match=r"episode=...\) is at least 1, not 0"):
         replace(TASK, episode=0)
     with pytest.raises(ValueError, match="a lowest and a highest goal"):
         replace(TASK, goal=((1.0,), (0.0,)))
@@ -260,7 +259,7 @@ def test_tasks_that_do_not_fit() -> None:
         '<mujoco><worldbody><body><joint name="lid"/><geom size="1"/></body></worldbody>'
         '<actuator><motor joint="lid"/></actuator></mujoco>'
     )
-    with pytest.raises(ValueError, match="'cartpole_swingup' is of another model: .*'rail'"):
+    with pytest.raises(ValueError, match=r"'cartpole_swingup' is of another model: .*'rail'"):
         worlds.environment(other, TASK)
     with pytest.raises(dt.DifftileError, match="Index out of range: 'obs'"):
         worlds.environment(replace(TASK, observations=3), worlds=1)
@@ -275,7 +274,8 @@ def only_sees(qpos, action):
 
 def test_rotations_have_no_spread() -> None:
     ball = worlds.load(
-        '<mujoco><worldbody><body><joint name="ball" type="ball"/><geom size="1"/></body></worldbody>'
+        '<mujoco><worldbody><body><joint name="ball" type="ball"/><geom size="1"/></body>'
+        "</worldbody>"
         '<actuator><motor joint="ball"/></actuator></mujoco>'
     )
     with pytest.raises(ValueError, match="a spread of joint 'ball' would give no rotation"):

@@ -30,13 +30,15 @@ def _leg(k: int, x: float, y: float) -> str:
     return _LEG.format(k=k, u=-0.7071 * y, v=0.7071 * x, **places)
 
 
-_SIDES = ((1, 1), (-1, 1), (-1, -1), (1, -1))
+_LEGS = "".join(_leg(k, *at) for k, at in enumerate(((1, 1), (-1, 1), (-1, -1), (1, -1))))
+_MOTORS = "".join(f'<motor joint="hip{k}"/><motor joint="knee{k}"/>' for k in range(4))
 MODEL = f"""
 <mujoco model="ant">
   <compiler angle="radian" autolimits="true"/>
   <option timestep="0.005" iterations="20" cone="pyramidal"/>
   <default>
-    <geom contype="0" conaffinity="0" density="600" friction="0.8" margin="0.005" solimp="0 0.95 0.01"/>
+    <geom contype="0" conaffinity="0" density="600" friction="0.8"
+      margin="0.005" solimp="0 0.95 0.01"/>
     <joint armature="0.02" damping="2.4" stiffness="120" solimplimit="0 0.95 0.02"/>
     <motor gear="150" ctrlrange="-1 1"/>
   </default>
@@ -44,10 +46,10 @@ MODEL = f"""
     <geom type="plane" size="30 30 0.1" conaffinity="1"/>
     <body name="trunk" pos="0 0 0.62">
       <freejoint name="root"/>
-      <geom type="sphere" size="0.24" contype="1"/>{"".join(_leg(k, *at) for k, at in enumerate(_SIDES))}
+      <geom type="sphere" size="0.24" contype="1"/>{_LEGS}
     </body>
   </worldbody>
-  <actuator>{"".join(f'<motor joint="hip{k}"/><motor joint="knee{k}"/>' for k in range(4))}</actuator>
+  <actuator>{_MOTORS}</actuator>
 </mujoco>"""
 
 

@@ -12,7 +12,8 @@ MODEL = """
   <compiler angle="radian" autolimits="true"/>
   <option timestep="0.004" iterations="20" cone="pyramidal"/>
   <default>
-    <geom contype="0" conaffinity="0" density="1000" friction="0.9" margin="0.002" solimp="0 0.95 0.01"/>
+    <geom contype="0" conaffinity="0" density="1000" friction="0.9"
+      margin="0.002" solimp="0 0.95 0.01"/>
     <joint axis="0 -1 0" armature="0.02" damping="0.8" solimplimit="0 0.95 0.05"/>
     <motor ctrlrange="-1 1" gear="120"/>
     <default class="free"><joint armature="0" damping="0"/></default>

@@ -44,7 +44,8 @@ MODEL = f"""
   <compiler angle="radian" autolimits="true"/>
   <option timestep="0.005" iterations="20" cone="pyramidal"/>
   <default>
-    <geom contype="0" conaffinity="0" density="900" friction="0.9" margin="0.002" solimp="0 0.95 0.01"/>
+    <geom contype="0" conaffinity="0" density="900" friction="0.9"
+      margin="0.002" solimp="0 0.95 0.01"/>
     <joint armature="0.03" damping="2" stiffness="20" solimplimit="0 0.95 0.05"/>
     <motor ctrlrange="-1 1"/>
   </default>
