@@ -16,7 +16,7 @@ from gymnasium.vector.utils import batch_space
 
 import difftile as dt
 from difftile.worlds.environment import Environment
-from difftile.worlds.robots import LOOK, Poses, Robots, poses
+from difftile.worlds.robots import LOOK, BodyPoses, Robots, poses
 
 _MOST_PICTURES = 64  # pictures of a step, each of which takes some milliseconds
 _SIZE = 480, 320  # of a picture [pixels]
@@ -48,7 +48,7 @@ def wrapped(
     return (GymnasiumSingle if single else GymnasiumVector)(env, render_mode)
 
 
-class _Parts:
+class _GymnasiumFace:
     """What both have: spaces, metadata, seeds and pictures."""
 
     def __init__(self, env: Environment, render_mode: str | None) -> None:
@@ -83,13 +83,13 @@ class _Parts:
         look = {**LOOK, "at": at, "distance": self._size[1]}
         return self._robots.image(found, _SIZE, **look)
 
-    def _corners(self, found: Poses) -> tuple[np.ndarray, np.ndarray]:
+    def _corners(self, found: BodyPoses) -> tuple[np.ndarray, np.ndarray]:
         assert self._robots is not None
         vertices = self._robots.mesh(found)[0][: self._robots.vertices]
         low, high = vertices.min(axis=0), vertices.max(axis=0)
         return 0.5 * (low + high), high - low
 
-    def _extent(self, found: Poses) -> tuple[float, float]:
+    def _extent(self, found: BodyPoses) -> tuple[float, float]:
         """Return the height that the camera looks at, and its distance [m]."""
         middle, size = self._corners(found)
         return float(middle[2]), 3.0 * float(np.linalg.norm(size))
@@ -105,7 +105,7 @@ class GymnasiumVector(VectorEnv[Any, Any, Any]):
     """
 
     def __init__(self, env: Environment, render_mode: str | None) -> None:
-        self.parts = parts = _Parts(env, render_mode)
+        self.parts = parts = _GymnasiumFace(env, render_mode)
         self.num_envs, self.render_mode, self.metadata = env.worlds, render_mode, parts.metadata
         self.single_observation_space, self.single_action_space = parts.seen, parts.acts
         self.observation_space = batch_space(parts.seen, env.worlds)
@@ -151,7 +151,7 @@ class GymnasiumSingle(gymnasium.Env[Any, Any]):
     """
 
     def __init__(self, env: Environment, render_mode: str | None) -> None:
-        self.parts = parts = _Parts(env, render_mode)
+        self.parts = parts = _GymnasiumFace(env, render_mode)
         self.render_mode, self.metadata = render_mode, parts.metadata
         self.observation_space, self.action_space = parts.seen, parts.acts
 
