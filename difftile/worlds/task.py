@@ -14,7 +14,7 @@ from difftile.worlds.kinds import BALL, FREE
 from difftile.worlds.model import Model, load, load_arrays
 from difftile.worlds.resets import hold
 
-Ranges: TypeAlias = "float | Mapping[str, float | Sequence[float]]"
+Ranges: TypeAlias = "float | Mapping[str, float | Sequence[Any]]"
 # The fields that kernels of tasks may name, in the order in which errors list them.
 STATE = ("qpos", "qvel", "act", "ctrl", "sensordata", "xpos", "xquat")
 OWN = ("action", "goal", "time", "index")
@@ -45,7 +45,8 @@ class Task:
         spread: Half the width of the uniform distribution of coordinates around the start
             [m, rad]: one number for all hinges and slides, or by names of joints.
         speeds: The same of velocities [m/s, rad/s]. A pair of numbers is a range around the
-            velocity at the start; a free or ball joint takes a sequence of 6 or 3 half widths.
+            velocity at the start; a free or ball joint takes 6 or 3 half widths, or a pair of
+            such sequences.
         goal: The lowest and the highest `goal`, drawn uniformly for each episode.
         options: For `Worlds`, such as `contact_gradient`.
 
@@ -146,9 +147,14 @@ def start_ranges(task: Task, model: Model) -> dict[str, np.ndarray]:
 def _range(task: Task, which: str, joint: Any, one: Any, width: int) -> np.ndarray:
     """Return what is added to the start at least and at most, (2, width)."""
     numbers = np.atleast_1d(np.asarray(one, float))
-    is_range = width == 1 and len(numbers) == 2
-    both = numbers[:, None] if is_range else np.stack([-numbers, numbers])
+    if width == 1 and numbers.shape == (2,):
+        numbers = numbers[:, None]
+    both = numbers if numbers.ndim == 2 else np.stack([-numbers, numbers])
     if both.shape != (2, width) or not (both[0] <= both[1]).all() or not np.isfinite(both).all():
-        words = "half a width, or a range (low, high)" if width == 1 else f"{width} half widths"
+        words = (
+            "half a width, or a range (low, high)"
+            if width == 1
+            else f"{width} half widths, or two such"
+        )
         raise ValueError(f"task '{task.name}': {which} of joint {joint!r} is {words}, not {one!r}.")
     return both

@@ -280,3 +280,20 @@ def test_rotations_have_no_spread() -> None:
     )
     with pytest.raises(ValueError, match="a spread of joint 'ball' would give no rotation"):
         worlds.environment(ball, replace(TASK, spread={"ball": 0.1}), worlds=1)
+    spin = (0.0, 0.0, 1.0), (0.0, 0.5, 2.0)
+    given = {"spread": {}, "observe": dt.kernel(sees_turns), "reward": dt.kernel(earns_nothing)}
+    env = worlds.environment(ball, replace(TASK, speeds={"ball": spin}, **given), worlds=50)
+    qvel = env.sim.qvel.to_numpy()
+    assert (qvel >= spin[0]).all() and (qvel <= spin[1]).all() and np.ptp(qvel[:, 2]) > 0.8
+    assert (env.obs.to_numpy()[:, :3] == qvel).all()
+    with pytest.raises(ValueError, match="speeds of joint 'ball' is 3 half widths, or two such"):
+        worlds.environment(ball, replace(TASK, speeds={"ball": (1.0, 1.0)}, **given), worlds=1)
+
+
+def sees_turns(qvel, obs):
+    for i in range(3):
+        obs[i] = qvel[i]
+
+
+def earns_nothing(qvel, reward):
+    reward[None] = 0.0

@@ -72,5 +72,5 @@ TASK = Task(
     substeps=4,
     episode=256,
     spread=0.17,
-    speeds={"root": (0.5, 0.0, 0.0, 0.0, 0.0, 0.0)},
+    speeds={"root": ((0.0,) * 6, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))},
 )

@@ -89,5 +89,5 @@ TASK = Task(
     substeps=4,
     episode=256,
     spread={f"{side} hip y": 0.1 for side in _SIDES},
-    speeds={"root": (0.5, 0.0, 0.0, 0.0, 0.0, 0.0)},
+    speeds={"root": ((0.0,) * 6, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))},
 )
