@@ -15,9 +15,9 @@ import numpy as np
 import difftile as dt
 from benchmarks.meter import CLOCKS, Row
 from demos import biped_balance
-from demos.support.robots import LOOK, Poses, Robots
 from difftile import worlds
 from difftile.arguments import Parser, positive_int
+from difftile.worlds.robots import LOOK, BodyPoses, Robots
 from scenes.balance import MODEL
 
 LINES, LONG, POINTS, SIDE = 1000, 300, 100_000, 100
@@ -64,7 +64,7 @@ def show_bipeds(app: dt.viewer.App) -> None:
     xpos = np.array(model.body_pos, np.float64)
     for body in range(1, len(xpos)):  # no body of this model is turned against its parent
         xpos[body] += xpos[model.body_parentid[body]]
-    still = Poses(np.stack([xpos] * BIPEDS), np.stack([np.array(model.body_quat)] * BIPEDS))
+    still = BodyPoses(np.stack([xpos] * BIPEDS), np.stack([np.array(model.body_quat)] * BIPEDS))
     middle = 0.5 * biped_balance.APART * (BIPEDS - 1)
     app.look(**{**LOOK, "yaw": 1.15}, at=(0.0, middle, 0.5), distance=6.4)
     app.draw(lambda: robots.draw(app, still))

@@ -27,13 +27,13 @@ from demos.support.options import make_parser, start
 from demos.support.pictures import make_figure, save_animation
 from demos.support.policies import fields_of
 from demos.support.ppo import Ppo, PpoRates
-from demos.support.robots import LOOK, Robots, poses, poses_of
 from demos.support.shac import Rates, Shac
 from demos.support.training import slope
 from demos.support.viewing import add_view_options, is_viewed, make_app, show
 from difftile import ti, worlds
 from difftile.arguments import positive_int
-from scenes.gaits import GAITS, Gait, robot
+from difftile.worlds.robots import LOOK, Robots, poses, poses_of
+from scenes.gaits import GAITS, robot, task
 
 SHOWN = 5  # worlds in pictures
 WATCHED = 250  # decisions of the evaluation
@@ -119,8 +119,7 @@ def watch(learner: Learner) -> tuple[np.ndarray, np.ndarray]:
         places.append(qpos[:, :, 0])
         motion.append(qpos[:, :SHOWN])
         learner.policy.decide(0.0)
-        herd.sim.step(herd.substeps)
-        herd.advance()
+        herd.env.step(renew=False)
     herd.begin()
     seconds = (WATCHED - 1 - SETTLED) * herd.decision
     return np.array(motion), (places[-1] - places[SETTLED]).mean(axis=1) / seconds
@@ -157,7 +156,7 @@ def view(learner: Learner, options: argparse.Namespace) -> dt.viewer.App:
     """Return an app in which some worlds run while the policy learns."""
     app = make_app("ant-policy", options)
     herd = learner.herd
-    shown = type(learner)(herd.model, herd.gait, SHOWN, herd.seeds[:1], learner.rates)
+    shown = type(learner)(herd.model, herd.task, SHOWN, herd.seeds[:1], learner.rates)
     pairs = zip(fields_of(learner.policy).values(), fields_of(shown.policy).values(), strict=True)
     copied = list(pairs)
     robots = Robots(herd.model, SHOWN, floor=(-4.0, -3.0, 40.0, 9.0))
@@ -177,8 +176,7 @@ def view(learner: Learner, options: argparse.Namespace) -> dt.viewer.App:
         if steps % WATCHED == 0:
             shown.herd.begin(at_rest=True)
         shown.policy.decide(0.0)
-        shown.herd.sim.step(herd.substeps)
-        shown.herd.advance()
+        shown.herd.env.step(renew=False)
         steps += 1
         robots.draw(app, poses(shown.herd.sim))
 
@@ -225,16 +223,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     seeds = list(range(options.seed, options.seed + options.seeds))
     count = options.worlds or (256 if options.arch == "cpu" else 4096)
-    model, gait = robot(options.robot), GAITS[options.robot]
+    model, aim = robot(options.robot), task(options.robot)
     if options.check:
-        return print_check(model, gait, networks_of(options.policy))
+        return print_check(model, aim, networks_of(options.policy))
     if options.method == "ppo":
-        learner = Ppo(model, gait, count, seeds, PpoRates())
+        learner = Ppo(model, aim, count, seeds, PpoRates())
     else:
         make, rates = networks_of(options.policy), Rates()
         rates = replace(rates, actor=replace(rates.actor, rate=options.rate))
         rates = replace(rates, horizon=options.horizon, world_norm=options.bound)
-        learner = Shac(model, gait, count, seeds, rates, make=make)
+        learner = Shac(model, aim, count, seeds, rates, make=make)
     if is_viewed(options):
         return show(view(learner, options), options)
     course = course_of(None if options.no_pictures else options.out, options.method, learner)
@@ -254,10 +252,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def print_check(model: worlds.Model, gait: Gait, make: Callable[..., Networks]) -> int:
+def print_check(model: worlds.Model, aim: worlds.Task, make: Callable[..., Networks]) -> int:
     """Print the slope of the cost by a bias of the policy, by tape and by differences."""
     rates = Rates(horizon=6, world_norm=np.inf)
-    shac = Shac(model, gait, 4, [0], rates, ti.f64, make)
+    shac = Shac(model, aim, 4, [0], rates, ti.f64, make)
     bias, herd = shac.policy.net.parameters["b3"], shac.herd
 
     def roll_out() -> None:

@@ -15,12 +15,12 @@ import numpy as np
 import difftile as dt
 from demos.support.hoops import Hoops, save_misses, save_strip
 from demos.support.options import make_parser, start
-from demos.support.robots import LOOK, Poses, poses
 from demos.support.training import print_check
 from demos.support.viewing import add_view_options, is_viewed, make_app, show
 from difftile import ti
 from difftile.arguments import positive_int
 from difftile.progress import progress_bar
+from difftile.worlds.robots import LOOK, BodyPoses, poses
 from scenes.arm_throw import BALL, END, RING, Arms, Learner
 
 NEAR, LONGEST = 1.5, 60  # misses [m], or gradients from a distance, after which exact ones go on
@@ -119,7 +119,7 @@ def view(pupils: Sequence[Pupil], options: argparse.Namespace) -> dt.viewer.App:
     def draw() -> None:
         found = [poses(arms.sim) for arms in both]
         xpos, xquat = (np.concatenate([getattr(p, n) for p in found]) for n in ("xpos", "xquat"))
-        hoops.draw(app, Poses(xpos, xquat))
+        hoops.draw(app, BodyPoses(xpos, xquat))
         for name, place in zip(KINDS, (hoops.places[0], first), strict=True):
             app.text(place + np.array([0.0, -0.5, 0.0]), name)
 

@@ -17,11 +17,11 @@ import numpy as np
 import difftile as dt
 from demos.support.options import make_parser, start
 from demos.support.pictures import INK, PALE, make_figure
-from demos.support.robots import LOOK, Poses, Robots, poses
 from demos.support.training import print_check
 from demos.support.viewing import add_view_options, is_viewed, make_app, show
 from difftile import ti
 from difftile.arguments import positive_int
+from difftile.worlds.robots import LOOK, BodyPoses, Robots, poses
 from scenes.balance import TRUNK, Bipeds, sway
 
 SUBSTEPS = 4  # of the bipeds, for each picture
@@ -165,7 +165,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def save_strip(path: Path, bipeds: Bipeds, shown: list[Poses], moments: Sequence[int]) -> None:
+def save_strip(path: Path, bipeds: Bipeds, shown: list[BodyPoses], moments: Sequence[int]) -> None:
     """Draw all bipeds at a few moments."""
     count = len(bipeds.push)
     robots = Robots(

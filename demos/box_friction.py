@@ -16,11 +16,11 @@ import numpy as np
 
 import difftile as dt
 from demos.support.options import make_parser, start
-from demos.support.robots import poses
 from demos.support.throws import LOOK_DOWN, Finding, lanes, save_findings, save_strip
 from demos.support.training import fit, print_check
 from demos.support.viewing import add_view_options, is_viewed, make_app, show
 from difftile.arguments import positive_int
+from difftile.worlds.robots import poses
 from scenes.box_slide import BETWEEN, GUESS, TRUTH, Throws, width
 
 CHANGE = 0.01  # of logarithms, for secants

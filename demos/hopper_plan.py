@@ -19,12 +19,12 @@ import difftile as dt
 from demos.support.options import make_parser, start
 from demos.support.pictures import AFTER, INK, PALE, make_figure
 from demos.support.plans import Course, CrossEntropy, Planner
-from demos.support.robots import LOOK, Poses, Robots, poses
 from demos.support.training import print_check
 from demos.support.viewing import add_view_options, is_viewed, make_app, show
 from difftile import ti
 from difftile.arguments import positive_int
 from difftile.progress import progress_bar
+from difftile.worlds.robots import LOOK, BodyPoses, Robots, poses
 from scenes.hop import AHEAD, CONTROLS, Shots, robot, split
 
 SHOWN, APART = 6, 0.45  # moments in the strip, and the way between them [m]
@@ -58,7 +58,7 @@ def shoot(shooting: CrossEntropy, steps: int) -> float:
     return time.perf_counter() - (begun or 0.0)
 
 
-def motion(shots: Shots, plans: Sequence[np.ndarray]) -> tuple[np.ndarray, Poses]:
+def motion(shots: Shots, plans: Sequence[np.ndarray]) -> tuple[np.ndarray, BodyPoses]:
     """Play up to as many plans as there are worlds.
 
     Returns:
@@ -66,13 +66,13 @@ def motion(shots: Shots, plans: Sequence[np.ndarray]) -> tuple[np.ndarray, Poses
     """
     given = np.zeros((len(shots.losses.to_numpy()), CONTROLS, plans[0].shape[-1]))
     given[: len(plans)] = plans
-    seen: list[Poses] = []
+    seen: list[BodyPoses] = []
     shots.play(given, lambda: seen.append(poses(shots.sim, range(len(plans)))))
     joined = (np.concatenate([getattr(one, name) for one in seen]) for name in ("xpos", "xquat"))
-    return shots.states()[: len(plans)], Poses(*joined)
+    return shots.states()[: len(plans)], BodyPoses(*joined)
 
 
-def save_strip(path: Path, shown: Poses, plans: int, titles: Sequence[str]) -> None:
+def save_strip(path: Path, shown: BodyPoses, plans: int, titles: Sequence[str]) -> None:
     """Draw moments of each motion side by side, a motion above the other."""
     figure = make_figure(10.0, 3.4 * plans)
     moments = np.linspace(0, CONTROLS, SHOWN).astype(int)
@@ -150,7 +150,7 @@ def view(options: argparse.Namespace) -> dt.viewer.App:
         shots.sim.qvel.from_numpy(qvel.astype(np.float32))
         pieces, now = poses(shots.sim), played[2 * min(moment, CONTROLS) + np.arange(2)]
         both = (np.concatenate(one) for one in zip(_arrays(pieces), _arrays(now), strict=True))
-        robots.draw(app, Poses(*both))
+        robots.draw(app, BodyPoses(*both))
         app.text((0.02, 0.95), f"{planner.gradients} gradients")
         moment += 1
 
@@ -162,7 +162,7 @@ def view(options: argparse.Namespace) -> dt.viewer.App:
     return app
 
 
-def _arrays(shown: Poses) -> tuple[np.ndarray, np.ndarray]:
+def _arrays(shown: BodyPoses) -> tuple[np.ndarray, np.ndarray]:
     return shown.xpos, shown.xquat
 
 

@@ -73,7 +73,7 @@ ALLOWED: dict[str, set[str]] = {
         "rotations",
         "sorting",
     },
-    "worlds": _LANGUAGE | {"files", "rotations"},
+    "worlds": _LANGUAGE | {"files", "rotations", "viewer"},
     # Apps show fields, regardless of their origin.
     "viewer": _RUNNING | {"ranks"},
     "__init__": {
@@ -218,6 +218,8 @@ SAME_NAMES = {
     *("Matrix", "Vector", "Struct"),
     # A step of a schedule, and what it stands for.
     *("Grid", "Rows", "VectorMath"),
+    # What a robot learns, and where; a unit of parallel work, and what the names of a launch mean.
+    *("Environment", "Task"),
     # Public in several packages.
     *("Backend", "Optimiser", "Part", "View"),
     *("NativeKernel", "Run", "Schedule"),
@@ -227,10 +229,10 @@ ALLOWED_OUTSIDE: dict[str, set[str]] = {
     "scenes": {"difftile"},  # and no other scene: each file is there to be copied
     "demos": {
         *("difftile", "difftile.announcing", "difftile.arguments", "difftile.compiling"),
-        *("difftile.progress", "scenes", "demos"),
+        *("difftile.progress", "difftile.worlds.robots", "scenes", "demos"),
     },
     "benchmarks": {
-        *("difftile", "difftile.announcing", "difftile.arguments"),
+        *("difftile", "difftile.announcing", "difftile.arguments", "difftile.worlds.robots"),
         *("scenes", "demos", "benchmarks", "tests"),
     },
 }

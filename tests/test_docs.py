@@ -32,6 +32,7 @@ NEEDED = {
     "torch": ("torch",),
     "jax": ("jax", "optax"),
     "worlds": ("mujoco",),
+    "learning": ("mujoco",),
 }  # by pages, and by packages of `dt`
 MODULES: dict[str, Any] = {
     "": builtins,

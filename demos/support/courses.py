@@ -9,7 +9,7 @@ import numpy as np
 
 import difftile as dt
 from demos.support.pictures import INK, PALE, make_figure
-from demos.support.robots import PALETTE
+from difftile.worlds.robots import PALETTE
 
 SAVE_EVERY = 20.0  # [s]
 KINDS = "speed", "reward", "falls"

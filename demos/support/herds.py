@@ -6,17 +6,42 @@ state of a horizon is in need of a critic; a world that falls begins again at on
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 import difftile as dt
 from difftile import ti, worlds
-from scenes.gaits import Gait, observe
 
 _SETTLED = 1.2  # [s]
 _LEAST = 1e-4  # is added to variances of what is seen
+_NEVER = 2**30  # decisions after which the environment would end an episode; a herd does it
+
+
+@dt.kernel
+def scale(obs, mean, inverse, x):
+    """Write what worlds see, less its mean and in standard deviations.
+
+    Args:
+        obs: What they see, (worlds, inputs).
+        mean, inverse: Means, and one over standard deviations, of what the worlds of each network
+            see, (networks, inputs).
+        x: Result.
+    """
+    for n, i in ti.ndrange(obs.shape[0], obs.shape[1]):
+        k = n // (obs.shape[0] // mean.shape[0])
+        x[n, i] = (obs[n, i] - mean[k, i]) * inverse[k, i]
+
+
+@dt.kernel
+def pay(reward, done, t: int, factor: float, weights, rewards, fell, cost):
+    """Add rewards to the returns of worlds, which begin anew where they fell."""
+    for n in range(reward.shape[0]):
+        rewards[t, n] = dt.stop_grad(reward[n])
+        cost[n] -= weights[n] * reward[n]
+        fell[t, n] = done[n]
+        weights[n] = ti.select(done[n] == 0, weights[n] * factor, 1.0)
 
 
 @dt.kernel
@@ -84,7 +109,7 @@ class Herd:
 
     Args:
         model: The robot.
-        gait: What it sees and earns.
+        task: What it sees and earns.
         count: Worlds of each network.
         seeds: One for each network.
         horizon: Decisions.
@@ -93,7 +118,8 @@ class Herd:
         dtype: `ti.f32` or `ti.f64`.
 
     Attributes:
-        sim: The worlds.
+        env: The environment.
+        sim: Its worlds.
         decision: The time from one decision to the next [s].
         x: What they see, scaled, (worlds, inputs).
         history: The same at all decisions and at the end, (networks (horizon + 1) count, inputs).
@@ -105,7 +131,7 @@ class Herd:
     def __init__(
         self,
         model: worlds.Model,
-        gait: Gait,
+        task: worlds.Task,
         count: int,
         seeds: list[int],
         horizon: int,
@@ -113,13 +139,15 @@ class Herd:
         episode: int,
         dtype: Any = ti.f32,
     ) -> None:
-        self.model, self.gait, self.count, self.seeds = model, gait, count, seeds
+        self.model, self.task, self.count, self.seeds = model, task, count, seeds
         self.horizon, self.substeps, self.episode = horizon, substeps, episode
         self.networks, self.dtype = len(seeds), dtype
         self.total = total = count * self.networks
-        self.sim = worlds.Worlds(model, total, dtype=dtype)
-        self.inputs = inputs = gait.inputs(model)
-        self.decision = substeps * float(model.timestep)
+        endless = replace(task, substeps=substeps, episode=_NEVER)
+        made = {"worlds": total, "seed": seeds[0], "dtype": dtype, "check": False}
+        self.env = worlds.environment(model, endless, **made)
+        self.sim, self.decision = self.env.sim, self.env.decision
+        self.inputs = inputs = self.env.observations
         self.settled = math.ceil(_SETTLED / (horizon * self.decision))
         self.x = dt.zeros((total, inputs), dtype, grad=True)
         shape = self.networks, inputs
@@ -130,20 +158,15 @@ class Herd:
         self.fell = dt.zeros((horizon, total), ti.i32)
         self.weights, self.cost = dt.zeros(total, dtype), dt.zeros(total, dtype, grad=True)
         self.done, self.age = dt.zeros(total, ti.i32), dt.zeros(total, ti.i32)
-        self.start = gait.starts(model, total, seeds[0], dtype)
         self.begin()
 
     def begin(self, at_rest: bool = False) -> None:
-        """Put all worlds at the start, with episodes that end at different times, and the clock."""
-        self.turns = 0.0
-        self.sim.reset(None, self.start)
+        """Put all worlds at their first start, with episodes that end at different times."""
+        self.env.seed(self.seeds[0])
+        self.env.reset()
         if at_rest:
             self.sim.qvel.fill(0.0)
         self.age.from_numpy((np.arange(self.total) % self.episode).astype(np.int32))
-
-    def advance(self) -> None:
-        """Let the clock of the worlds go on by one decision."""
-        self.turns = (self.turns + self.gait.clock * self.decision) % 1.0
 
     def open(self) -> None:
         """Begin a horizon."""
@@ -152,8 +175,7 @@ class Herd:
 
     def look(self, t: int | None = None) -> dt.Field:
         """Return what the worlds see, and keep it as that of decision t."""
-        sim, scales = self.sim, (self.mean, self.inverse)
-        observe(sim.qpos, sim.qvel, self.gait.first, self.turns, *scales, self.x)
+        scale(self.env.observe(), self.mean, self.inverse, self.x)
         if t is not None:
             with dt.no_grad():
                 store(self.x, t, self.horizon, self.networks, self.history)
@@ -161,28 +183,25 @@ class Herd:
 
     def step(self, t: int, discount: float) -> None:
         """Do as decided at t, earn, and begin again where a world fell."""
-        sim = self.sim
-        sim.step(self.substeps)
-        self.advance()
-        earnings = self.weights, self.rewards, self.fell, self.done, self.cost
-        self.gait.reward(sim.qpos, sim.qvel, sim.ctrl, t, discount, *earnings)
-        sim.reset(self.done, self.start)
+        env = self.env
+        env.step()
+        earnings = self.weights, self.rewards, self.fell, self.cost
+        pay(env.reward, env.done, t, discount, *earnings)
 
     def close(self) -> Progress:
         """End a horizon after its last `look`: states become constants, and old worlds new."""
-        sim = self.sim
         include(self.x, self.batches[None], self.mean, self.square, self.inverse)
         self.batches[None] = self.batches[None] + 1.0
         fell = self.fell.to_numpy().max(axis=0)
         is_settled = (self.age.to_numpy() >= self.settled) & (fell == 0)
         is_settled = is_settled.reshape(self.networks, -1)
-        speed = sim.qvel.to_numpy()[:, 0].reshape(self.networks, -1)
+        speed = self.sim.qvel.to_numpy()[:, 0].reshape(self.networks, -1)
         means = self.rewards.to_numpy().mean(axis=0), fell
         found = Progress(
             (speed * is_settled).sum(axis=1) / np.maximum(is_settled.sum(axis=1), 1),
             *(one.reshape(self.networks, -1).mean(axis=1) for one in means),
         )
-        sim.detach()
+        self.env.detach()
         grow_old(self.fell, self.episode, self.age, self.done)
-        sim.reset(self.done, self.start)
+        self.env.reset(self.done)
         return found

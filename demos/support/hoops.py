@@ -7,8 +7,8 @@ import numpy as np
 
 import difftile as dt
 from demos.support.pictures import AFTER, INK, PALE, make_figure
-from demos.support.robots import LOOK, PALETTE, Poses, Robots, poses_of
 from difftile import worlds
+from difftile.worlds.robots import LOOK, PALETTE, BodyPoses, Robots, poses_of
 
 LANE, APART = 1.3, 3.2  # from one arm to the next, and from a group to the next [m]
 AROUND, ACROSS, THICK = 24, 6, 0.015  # faces of a ring, and its thickness [m]
@@ -43,7 +43,7 @@ class Hoops(Robots):
         self.hoops = (one + middles).reshape(-1, 3)
         self.hoop_faces = (faces + len(one) * np.arange(count)[:, None, None]).reshape(-1, 3)
 
-    def draw(self, app: dt.viewer.App, poses: Poses) -> None:
+    def draw(self, app: dt.viewer.App, poses: BodyPoses) -> None:
         """Add the robots, their shadows, the floor and the rings to the picture."""
         super().draw(app, poses)
         app.mesh(self.hoops, self.hoop_faces, colour=ORANGE)

@@ -69,7 +69,7 @@ class Policy:
     def decide(self, noise: float, t: int | None = None) -> None:
         """Set the controls for the present state, that of decision t."""
         commands = self.net.run(self.herd.look(t), self.commands)
-        act(commands, self.log_std, noise, self.herd.sim.ctrl)
+        act(commands, self.log_std, noise, self.herd.env.action)
 
     def clear(self) -> None:
         """Set the gradients to zero."""

@@ -14,7 +14,6 @@ from demos.support.critics import Critic, Lessons, decision
 from demos.support.herds import Herd, Progress
 from demos.support.policies import Policy, Steps
 from difftile import ti, worlds
-from scenes.gaits import Gait
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ class Ppo:
 
     Args:
         model: The robot.
-        gait: What it sees and earns.
+        task: What it sees and earns.
         count: Worlds of each network.
         seeds: One for each network.
         rates: Numbers of the method.
@@ -104,7 +103,7 @@ class Ppo:
     def __init__(
         self,
         model: worlds.Model,
-        gait: Gait,
+        task: worlds.Task,
         count: int,
         seeds: list[int],
         rates: PpoRates,
@@ -112,7 +111,7 @@ class Ppo:
     ) -> None:
         times = rates.horizon, rates.substeps, rates.episode
         self.rates = rates
-        self.herd = herd = Herd(model, gait, count, seeds, *times, dtype)
+        self.herd = herd = Herd(model, task, count, seeds, *times, dtype)
         self.policy = Policy(herd, rates.actor)
         self.critic = Critic(herd.inputs, seeds, count, rates.horizon, rates.critic, dtype)
         controls, rows = model.sizes.nu, herd.total * rates.horizon
@@ -130,7 +129,7 @@ class Ppo:
         herd, policy, steps = self.herd, self.policy, self.rates.horizon
         for t in range(steps):
             commands = policy.net.run(herd.look(t), policy.commands)
-            draw(commands, policy.log_std, t, steps, self.drawn, self.old, herd.sim.ctrl)
+            draw(commands, policy.log_std, t, steps, self.drawn, self.old, herd.env.action)
             herd.step(t, self.rates.critic.discount)
         herd.look(steps)
 

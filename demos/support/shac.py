@@ -15,7 +15,6 @@ from demos.support.herds import Herd, Progress
 from demos.support.networks import Networks
 from demos.support.policies import Policy, Steps
 from difftile import ti, worlds
-from scenes.gaits import Gait
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class Shac:
 
     Args:
         model: The robot.
-        gait: What it sees and earns.
+        task: What it sees and earns.
         count: Worlds of each network.
         seeds: One for each network.
         rates: Numbers of the method.
@@ -88,7 +87,7 @@ class Shac:
     def __init__(
         self,
         model: worlds.Model,
-        gait: Gait,
+        task: worlds.Task,
         count: int,
         seeds: list[int],
         rates: Rates,
@@ -96,7 +95,7 @@ class Shac:
         make: Callable[..., Networks] = Networks,
     ) -> None:
         times = rates.horizon, rates.substeps, rates.episode
-        self.herd = herd = Herd(model, gait, count, seeds, *times, dtype)
+        self.herd = herd = Herd(model, task, count, seeds, *times, dtype)
         self.rates = rates
         self.policy = Policy(herd, rates.actor, make)
         self.critic = Critic(herd.inputs, seeds, count, rates.horizon, rates.critic, dtype)

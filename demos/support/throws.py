@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
 
 from demos.support.pictures import AFTER, INK, PALE, make_figure
-from demos.support.robots import LOOK, Robots, poses_of
 from difftile import worlds
+from difftile.worlds.robots import LOOK, Robots, poses_of
 
 LANE = 0.45  # from one throw to the next, in pictures [m]
 LOOK_DOWN = {**LOOK, "yaw": 1.57, "pitch": 0.5}  # along the throws, from their far end

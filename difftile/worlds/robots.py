@@ -27,7 +27,7 @@ _PAPER = np.full((1, 1, 3), 255, np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
-class Poses:
+class BodyPoses:
     """Positions and orientations of the bodies of some worlds, or of one at several times.
 
     Attributes:
@@ -38,11 +38,11 @@ class Poses:
     xpos: np.ndarray
     xquat: np.ndarray
 
-    def __getitem__(self, which: slice | Sequence[int] | np.ndarray) -> "Poses":
-        return Poses(self.xpos[which], self.xquat[which])
+    def __getitem__(self, which: slice | Sequence[int] | np.ndarray) -> "BodyPoses":
+        return BodyPoses(self.xpos[which], self.xquat[which])
 
 
-def poses_of(model: worlds.Model, qpos: np.ndarray) -> Poses:
+def poses_of(model: worlds.Model, qpos: np.ndarray) -> BodyPoses:
     """Return the poses of a robot in some states.
 
     Args:
@@ -54,11 +54,11 @@ def poses_of(model: worlds.Model, qpos: np.ndarray) -> Poses:
     return poses(sim)
 
 
-def poses(sim: worlds.Worlds, which: Sequence[int] | None = None) -> Poses:
+def poses(sim: worlds.Worlds, which: Sequence[int] | None = None) -> BodyPoses:
     """Return the present poses of some worlds, by default of all."""
     sim.sense()
     chosen = slice(None) if which is None else list(which)
-    return Poses(sim.xpos.to_numpy()[chosen], sim.xquat.to_numpy()[chosen])
+    return BodyPoses(sim.xpos.to_numpy()[chosen], sim.xquat.to_numpy()[chosen])
 
 
 class Robots:
@@ -107,7 +107,7 @@ class Robots:
         self._height = _height(model)
         self._tiles = None if self._height is None else _tiles(self.floor, self._height)
 
-    def mesh(self, poses: Poses) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def mesh(self, poses: BodyPoses) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return vertices [m], shape (n, 3), faces, (m, 3), and their colours, (m, 3), 0 to 1.
 
         Args:
@@ -135,7 +135,7 @@ class Robots:
             np.concatenate([colours, dark, paint]) / 255.0,
         )
 
-    def draw(self, app: dt.viewer.App, poses: Poses) -> None:
+    def draw(self, app: dt.viewer.App, poses: BodyPoses) -> None:
         """Add the copies, their shadows and the floor to the picture, in a function of `app.draw`.
 
         Args:
@@ -146,7 +146,7 @@ class Robots:
         app.mesh(vertices, faces, colour=colours)
 
     def image(
-        self, poses: Poses, size: tuple[int, int] = (640, 360), fine: int = 2, **look: Any
+        self, poses: BodyPoses, size: tuple[int, int] = (640, 360), fine: int = 2, **look: Any
     ) -> np.ndarray:
         """Return a picture on white, shape (height, width, 3), bytes.
 

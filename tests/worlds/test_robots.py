@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from demos.support.robots import Poses, Robots
 from difftile import worlds
+from difftile.worlds.robots import BodyPoses, Robots
 
 MODELS = Path(__file__).parents[2] / "scenes" / "models"
 
@@ -28,15 +28,15 @@ def rotation(quat: np.ndarray) -> np.ndarray:
     )
 
 
-def drawn(model: worlds.Model, copies: int, seed: int = 5) -> Poses:
-    """Poses of bodies that are as they like, joints or not."""
+def drawn(model: worlds.Model, copies: int, seed: int = 5) -> BodyPoses:
+    """BodyPoses of bodies that are as they like, joints or not."""
     rng = np.random.default_rng(seed)
     nbody = model.sizes.nbody
     quats = rng.normal(size=(copies, nbody, 4))
     quats /= np.linalg.norm(quats, axis=-1, keepdims=True)
     places = rng.uniform([-1.0, -1.0, 1.0], [1.0, 1.0, 3.0], (copies, nbody, 3))
     places[:, 0], quats[:, 0] = 0.0, [1.0, 0.0, 0.0, 0.0]  # the world
-    return Poses(places, quats)
+    return BodyPoses(places, quats)
 
 
 def test_vertices_are_on_the_surfaces_of_the_geoms(hopper: worlds.Model) -> None:
@@ -97,7 +97,7 @@ def test_shadows_lie_on_the_floor(hopper: worlds.Model) -> None:
 
 def test_pictures_show_each_copy_in_its_colour(hopper: worlds.Model) -> None:
     shown = drawn(hopper, 1)
-    both = Poses(np.repeat(shown.xpos, 2, axis=0), np.repeat(shown.xquat, 2, axis=0))
+    both = BodyPoses(np.repeat(shown.xpos, 2, axis=0), np.repeat(shown.xquat, 2, axis=0))
     robots = Robots(hopper, 2, spacing=3.0, colours=("#ff0000", "#0000ff"))
     picture = robots.image(both, (240, 160)).astype(int)
     assert picture.shape == (160, 240, 3)
