@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from difftile import worlds
-from difftile.worlds import tasks
 
 MODELS = Path(__file__).parent / "models"  # of ant.xml and hopper.xml, by `Model.save`
 HINGE = 3  # MuJoCo's number of the type
@@ -46,4 +45,4 @@ def robot(name: str) -> worlds.Model:
 
 def task(name: str) -> worlds.Task:
     """Return what a robot is to do."""
-    return tasks.named(name)
+    return worlds.tasks.named(name)

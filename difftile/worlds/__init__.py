@@ -15,6 +15,7 @@ to unknowns, and `check.py` says which models of a folder load. `environment.py`
 `gymnasium_env.py` is what Gymnasium sees of them, and `robots.py` draws.
 """
 
+from difftile.worlds import tasks
 from difftile.worlds.constants import refresh_constants
 from difftile.worlds.distances import DistanceQuery, GeomDistances
 from difftile.worlds.environment import Environment, Transition, environment
@@ -45,4 +46,5 @@ __all__ = [
     "load_arrays",
     "parameters",
     "refresh_constants",
+    "tasks",
 ]

@@ -6,12 +6,15 @@ A module has a constant `TASK`, and is imported when it is asked for by its name
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from difftile.worlds.task import Task
 
 NAMES = ("cartpole_swingup", "hopper", "walker", "ant", "humanoid", "reach")
 
 
-def named(name: str) -> Any:
+def named(name: str) -> Task:
     """Return the task of a name in `NAMES`.
 
     Raises:
