@@ -51,6 +51,7 @@ OPTIONAL = {
     "jax": _Optional("dt.jax, and peers of benchmarks", "jax"),
     "mpi4py": _Optional("dt.distributed by MPI", "mpi"),
     "mujoco": _Optional("difftile.worlds.load, models in MJCF", "worlds"),
+    "gymnasium": _Optional("worlds.Environment.as_gymnasium", "gymnasium"),
     "trimesh": _Optional("dt.geometry.load, files of meshes", "meshes"),
 }
 

@@ -1,8 +1,9 @@
 """Parallel loops with few iterations, or few rows, spread over all threads.
 
 `for i: for j: total += ...` keeps no more threads busy than there are iterations `i`. A loop ahead
-adds up each piece of a sum and stores it; the loop itself adds up the pieces, in order, so that
-the sum is the same in every run. In `for i, j`, rows are cut into blocks, which all passes keep.
+adds up each piece of a sum, in runs, and stores it; the loop itself adds up the pieces, in order,
+so that the sum is the same in every run. In `for i, j`, rows are cut into blocks, which all passes
+keep.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import F32, F64, I32, field_type, scalar_of
-from difftile.ir.walk import Cloner, array_of, definitions, is_innermost, walk
+from difftile.ir.walk import Cloner, add_carries, array_of, definitions, is_innermost, walk
 from difftile.ops.build import Expr, OpBuilder, zero
-from difftile.passes.blocked_sum import wide, wide_type
+from difftile.passes.blocked_sum import blocked_sum, wide, wide_type
 from difftile.passes.reductions import reductions
 from difftile.passes.split_index_sets import in_blocks
 
@@ -118,6 +119,25 @@ def _only_adds(loop: For) -> bool:
     return set(reductions(loop) or ("",)) == {"add"}
 
 
+def _in_runs(b: OpBuilder, loop: For, low: Value, high: Value) -> tuple[For, list[Var]]:
+    """Return a loop over the runs of a piece of a sum, and the sums."""
+    zeros = tuple(zero(carry.type) for carry in loop.carries)
+
+    def append(first: Value, last: Value) -> None:
+        b.append(replace(loop, start=first, stop=last, inits=zeros))
+
+    runs = blocked_sum(b, low, high, append)
+    carries, outs = ([Var(c.name, wide_type(c.type)) for c in loop.carries] for _ in range(2))
+    with b.region() as adds:
+        results = [
+            b.call("add", carry, wide(b, out))
+            for carry, out in zip(carries, loop.outs, strict=True)
+        ]
+    body = Block((*runs.body.stmts, *adds), tuple(results))
+    inits = [zero(carry.type) for carry in carries]
+    return add_carries(runs, carries, inits, outs, body), outs
+
+
 class _SumSplitter:
     """Splits the sums of one loop, first to last: the later ones may need the earlier.
 
@@ -184,11 +204,11 @@ class _SumSplitter:
             size = (b.expr(copy.stop) - copy.start).ceildiv(pieces).max(1).named("size")
             low = (copy.start + b.expr(piece) * size).named("low")
             high = (low + size).min(copy.stop).named("high")
-            zeros = tuple(zero(carry.type) for carry in copy.carries)
-            b.append(replace(copy, start=low.value, stop=high.value, inits=zeros))
+            runs, totals = _in_runs(b, copy, low.value, high.value)
+            b.append(runs)
             place = (self._row(indices, pieces) + piece).value
-            for array, out in zip(partial, copy.outs, strict=True):
-                b.store(array, (place,), wide(b, out))
+            for array, total in zip(partial, totals, strict=True):
+                b.store(array, (place,), total)
         starts, stops = (*loop.starts, _ZERO), (*loop.stops, pieces.value)
         b.append(ParallelFor((*indices, piece), starts, stops, Block(tuple(body)), loop.span))
 

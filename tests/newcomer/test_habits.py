@@ -170,7 +170,7 @@ UNBOUNDED = {
         "solve",
     ),
     *("solve_triangular", "stop_grad", "trigamma", "unique", "data_oriented"),
-    *("is_recording", "stop_recording"),
+    *("is_recording", "scratch", "stop_recording"),
     *("steps", "surrogate", "table", "value"),
 }
 

@@ -126,6 +126,13 @@ def test_loops_have_vector_instructions(scalar: str, threads: int, tmp_path: Pat
     codes = [file.read_text() for file in tmp_path.glob("*.ll")]
     kind = {"f32": "float", "f64": "double"}[scalar]
     functions = ["waves", "squashed", "chained"]
+    if not any(
+        re.search(r"= fmul [a-z ]*<(8|16) x float>|= fmul [a-z ]*<[48] x double>", code)
+        for code in codes
+    ):
+        # LLVM 15 knows no processor of AMD's family 26, and takes it for one with vectors of 128
+        # bits that neither round nor store under a mask: branches are not worth it there.
+        functions.remove("squashed")
     taped = ["scaled", "stencil", "squares", "clipped", *functions]
     wanted = [*taped, *(f"{name}_adjoint" for name in taped), "in_turn", "looked_up", "normalised"]
     for name in wanted:

@@ -15,6 +15,7 @@ from difftile.training import Densification, Options, Trainer, run
 from scenes.balls import shots
 from tests.datasets.generated import write_dataset, write_json
 from tests.datasets.writers import write_picture
+from tests.training.started import Started
 from tests.training.test_train import busy, interrupted_at, one_thread, train
 
 pytestmark = pytest.mark.compiled
@@ -101,7 +102,7 @@ def test_rates_and_refinements_of_batches(balls: Path) -> None:
 def test_an_interrupted_run_of_batches_goes_on_exactly(
     balls: Path, strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "init", lambda **_: None)
+    monkeypatch.setattr(run, "dt", Started())
     busy(monkeypatch)
     options = ("--batch", "3", "--strategy", strategy, "--no-pictures", "--exposure")
     whole, parts = tmp_path / "whole", tmp_path / "parts"

@@ -18,6 +18,7 @@ from difftile.training import Options, Trainer, run
 from difftile.training import depths as own
 from scenes.balls import shots
 from tests.datasets.generated import write_dataset, write_json
+from tests.training.started import Started
 from tests.training.test_corrections import photographed
 from tests.training.test_train import interrupted_at
 
@@ -156,7 +157,7 @@ def test_views_without_a_map_are_trained_on_as_well(tmp_path: Path) -> None:
 def test_depth_maps_are_asked_for_and_missing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "init", lambda **_: None)
+    monkeypatch.setattr(run, "dt", Started())
     write_dataset(tmp_path / "balls", "nerfstudio", shots(3, 20, 14))
     given = ["train", str(tmp_path / "balls"), "--out", str(tmp_path / "out"), "--depth"]
     for more, message in (
@@ -175,7 +176,7 @@ def test_depth_maps_are_asked_for_and_missing(
 def test_a_run_with_depth_maps_goes_on_exactly(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "init", lambda **_: None)
+    monkeypatch.setattr(run, "dt", Started())
     folder = tmp_path / "balls"
     write_dataset(folder, "nerfstudio", shots(5, 20, 14))
     content = json.loads((folder / "transforms.json").read_text())

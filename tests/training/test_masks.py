@@ -21,6 +21,7 @@ from difftile.training import masks as own
 from scenes.balls import shots
 from tests.datasets.generated import reconstruction, write_dataset
 from tests.datasets.writers import write_binary
+from tests.training.started import Started
 from tests.training.test_corrections import photographed
 from tests.training.test_train import train
 
@@ -179,7 +180,7 @@ def test_the_gradient_of_the_penalty_and_of_cut_images() -> None:
 
 @pytest.fixture
 def started_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "init", lambda **_: None)
+    monkeypatch.setattr(run, "dt", Started())
 
 
 def as_people_have_it(folder: Path) -> None:

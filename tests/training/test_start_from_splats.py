@@ -17,6 +17,7 @@ from difftile.training import Options, Trainer, run
 from difftile.training.initial import first_gaussians
 from scenes.balls import shots
 from tests.datasets.generated import write_dataset
+from tests.training.started import Started
 from tests.training.test_train import complaint, interrupted_at, train
 
 pytestmark = pytest.mark.compiled
@@ -31,7 +32,7 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def started_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "init", lambda **_: None)
+    monkeypatch.setattr(run, "dt", Started())
 
 
 @pytest.fixture(scope="module")

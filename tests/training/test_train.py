@@ -27,6 +27,7 @@ from scenes.balls import shots
 from tests.datasets.generated import write_dataset
 from tests.datasets.writers import write_picture
 from tests.device_arrays import counted, device_arrays
+from tests.training.started import Started
 
 pytestmark = pytest.mark.compiled
 
@@ -45,7 +46,7 @@ def one_thread() -> Iterator[None]:
 def started_once(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """Runs use compiled code; their initial options are recorded here."""
     calls: list[dict[str, Any]] = []
-    monkeypatch.setattr(run, "init", lambda **options: calls.append(options))
+    monkeypatch.setattr(run, "dt", Started(calls.append))
     return calls
 
 
@@ -363,7 +364,7 @@ def broken_at(step: int, error: BaseException, monkeypatch: pytest.MonkeyPatch) 
 def cloud(balls: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The splats of a run without a fault."""
     with pytest.MonkeyPatch.context() as context:
-        context.setattr(run, "init", lambda **_: None)
+        context.setattr(run, "dt", Started())
         busy(context)
         out = tmp_path_factory.mktemp("whole")
         assert train(balls["colmap-bin"], out, "--no-pictures") == 0

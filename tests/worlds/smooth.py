@@ -82,7 +82,7 @@ class Smooth:
         self.forces.activations(m, h, s.ctrl, s.act, act)
         seen, turns = dt.local(self.nbody, vec3), dt.local(self.nbody, vec4)
         self.observation.run(
-            m, s.qpos, s.qvel, s.ctrl, s.act, s.xfrc, s.qacc, out.sensordata, seen, turns
+            m, s.qpos, s.qvel, s.ctrl, s.act, s.xfrc, (s.qacc,), out.sensordata, seen, turns
         )
         self.inertia.matrix(m, moment, rotational, axis_r, axis_t, M)
         M_hat = dt.local(self.nM)

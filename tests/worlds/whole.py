@@ -35,5 +35,5 @@ def ours(model: worlds.Model, state: State) -> list[np.ndarray]:
     frames = Local(sizes.nbody, VEC3), Local(sizes.nbody, made.vec4)
     sensordata = Local(sizes.nsensordata)
     observation = module("difftile.worlds.observe").Observation(sizes)
-    observation.run(m, qpos, qvel, ctrl, act, xfrc, a, sensordata, *frames)
+    observation.run(m, qpos, qvel, ctrl, act, xfrc, (a,), sensordata, *frames)
     return [a.values, sensordata.values, qvel_next.values]
