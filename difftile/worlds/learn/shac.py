@@ -5,34 +5,30 @@ gradient of the return over a short horizon passes through the simulation, and a
 the rest. Gradients that pass between steps are shortened world by world.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import difftile as dt
-from demos.support.critics import BETAS, Critic, Lessons
-from demos.support.herds import Herd, Progress
-from demos.support.networks import Networks
-from demos.support.policies import Policy, Steps
 from difftile import ti, worlds
+from difftile.worlds.learn.critics import BETAS, Critic, Lessons
+from difftile.worlds.learn.networks import Networks
+from difftile.worlds.learn.policies import Policy, Steps
+from difftile.worlds.learn.rollouts import Measure, Progress, Rollouts
 
 
 @dataclass(frozen=True)
-class Rates:
+class ShacRates:
     """Numbers of the method.
 
     Attributes:
         horizon: Decisions from one update to the next.
-        substeps: Steps of the simulation for each decision.
-        episode: Horizons after which a world begins again.
         world_norm: The largest norm of the gradient by a world's state.
         actor: How the policy moves.
         critic: How the critic learns.
     """
 
     horizon: int = 16
-    substeps: int = 4
-    episode: int = 16
     world_norm: float = 100.0
     actor: Steps = field(default_factory=lambda: Steps(2e-3, BETAS, spread=0.5))
     critic: Lessons = field(default_factory=Lessons)
@@ -75,49 +71,52 @@ class Shac:
     """Policies and their worlds.
 
     Args:
-        model: The robot.
+        model: The robot; None for that of the task.
         task: What it sees and earns.
         count: Worlds of each network.
         seeds: One for each network.
         rates: Numbers of the method.
         dtype: `ti.f32` or `ti.f64`.
         make: Makes the networks of the policy, of kernels or of torch.
+        measure: What to follow beside the reward.
     """
 
     def __init__(
         self,
-        model: worlds.Model,
+        model: worlds.Model | None,
         task: worlds.Task,
         count: int,
-        seeds: list[int],
-        rates: Rates,
+        seeds: Sequence[int],
+        rates: ShacRates = ShacRates(),
         dtype: Any = ti.f32,
         make: Callable[..., Networks] = Networks,
+        measure: Measure | None = None,
     ) -> None:
-        times = rates.horizon, rates.substeps, rates.episode
-        self.herd = herd = Herd(model, task, count, seeds, *times, dtype)
+        self.rollouts = rollouts = Rollouts(
+            model, task, count, seeds, rates.horizon, dtype, measure
+        )
         self.rates = rates
-        self.policy = Policy(herd, rates.actor, make)
-        self.critic = Critic(herd.inputs, seeds, count, rates.horizon, rates.critic, dtype)
+        self.policy = Policy(rollouts, rates.actor, make)
+        self.critic = Critic(rollouts.inputs, seeds, count, rates.horizon, rates.critic, dtype)
 
     def roll_out(self, noise: float = 1.0) -> None:
-        """Simulate a horizon; `herd.cost` is minus the return of each world."""
-        herd, critic, rates = self.herd, self.critic, self.rates
+        """Simulate a horizon; `rollouts.cost` is minus the return of each world."""
+        rollouts, critic, rates = self.rollouts, self.critic, self.rates
         for t in range(rates.horizon):
-            bound(herd.sim.qpos, herd.sim.qvel, rates.world_norm)
+            bound(rollouts.sim.qpos, rollouts.sim.qvel, rates.world_norm)
             self.policy.decide(noise, t)
-            herd.step(t, rates.critic.discount)
-        values = critic.judge(herd.look(rates.horizon))
-        foresee(herd.weights, values, critic.far, herd.cost)
+            rollouts.step(t, rates.critic.discount)
+        values = critic.judge(rollouts.look(rates.horizon))
+        foresee(rollouts.weights, values, critic.far, rollouts.cost)
 
     def improve(self, rate: float = 1.0) -> Progress:
         """Go on by one horizon and update the networks, with step sizes scaled by `rate`."""
-        herd, rates = self.herd, self.rates
-        herd.open()
+        rollouts, rates = self.rollouts, self.rates
+        rollouts.open()
         self.policy.clear()
         with dt.Tape() as tape:
             self.roll_out()
-        tape.backward({herd.cost: 1.0})
-        self.policy.move(1.0 / (herd.count * rates.horizon), rate)
-        self.critic.learn(herd.history, herd.rewards, herd.fell, rate)
-        return herd.close()
+        tape.backward({rollouts.cost: 1.0})
+        self.policy.move(1.0 / (rollouts.count * rates.horizon), rate)
+        self.critic.learn(rollouts.history, rollouts.rewards, rollouts.fell, rate)
+        return rollouts.close()

@@ -4,12 +4,13 @@ It is in units of the mean reward of a decision: networks of order one stand for
 hundreds.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import difftile as dt
-from demos.support.networks import Networks
 from difftile import ti
+from difftile.worlds.learn.networks import Networks
 
 HIDDEN = 64, 64
 BETAS = 0.7, 0.95  # of Adam, as in the code of Xu et al.
@@ -67,6 +68,7 @@ def choose(history, targets, part: int, parts: int, networks: int, x, wanted):
 
 @dt.kernel
 def miss(values, wanted, errors):
+    """Compute half the square of each error."""
     for r in range(wanted.shape[0]):
         errors[r] = 0.5 * (values[r, 0] - wanted[r]) ** 2
 
@@ -112,7 +114,7 @@ class Critic:
     def __init__(
         self,
         inputs: int,
-        seeds: list[int],
+        seeds: Sequence[int],
         count: int,
         horizon: int,
         lessons: Lessons,

@@ -1,4 +1,4 @@
-"""The networks of `demos.support.networks` as a module of PyTorch, with the same weights."""
+"""The networks of `networks.py` as a module of PyTorch, with the same weights."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import torch
 
 import difftile as dt
-from demos.support.networks import LEAST, Networks
 from difftile import ti
+from difftile.worlds.learn.networks import LEAST, Networks
 
 
 class Perceptrons(torch.nn.Module):

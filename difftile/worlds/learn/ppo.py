@@ -4,16 +4,18 @@ Schulman et al., 2017: decisions that turned out better than the critic expected
 probable, by several passes over a horizon, and by a bounded ratio to what was probable before.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 import difftile as dt
-from demos.support.critics import Critic, Lessons, decision
-from demos.support.herds import Herd, Progress
-from demos.support.policies import Policy, Steps
 from difftile import ti, worlds
+from difftile.worlds.learn.critics import Critic, Lessons, decision
+from difftile.worlds.learn.networks import Networks
+from difftile.worlds.learn.policies import Policy, Steps
+from difftile.worlds.learn.rollouts import Measure, Progress, Rollouts
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,6 @@ class PpoRates:
 
     Attributes:
         horizon: Decisions from one update to the next.
-        substeps: Steps of the simulation for each decision.
-        episode: Horizons after which a world begins again.
         passes: Over the decisions of a horizon.
         parts: Into which the worlds are divided for each pass.
         clip: The largest change of a probability that pays, as a share.
@@ -32,8 +32,6 @@ class PpoRates:
     """
 
     horizon: int = 32
-    substeps: int = 4
-    episode: int = 8
     passes: int = 5
     parts: int = 4
     clip: float = 0.2
@@ -92,77 +90,82 @@ class Ppo:
     """Policies and their worlds.
 
     Args:
-        model: The robot.
+        model: The robot; None for that of the task.
         task: What it sees and earns.
         count: Worlds of each network.
         seeds: One for each network.
         rates: Numbers of the method.
         dtype: `ti.f32` or `ti.f64`.
+        make: Makes the networks of the policy, of kernels or of torch.
+        measure: What to follow beside the reward.
     """
 
     def __init__(
         self,
-        model: worlds.Model,
+        model: worlds.Model | None,
         task: worlds.Task,
         count: int,
-        seeds: list[int],
-        rates: PpoRates,
+        seeds: Sequence[int],
+        rates: PpoRates = PpoRates(),
         dtype: Any = ti.f32,
+        make: Callable[..., Networks] = Networks,
+        measure: Measure | None = None,
     ) -> None:
-        times = rates.horizon, rates.substeps, rates.episode
         self.rates = rates
-        self.herd = herd = Herd(model, task, count, seeds, *times, dtype)
-        self.policy = Policy(herd, rates.actor)
-        self.critic = Critic(herd.inputs, seeds, count, rates.horizon, rates.critic, dtype)
-        controls, rows = model.sizes.nu, herd.total * rates.horizon
+        self.rollouts = rollouts = Rollouts(
+            model, task, count, seeds, rates.horizon, dtype, measure
+        )
+        self.policy = Policy(rollouts, rates.actor, make)
+        self.critic = Critic(rollouts.inputs, seeds, count, rates.horizon, rates.critic, dtype)
+        controls, rows = rollouts.model.sizes.nu, rollouts.total * rates.horizon
         self.drawn, self.old = dt.zeros((rows, controls), dtype), dt.zeros(rows, dtype)
         self.gains = dt.zeros(rows, dtype)
         self.parts = min(rates.parts, count)
         few = rates.horizon * (count // self.parts)
-        self.commands, few = self.policy.net.rows(few), few * herd.networks
-        self.x, self.u = dt.zeros((few, herd.inputs), dtype), dt.zeros((few, controls), dtype)
+        self.commands, few = self.policy.net.rows(few), few * rollouts.networks
+        self.x, self.u = dt.zeros((few, rollouts.inputs), dtype), dt.zeros((few, controls), dtype)
         self.likely, self.gain = (dt.zeros(few, dtype) for _ in range(2))
         self.loss = dt.zeros(few, dtype, grad=True)
 
     def roll_out(self) -> None:
         """Simulate a horizon, and keep what was decided."""
-        herd, policy, steps = self.herd, self.policy, self.rates.horizon
+        rollouts, policy, steps = self.rollouts, self.policy, self.rates.horizon
         for t in range(steps):
-            commands = policy.net.run(herd.look(t), policy.commands)
-            draw(commands, policy.log_std, t, steps, self.drawn, self.old, herd.env.action)
-            herd.step(t, self.rates.critic.discount)
-        herd.look(steps)
+            commands = policy.net.run(rollouts.look(t), policy.commands)
+            draw(commands, policy.log_std, t, steps, self.drawn, self.old, rollouts.env.action)
+            rollouts.step(t, self.rates.critic.discount)
+        rollouts.look(steps)
 
     def improve(self, rate: float = 1.0) -> Progress:
         """Go on by one horizon and update the networks, with step sizes scaled by `rate`."""
-        herd = self.herd
-        herd.open()
+        rollouts = self.rollouts
+        rollouts.open()
         self.roll_out()
-        self.critic.learn(herd.history, herd.rewards, herd.fell, rate)
+        self.critic.learn(rollouts.history, rollouts.rewards, rollouts.fell, rate)
         self._weigh()
         for _ in range(self.rates.passes):
             for part in range(self.parts):
                 self._learn(part, rate)
-        return herd.close()
+        return rollouts.close()
 
     def _weigh(self) -> None:
         """Compute by how much each decision was better than the critic, in standard deviations."""
-        herd, steps = self.herd, self.rates.horizon
+        rollouts, steps = self.rollouts, self.rates.horizon
         values = self.critic.all_values[-1].to_numpy()
-        before = values.reshape(herd.networks, steps + 1, herd.count)[:, :-1]
-        found = self.critic.targets.to_numpy().reshape(steps, herd.networks, herd.count)
+        before = values.reshape(rollouts.networks, steps + 1, rollouts.count)[:, :-1]
+        found = self.critic.targets.to_numpy().reshape(steps, rollouts.networks, rollouts.count)
         gains = found.transpose(1, 0, 2) - before
         mean, spread = (f(gains, axis=(1, 2), keepdims=True) for f in (np.mean, np.std))
         self.gains.from_numpy(((gains - mean) / (spread + 1e-8)).ravel())
 
     def _learn(self, part: int, rate: float) -> None:
-        policy, herd = self.policy, self.herd
-        given = self.herd.history, self.drawn, self.old, self.gains
-        numbers = part, self.parts, herd.networks, self.rates.horizon
+        policy, rollouts = self.policy, self.rollouts
+        given = self.rollouts.history, self.drawn, self.old, self.gains
+        numbers = part, self.parts, rollouts.networks, self.rates.horizon
         pick(*given, *numbers, self.x, self.u, self.likely, self.gain)
         with dt.Tape() as tape:
             commands = policy.net.run(self.x, self.commands)
             expected = self.u, self.likely, self.gain
             surrogate(commands, policy.log_std, *expected, self.rates.clip, self.loss)
         tape.backward({self.loss: 1.0})
-        policy.move(herd.networks / len(self.gain), rate)
+        policy.move(rollouts.networks / len(self.gain), rate)

@@ -2,10 +2,12 @@
 
 The worlds of a network stand side by side, and what they see is scaled by means and variances that
 are kept for each network. Episodes end by time at the end of a horizon, so that only the last
-state of a horizon is in need of a critic; a world that falls begins again at once.
+state of a horizon is in need of a critic; a world that fails begins again at once.
 """
 
-import math
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,9 +16,8 @@ import numpy as np
 import difftile as dt
 from difftile import ti, worlds
 
-_SETTLED = 1.2  # [s]
 _LEAST = 1e-4  # is added to variances of what is seen
-_NEVER = 2**30  # decisions after which the environment would end an episode; a herd does it
+_NEVER = 2**30  # decisions after which the environment would end an episode; `Rollouts` does
 
 
 @dt.kernel
@@ -91,31 +92,43 @@ def grow_old(fell, episode: int, age, done):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Means of a horizon, for each network.
+    """Means of a horizon, each for every network, (networks,).
 
     Attributes:
-        speed: Along x at its end, of the worlds that began at least `_SETTLED` s before it [m/s].
         reward: Of a decision.
-        falls: Share of the worlds that fell.
+        failed: Share of the worlds that failed.
+        measured: What `Measure` found at the end of the horizon.
     """
 
-    speed: np.ndarray
     reward: np.ndarray
-    falls: np.ndarray
+    failed: np.ndarray
+    measured: np.ndarray
 
 
-class Herd:
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A number to follow beside the reward, such as the speed of a robot.
+
+    Args:
+        name: With its unit.
+        of: Returns it for each network, (networks,), at the end of a horizon.
+    """
+
+    name: str
+    of: Callable[[Rollouts], np.ndarray]
+
+
+class Rollouts:
     """Worlds, and what a horizon leaves for those who learn from it.
 
     Args:
-        model: The robot.
+        model: The robot; None for that of the task.
         task: What it sees and earns.
         count: Worlds of each network.
         seeds: One for each network.
-        horizon: Decisions.
-        substeps: Steps of the simulation for each decision.
-        episode: Horizons after which a world begins again.
+        horizon: Decisions from one update to the next.
         dtype: `ti.f32` or `ti.f64`.
+        measure: What `close` measures.
 
     Attributes:
         env: The environment.
@@ -126,29 +139,35 @@ class Herd:
         rewards, fell: At each decision, (horizon, worlds).
         cost: Minus the return of each world.
         weights: The discount of its next reward.
+        episode: Horizons after which a world begins again.
+        age: Horizons since each world began.
     """
 
     def __init__(
         self,
-        model: worlds.Model,
+        model: worlds.Model | None,
         task: worlds.Task,
         count: int,
-        seeds: list[int],
+        seeds: Sequence[int],
         horizon: int,
-        substeps: int,
-        episode: int,
         dtype: Any = ti.f32,
+        measure: Measure | None = None,
     ) -> None:
-        self.model, self.task, self.count, self.seeds = model, task, count, seeds
-        self.horizon, self.substeps, self.episode = horizon, substeps, episode
+        if count < 1 or horizon < 1 or not seeds:
+            raise ValueError(
+                f"learning takes at least one world, one decision and one seed, not {count} "
+                f"worlds, a horizon of {horizon} and the seeds {list(seeds)}."
+            )
+        self.model, self.task, self.count = model or task.load(), task, count
+        self.seeds, self.horizon, self.measure = list(seeds), horizon, measure
+        self.episode = max(1, round(task.episode / horizon))
         self.networks, self.dtype = len(seeds), dtype
         self.total = total = count * self.networks
-        endless = replace(task, substeps=substeps, episode=_NEVER)
+        endless = replace(task, episode=_NEVER)
         made = {"worlds": total, "seed": seeds[0], "dtype": dtype, "check": False}
-        self.env = worlds.environment(model, endless, **made)
+        self.env = worlds.environment(self.model, endless, **made)
         self.sim, self.decision = self.env.sim, self.env.decision
         self.inputs = inputs = self.env.observations
-        self.settled = math.ceil(_SETTLED / (horizon * self.decision))
         self.x = dt.zeros((total, inputs), dtype, grad=True)
         shape = self.networks, inputs
         self.mean, self.square = (dt.zeros(shape, dtype) for _ in range(2))
@@ -189,18 +208,18 @@ class Herd:
         pay(env.reward, env.done, t, discount, *earnings)
 
     def close(self) -> Progress:
-        """End a horizon after its last `look`: states become constants, and old worlds new."""
+        """End a horizon after its last `look`: states become constants, and old worlds new.
+
+        Raises:
+            FieldError: An action was not a number; the message says of which world, and when.
+        """
         include(self.x, self.batches[None], self.mean, self.square, self.inverse)
         self.batches[None] = self.batches[None] + 1.0
-        fell = self.fell.to_numpy().max(axis=0)
-        is_settled = (self.age.to_numpy() >= self.settled) & (fell == 0)
-        is_settled = is_settled.reshape(self.networks, -1)
-        speed = self.sim.qvel.to_numpy()[:, 0].reshape(self.networks, -1)
-        means = self.rewards.to_numpy().mean(axis=0), fell
-        found = Progress(
-            (speed * is_settled).sum(axis=1) / np.maximum(is_settled.sum(axis=1), 1),
-            *(one.reshape(self.networks, -1).mean(axis=1) for one in means),
-        )
+        self.env.check()
+        means = self.rewards.to_numpy().mean(axis=0), self.fell.to_numpy().max(axis=0)
+        reward, failed = (one.reshape(self.networks, -1).mean(axis=1) for one in means)
+        measured = np.zeros(self.networks) if self.measure is None else self.measure.of(self)
+        found = Progress(reward, failed, measured)
         self.env.detach()
         grow_old(self.fell, self.episode, self.age, self.done)
         self.env.reset(self.done)

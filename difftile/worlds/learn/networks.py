@@ -112,6 +112,7 @@ def _(x, y):
 
 @dt.kernel
 def add_squares(gradient, squares):
+    """Add the squares of gradients to a sum for each network."""
     for k, i in ti.ndrange(gradient.shape[0], gradient.shape[1]):
         total = 0.0
         for j in range(gradient.shape[2]):
@@ -131,6 +132,7 @@ def limit(gradient, squares, scale: float, most: float):
 
 @dt.kernel
 def mix(source, share: float, target):
+    """Move numbers by a share of the way to others."""
     for k, i, j in ti.ndrange(target.shape[0], target.shape[1], target.shape[2]):
         target[k, i, j] = share * source[k, i, j] + (1.0 - share) * target[k, i, j]
 

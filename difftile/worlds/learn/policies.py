@@ -1,4 +1,4 @@
-"""Policies: networks that see the worlds of a herd, and draw commands around what they decide."""
+"""Policies: networks that see the worlds of rollouts, and draw commands around decisions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 import difftile as dt
-from demos.support.herds import Herd
-from demos.support.networks import Networks
 from difftile import ti
+from difftile.worlds.learn.networks import Networks
+from difftile.worlds.learn.rollouts import Rollouts
 
 HIDDEN = 128, 64, 32
 
@@ -45,7 +45,7 @@ class Policy:
     """Policies of several networks.
 
     Args:
-        herd: The worlds.
+        rollouts: The worlds.
         steps: How it moves.
         make: Makes the networks, of kernels or of torch.
 
@@ -54,22 +54,24 @@ class Policy:
         log_std: These, (networks, 1, nu).
     """
 
-    def __init__(self, herd: Herd, steps: Steps, make: Callable[..., Networks] = Networks) -> None:
-        self.herd, self.steps = herd, steps
-        controls, dtype = herd.model.sizes.nu, herd.dtype
-        self.net = make((herd.inputs, *HIDDEN, controls), herd.seeds, steps.spread, dtype)
-        shape = herd.networks, 1, controls
+    def __init__(
+        self, rollouts: Rollouts, steps: Steps, make: Callable[..., Networks] = Networks
+    ) -> None:
+        self.rollouts, self.steps = rollouts, steps
+        controls, dtype = rollouts.model.sizes.nu, rollouts.dtype
+        self.net = make((rollouts.inputs, *HIDDEN, controls), rollouts.seeds, steps.spread, dtype)
+        shape = rollouts.networks, 1, controls
         self.log_std = dt.full(shape, float(np.log(steps.noise)), dtype, grad=True)
         self.net.parameters["log_std"] = self.log_std
-        self.commands = self.net.rows(herd.count)
+        self.commands = self.net.rows(rollouts.count)
         self.adam = dt.optim.Adam(
             self.net.parameters, steps.rate, betas=steps.betas, nonfinite="ignore"
         )
 
     def decide(self, noise: float, t: int | None = None) -> None:
         """Set the controls for the present state, that of decision t."""
-        commands = self.net.run(self.herd.look(t), self.commands)
-        act(commands, self.log_std, noise, self.herd.env.action)
+        commands = self.net.run(self.rollouts.look(t), self.commands)
+        act(commands, self.log_std, noise, self.rollouts.env.action)
 
     def clear(self) -> None:
         """Set the gradients to zero."""
@@ -84,9 +86,9 @@ class Policy:
 
 
 def fields_of(policy: Policy, **others: Any) -> dict[str, dt.Field]:
-    """Return the fields of a policy and of other networks, and what the herd has seen, by name."""
+    """Return the fields of a policy, of other networks and of what was seen, by name."""
     nets = {"actor": policy.net, **others}
     found = {f"{name}.{k}": f for name, net in nets.items() for k, f in net.parameters.items()}
-    herd = policy.herd
-    seen = {"mean": herd.mean, "square": herd.square, "inverse": herd.inverse}
+    rollouts = policy.rollouts
+    seen = {"mean": rollouts.mean, "square": rollouts.square, "inverse": rollouts.inverse}
     return found | {f"seen.{name}": field for name, field in seen.items()}

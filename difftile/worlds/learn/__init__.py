@@ -1,0 +1,38 @@
+"""`difftile.worlds.learn`: policies that learn the tasks of `worlds.environment`.
+
+`shac.py` learns by gradients through the simulation and `ppo.py` without them, from the same
+`rollouts.py`, `policies.py` and `critics.py`; networks are kernels (`networks.py`) or a module of
+PyTorch (`torch_networks.py`). `mpc.py` plans instead of learning. `training.py` is the loop around
+them, `records.py` its files, `film.py` its pictures, and `command.py` is `difftile learn`.
+"""
+
+from difftile.worlds.learn.critics import Critic, Lessons
+from difftile.worlds.learn.networks import Networks
+from difftile.worlds.learn.policies import Policy, Steps, fields_of
+from difftile.worlds.learn.ppo import Ppo, PpoRates
+from difftile.worlds.learn.records import Record
+from difftile.worlds.learn.rollouts import Measure, Progress, Rollouts
+from difftile.worlds.learn.shac import Shac, ShacRates
+from difftile.worlds.learn.training import Episode, evaluate, learner, networks_of, train
+
+__all__ = [
+    "Critic",
+    "Episode",
+    "Lessons",
+    "Measure",
+    "Networks",
+    "Policy",
+    "Ppo",
+    "PpoRates",
+    "Progress",
+    "Record",
+    "Rollouts",
+    "Shac",
+    "ShacRates",
+    "Steps",
+    "evaluate",
+    "fields_of",
+    "learner",
+    "networks_of",
+    "train",
+]

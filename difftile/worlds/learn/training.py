@@ -1,0 +1,206 @@
+"""`worlds.learn.train`: one loop around all algorithms, which nothing that ends it loses."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from difftile import worlds
+from difftile.progress import progress_bar
+from difftile.worlds.learn.networks import Networks
+from difftile.worlds.learn.policies import fields_of
+from difftile.worlds.learn.ppo import Ppo
+from difftile.worlds.learn.records import Record
+from difftile.worlds.learn.shac import Shac
+
+Learner: TypeAlias = "Shac | Ppo"
+
+ALGORITHMS: Mapping[str, type[Shac] | type[Ppo]] = {"shac": Shac, "ppo": Ppo}
+_COMPILED = 2  # updates after which time counts: those before compile
+_LEAST = 0.1  # the share of the step sizes that is left at the end
+
+
+def learner(
+    task: worlds.Task | str,
+    algorithm: str = "shac",
+    *,
+    model: worlds.Model | None = None,
+    count: int = 256,
+    seeds: Sequence[int] = (0,),
+    policy: str = "kernel",
+    **options: Any,
+) -> Learner:
+    """Return what learns a task.
+
+    Args:
+        task: The task, or the name of one in `worlds.tasks`.
+        algorithm: "shac", whose gradients pass through the simulation, or "ppo".
+        model: The robot, in the place of the task's.
+        count: Worlds of each seed.
+        seeds: Of as many policies, which are trained side by side.
+        policy: "kernel", or "torch" for a module of PyTorch.
+        options: For `Shac` or `Ppo`.
+
+    Raises:
+        ImportError: PyTorch is needed and not installed.
+        KeyError: There is no task of such a name.
+        ValueError: The algorithm or the policy is another word, or a number is too small.
+    """
+    if algorithm not in ALGORITHMS:
+        words = " or ".join(f'"{name}"' for name in ALGORITHMS)
+        raise ValueError(f"learner(algorithm=...) is {words}, not {algorithm!r}.")
+    given = worlds.tasks.named(task) if isinstance(task, str) else task
+    return ALGORITHMS[algorithm](model, given, count, seeds, make=networks_of(policy), **options)
+
+
+def networks_of(policy: str) -> Callable[..., Networks]:
+    """Return what makes the networks of a policy, "kernel" or "torch".
+
+    Raises:
+        ImportError: PyTorch is needed and not installed.
+        ValueError: It is another word.
+    """
+    if policy == "kernel":
+        return Networks
+    if policy != "torch":
+        raise ValueError(f'a policy is "kernel" or "torch", not {policy!r}.')
+    try:
+        return importlib.import_module("difftile.worlds.learn.torch_networks").TorchNetworks
+    except ModuleNotFoundError as fault:
+        if fault.name != "torch":
+            raise
+        raise ImportError("a policy of PyTorch needs it: pip install 'difftile[torch]'") from None
+
+
+def record_of(learner: Learner, folder: Path | None) -> Record:
+    """Return an empty record of a learner."""
+    critic, rollouts = learner.critic, learner.rollouts
+    fields = fields_of(learner.policy, critic=critic.quick, slow=critic.slow)
+    optimisers = {"actor": learner.policy.adam, "critic": critic.adam}
+    about = {"task": rollouts.task.name, "algorithm": type(learner).__name__.lower()}
+    own = [] if rollouts.measure is None else [rollouts.measure.name]
+    return Record(folder, rollouts.seeds, [*own, "reward", "failed"], fields, optimisers, about)
+
+
+def train(
+    learner: Learner,
+    *,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    progress: bool = True,
+    each: Callable[[Record], object] = lambda record: None,
+) -> Record:
+    """Train until iterations or seconds are used up, and return the record.
+
+    Step sizes fall to a tenth towards the end. Ctrl-C ends the training as well. Whatever ends it,
+    `out` has a checkpoint, at most 20 s old if the process was killed.
+
+    Args:
+        learner: What learns.
+        iterations: Updates, those of a record that is resumed counted in.
+        seconds: Time since the first two updates, which compile.
+        out: A folder for `curve.csv`, `curve.png` and `checkpoint.npz`.
+        resume: Go on from the checkpoint in `out`.
+        progress: Show a bar.
+        each: Called after each update.
+
+    Raises:
+        DatasetError: There is nothing to resume, or it is of another training.
+        ValueError: There is no end, or `resume` without `out`.
+    """
+    if iterations is None and seconds is None:
+        raise ValueError("train(...) takes iterations=..., seconds=..., or both.")
+    if resume and out is None:
+        raise ValueError("train(resume=True) takes the folder of the checkpoint: out=...")
+    folder = None if out is None else Path(out)
+    record = record_of(learner, folder)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    if resume:
+        record.load()
+    try:
+        _improve(learner, record, iterations, seconds, progress, each)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        record.save()
+    return record
+
+
+def _improve(
+    learner: Learner,
+    record: Record,
+    iterations: int | None,
+    seconds: float | None,
+    progress: bool,
+    each: Callable[[Record], object],
+) -> None:
+    first = len(record.rows)
+    used = before = record.rows[-1][0] if record.rows else 0.0
+    ready = time.perf_counter()
+    k = first
+    with progress_bar(
+        desc="updates", unit="update", total=iterations, initial=first, shown=progress
+    ) as bar:
+        while True:
+            shares = [k / iterations] if iterations else []
+            left = 1.0 - max([*shares, *([used / seconds] if seconds else [])])
+            if left <= 0.0:
+                return
+            found = learner.improve(max(left, _LEAST))
+            now = time.perf_counter()
+            if k - first < _COMPILED:
+                ready = now
+            used = now - ready + before
+            own = [] if learner.rollouts.measure is None else found.measured
+            record.add((used, k, *own, *found.reward, *found.failed))
+            k += 1
+            bar.set_postfix(
+                reward=f"{found.reward.mean():.3g}", failed=f"{found.failed.mean():.2f}"
+            )
+            bar.update()
+            each(record)
+
+
+class Episode(NamedTuple):
+    """An episode without noise, of all worlds.
+
+    Attributes:
+        returns: Sums of rewards until an episode ended, by network, (networks,).
+        qpos: Coordinates of the first worlds of each network, (decisions, networks, shown, nq).
+    """
+
+    returns: np.ndarray
+    qpos: np.ndarray
+
+
+def evaluate(learner: Learner, *, shown: int = 0, decisions: int | None = None) -> Episode:
+    """Play one episode by what is learned, without noise; worlds that fail stay where they are.
+
+    Args:
+        learner: What has learned; its worlds begin anew afterwards.
+        shown: Worlds of each network whose coordinates are returned.
+        decisions: Their number, by default an episode of the task.
+    """
+    rollouts, policy = learner.rollouts, learner.policy
+    shown = min(shown, rollouts.count)
+    shape = rollouts.networks, rollouts.count
+    rollouts.begin()
+    total, playing = np.zeros(shape), np.ones(shape, bool)
+    qpos: list[np.ndarray] = []
+    for _ in range(decisions or rollouts.task.episode):
+        if shown:
+            qpos.append(rollouts.sim.qpos.to_numpy().reshape(*shape, -1)[:, :shown])
+        policy.decide(0.0)
+        rollouts.env.step(renew=False)
+        total += playing * rollouts.env.reward.to_numpy().reshape(shape)
+        playing &= rollouts.env.done.to_numpy().reshape(shape) == 0
+    rollouts.begin()
+    return Episode(total.mean(axis=1), np.array(qpos))
