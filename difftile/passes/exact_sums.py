@@ -167,7 +167,7 @@ def exact_sums(program: Program) -> tuple[Program, tuple[Bins, ...]]:
                 if isinstance(s, Accumulate) and _is_shared(s) and _has_floats(s.array)
             )
         ]
-        sums = [_Summed.of(b, one) for one in here]
+        sums = [_Binned.of(b, one) for one in here]
         for one in sums:
             one.append_clear(b, stmt)
         found = {one.bins.target: one for one in sums}
@@ -184,7 +184,7 @@ def _has_floats(array: Array) -> bool:
     return scalar_of(array.type.element) in FLOATS
 
 
-def _in_bins(block: Block, found: Mapping[Array, _Summed]) -> Block:
+def _in_bins(block: Block, found: Mapping[Array, _Binned]) -> Block:
     """Return a block that adds to bins."""
     b = OpBuilder()
     for stmt in block.stmts:
@@ -198,7 +198,7 @@ def _in_bins(block: Block, found: Mapping[Array, _Summed]) -> Block:
 
 
 @dataclass(frozen=True, slots=True)
-class _Summed:
+class _Binned:
     """A target with its bins, in the program.
 
     Args:
@@ -212,13 +212,13 @@ class _Summed:
     count: Value
 
     @staticmethod
-    def of(b: OpBuilder, bins: Bins) -> _Summed:
+    def of(b: OpBuilder, bins: Bins) -> _Binned:
         """Append the number of bins."""
         sizes = tuple(b.size(bins.target, axis) for axis in range(bins.target.type.ndim))
         count = b.expr(Const(bins.numbers * bins.form.width, I32))
         for size in sizes:
             count = (count * size).named("count")
-        return _Summed(bins, sizes, count.value)
+        return _Binned(bins, sizes, count.value)
 
     def append_clear(self, b: OpBuilder, loop: ParallelFor) -> None:
         """Append the loop that clears the bins."""
