@@ -83,8 +83,8 @@ def add_seed(gradient: Field, output: ArrayLike, seed: Seed) -> None:
             return
         values = np.asarray(seed)
         if values.dtype.kind == "O":  # numbers of Python, or of a tape
-            with suppress(TypeError, ValueError):
-                values = values.astype(np.float64)
+            with suppress(AttributeError):
+                values = np.array([one.__float__() for one in values.flat]).reshape(values.shape)
         if values.dtype.kind not in "biuf":
             raise TapeError(f"The seed of {output!r} is no number and no array: {seed!r}.")
     wanted = (*output.shape, *shape_of(output.element))

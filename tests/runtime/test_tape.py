@@ -909,5 +909,8 @@ def test_seeds_are_arrays_of_any_numbers() -> None:
         y.copy_from(x)
     tape.backward({y: np.array([1, 2.5], dtype=object)})
     np.testing.assert_array_equal(x.grad.to_numpy(), [1.0, 2.5])
-    with pytest.raises(dt.TapeError, match="no number and no array"):
-        tape.backward({y: np.array([None, 1.0], dtype=object)})
+    for wrong in (None, "1.0"):
+        with dt.Tape() as tape:
+            y.copy_from(x)
+        with pytest.raises(dt.TapeError, match="no number and no array"):
+            tape.backward({y: np.array([wrong, 1.0], dtype=object)})
