@@ -56,6 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--turns", type=positive_int, help="default: 11, and 3 with --quick")
     parser.add_argument("--quick", action="store_true", help="small sizes, few turns")
     parser.add_argument("--arch", choices=("cuda", "cpu"), default="cuda", help="default: cuda")
+    parser.add_argument(
+        "--deterministic", action="store_true", help="sums of difftile are the same in every run"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write milliseconds")
     parser.add_argument("--compare", type=Path, metavar="FILE", help="an earlier --json")
     options = parser.parse_args(argv)
@@ -66,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     warnings.simplefilter("ignore", dt.GradientCut)  # the seed of a backward pass is artificial
     clock = DeviceClock()
     try:
-        dt.init(arch=options.arch)
+        dt.init(arch=options.arch, deterministic=options.deterministic)
     except dt.FieldError as error:
         parser.error(f"argument --arch: {error}")
     machine = described(clock)

@@ -75,7 +75,11 @@ class HostDriver:
 
 @contextmanager
 def device_arrays(
-    *, driver: bool = True, warps: bool = False, grids: Grids | None = None
+    *,
+    driver: bool = True,
+    warps: bool = False,
+    grids: Grids | None = None,
+    deterministic: bool = False,
 ) -> Generator[None]:
     """Start on the CPU as on a device.
 
@@ -83,6 +87,7 @@ def device_arrays(
         driver: Whether there is a driver; else Taichi moves all contents.
         warps: Whether programs are made for threads in warps; see `threads_alone`.
         grids: The threads of the device.
+        deterministic: As for `dt.init`.
     """
     start = device.start
     on = Grids.on if grids is None else lambda *_, **__: grids
@@ -105,7 +110,7 @@ def device_arrays(
             mock.patch.object(ndarrays, "memory_of", memory_of),
             mock.patch.object(session.Grids, "on", on),
         ):
-            dt.init(arch="cpu")
+            dt.init(arch="cpu", deterministic=deterministic)
             yield
     finally:
         dt.init(arch="cpu")

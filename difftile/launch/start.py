@@ -6,11 +6,12 @@ import os
 import sys
 
 from difftile.compile.func import forget_all
-from difftile.diagnostics import TapeError
+from difftile.diagnostics import FieldError, TapeError
 from difftile.fields.pending import check_fusing, run_pending, set_fusing
 from difftile.fields.recording import Recording
 from difftile.releases import RELEASES, VARIABLE
 from difftile.schedule.scatters import check_strategy
+from difftile.schedule.target import DETERMINISTIC
 from difftile.substrate import chosen, current_session, start_session
 from difftile.tracebacks import boundary, set_traceback
 
@@ -26,6 +27,7 @@ def init(
     math: str = "polynomials",
     fuse: bool | str = True,
     scatter: str = "auto",
+    deterministic: bool = False,
     graphs: bool = True,
     traceback: str | None = None,
     substrate: str | None = None,
@@ -64,6 +66,11 @@ def init(
             from run to run; "copies" gives each thread a copy of the elements, and the sums are
             the same in every run; "serial" runs such loops on one thread. "auto" takes what is
             estimated to be fastest, from costs measured on this machine.
+        deterministic: Make results the same to the last bit in every run on the same machine. On
+            the CPU loops add as with "copies", on one thread where that is not possible; on CUDA
+            they add integers, which is exact and takes 96 bytes of memory for a number in single
+            precision and 616 in double. Kernels that need the elements they add to are refused
+            there.
         graphs: Start launches of fused runs and backward passes as CUDA graphs, where sequences of
             kernels come again; only on CUDA with Quadrants, and not with `debug`.
         traceback: "short" hides the frames of the library in tracebacks of errors; "full" shows
@@ -91,6 +98,14 @@ def init(
         raise TapeError("dt.init() inside a tape would end the fields that it records.")
     check_fusing(fuse)
     check_strategy(scatter)
+    if deterministic:
+        if scatter != "auto":
+            raise FieldError(
+                f"deterministic=True says how loops add; leave out scatter={scatter!r}."
+            )
+        if arch not in ("cpu", "cuda", "python"):
+            raise FieldError(f"deterministic=True is for arch='cpu' and 'cuda', not {arch!r}.")
+        scatter = DETERMINISTIC
     set_traceback(traceback)
     run_pending()
     start_session(

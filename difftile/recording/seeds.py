@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from contextlib import suppress
 from numbers import Real
 from typing import TypeAlias, cast
 
@@ -81,6 +82,9 @@ def add_seed(gradient: Field, output: ArrayLike, seed: Seed) -> None:
             buffer.fill(seed)
             return
         values = np.asarray(seed)
+        if values.dtype.kind == "O":  # numbers of Python, or of a tape
+            with suppress(AttributeError):
+                values = np.array([one.__float__() for one in values.flat]).reshape(values.shape)
         if values.dtype.kind not in "biuf":
             raise TapeError(f"The seed of {output!r} is no number and no array: {seed!r}.")
     wanted = (*output.shape, *shape_of(output.element))

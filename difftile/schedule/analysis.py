@@ -100,7 +100,8 @@ def analyse(
         recall: Returns what is kept of the program under a key, or makes it.
     """
     speed = speed_of(program, target)
-    found = scatters_of(program) if scatters and not speaks(program.body) else ()
+    looks = target.repeats or (scatters and not speaks(program.body))
+    found = scatters_of(program) if looks else ()
     shares = target.on_host and target.threads > 1
     in_order = {s.loop for s in found if s.ordered and (target.on_host or target.warps)}
     kept = tuple(s for s in found if shares or s.loop in in_order)

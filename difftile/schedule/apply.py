@@ -8,6 +8,7 @@ from dataclasses import replace
 from difftile.ir.nodes import Array, ParallelFor, Program, Stmt, Var
 from difftile.ir.walk import parallel_loops, with_stmts
 from difftile.passes.by_warps import by_warps
+from difftile.passes.exact_sums import Bins, exact_sums
 from difftile.passes.flatten import flatten
 from difftile.passes.in_squares import in_squares
 from difftile.passes.privatise import ScatterPlan, TargetCopies, privatise, scatters_of
@@ -46,11 +47,13 @@ class Memory:
         copies: Copies of arrays.
         sums: The sums of the pieces of loops, with an element for each part.
         rows: Rows of sums, and their stripes.
+        bins: The bins of sums that are exact.
     """
 
     copies: tuple[TargetCopies, ...] = ()
     sums: tuple[Array, ...] = ()
     rows: tuple[RowMemory, ...] = ()
+    bins: tuple[Bins, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +124,16 @@ def _on_device(program: Program, schedule: Schedule, target: Target, grids: Grid
         forms = device_loops(program.body, warps=target.warps, reorders=mixes)
         changed = by_warps(changed, [forms.lanes[k] for k in by_lanes])
         changed = flatten(changed, [forms.flat[k] for k in as_axes])
-    tiled = schedule.numbers_of(Tile)
-    on = on_grids(changed, grids, fresh, {k for k, n in enumerate(tasks.numbers) if n in tiled})
-    return Applied(on.program, tasks.memory, {}, fresh, tuple(on.grids), on.tiles)
+    memory = tasks.memory
+    if target.repeats:
+        changed, bins = exact_sums(changed)
+        memory = replace(memory, bins=bins)
+    in_tiles = schedule.numbers_of(Tile)
+    loops = zip(tasks.numbers, parallel_loops(tasks.program), strict=True)
+    tiled = {loop.indices for number, loop in loops if number in in_tiles}  # other loops may split
+    numbers = {k for k, loop in enumerate(parallel_loops(changed)) if loop.indices in tiled}
+    on = on_grids(changed, grids, fresh, numbers)
+    return Applied(on.program, memory, {}, fresh, tuple(on.grids), on.tiles)
 
 
 @dataclass(frozen=True, slots=True)

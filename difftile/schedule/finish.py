@@ -90,8 +90,9 @@ def finish(program: Program, target: Target, *, checked: bool = False) -> Progra
         fold,
         dce,
         # Last, since only accumulations that are still atomic gain by it. They leave branches as
-        # values, of which the simplifications find equal ones.
-        *((warp_aggregate, fold, cse, dce) if target.warps else ()),
+        # values, of which the simplifications find equal ones. Which threads of a warp meet may
+        # differ from run to run.
+        *((warp_aggregate, fold, cse, dce) if target.warps and not target.repeats else ()),
         # After the passes that find equal or known values.
         widen_integers,
         # After the passes that follow quotients and remainders.

@@ -145,7 +145,15 @@ def _forced(
         return ScatterPlan(serial=frozenset(s.loop for s in scatters))
     if strategy == "atomics":
         return ScatterPlan()
-    return copies_of(scatters, shapes, threads)
+    plan = copies_of(scatters, shapes, threads)
+    return plan if strategy == "copies" else _one_thread_for_others(plan, scatters)
+
+
+def _one_thread_for_others(plan: ScatterPlan, scatters: tuple[Scatter, ...]) -> ScatterPlan:
+    """Return the plan with one thread for the loops that have no copies of all their targets."""
+    serial = frozenset(s.loop for s in scatters if s not in plan.copied)
+    copied = tuple(s for s in plan.copied if s.loop not in serial)
+    return ScatterPlan(serial, copied, plan.small & frozenset(copied))
 
 
 def copies_of(

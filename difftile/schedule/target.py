@@ -11,6 +11,9 @@ from difftile.schedule.grids import Grids
 SHORT = 2**28
 """Where a loop is to end so that the numbers of its elements, up to 8 each, have 31 bits."""
 
+DETERMINISTIC = "deterministic"
+"""The strategy whose sums are the same in every run."""
+
 _PARTS_A_THREAD = 4  # a thread that is done, or wakes before others, takes the next part
 
 
@@ -58,7 +61,7 @@ class Target:
         fast_math: Sums of floats may be computed in another order than they are written in.
         guarded: The compiler assumes that no number is NaN: comparisons ask for it.
         unrolls: The compiler writes loops out at run time: see `opaque_steps`.
-        strategy: How loops of the CPU add to elements that iterations share: see `scatters`.
+        strategy: How loops add to elements that iterations share: see `scatters`.
         blocks: The largest number of blocks that a sum of a parallel loop is cut into.
     """
 
@@ -72,6 +75,11 @@ class Target:
     unrolls: bool = False
     strategy: str = "auto"
     blocks: int = FEWEST_BLOCKS
+
+    @property
+    def repeats(self) -> bool:
+        """Whether results are the same in every run."""
+        return self.strategy == DETERMINISTIC
 
     @property
     def on_host(self) -> bool:

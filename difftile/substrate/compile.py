@@ -15,10 +15,11 @@ from typing import Any, NamedTuple, TypeAlias
 from difftile.diagnostics import KernelError
 from difftile.ir.nodes import Array, Fail, ParallelFor, Program, Var
 from difftile.ir.walk import parallel_loops, silent
+from difftile.passes.exact_sums import check_repeatable
 from difftile.passes.speculate import Usual
 from difftile.schedule.analysis import Analysis, analyse
 from difftile.schedule.choose import Chosen, choose
-from difftile.schedule.costs import Costs
+from difftile.schedule.costs import DEFAULT, Costs
 from difftile.schedule.legal import Steps, others
 from difftile.schedule.speed import speaks
 from difftile.schedule.wishes import granted
@@ -111,6 +112,8 @@ class CompiledProgram:
         session = current_session()
         if session.device in DEVICES:
             program = for_shaders(program, session.device)
+        if session.target.repeats and not session.on_host:
+            check_repeatable(program)
         taken = () if speculation is None else speculation.usual.params
         scatters = session.compiles and not marks
         kept = kept or KeptResults()
@@ -302,6 +305,8 @@ class CompiledProgram:
         return program
 
     def _costs(self) -> Costs:
+        if self._of.target.repeats:  # and so do choices
+            return DEFAULT
         return costs_on(current_session().backend, self._of.target.threads)
 
     @cached_property

@@ -53,14 +53,14 @@ class WithMemory:
     Args:
         launcher: The variant.
         memory: The type of the elements of each array, and how many a launch needs.
-        without: Makes a variant that needs no memory.
+        without: Makes a variant that needs no memory; None if only this one will do.
     """
 
     def __init__(
         self,
         launcher: Launcher,
         memory: Sequence[tuple[Type, Count]],
-        without: Callable[[], Launcher],
+        without: Callable[[], Launcher] | None,
     ) -> None:
         self._launcher = launcher
         self._memory = memory
@@ -75,13 +75,16 @@ class WithMemory:
             for element, count in self._memory:
                 memory.append(pool.allocate(element, (count(args),)))
         except OutOfMemory:
+            if self._without is None:
+                raise
             with LOCK:
                 self._other = self._other or self._without()
             self._other.launch(args)
         else:
             self._launcher.launch([*args, *memory])
-        for buffer in memory:
-            buffer.free()
+        finally:
+            for buffer in memory:
+                buffer.free()
 
 
 class IntoZeros:

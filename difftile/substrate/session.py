@@ -16,7 +16,7 @@ from difftile.ranks import choose_device, threads, use_stream
 from difftile.records import dataclass
 from difftile.releases import ARCH_VARIABLE
 from difftile.schedule.grids import Grids
-from difftile.schedule.target import Target, blocks_of_sums
+from difftile.schedule.target import DETERMINISTIC, Target, blocks_of_sums
 from difftile.substrate.backend import Backend, NativeKernel
 from difftile.substrate.batch import Batches
 from difftile.substrate.compiler import backend, choose, chosen
@@ -44,10 +44,12 @@ class Session:
         fast_math: Sums may be computed in another order than they are written in.
         polynomials: Functions may be polynomials instead of calls of the C library.
         seed: Seed of random numbers.
-        scatter: How loops of the CPU add to elements that iterations share, as in `dt.init`.
+        scatter: How loops add to elements that iterations share: as in `dt.init`, or so that
+            results are the same in every run.
         warps: Kernels run in warps of CUDA.
         native: Kernels that the backend has for warps, by name; none for debugging, which checks
-            the accesses of kernels of the language.
+            the accesses of kernels of the language, and none where results repeat: they add
+            atomically.
         grids: How many threads share a loop of the device; None on the CPU.
         batches: The graphs of launches; None where each launch goes to the device by itself.
         stream: The handle of the stream of CUDA that launches and copies are on.
@@ -201,7 +203,7 @@ def start_session(
             seed=seed,
             scatter=scatter,
             warps=device.warps,
-            native=own.native if device.warps and not debug else {},
+            native=own.native if device.warps and not debug and scatter != DETERMINISTIC else {},
             grids=None
             if device.on_host
             else Grids.on(device.multiprocessors, device.resident, warps=device.warps),

@@ -9,10 +9,13 @@ from math import prod
 from typing import Any
 
 from difftile.compiling import compiling
+from difftile.diagnostics import OutOfMemory
 from difftile.ir.facts import arrays_written, has_effects
 from difftile.ir.nodes import Array, Program
+from difftile.ir.types import MAX_ELEMENTS
 from difftile.meaning import print_python
 from difftile.ops.scalar import is_exact
+from difftile.passes.exact_sums import Bins
 from difftile.passes.privatise import TargetCopies
 from difftile.passes.rows import STRIPES, RowMemory
 from difftile.schedule.analysis import Analysis
@@ -107,7 +110,8 @@ class Variants:
             wanted = [(array.type.element, number) for array, number in memory]
             without = schedule.without_memory(self.of.target.parts)
             without = without.with_forms(self.of.forms(without))
-            variant = WithMemory(variant, wanted, lambda: self._made(without))
+            otherwise = None if self.of.target.repeats else lambda: self._made(without)
+            variant = WithMemory(variant, wanted, otherwise)
         seconds = time.perf_counter() - started
         self.seconds += seconds
         # On a busy machine, other processes add to the time.
@@ -154,11 +158,27 @@ class Variants:
         parts = self.of.target.parts
         counts: list[tuple[Array, Count]] = [(c.array, self._of_copies(c)) for c in memory.copies]
         counts += [(array, lambda _: parts) for array in memory.sums]
+        counts += [(one.array, self._of_bins(one)) for one in memory.bins]
         return counts + [pair for one in memory.rows for pair in self._of_rows(one)]
 
     def _of_copies(self, copies: TargetCopies) -> Count:
         position = self.of.params.index(copies.target)
         return lambda args: copies.count(args[position].shape)
+
+    def _of_bins(self, bins: Bins) -> Count:
+        position = self.of.params.index(bins.target)
+
+        def count(args: Sequence[Any]) -> int:
+            needed = max(1, bins.count(args[position].shape))
+            if needed > MAX_ELEMENTS:
+                raise OutOfMemory(
+                    f"With deterministic=True, sums into '{bins.target.name}' of shape "
+                    f"{args[position].shape} need {needed:,} integers, more than a kernel can "
+                    f"index, {MAX_ELEMENTS:,}."
+                )
+            return needed
+
+        return count
 
     def _of_rows(self, rows: RowMemory) -> list[tuple[Array, Count]]:
         """Return the memory for rows, and for their stripes, with the numbers of elements."""

@@ -26,6 +26,7 @@ from difftile.training.run_checkpoint import latest
 from scenes.balls import shots
 from tests.datasets.generated import write_dataset
 from tests.datasets.writers import write_picture
+from tests.training.started import Started
 
 
 @pytest.fixture
@@ -330,7 +331,7 @@ def test_train_answers_broken_files_with_a_line(
 def test_train_reads_outside_with_a_flag(
     nerfstudio: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "init", lambda **options: None)
+    monkeypatch.setattr(run, "dt", Started())
     shutil.move(nerfstudio / "images", nerfstudio.parent / "outside")
     (nerfstudio / "images").symlink_to(nerfstudio.parent / "outside")
     argv = ["train", nerfstudio, "--out", nerfstudio.parent / "out"]
@@ -342,7 +343,7 @@ def test_train_reads_outside_with_a_flag(
 def test_train_does_not_go_on_from_checkpoints_that_are_wrong(
     nerfstudio: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "init", lambda **options: None)
+    monkeypatch.setattr(run, "dt", Started())
     argv = ["train", nerfstudio, "--out", nerfstudio.parent / "out"]
     fixed = ["--steps=2", "--points=9", "--sh-degree=0", "--no-pictures", "--hold-out=0"]
     assert main([*map(str, argv), *fixed]) == 0

@@ -379,7 +379,7 @@ def gradients_of_reductions(split: bool) -> Arrays:
                 number = getattr(x, name)()
                 result = dt.value(number)
             tape.backward({result: np.ones_like(number)})
-            found[f"{kind} {name}"] = np.array(number)
+            found[f"{kind} {name}"] = np.array(number, dtype=np.float64)
             found[f"{kind} {name} gradient"] = x.grad.to_global() if split else x.grad.to_numpy()
     return found
 

@@ -404,6 +404,7 @@ def refused(make: Callable[[], Any], error: type[Exception]) -> None:
 ELSEWHERE = {
     "Field",
     "Number",
+    "Step",  # users derive from it
     "Rows",
     "StructField",
     "Tape",
@@ -423,6 +424,10 @@ PUBLIC: dict[str, Callable[[], None]] = {
     "Ellipsoids": lambda: same_drawing(render.Ellipsoids),
     "Rendering": lambda: None,  # with the drawings
     "Splatter": lambda: None,
+    "Projected": lambda: same_report(render.Projected(*(dt.zeros((1, 2)) for _ in range(6)))),
+    "DerivedField": lambda: refused(
+        lambda: dt.DerivedField(ti.f32, (3,), (dt.ones(3),), lambda y: y.fill(1.0)), dt.FieldError
+    ),
     "Sorter": same_sorter,
     "TileLists": same_lists,
     "MCMC": lambda: same_strategy(training.MCMC),

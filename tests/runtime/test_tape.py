@@ -899,3 +899,18 @@ def test_single_precision_is_near_double() -> None:
         return x.grad.to_numpy()
 
     npt.assert_allclose(run(ti.f32), run(ti.f64), rtol=1e-5)
+
+
+def test_seeds_are_arrays_of_any_numbers() -> None:
+    """Also of numbers as objects, which NumPy makes of those on a tape."""
+    x = dt.ones(2, ti.f64, grad=True)
+    y = dt.zeros(2, ti.f64, grad=True)
+    with dt.Tape() as tape:
+        y.copy_from(x)
+    tape.backward({y: np.array([1, 2.5], dtype=object)})
+    np.testing.assert_array_equal(x.grad.to_numpy(), [1.0, 2.5])
+    for wrong in (None, "1.0"):
+        with dt.Tape() as tape:
+            y.copy_from(x)
+        with pytest.raises(dt.TapeError, match="no number and no array"):
+            tape.backward({y: np.array([wrong, 1.0], dtype=object)})
