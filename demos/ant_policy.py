@@ -4,15 +4,13 @@ A policy of three hidden layers drives all worlds at once. Short-horizon actor-c
 the gradient of the return over 16 decisions through contacts and friction, and leaves the rest to
 a critic. Several seeds are trained side by side, in one batch. The curve, and a checkpoint from
 which `--resume` goes on, are written while the ant learns. `--method ppo` learns without gradients
-of the simulation, for comparison: its curve is drawn beside the other one. `--policy torch` takes
-a module of PyTorch. With `--view window` some of the worlds are shown, each with the policy as it
+of the simulation, for comparison, and writes into the folder `ppo`. `--policy torch` takes a module
+of PyTorch. With `--view window` some of the worlds are shown, each with the policy as it
 is.
 """
 
 import argparse
-import importlib
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,83 +18,55 @@ from pathlib import Path
 import numpy as np
 
 import difftile as dt
-from demos.support.courses import Course
-from demos.support.herds import Herd
-from demos.support.networks import Networks
 from demos.support.options import make_parser, start
 from demos.support.pictures import make_figure, save_animation
-from demos.support.policies import fields_of
-from demos.support.ppo import Ppo, PpoRates
-from demos.support.shac import Rates, Shac
 from demos.support.training import slope
 from demos.support.viewing import add_view_options, is_viewed, make_app, show
 from difftile import ti, worlds
 from difftile.arguments import positive_int
+from difftile.worlds.learn import (
+    Measure,
+    Networks,
+    Ppo,
+    Rollouts,
+    Shac,
+    ShacRates,
+    fields_of,
+    networks_of,
+    train,
+)
 from difftile.worlds.robots import LOOK, Robots, poses, poses_of
 from scenes.gaits import GAITS, robot, task
 
 SHOWN = 5  # worlds in pictures
 WATCHED = 250  # decisions of the evaluation
 SETTLED = 100  # of them after which speed is measured
-COMPILED = 2  # updates after which time counts: those before compile
+STARTING = 1.2  # after which a world counts as running [s]
 Learner = Shac | Ppo
 
 
-def networks_of(policy: str) -> Callable[..., Networks]:
+def policy_of(policy: str) -> Callable[..., Networks]:
     """Return what makes the networks of a policy.
 
     Raises:
         SystemExit: PyTorch is needed and not installed.
     """
-    if policy == "kernel":
-        return Networks
     try:
-        return importlib.import_module("demos.support.torch_networks").TorchNetworks
-    except ImportError:
-        raise SystemExit(
-            "difftile demo ant-policy: --policy torch needs PyTorch: install it with "
-            "\"pip install 'difftile[torch]'\""
-        ) from None
+        return networks_of(policy)
+    except ImportError as fault:
+        raise SystemExit(f"difftile demo ant-policy: --policy torch: {fault}") from None
 
 
-def course_of(folder: Path | None, method: str, learner: Learner) -> Course:
-    critic = learner.critic
-    fields = fields_of(learner.policy, critic=critic.quick, slow=critic.slow)
-    optimisers = {"actor": learner.policy.adam, "critic": critic.adam}
-    return Course(folder, method, learner.herd.seeds, fields, optimisers)
+def run_speed(rollouts: Rollouts) -> np.ndarray:
+    """Return the speeds along x of worlds that began long enough ago, by network [m/s]."""
+    settled = np.ceil(STARTING / (rollouts.horizon * rollouts.decision))
+    runs = (rollouts.age.to_numpy() >= settled) & (rollouts.fell.to_numpy().max(axis=0) == 0)
+    runs = runs.reshape(rollouts.networks, -1)
+    speed = rollouts.sim.qvel.to_numpy()[:, 0].reshape(runs.shape)
+    return (speed * runs).sum(axis=1) / np.maximum(runs.sum(axis=1), 1)
 
 
-def learn(learner: Learner, course: Course, iterations: int, seconds: float) -> None:
-    """Train until the iterations or the time are used up; Ctrl-C ends it as well.
-
-    Time counts from the end of the first updates, which compile.
-    """
-    rates, herd, first = learner.rates, learner.herd, len(course.rows)
-    before = course.rows[-1][0] if course.rows else 0.0
-    begun = ready = time.perf_counter()
-    used = before
-    try:
-        for k in range(first, iterations):
-            left = 1.0 - max(k / iterations, used / seconds)
-            if left <= 0.0:
-                break
-            found = learner.improve(max(left, 0.1))
-            now = time.perf_counter()
-            if k - first < COMPILED:
-                ready = now
-                print(f"{now - begun:.0f} s with compiling until now", flush=True)
-            used = now - ready + before
-            course.add((used, k, *found.speed, *found.reward, *found.falls))
-            if (k - first) % 10 == COMPILED:
-                steps = herd.total * rates.horizon * rates.substeps * (k - first + 1 - COMPILED)
-                print(
-                    f"{used:6.0f} s, {k:5d}: speed {_list(found.speed)} m/s, "
-                    f"fell {_list(found.falls)}, {steps / (now - ready):.4g} world-steps/s",
-                    flush=True,
-                )
-    except KeyboardInterrupt:
-        pass
-    course.save()
+SPEED = Measure("speed [m/s]", run_speed)
 
 
 def _list(numbers: np.ndarray) -> str:
@@ -111,31 +81,31 @@ def watch(learner: Learner) -> tuple[np.ndarray, np.ndarray]:
         SHOWN, nq), and the speed of all worlds once they run, by network [m/s]. Worlds that fall
         lie where they fell.
     """
-    herd = learner.herd
-    herd.begin(at_rest=True)
+    rollouts = learner.rollouts
+    rollouts.begin(at_rest=True)
     motion, places = [], []
     for _ in range(WATCHED):
-        qpos = herd.sim.qpos.to_numpy().reshape(herd.networks, herd.count, -1)
+        qpos = rollouts.sim.qpos.to_numpy().reshape(rollouts.networks, rollouts.count, -1)
         places.append(qpos[:, :, 0])
         motion.append(qpos[:, :SHOWN])
         learner.policy.decide(0.0)
-        herd.env.step(renew=False)
-    herd.begin()
-    seconds = (WATCHED - 1 - SETTLED) * herd.decision
+        rollouts.env.step(renew=False)
+    rollouts.begin()
+    seconds = (WATCHED - 1 - SETTLED) * rollouts.decision
     return np.array(motion), (places[-1] - places[SETTLED]).mean(axis=1) / seconds
 
 
-def save_pictures(out: Path, herd: Herd, motion: np.ndarray) -> None:
+def save_pictures(out: Path, rollouts: Rollouts, motion: np.ndarray) -> None:
     """Draw the best policy's ants side by side, as a strip and as an animation."""
     shown = motion[:, : min(SHOWN, motion.shape[1])]
     ahead = float(np.nanmax(shown[..., 0])) + 12.0  # of the fastest, as far as the camera sees
-    robots = Robots(herd.model, shown.shape[1], 1.6, floor=(-3.0, -3.0, ahead, 10.0))
+    robots = Robots(rollouts.model, shown.shape[1], 1.6, floor=(-3.0, -3.0, ahead, 10.0))
     middle = shown[:, :, 0].mean(axis=1)
 
     def picture(t: int) -> np.ndarray:
         at = (float(middle[t]) + 0.5, 0.8 * (shown.shape[1] - 1), 0.4)
         look = {**LOOK, "at": at, "distance": 9.0}
-        return robots.image(poses_of(herd.model, shown[t]), (640, 360), **look)
+        return robots.image(poses_of(rollouts.model, shown[t]), (640, 360), **look)
 
     figure = make_figure(6.4, 3.6)
     axes = figure.subplots()
@@ -147,7 +117,7 @@ def save_pictures(out: Path, herd: Herd, motion: np.ndarray) -> None:
     figure = make_figure(12.0, 2.4)
     for axes, t in zip(figure.subplots(1, 3), (0, WATCHED // 3, WATCHED - 1), strict=True):
         axes.imshow(picture(t))
-        axes.set_title(f"{t * herd.decision:.1f} s")
+        axes.set_title(f"{t * rollouts.decision:.1f} s")
         axes.set_axis_off()
     figure.savefig(out / "strip.png")
 
@@ -155,18 +125,18 @@ def save_pictures(out: Path, herd: Herd, motion: np.ndarray) -> None:
 def view(learner: Learner, options: argparse.Namespace) -> dt.viewer.App:
     """Return an app in which some worlds run while the policy learns."""
     app = make_app("ant-policy", options)
-    herd = learner.herd
-    shown = type(learner)(herd.model, herd.task, SHOWN, herd.seeds[:1], learner.rates)
+    rollouts = learner.rollouts
+    shown = type(learner)(rollouts.model, rollouts.task, SHOWN, rollouts.seeds[:1], learner.rates)
     pairs = zip(fields_of(learner.policy).values(), fields_of(shown.policy).values(), strict=True)
     copied = list(pairs)
-    robots = Robots(herd.model, SHOWN, floor=(-4.0, -3.0, 40.0, 9.0))
+    robots = Robots(rollouts.model, SHOWN, floor=(-4.0, -3.0, 40.0, 9.0))
     app.look(**LOOK, at=(4.5, 0.75 * (SHOWN - 1), 0.4), distance=22.0)
     steps = 0
 
     @app.step
     def improve() -> None:
         found = learner.improve()
-        app.plot("speed [m/s]", float(found.speed[0]))
+        app.plot("speed [m/s]", float(found.measured[0]))
         for source, field in copied:
             field.from_numpy(source.to_numpy()[:1])
 
@@ -174,11 +144,11 @@ def view(learner: Learner, options: argparse.Namespace) -> dt.viewer.App:
     def run() -> None:
         nonlocal steps
         if steps % WATCHED == 0:
-            shown.herd.begin(at_rest=True)
+            shown.rollouts.begin(at_rest=True)
         shown.policy.decide(0.0)
-        shown.herd.env.step(renew=False)
+        shown.rollouts.env.step(renew=False)
         steps += 1
-        robots.draw(app, poses(shown.herd.sim))
+        robots.draw(app, poses(shown.rollouts.sim))
 
     return app
 
@@ -202,7 +172,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--policy", choices=("kernel", "torch"), default="kernel", help=f"network of SHAC; {say}"
     )
-    rates = Rates()
+    rates = ShacRates()
     parser.add_argument(
         "--horizon", type=positive_int, default=rates.horizon, help=f"decisions of SHAC; {say}"
     )
@@ -225,53 +195,60 @@ def main(argv: Sequence[str] | None = None) -> int:
     count = options.worlds or (256 if options.arch == "cpu" else 4096)
     model, aim = robot(options.robot), task(options.robot)
     if options.check:
-        return print_check(model, aim, networks_of(options.policy))
+        return print_check(model, aim, policy_of(options.policy))
     if options.method == "ppo":
-        learner = Ppo(model, aim, count, seeds, PpoRates())
+        learner: Learner = Ppo(model, aim, count, seeds, measure=SPEED)
     else:
-        make, rates = networks_of(options.policy), Rates()
+        make, rates = policy_of(options.policy), ShacRates()
         rates = replace(rates, actor=replace(rates.actor, rate=options.rate))
         rates = replace(rates, horizon=options.horizon, world_norm=options.bound)
-        learner = Shac(model, aim, count, seeds, rates, make=make)
+        learner = Shac(model, aim, count, seeds, rates, make=make, measure=SPEED)
     if is_viewed(options):
         return show(view(learner, options), options)
-    course = course_of(None if options.no_pictures else options.out, options.method, learner)
-    if options.resume:
-        course.load()
-    learn(learner, course, options.iterations, 60.0 * options.minutes)
-    if not course.rows:
+    out = options.out / "ppo" if options.method == "ppo" else options.out
+    try:
+        record = train(
+            learner,
+            iterations=options.iterations,
+            seconds=60.0 * options.minutes,
+            out=None if options.no_pictures else out,
+            resume=options.resume,
+        )
+    except dt.DatasetError as fault:
+        raise SystemExit(f"difftile demo ant-policy: cannot go on: {fault}") from None
+    if not record.rows:
         return 130  # interrupted before there was anything to show
     motion, speeds = watch(learner)
     print(
-        f"{len(course.rows)} updates in {course.rows[-1][0]:.0f} s; without noise the "
+        f"{len(record.rows)} updates in {record.rows[-1][0]:.0f} s; without noise the "
         f"{options.robot} runs {_list(speeds)} m/s"
     )
     if not options.no_pictures:
-        save_pictures(options.out, learner.herd, motion[:, int(np.argmax(speeds))])
-        print(f"pictures in {options.out}")
+        save_pictures(out, learner.rollouts, motion[:, int(np.argmax(speeds))])
+        print(f"pictures in {out}")
     return 0
 
 
 def print_check(model: worlds.Model, aim: worlds.Task, make: Callable[..., Networks]) -> int:
     """Print the slope of the cost by a bias of the policy, by tape and by differences."""
-    rates = Rates(horizon=6, world_norm=np.inf)
+    rates = ShacRates(horizon=6, world_norm=np.inf)
     shac = Shac(model, aim, 4, [0], rates, ti.f64, make)
-    bias, herd = shac.policy.net.parameters["b3"], shac.herd
+    bias, rollouts = shac.policy.net.parameters["b3"], shac.rollouts
 
     def roll_out() -> None:
-        herd.begin()
-        herd.open()
+        rollouts.begin()
+        rollouts.open()
         shac.roll_out(noise=0.0)
 
     with dt.Tape() as tape:
         roll_out()
-    tape.backward({herd.cost: 1.0})
+    tape.backward({rollouts.cost: 1.0})
     by_tape = float(bias.grad[0, 0, 0])
 
     def cost(change: float) -> float:
         bias[0, 0, 0] = change
         roll_out()
-        return float(herd.cost.to_numpy().sum())
+        return float(rollouts.cost.to_numpy().sum())
 
     by_differences = slope(cost, 1e-6)
     print(f"gradient by tape {by_tape:.12g}, by differences {by_differences:.12g}")

@@ -73,7 +73,7 @@ ALLOWED: dict[str, set[str]] = {
         "rotations",
         "sorting",
     },
-    "worlds": _LANGUAGE | {"files", "rotations", "viewer"},
+    "worlds": _LANGUAGE | {"arguments", "files", "optim", "progress", "rotations", "viewer"},
     # Apps show fields, regardless of their origin.
     "viewer": _RUNNING | {"ranks"},
     "__init__": {

@@ -3,10 +3,12 @@
 `shac.py` learns by gradients through the simulation and `ppo.py` without them, from the same
 `rollouts.py`, `policies.py` and `critics.py`; networks are kernels (`networks.py`) or a module of
 PyTorch (`torch_networks.py`). `mpc.py` plans instead of learning. `training.py` is the loop around
-them, `records.py` its files, `film.py` its pictures, and `command.py` is `difftile learn`.
+them, `records.py` its files, and `film.py` its pictures; `command.py` and `run.py` are
+`difftile learn`.
 """
 
 from difftile.worlds.learn.critics import Critic, Lessons
+from difftile.worlds.learn.mpc import Mpc, MpcRates
 from difftile.worlds.learn.networks import Networks
 from difftile.worlds.learn.policies import Policy, Steps, fields_of
 from difftile.worlds.learn.ppo import Ppo, PpoRates
@@ -20,6 +22,8 @@ __all__ = [
     "Episode",
     "Lessons",
     "Measure",
+    "Mpc",
+    "MpcRates",
     "Networks",
     "Policy",
     "Ppo",
