@@ -75,7 +75,7 @@ class Record:
         if found != self.about:
             said = ", ".join(f"{name} {found[name] or '?'}" for name in self.about)
             mine = ", ".join(f"{name} {one}" for name, one in self.about.items())
-            raise dt.DatasetError(f"{file} is of {said}; this training is of {mine}.")
+            raise dt.DatasetError(file, f"it is of {said}", f"one of {mine}")
         try:
             for name, field in self.fields.items():
                 field.from_numpy(state[name])
@@ -85,7 +85,7 @@ class Record:
                 adam.load_state_dict(kept)
             self.rows = [tuple(row) for row in state["rows"].tolist()]
         except (dt.DifftileError, KeyError, ValueError) as fault:
-            raise dt.DatasetError(f"{file} is of other networks: {fault}") from None
+            raise dt.DatasetError(file, f"it is of other networks: {fault}") from None
         self._write_table()
 
     def add(self, row: Row) -> None:
