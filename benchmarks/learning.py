@@ -73,8 +73,7 @@ def course(task: str, algorithm: str, options: Any) -> dict[str, Any]:
         while used < until:
             rate = max(0.1, 1.0 - used / options.seconds)
             begun = time.perf_counter()
-            mine.improve(rate)
-            dt.sync()
+            mine.improve(rate)  # which ends by reading what it did
             updates += 1
             if updates > 2:  # which compile
                 used += time.perf_counter() - begun
