@@ -298,10 +298,8 @@ def test_a_training_goes_on_as_if_it_had_not_ended(cart: worlds.Task, tmp_path: 
 def test_checkpoints_of_other_trainings_are_refused(cart: worlds.Task, tmp_path: Path) -> None:
     learn.train(learn.learner(cart, count=2), iterations=1, out=tmp_path, progress=False)
     other = learn.learner(cart, "ppo", count=2)
-    with pytest.raises(
-        dt.DatasetError,
-        match="is of task cart, algorithm shac; expected one of task cart, algorithm ppo",
-    ):
+    said = "is of task cart, algorithm shac; expected one of task cart, algorithm ppo"
+    with pytest.raises(dt.DatasetError, match=said):
         learn.train(other, iterations=2, out=tmp_path, resume=True, progress=False)
     more = learn.learner(cart, count=2, seeds=[0, 1])
     with pytest.raises(dt.DatasetError, match="is of other networks"):
