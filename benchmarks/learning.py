@@ -26,7 +26,6 @@ from difftile.files.writing import whole
 from difftile.worlds import learn
 
 ALGORITHMS = ("shac", "ppo")
-POINTS = 20  # episodes that are played in the course of a training
 NEAR = 0.9  # of the better end
 
 
@@ -41,6 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=positive_int, default=5, help=say)
     parser.add_argument("--worlds", type=positive_int, default=4096, help=f"of each seed; {say}")
     parser.add_argument("--arch", choices=("cuda", "cpu"), default="cuda", help=say)
+    parser.add_argument(
+        "--points", type=positive_int, default=20, help=f"episodes that are played; {say}"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write curves, and keep others")
     options = parser.parse_args(argv)
     try:
@@ -68,8 +70,8 @@ def course(task: str, algorithm: str, options: Any) -> dict[str, Any]:
     mine = learn.learner(task, algorithm, count=options.worlds, seeds=[*range(options.seeds)])
     rows = [(0.0, 0, *learn.evaluate(mine).returns.tolist())]
     used, updates = 0.0, 0
-    for point in range(1, POINTS + 1):
-        until = options.seconds * point / POINTS
+    for point in range(1, options.points + 1):
+        until = options.seconds * point / options.points
         while used < until:
             rate = max(0.1, 1.0 - used / options.seconds)
             begun = time.perf_counter()

@@ -18,6 +18,7 @@ from difftile import worlds
 from difftile.worlds import learn
 from difftile.worlds.learn import command, training
 from difftile.worlds.learn.critics import choose, look_back
+from difftile.worlds.learn.film import watched
 from difftile.worlds.learn.networks import Networks
 from difftile.worlds.learn.ppo import draw, pick, surrogate
 from difftile.worlds.learn.rollouts import include, scale
@@ -328,6 +329,18 @@ def test_policies_that_decide_no_number_are_named(cart: worlds.Task, algorithm: 
     mine.policy.net.parameters["b3"].fill(np.nan)
     with pytest.raises(dt.FieldError, match="world 0 was given an action that is not a number at"):
         mine.improve()
+
+
+@pytest.mark.compiled
+def test_robots_are_watched_while_they_learn(cart: worlds.Task) -> None:
+    mine = learn.learner(cart, count=4)
+    app = dt.viewer.App("learn", backend="null")
+    improve = watched(mine, app, copies=2)
+    before = mine.policy.net.parameters["w0"].to_numpy()
+    app.run(frames=2)
+    assert improve is not None and app.picture is not None
+    assert (mine.policy.net.parameters["w0"].to_numpy() != before).any()
+    assert np.ptp(app.picture.astype(int)) > 50  # there is something
 
 
 @pytest.mark.compiled
