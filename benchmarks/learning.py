@@ -22,7 +22,6 @@ import numpy as np
 import difftile as dt
 from difftile import worlds
 from difftile.arguments import Parser, positive_float, positive_int
-from difftile.files.writing import whole
 from difftile.worlds import learn
 
 ALGORITHMS = ("shac", "ppo")
@@ -58,8 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             found[f"{task} {algorithm}"] = course(task, algorithm, options)
             gc.collect()  # fields of learners, which refer to each other
             if options.json:
-                with whole(options.json) as file:
-                    file.write(json.dumps(found, indent=1).encode())
+                options.json.write_text(json.dumps(found, indent=1), "utf-8")
     print(*table(found), sep="\n")
     return 0
 

@@ -73,7 +73,8 @@ ALLOWED: dict[str, set[str]] = {
         "rotations",
         "sorting",
     },
-    "worlds": _LANGUAGE | {"arguments", "files", "optim", "progress", "rotations", "viewer"},
+    "worlds": _LANGUAGE
+    | {"arguments", "files", "optim", "progress", "rotations", "torch", "viewer"},
     # Apps show fields, regardless of their origin.
     "viewer": _RUNNING | {"ranks"},
     "__init__": {
@@ -229,11 +230,12 @@ ALLOWED_OUTSIDE: dict[str, set[str]] = {
     "scenes": {"difftile"},  # and no other scene: each file is there to be copied
     "demos": {
         *("difftile", "difftile.announcing", "difftile.arguments", "difftile.compiling"),
-        *("difftile.progress", "difftile.worlds.robots", "scenes", "demos"),
+        *("difftile.progress", "difftile.worlds.learn", "difftile.worlds.robots"),
+        *("scenes", "demos"),
     },
     "benchmarks": {
-        *("difftile", "difftile.announcing", "difftile.arguments", "difftile.worlds.robots"),
-        *("scenes", "demos", "benchmarks", "tests"),
+        *("difftile", "difftile.announcing", "difftile.arguments", "difftile.worlds.learn"),
+        *("difftile.worlds.robots", "scenes", "demos", "benchmarks", "tests"),
     },
 }
 

@@ -23,7 +23,7 @@ def act(commands, log_std, noise: float, ctrl):
 
 
 @dataclass(frozen=True)
-class Steps:
+class PolicyRates:
     """How a policy moves along its gradient.
 
     Attributes:
@@ -55,7 +55,7 @@ class Policy:
     """
 
     def __init__(
-        self, rollouts: Rollouts, steps: Steps, make: Callable[..., Networks] = Networks
+        self, rollouts: Rollouts, steps: PolicyRates, make: Callable[..., Networks] = Networks
     ) -> None:
         self.rollouts, self.steps = rollouts, steps
         controls, dtype = rollouts.model.sizes.nu, rollouts.dtype

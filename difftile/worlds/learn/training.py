@@ -15,7 +15,7 @@ from difftile.progress import progress_bar
 from difftile.worlds.learn.networks import Networks
 from difftile.worlds.learn.policies import fields_of
 from difftile.worlds.learn.ppo import Ppo
-from difftile.worlds.learn.records import Record
+from difftile.worlds.learn.records import TrainingRecord
 from difftile.worlds.learn.shac import Shac
 
 Learner: TypeAlias = "Shac | Ppo"
@@ -77,14 +77,16 @@ def networks_of(policy: str) -> Callable[..., Networks]:
         raise ImportError("a policy of PyTorch needs it: pip install 'difftile[torch]'") from None
 
 
-def record_of(learner: Learner, folder: Path | None) -> Record:
+def record_of(learner: Learner, folder: Path | None) -> TrainingRecord:
     """Return an empty record of a learner."""
     critic, rollouts = learner.critic, learner.rollouts
     fields = fields_of(learner.policy, critic=critic.quick, slow=critic.slow)
     optimisers = {"actor": learner.policy.adam, "critic": critic.adam}
     about = {"task": rollouts.task.name, "algorithm": type(learner).__name__.lower()}
     own = [] if rollouts.measure is None else [rollouts.measure.name]
-    return Record(folder, rollouts.seeds, [*own, "reward", "failed"], fields, optimisers, about)
+    return TrainingRecord(
+        folder, rollouts.seeds, [*own, "reward", "failed"], fields, optimisers, about
+    )
 
 
 def train(
@@ -95,8 +97,8 @@ def train(
     out: str | Path | None = None,
     resume: bool = False,
     progress: bool = True,
-    each: Callable[[Record], object] = lambda record: None,
-) -> Record:
+    each: Callable[[TrainingRecord], object] = lambda record: None,
+) -> TrainingRecord:
     """Train until iterations or seconds are used up, and return the record.
 
     Step sizes fall to a tenth towards the end. Ctrl-C ends the training as well. Whatever ends it,
@@ -136,11 +138,11 @@ def train(
 
 def _improve(
     learner: Learner,
-    record: Record,
+    record: TrainingRecord,
     iterations: int | None,
     seconds: float | None,
     progress: bool,
-    each: Callable[[Record], object],
+    each: Callable[[TrainingRecord], object],
 ) -> None:
     first = len(record.rows)
     used = before = record.rows[-1][0] if record.rows else 0.0
