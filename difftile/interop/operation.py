@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from difftile.compile.arguments import picker
 from difftile.compile.func import Func
 from difftile.diagnostics import LaunchError, brief, did_you_mean
 from difftile.fields.exchange import as_shape
@@ -156,8 +157,8 @@ class Operation:
         self.taken = [name for name in self.parameters if name not in own]
         self._signature = inspect.Signature([self.parameters[name] for name in self.taken])
         self.constants = tuple([name for name in self.taken if name not in arrays])
-        self._arrays_at = [self.taken.index(name) for name in self.names]
-        self._constants_at = [self.taken.index(name) for name in self.constants]
+        self._arrays_of = picker([self.taken.index(name) for name in self.names])
+        self._constants_of = picker([self.taken.index(name) for name in self.constants])
 
     def _parameters_of(self, function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
         plain = function.function if isinstance(function, (Kernel, Func)) else function
@@ -219,7 +220,7 @@ class Operation:
                 f"{self.name} is a kernel: name what it writes, outputs=('{self.names[0]}',)."
             )
 
-    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Values, Values]:
+    def bind(self, args: Values, kwargs: Mapping[str, Any]) -> tuple[Values, Values]:
         """Return the arrays of a call, as in `names`, and the others, as in `constants`.
 
         Raises:
@@ -232,10 +233,7 @@ class Operation:
                 raise LaunchError(f"{self.name}({', '.join(self.taken)}): {error}.") from None
             bound.apply_defaults()
             args = tuple(bound.arguments.values())
-        return (
-            tuple([args[k] for k in self._arrays_at]),
-            tuple([args[k] for k in self._constants_at]),
-        )
+        return self._arrays_of(args), self._constants_of(args)
 
     def call(self, fields: Mapping[str, Field], constants: Sequence[Any]) -> Any:
         """Call the function.

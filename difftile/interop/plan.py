@@ -156,7 +156,7 @@ class OperationPlan:
         """Run the function, without derivatives."""
         direct, values = self.direct(constants)
         if direct is not None:
-            direct.run(values, inputs, self.placed(outputs))
+            direct.run(values, [*inputs, *self.placed(outputs)])
             return
         with self.lent(inputs):
             with Recording():

@@ -265,12 +265,16 @@ class Binding:
             args[place] = storage.memory
         for place, k in self._passed:
             args[place] = values[k]
+        self._bring(args, kept)
+        return args
+
+    def _bring(self, args: ProgramArgs, kept: Sequence[Buffer]) -> None:
+        """Fill in the buffers that a launch brings along, and views in shape."""
         for place, k in self._kept:
             buffer = kept[k]
             args[place] = buffer if buffer.packed is None else buffer.unpacked()
         for place, shape in self._shapes:
             args[place] = args[place].under(shape)
-        return args
 
     def launch(
         self,
@@ -287,22 +291,18 @@ class Binding:
         """
         if PENDING.run is not None:
             run_pending()
-        if not self._is_plain:
-            if self._is_simple:
-                args = self.arguments(values, kept)
-                if self._launcher is None:
-                    self._launcher = self._code.settled(args)
-                self._launcher.launch(args)
-                return
-            if extents is None and self._extents is not None:
-                extents = self._extents.found(values, kept)
-            self._launch_with_memory(self.arguments(values, kept), extents)
-            return
         args = self._args.copy()  # as in `arguments`, without a call: launches take microseconds
         for place, storage in self._live:
             args[place] = storage.memory
         for place, k in self._passed:
             args[place] = values[k]
+        if not self._is_plain:
+            self._bring(args, kept)
+            if not self._is_simple:
+                if extents is None and self._extents is not None:
+                    extents = self._extents.found(values, kept)
+                self._launch_with_memory(args, extents)
+                return
         if self._launcher is None:
             self._launcher = self._code.settled(args)
         self._launcher.launch(args)
