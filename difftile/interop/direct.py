@@ -18,12 +18,12 @@ from difftile.interop.lent import Addresses, Some
 from difftile.interop.operation import Operation
 from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
-from difftile.launch.binding import Binding, Environment, Kept, Slot
+from difftile.launch.binding import Binding, Kept, LaunchEnvironment, Slot
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.substrate import Buffer
 
 
-class _BroughtMemory(Environment):
+class _BroughtMemory(LaunchEnvironment):
     """The slots of a launch whose fields have their memory brought along.
 
     Args:

@@ -1,7 +1,7 @@
 """Derived programs bound to memory: the one place where parameters get their arguments.
 
-An `Environment` gives the slot of each role; a `Binding` works out once which argument comes from
-which slot, and fills them in at each launch.
+A `LaunchEnvironment` gives the slot of each role; a `Binding` works out once which argument comes
+from which slot, and fills them in at each launch.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Measured:
 Slot: TypeAlias = Live | Fixed | Passed | Kept | Temporary | Measured
 
 
-class Environment:
+class LaunchEnvironment:
     """The slots of the parameters of programs that are derived from a kernel's stages.
 
     This class serves the stages themselves: each launch passes its numbers, and fields are in their
@@ -221,7 +221,10 @@ class Binding:
     )
 
     def __init__(
-        self, derived: DerivedCode, env: Environment, given: Mapping[Array, Buffer] | None = None
+        self,
+        derived: DerivedCode,
+        env: LaunchEnvironment,
+        given: Mapping[Array, Buffer] | None = None,
     ) -> None:
         self._code = derived.code
         self._launcher: Launcher | None = None
@@ -397,7 +400,7 @@ class _Extents:
 
     __slots__ = ("_binding", "_cells", "_constant", "_found", "_numbers")
 
-    def __init__(self, code: DerivedCode, env: Environment) -> None:
+    def __init__(self, code: DerivedCode, env: LaunchEnvironment) -> None:
         program = code.code.program
         allocate = current_session().pool.allocate
         cells = [
