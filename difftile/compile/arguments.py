@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from difftile.fields.field import Field
 
@@ -26,10 +25,3 @@ def number_at(values: Sequence[Argument], position: int) -> float:
     value = values[position]
     assert not isinstance(value, Field)
     return value
-
-
-def picker(positions: Sequence[int]) -> Callable[[CallArgs], tuple[Any, ...]]:
-    """Return a function that returns the arguments at some positions."""
-    if len(positions) == 1:
-        return itemgetter(slice(positions[0], positions[0] + 1))
-    return itemgetter(*positions) if positions else lambda args: ()

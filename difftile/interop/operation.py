@@ -9,7 +9,6 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from difftile.compile.arguments import picker
 from difftile.compile.func import Func
 from difftile.diagnostics import LaunchError, brief, did_you_mean
 from difftile.fields.exchange import as_shape
@@ -157,8 +156,8 @@ class Operation:
         self.taken = [name for name in self.parameters if name not in own]
         self._signature = inspect.Signature([self.parameters[name] for name in self.taken])
         self.constants = tuple([name for name in self.taken if name not in arrays])
-        self._arrays_of = picker([self.taken.index(name) for name in self.names])
-        self._constants_of = picker([self.taken.index(name) for name in self.constants])
+        self._arrays_at = [self.taken.index(name) for name in self.names]
+        self._constants_at = [self.taken.index(name) for name in self.constants]
 
     def _parameters_of(self, function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
         plain = function.function if isinstance(function, (Kernel, Func)) else function
@@ -233,7 +232,10 @@ class Operation:
                 raise LaunchError(f"{self.name}({', '.join(self.taken)}): {error}.") from None
             bound.apply_defaults()
             args = tuple(bound.arguments.values())
-        return self._arrays_of(args), self._constants_of(args)
+        return (
+            tuple([args[k] for k in self._arrays_at]),
+            tuple([args[k] for k in self._constants_at]),
+        )
 
     def call(self, fields: Mapping[str, Field], constants: Sequence[Any]) -> Any:
         """Call the function.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from functools import partial
-from operator import is_
+from operator import is_, itemgetter
 from typing import Any, ClassVar
 
 from difftile.compile.adjoint_plan import AdjointPlan, make_plans
-from difftile.compile.arguments import Argument, Arguments, CallArgs, field_at, picker
+from difftile.compile.arguments import Argument, Arguments, CallArgs, field_at
 from difftile.compile.ownership import Ownership
 from difftile.compile.specialisation import Specialisation
 from difftile.diagnostics import NotDifferentiable, ReadOnlyMemory
@@ -200,7 +200,7 @@ class PreparedLaunch:
     @staticmethod
     def bare(code: Specialisation, values: Arguments) -> PreparedLaunch:
         """Return a launch that no call repeats."""
-        return PreparedLaunch(code, values, (), (), picker([]), (), None, {}, len(values))
+        return PreparedLaunch(code, values, (), (), invariant_key([]), (), None, {}, len(values))
 
     def check_if_suspect(self, values: Arguments) -> None:
         """Check the accesses of a launch if its arguments are suspect, as `check` does."""
@@ -475,3 +475,10 @@ def _within(
         held |= others
         kept.append(old)
     return kept
+
+
+def invariant_key(positions: list[int]) -> Callable[[CallArgs], Sequence[object]]:
+    """Return a function that returns the arguments at some positions, as a tuple."""
+    if len(positions) == 1:
+        return itemgetter(slice(positions[0], positions[0] + 1))
+    return itemgetter(*positions) if positions else lambda args: ()

@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import Any, TypeAlias, overload
 
 from difftile.compile.annotations import Kind
-from difftile.compile.arguments import Arguments, CallArgs, CallKwargs, picker
+from difftile.compile.arguments import Arguments, CallArgs, CallKwargs
 from difftile.compile.by_name import ByName
 from difftile.compile.compile_function import check_rule, compile_kernel
 from difftile.compile.definition import Body, Definition
@@ -40,7 +40,7 @@ from difftile.launch.forms import opened_again
 from difftile.launch.overlaps import check_apart, detached_and_written
 from difftile.launch.parse_arguments import HostArrays, parse_arguments
 from difftile.launch.parsed_arguments import ParsedArguments
-from difftile.launch.prepared_launch import PreparedLaunch, RecentLaunches
+from difftile.launch.prepared_launch import PreparedLaunch, RecentLaunches, invariant_key
 from difftile.linearization.sweep import forward_of
 from difftile.markup import html_block, html_lines, html_table, prompt_text
 from difftile.ops.vocabulary import RuleMeaning, is_lambda
@@ -390,7 +390,7 @@ class Kernel(ByName):
         drawn = (0, 0) if code.streams else ()
         values: Arguments = [*parsed.values, *outside, *drawn, *code.temps]
         opened = tuple(parsed.args)
-        invariant = picker(sorted(parsed.others))
+        invariant = invariant_key(sorted(parsed.others))
         positions = {name: position for name, position, _ in parsed.objects}
         launch = PreparedLaunch(
             code,
