@@ -270,9 +270,7 @@ class Operation:
         first = next((one for one in layouts if one.dtype.kind == "f"), layouts[0])
         return ArrayLayout(shape, first.dtype, first.device)
 
-    def kind_of(
-        self, output: Output, layout: ArrayLayout, layouts: Sequence[ArrayLayout]
-    ) -> tuple[Type, Shape]:
+    def kind_of(self, output: Output, layout: ArrayLayout) -> tuple[Type, Shape]:
         """Return the type of an element of such an output, and the shape of its field."""
         element = ElementType() if output.like is None else self.elements[output.like]
         return element.of(layout, f"{self.name}: the output '{output.name}'")

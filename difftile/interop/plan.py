@@ -60,8 +60,7 @@ class OperationPlan:
             self._lent.append(LentField(*kind, guarded=guarded))
         own = [operation.layout_of(one, layouts) for one in operation.pure]
         kinds = [
-            operation.kind_of(one, layout, layouts)
-            for one, layout in zip(operation.pure, own, strict=True)
+            operation.kind_of(one, layout) for one, layout in zip(operation.pure, own, strict=True)
         ]
         self._own = [LentField(*kind) for kind in kinds]
         self.inputs = [one.field for one in self._lent]
@@ -275,9 +274,9 @@ class OperationPlan:
             return []
         several = isinstance(returned, (tuple, list))
         results = cast("Sequence[object]", returned if several else (returned,))
-        return [self._result(one, k) for k, one in enumerate(results)]
+        return list(map(self._result, results))
 
-    def _result(self, one: object, k: int) -> Field:
+    def _result(self, one: object) -> Field:
         if isinstance(one, (Number, float)):
             one = value(one)
         if isinstance(one, Field):
