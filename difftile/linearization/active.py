@@ -134,8 +134,9 @@ class Active:
 
 def _updated(name: str, title: str) -> LaunchError:
     return LaunchError(
-        f"'{name}' of {title} is detached, so that reads of it are constant, and {title} updates "
-        "it. Pass the field itself, or a copy."
+        f"'{name}' of {title} is detached, or another field has the gradient of its memory: reads "
+        f"of it are constant, and {title} updates it. Pass a field that carries derivatives, or a "
+        "copy."
     )
 
 

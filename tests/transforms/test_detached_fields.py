@@ -399,6 +399,22 @@ def test_no_varying_memory_is_updated_by_a_detached_field(
         TRANSFORMS[name](f, x)
 
 
+def test_memory_with_its_gradient_elsewhere_is_not_updated() -> None:
+    def f(x: Any, *, by_owner: bool) -> Any:
+        y, loss = dt.zeros(3, ti.f64), dt.zeros((), ti.f64)
+        owner = y.with_grads()
+        doubled(x, owner)
+        squared(owner if by_owner else y)
+        total(owner, loss)
+        return loss
+
+    x = dt.from_numpy(X)
+    found = dt.grad(lambda x: f(x, by_owner=True))(x)
+    np.testing.assert_allclose(found.to_numpy(), 384.0 * X**5)
+    with pytest.raises(dt.LaunchError, match="another field has the gradient of its memory"):
+        dt.grad(lambda x: f(x, by_owner=False))(x)
+
+
 @pytest.mark.parametrize("write", UPDATES)
 def test_constant_memory_is_updated_by_a_detached_field(write: str) -> None:
     def f(x: Any) -> Any:
