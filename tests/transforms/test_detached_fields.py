@@ -342,6 +342,30 @@ def squared(out):
         out[i] = out[i] * out[i]
 
 
+class Multiplied(dt.Step):
+    """A product in place of its second factor."""
+
+    def __init__(self, a: Any, out: Any) -> None:
+        self._fields = a, out
+        super().__init__("multiplied", reads={"a": a}, updates={"out": out})
+
+    def run(self) -> None:
+        """Multiply."""
+        multiplied(*self._fields)
+
+    def reverse(self, then: Any, saved: None) -> None:
+        """Pull back."""
+        a, out = (then[one] for one in self._fields)
+        a.grad_out += out * out.grad_in
+        out.grad_out += a * out.grad_in
+
+    def push(self, at: Any, saved: None) -> bool:
+        """Push tangents."""
+        a, out = (at[0][one] for one in self._fields)
+        out.grad_in.copy_from(a * out.grad_out + a.grad_out * out)
+        return len(at) == 1
+
+
 OVERWRITES: dict[str, Callable[[Any, Any], object]] = {
     "a kernel": doubled,
     "a kernel with a rule": doubled_by_rule,
@@ -355,6 +379,7 @@ UPDATES: dict[str, Callable[[Any, Any], object]] = {
     "a kernel with a rule": multiplied_by_rule,
     "a custom op": multiplied_on_host,
     "a custom op that does not declare it": found_out,
+    "a step": lambda a, out: Multiplied(a, out)(),
 }
 
 
@@ -384,6 +409,12 @@ def test_memory_overwritten_by_a_detached_field_varies_as_written(
     )
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
     assert constant == (not np.any(found))
+
+
+@pytest.mark.parametrize("write", [one for one in UPDATES if "declare" not in one])
+def test_an_update_by_the_field_itself_varies(write: str) -> None:
+    found = dt.grad(_through(UPDATES[write], lambda y: y, constant=False))(dt.from_numpy(X))
+    np.testing.assert_allclose(found.to_numpy(), 6.0 * X**5)
 
 
 @pytest.mark.parametrize("constant", [False, True])
