@@ -232,6 +232,8 @@ class Operation:
                 raise LaunchError(f"{self.name}({', '.join(self.taken)}): {error}.") from None
             bound.apply_defaults()
             args = tuple(bound.arguments.values())
+        if not self.constants:
+            return args, ()
         return (
             tuple([args[k] for k in self._arrays_at]),
             tuple([args[k] for k in self._constants_at]),

@@ -80,7 +80,7 @@ class OperationPlan:
         self._kernel: Kernel | None = None
         if isinstance(operation.function, Kernel) and not operation.mutates:
             self._kernel = None if operation.function.rules else operation.function
-        self._template = [self._fields.get(name) for name in operation.parameters]
+        self._template = tuple([self._fields.get(name) for name in operation.parameters])
         self._constants_at = [list(operation.parameters).index(n) for n in operation.constants]
         self._direct: tuple[PreparedLaunch, Direct | None] | None = None
         self._overwritten = [k for k, n in enumerate(operation.names) if n in operation.mutates]
@@ -230,7 +230,9 @@ class OperationPlan:
 
     def arguments(self, constants: Values) -> tuple[Any, ...]:
         """Return the arguments of a kernel."""
-        args: list[Any] = self._template.copy()
+        if not constants:
+            return self._template
+        args: list[Any] = [*self._template]
         for k, one in zip(self._constants_at, constants, strict=True):
             args[k] = one
         return tuple(args)
