@@ -1,8 +1,9 @@
 """The cost of launching, recording and reversing, apart from the work itself.
 
-Launches of kernels with 1, 4 and 16 ndarrays, compared with Taichi's own launches of the same
-loops, turn by turn in one process; launches on a tape less launches without one; the time to
-reverse 1,000, 10,000 and 100,000 launches; and the cost of diagnosis (`Tape(diagnose=True)`).
+Launches of kernels with 1, 4 and 16 ndarrays, and with one of several in turn, compared with
+Taichi's own launches of the same loops, turn by turn in one process; launches on a tape less
+launches without one; the time to reverse 1,000, 10,000 and 100,000 launches; and the cost of
+diagnosis (`Tape(diagnose=True)`).
 Figures are of the fastest of the rounds, so that they exclude other work of the machine.
 
 With `--arch cuda` only: the time to reverse a tape of one launch, less that of its kernels, which
@@ -131,6 +132,42 @@ def compare_launches(rounds: int) -> None:
                 f"{label:34}{best['ours']:10.2f}{best['Taichi']:10.2f}{ratio:8.2f}"
                 f"   <= {LAUNCH_TARGET}, {'met' if ratio <= LAUNCH_TARGET else 'not met'}"
             )
+
+
+def compare_fields(rounds: int) -> None:
+    """Print the cost of a launch on fields and arrays that come in turn, ours and Taichi's.
+
+    A kernel knows its latest 32 launches; for others it binds its code to the fields again.
+    """
+    print(f"\n{'launch [us]':34}{'difftile':>10}{'Taichi':>10}{'ratio':>8}")
+    peer = taichi_kernels()[1](True)
+    makers: dict[str, Callable[[], Any]] = {
+        "fields": lambda: dt.zeros(4),
+        "arrays": lambda: np.zeros(4, np.float32),
+    }
+    for name, make in makers.items():
+        for count in (8, 100):
+            ours = [make() for _ in range(count)]
+            theirs = [ti.ndarray(ti.f32, 4) for _ in range(count)]
+            best = fastest(
+                {
+                    "ours": lambda a=ours: each_of(of_1, a),
+                    "Taichi": lambda a=theirs: each_of(peer, a),
+                },
+                rounds,
+            )
+            ratio = best["ours"] / best["Taichi"]
+            label = f"{count} {name} of 4 in turn"
+            print(f"{label:34}{best['ours']:10.2f}{best['Taichi']:10.2f}{ratio:8.2f}")
+
+
+def each_of(call: Callable[[Any], object], args: Sequence[Any]) -> float:
+    """Return the time of one of many calls with arguments in turn [us]."""
+    args = [*args] * max(1, LAUNCHES // len(args))
+    started = time.perf_counter()
+    for one in args:
+        call(one)
+    return 1e6 * (time.perf_counter() - started) / len(args)
 
 
 def taped(call: Callable[[], object], launches: int, **limits: Any) -> float:
@@ -288,6 +325,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     compare_lengths((1000, 10_000) if options.quick else (1000, 10_000, 100_000))
     compare_opening(rounds)
     compare_diagnosis(rounds)
+    compare_fields(rounds)
     return 0
 
 

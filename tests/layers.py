@@ -219,11 +219,11 @@ SAME_NAMES = {
     *("Matrix", "Vector", "Struct"),
     # A step of a schedule, and what it stands for.
     *("Grid", "Rows", "VectorMath"),
-    # What a robot learns, and where; a unit of parallel work, and what the names of a launch mean.
-    *("Environment", "Task"),
+    # What a robot learns, and a unit of parallel work.
+    "Task",
     # Public in several packages.
     *("Backend", "Optimiser", "Part", "View"),
-    *("NativeKernel", "Run", "Schedule"),
+    *("NativeKernel", "Run"),
 }
 # The folders next to the library. `difftile` stands for its public API.
 ALLOWED_OUTSIDE: dict[str, set[str]] = {

@@ -22,7 +22,7 @@ from difftile.fields.create import element_type, from_numpy
 from difftile.fields.elements import Shaped
 from difftile.fields.exchange import as_shape, float_element, refuse_mask
 from difftile.fields.field import Field
-from difftile.fields.foreign import check_device, from_dlpack, shared_field
+from difftile.fields.foreign import check_device, field_of_block, shared_field
 from difftile.fields.host_access import STANDING_IN
 from difftile.fields.strides import Strided, strides_of
 from difftile.fields.view import View
@@ -134,7 +134,7 @@ def _shared(array: Any, dtype: Any) -> ArrayLike:
         raise FieldError("The array was deleted or donated, and has no memory any more.")
     block = block_of(array)
     if block.is_contiguous:
-        made = from_dlpack(array, dtype)
+        made = field_of_block(array, block, dtype)
         key = (block.address, made.shape, made.element, made.storage.read_only)
         field = _bases.get(key)
         if field is None or field.storage is not made.storage:

@@ -46,24 +46,32 @@ def from_dlpack(
     """
     if isinstance(x, Field):
         raise FieldError(f"{x!r} is a field; x.detach() is another one over its memory.")
-    if is_struct_type(dtype):
-        raise FieldError(
-            "A field of structs is made of an array for each member: share them one by one, or "
-            "copy them, dt.from_numpy({...}, P)."
-        )
     block = block_of(x)
     if copy:
         return _copied(x, block, dtype, grad)
+    made = field_of_block(x, block, dtype)
+    return made.with_grads() if grad else made
+
+
+def field_of_block(x: Any, block: ForeignBlock, dtype: Any) -> Field:
+    """Return a field that shares the memory of an array.
+
+    Args:
+        x: The array.
+        block: Its memory.
+        dtype: The element type; None for scalars of the array's own type.
+
+    Raises:
+        FieldError: Fields cannot hold such numbers, or cannot share such memory.
+    """
     element, shape = _elements(block, dtype)
     _check(block)
     # Arrays of JAX never change, but their capsules do not say so. Other arrays that are read-only
     # may be views of memory that somebody writes.
     steady = type(x).__module__.partition(".")[0] in ("jax", "jaxlib")
     if steady:
-        made = field_over(element, shape, block.address, block.keeper, Terms.READ_ONLY)
-    else:
-        made = shared_field(element, shape, block.address, block.keeper, block.read_only)
-    return made.with_grads() if grad else made
+        return field_over(element, shape, block.address, block.keeper, Terms.READ_ONLY)
+    return shared_field(element, shape, block.address, block.keeper, block.read_only)
 
 
 def shared_field(
@@ -132,6 +140,11 @@ def _elements(block: ForeignBlock, dtype: Any) -> tuple[Type, tuple[int, ...]]:
     Raises:
         FieldError: The numbers of the block are no such elements.
     """
+    if is_struct_type(dtype):
+        raise FieldError(
+            "A field of structs is made of an array for each member: share them one by one, or "
+            "copy them, dt.from_numpy({...}, P)."
+        )
     scalar = scalar_from_numpy(block.dtype)
     assert scalar is not None
     element: Type = scalar

@@ -371,7 +371,7 @@ def _check(launch: PreparedLaunch) -> None:
     name = launch.code.name
     if launch.session.debug:
         raise Unfusible("debug mode checks each launch")
-    if any(field.storage.memory.is_shared for field in launch.fields()):
+    if any(field.storage.memory.is_shared for field in launch.fields):
         raise Unfusible(f"kernel '{name}' uses memory that arrays of others share")
     if launch.derived:
         raise Unfusible(f"kernel '{name}' reads memory that follows from other fields")

@@ -18,12 +18,12 @@ from difftile.interop.lent import Addresses, Some
 from difftile.interop.operation import Operation
 from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
-from difftile.launch.binding import Binding, Environment, Kept, Slot
+from difftile.launch.binding import Binding, Kept, LaunchEnvironment, Slot
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.substrate import Buffer
 
 
-class _BroughtMemory(Environment):
+class _BroughtMemory(LaunchEnvironment):
     """The slots of a launch whose fields have their memory brought along.
 
     Args:
@@ -141,15 +141,14 @@ class Direct:
         written = all(id(values[k]) in results for k in code.writes)
         return written and all(given.count(id(one)) == 1 for one in fields)
 
-    def run(self, values: Arguments, inputs: Addresses, outputs: Addresses) -> None:
+    def run(self, values: Arguments, addresses: Addresses) -> None:
         """Launch.
 
         Args:
             values: The arguments of the launch; fields among them are ignored.
-            inputs: The inputs.
-            outputs: The memory for the outputs.
+            addresses: The inputs, and the memory for the outputs.
         """
-        self.launch_on(values, self.memory([*inputs, *outputs]))
+        self.launch_on(values, _lent(self.kinds, addresses, self._used))
 
     def launch_on(self, values: Arguments, memory: list[Any]) -> None:
         """Launch on the memory of inputs and outputs."""
@@ -158,10 +157,6 @@ class Direct:
         for target in self._cleared:
             clear(memory[target])
         self._binding.launch(values, memory)
-
-    def memory(self, addresses: Addresses) -> list[Any]:
-        """Return buffers for the inputs and outputs, None for unused ones."""
-        return _lent(self.kinds, addresses, self._used)
 
     def adjoint(self, wanted: Sequence[bool]) -> DirectAdjoint | None:
         """Return the adjoint for some inputs; None if it reads more than inputs and outputs.

@@ -54,7 +54,7 @@ class Linear:
         adjoint, values = self._direct(constants)
         if adjoint is not None:
             adjoint.check(values)
-            adjoint.direct.run(values, inputs, plan.placed(outputs))
+            adjoint.direct.run(values, [*inputs, *plan.placed(outputs)])
             return KeptNumbers(adjoint, values)
         with plan.lent(inputs, lender):
             sweep = Sweep(self._wanted, ADJOINT)

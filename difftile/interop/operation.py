@@ -219,7 +219,7 @@ class Operation:
                 f"{self.name} is a kernel: name what it writes, outputs=('{self.names[0]}',)."
             )
 
-    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Values, Values]:
+    def bind(self, args: Values, kwargs: Mapping[str, Any]) -> tuple[Values, Values]:
         """Return the arrays of a call, as in `names`, and the others, as in `constants`.
 
         Raises:
@@ -232,6 +232,8 @@ class Operation:
                 raise LaunchError(f"{self.name}({', '.join(self.taken)}): {error}.") from None
             bound.apply_defaults()
             args = tuple(bound.arguments.values())
+        if not self.constants:
+            return args, ()
         return (
             tuple([args[k] for k in self._arrays_at]),
             tuple([args[k] for k in self._constants_at]),
@@ -270,9 +272,7 @@ class Operation:
         first = next((one for one in layouts if one.dtype.kind == "f"), layouts[0])
         return ArrayLayout(shape, first.dtype, first.device)
 
-    def kind_of(
-        self, output: Output, layout: ArrayLayout, layouts: Sequence[ArrayLayout]
-    ) -> tuple[Type, Shape]:
+    def kind_of(self, output: Output, layout: ArrayLayout) -> tuple[Type, Shape]:
         """Return the type of an element of such an output, and the shape of its field."""
         element = ElementType() if output.like is None else self.elements[output.like]
         return element.of(layout, f"{self.name}: the output '{output.name}'")

@@ -60,8 +60,7 @@ class OperationPlan:
             self._lent.append(LentField(*kind, guarded=guarded))
         own = [operation.layout_of(one, layouts) for one in operation.pure]
         kinds = [
-            operation.kind_of(one, layout, layouts)
-            for one, layout in zip(operation.pure, own, strict=True)
+            operation.kind_of(one, layout) for one, layout in zip(operation.pure, own, strict=True)
         ]
         self._own = [LentField(*kind) for kind in kinds]
         self.inputs = [one.field for one in self._lent]
@@ -81,7 +80,7 @@ class OperationPlan:
         self._kernel: Kernel | None = None
         if isinstance(operation.function, Kernel) and not operation.mutates:
             self._kernel = None if operation.function.rules else operation.function
-        self._template = [self._fields.get(name) for name in operation.parameters]
+        self._template = tuple([self._fields.get(name) for name in operation.parameters])
         self._constants_at = [list(operation.parameters).index(n) for n in operation.constants]
         self._direct: tuple[PreparedLaunch, Direct | None] | None = None
         self._overwritten = [k for k, n in enumerate(operation.names) if n in operation.mutates]
@@ -156,7 +155,7 @@ class OperationPlan:
         """Run the function, without derivatives."""
         direct, values = self.direct(constants)
         if direct is not None:
-            direct.run(values, inputs, self.placed(outputs))
+            direct.run(values, [*inputs, *self.placed(outputs)])
             return
         with self.lent(inputs):
             with Recording():
@@ -231,7 +230,9 @@ class OperationPlan:
 
     def arguments(self, constants: Values) -> tuple[Any, ...]:
         """Return the arguments of a kernel."""
-        args: list[Any] = self._template.copy()
+        if not constants:
+            return self._template
+        args: list[Any] = [*self._template]
         for k, one in zip(self._constants_at, constants, strict=True):
             args[k] = one
         return tuple(args)
@@ -275,9 +276,9 @@ class OperationPlan:
             return []
         several = isinstance(returned, (tuple, list))
         results = cast("Sequence[object]", returned if several else (returned,))
-        return [self._result(one, k) for k, one in enumerate(results)]
+        return list(map(self._result, results))
 
-    def _result(self, one: object, k: int) -> Field:
+    def _result(self, one: object) -> Field:
         if isinstance(one, (Number, float)):
             one = value(one)
         if isinstance(one, Field):

@@ -9,5 +9,5 @@ memory; arguments with elements in common become parts of one field (`overlaps.p
 A `PreparedLaunch` binds the stages of a specialisation to a set of fields: where their memory is
 found, which of them a loop overwrites entirely, and usually the variant are decided once. A later
 launch on the same fields only replaces numbers. A `Binding` states for each parameter of a program,
-by its role, where its argument comes from; each kind of memory is an `Environment`.
+by its role, where its argument comes from; each kind of memory is a `LaunchEnvironment`.
 """

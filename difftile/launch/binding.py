@@ -1,7 +1,7 @@
 """Derived programs bound to memory: the one place where parameters get their arguments.
 
-An `Environment` gives the slot of each role; a `Binding` works out once which argument comes from
-which slot, and fills them in at each launch.
+A `LaunchEnvironment` gives the slot of each role; a `Binding` works out once which argument comes
+from which slot, and fills them in at each launch.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Measured:
 Slot: TypeAlias = Live | Fixed | Passed | Kept | Temporary | Measured
 
 
-class Environment:
+class LaunchEnvironment:
     """The slots of the parameters of programs that are derived from a kernel's stages.
 
     This class serves the stages themselves: each launch passes its numbers, and fields are in their
@@ -221,7 +221,10 @@ class Binding:
     )
 
     def __init__(
-        self, derived: DerivedCode, env: Environment, given: Mapping[Array, Buffer] | None = None
+        self,
+        derived: DerivedCode,
+        env: LaunchEnvironment,
+        given: Mapping[Array, Buffer] | None = None,
     ) -> None:
         self._code = derived.code
         self._launcher: Launcher | None = None
@@ -265,12 +268,16 @@ class Binding:
             args[place] = storage.memory
         for place, k in self._passed:
             args[place] = values[k]
+        self._bring(args, kept)
+        return args
+
+    def _bring(self, args: ProgramArgs, kept: Sequence[Buffer]) -> None:
+        """Fill in the buffers that a launch brings along, and views in shape."""
         for place, k in self._kept:
             buffer = kept[k]
             args[place] = buffer if buffer.packed is None else buffer.unpacked()
         for place, shape in self._shapes:
             args[place] = args[place].under(shape)
-        return args
 
     def launch(
         self,
@@ -287,22 +294,18 @@ class Binding:
         """
         if PENDING.run is not None:
             run_pending()
-        if not self._is_plain:
-            if self._is_simple:
-                args = self.arguments(values, kept)
-                if self._launcher is None:
-                    self._launcher = self._code.settled(args)
-                self._launcher.launch(args)
-                return
-            if extents is None and self._extents is not None:
-                extents = self._extents.found(values, kept)
-            self._launch_with_memory(self.arguments(values, kept), extents)
-            return
         args = self._args.copy()  # as in `arguments`, without a call: launches take microseconds
         for place, storage in self._live:
             args[place] = storage.memory
         for place, k in self._passed:
             args[place] = values[k]
+        if not self._is_plain:
+            self._bring(args, kept)
+            if not self._is_simple:
+                if extents is None and self._extents is not None:
+                    extents = self._extents.found(values, kept)
+                self._launch_with_memory(args, extents)
+                return
         if self._launcher is None:
             self._launcher = self._code.settled(args)
         self._launcher.launch(args)
@@ -397,7 +400,7 @@ class _Extents:
 
     __slots__ = ("_binding", "_cells", "_constant", "_found", "_numbers")
 
-    def __init__(self, code: DerivedCode, env: Environment) -> None:
+    def __init__(self, code: DerivedCode, env: LaunchEnvironment) -> None:
         program = code.code.program
         allocate = current_session().pool.allocate
         cells = [

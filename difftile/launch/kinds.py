@@ -176,32 +176,24 @@ def _refuse_for_type(value: object, kind: Kind) -> NoReturn:
 
 
 def _take_field(taking: Taking, part: ArgumentPart, arg: ArrayLike) -> Given:
-    """Add a field, or the number that it holds where the parameter is a number."""
+    """Add a field, or the number that it holds where the parameter is a number.
+
+    Raises:
+        LaunchError: The parameter is a number, which the field does not hold.
+    """
     parsed = taking.parsed
     parsed.others.append(part.position)
     given = _given_field(taking, part.name)
-    if not _is_number(taking, part, arg):
-        return given
+    if not isinstance(arg, NumberField):
+        if not _is_of_numbers(part.kind) or (taking.takes_elements and not part.nested):
+            return given
+        if arg.shape or shape_of(arg.element):
+            raise taking.refusal(part, f"is one number, not {brief(arg)}.")
+        if isinstance(part.kind, Scalar) and is_float(arg.element):
+            raise taking.refusal(part, f"is an integer, not {brief(arg)}.")
+        check_element(taking.kernel, part.shown, part.kind, arg)
     parsed.key.append("number")
     return NumberIn(given, part.kind if isinstance(part.kind, Scalar) else None)
-
-
-def _is_number(taking: Taking, part: ArgumentPart, arg: ArrayLike) -> bool:
-    """Tell whether a field is read where the kernel expects a number.
-
-    Raises:
-        LaunchError: The field does not hold a number.
-    """
-    if isinstance(arg, NumberField):
-        return True
-    if not _is_of_numbers(part.kind) or (taking.takes_elements and not part.nested):
-        return False
-    if arg.shape or shape_of(arg.element):
-        raise taking.refusal(part, f"is one number, not {brief(arg)}.")
-    if isinstance(part.kind, Scalar) and is_float(arg.element):
-        raise taking.refusal(part, f"is an integer, not {brief(arg)}.")
-    check_element(taking.kernel, part.shown, part.kind, arg)
-    return True
 
 
 def _given_field(taking: Taking, name: str) -> ArrayGiven:

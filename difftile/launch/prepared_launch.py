@@ -101,6 +101,8 @@ class PreparedLaunch:
 
     Attributes:
         session: The session that this belongs to.
+        fields: The fields that are passed.
+        nbytes: The bytes of their memory, which may be the same for several.
         stages: The stages, bound to the fields.
         exclusive: Whether the launch uses memory that others use as well, from one stage to the
             next or from the launch to its end: hidden fields, derived fields, and reports.
@@ -137,6 +139,8 @@ class PreparedLaunch:
     session: Session = field(init=False)
     stages: list[PreparedStage] = field(init=False)
     derived: tuple[DerivedField, ...] = field(init=False)
+    fields: Sequence[Field] = field(init=False)
+    nbytes: int = field(init=False)
     exclusive: bool = field(init=False)
     perform: Callable[..., Any] = field(init=False)
     run: Callable[[Arguments], None] = field(init=False)
@@ -152,18 +156,20 @@ class PreparedLaunch:
     seen: tuple[Sequence[Field], Sequence[Field]] | None = None
     ruled: dict[object, Any] = field(default_factory=dict[object, Any])
     suspect: Callable[[Arguments], bool] | None = None
-    _fields: Sequence[Field] = field(init=False)
     _by_parts: Repeated | None = None
     _has_shortcut: bool = True
+    _has_views: bool = field(init=False)
     _epoch: int = -1
     _plans: dict[bool, LaunchPlan] = field(default_factory=dict[bool, LaunchPlan])
 
     def __post_init__(self) -> None:
         self.session = self.code.session
-        self._fields = [value for value in self.values if isinstance(value, Field)]
+        self.fields = [value for value in self.values if isinstance(value, Field)]
+        self.nbytes = sum(one.storage.memory.nbytes for one in self.fields)
+        self._has_views = any(type(one) is View for one in self.key)
         self._check_writes()
         self.rebind()
-        self.derived = tuple([one for one in self._fields if isinstance(one, DerivedField)])
+        self.derived = tuple([one for one in self.fields if isinstance(one, DerivedField)])
         self.exclusive = bool(self.code.temps or self.derived or self.session.debug)
         if self.code.statements > _LARGE:
             self.again = _NEVER
@@ -268,7 +274,10 @@ class PreparedLaunch:
             values = quick(args)
             if values is not None:
                 return values
-        if session is not self.session or not _same_fields(self.key, self.invariant(args)):
+        if session is not self.session:
+            return None
+        fields = self.invariant(args)
+        if not all(map(is_, self.key, fields)) and not self._are_same(fields):
             return None
         for position, static in self.statics:
             arg = args[position]
@@ -293,6 +302,13 @@ class PreparedLaunch:
         if self._by_parts is None and self._has_shortcut:
             self._note_shortcut()
         return values
+
+    def _are_same(self, fields: Sequence[object]) -> bool:
+        """Tell whether fields are those of this launch; views are made anew at each use."""
+        return self._has_views and all(
+            one is other or (type(one) is View and one.equals(other))
+            for one, other in zip(self.key, fields, strict=True)
+        )
 
     def _note_shortcut(self) -> None:
         shortcut = self._by_parts = self.shortcut()
@@ -348,10 +364,6 @@ class PreparedLaunch:
         written = {one.storage: one for one in given}
         return LaunchPlan(stages, written, varying, followed, owned)
 
-    def fields(self) -> Sequence[Field]:
-        """Return the fields that are passed."""
-        return self._fields
-
     def grads(self) -> tuple[bool, ...]:
         """Return which of the parameters have gradients now."""
         return tuple(isinstance(v, Field) and v.has_grads for v in self.values)
@@ -362,16 +374,6 @@ def _opened_quickly(
 ) -> Arguments | None:
     opened = opened_again(several, args)
     return None if opened is None else quick(opened)
-
-
-def _same_fields(fields: Sequence[object], others: Sequence[object]) -> bool:
-    """Tell whether fields are the same ones; views are made anew at each use."""
-    if all(map(is_, fields, others)):
-        return True
-    for one, other in zip(fields, others, strict=True):
-        if one is not other and not (type(one) is View and one.equals(other)):
-            return False
-    return True
 
 
 def _run_in_turn(stages: Sequence[PreparedStage], values: Arguments) -> None:
@@ -443,16 +445,11 @@ class RecentLaunches:
 
     def add(self, launch: PreparedLaunch) -> None:
         """Add a launch that does not repeat an earlier one."""
-        held = {id(field.storage) for field in launch.fields()}
-        kept, room = [launch], self._MOST_BYTES[launch.session.on_host]
-        for old in self._launches[: self._MOST - 1]:
-            others = {id(s): s for f in old.fields() if id(s := f.storage) not in held}
-            room -= sum(storage.memory.nbytes for storage in others.values())
-            if old.session is not launch.session or room < 0:
-                break
-            held |= others.keys()
-            kept.append(old)
-        self._launches = kept
+        kept = [old for old in self._launches[: self._MOST - 1] if old.session is launch.session]
+        room = self._MOST_BYTES[launch.session.on_host]
+        if sum([old.nbytes for old in kept]) > room:
+            kept = _within(room, launch, kept)
+        self._launches = [launch, *kept]
 
     def rebind(self) -> None:
         """Bind all anew."""
@@ -462,6 +459,22 @@ class RecentLaunches:
     def clear(self) -> None:
         """Forget all."""
         self._launches = []
+
+
+def _within(
+    room: int, latest: PreparedLaunch, launches: Sequence[PreparedLaunch]
+) -> list[PreparedLaunch]:
+    """Return the first ones of some launches, with little memory besides that of the latest."""
+    held = {one.storage for one in latest.fields}
+    kept: list[PreparedLaunch] = []
+    for old in launches:
+        others = {one.storage for one in old.fields} - held
+        room -= sum(storage.memory.nbytes for storage in others)
+        if room < 0:
+            break
+        held |= others
+        kept.append(old)
+    return kept
 
 
 def invariant_key(positions: list[int]) -> Callable[[CallArgs], Sequence[object]]:

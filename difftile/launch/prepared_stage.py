@@ -11,7 +11,7 @@ from difftile.compile.stage import Renamed, Stage
 from difftile.fields.storage import Storage
 from difftile.ir.nodes import Array, Const, Value, Var
 from difftile.ir.types import FLOATS, scalar_of
-from difftile.launch.binding import Binding, Environment, Kept, Slot
+from difftile.launch.binding import Binding, Kept, LaunchEnvironment, Slot
 from difftile.launch.patch import Patch, patch_of
 from difftile.substrate import pack, relieve
 
@@ -19,7 +19,7 @@ from difftile.substrate import pack, relieve
 _WORTH_A_PATCH = 512
 
 
-class _WithOldBuffers(Environment):
+class _WithOldBuffers(LaunchEnvironment):
     """The old buffers of the fields at some positions are brought along, in their order."""
 
     def __init__(
@@ -46,7 +46,7 @@ class PreparedStage:
         self._stage = stage
         self._values = values
         self._writes = [(k, field_at(values, k).storage) for k in code.stage_writes[stage.number]]
-        self._binding = Binding(stage.primal, Environment(code, values))
+        self._binding = Binding(stage.primal, LaunchEnvironment(code, values))
         self._renamed: dict[tuple[int, ...], Binding] = {}
 
     @cached_property

@@ -11,13 +11,13 @@ from difftile.compile.stage import Stage
 from difftile.fields.field import Field
 from difftile.ir.derived import Dot, Same, part_of
 from difftile.ir.nodes import Array
-from difftile.launch.binding import Binding, Environment, Live, Slot
+from difftile.launch.binding import Binding, LaunchEnvironment, Live, Slot
 
 Tangents: TypeAlias = Mapping[int, Mapping[int, Field]]
 """The parts of hyper-dual numbers but their values (`part_of`), each by position of the field."""
 
 
-class _WithTangents(Environment):
+class _WithTangents(LaunchEnvironment):
     """Tangents of fields, by part and position; they are updated in place as the fields are."""
 
     def __init__(self, code: Specialisation, values: Arguments, dots: Tangents) -> None:

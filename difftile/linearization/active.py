@@ -39,24 +39,63 @@ class Active:
             return False
         return not one.is_cut or one.origin in self.wanted
 
-    def along(self, step: Launch) -> tuple[bool, ...]:
+    def along(self, step: Launch, *, constant: bool = False) -> tuple[bool, ...]:
         """Return which parameters of a launch carry derivatives: all written ones if any does.
 
+        Args:
+            step: The launch.
+            constant: Whether its results are constants, as inside `dt.no_grad()`.
+
         Raises:
-            LaunchError: The kernel writes a field that it is also given detached.
+            LaunchError: The kernel writes a field that it is also given detached, or updates a
+                detached field.
         """
         fields = [v if isinstance(v, Field) and is_float(v.element) else None for v in step.values]
-        if step.prepared.mixed and self._holds(fields):
-            raise LaunchError(step.prepared.mixed)
-        if not any(one is not None and one in self for one in fields):
+        if not any(one is not None and one.storage in self.storages for one in fields):
             return (False,) * len(fields)
-        writes = frozenset(step.prepared.code.writes)
+        code = step.prepared.code
+        if step.prepared.mixed:
+            raise LaunchError(step.prepared.mixed)
+        writes = frozenset(code.writes)
+        cut = [k for k in writes if (one := fields[k]) is not None and self._hides(one)]
+        for k in cut:
+            if not constant and any(code.params[k] in stage.loaded for stage in code.stages):
+                raise _updated(as_written(code.params[k].name), code.name)
+        if not cut and not any(one is not None and one in self for one in fields):
+            return (False,) * len(fields)
         return tuple(
             one is not None and (k in writes or one in self) for k, one in enumerate(fields)
         )
 
-    def _holds(self, fields: Iterable[Field | None]) -> bool:
-        return any(one is not None and one.storage in self.storages for one in fields)
+    def carries(self, use: Use, *, constant: bool = False) -> bool:
+        """Tell whether derivatives pass through a use, or are overwritten in memory that varies.
+
+        Args:
+            use: The use of a field by a step.
+            constant: Whether the results of the step are constants.
+        """
+        written = use.writes is not False if constant else use.writes and not use.updates
+        return use.field in self or bool(written and self._hides(use.field))
+
+    def check_updates(self, opaque: Opaque, uses: Iterable[Use]) -> None:
+        """Check that a step which has run has updated no detached field whose memory varies.
+
+        Args:
+            opaque: The step.
+            uses: Its uses, which say what it has written.
+
+        Raises:
+            LaunchError: It has.
+        """
+        if opaque.constant:
+            return
+        for use, found in zip(opaque.uses, uses, strict=True):
+            if found.updates and self._hides(use.field):
+                raise _updated(use.name, opaque.step.title)
+
+    def _hides(self, one: Field) -> bool:
+        """Tell whether reads of a field are constant, though its memory varies."""
+        return one.storage in self.storages and one not in self
 
     def launched(self, step: Launch) -> tuple[bool, ...]:
         """Return which parameters carry derivatives, and add the memory that varies after it."""
@@ -83,7 +122,7 @@ class Active:
             case Launch():
                 self.launched(step)
             case Opaque(uses=uses):
-                if any(use.reads and use.field in self for use in uses):
+                if any(use.reads and self.carries(use) for use in uses):
                     self.storages |= {use.field.storage for use in uses if use.writes}
             case Write(field=field, where=None, source=None):
                 self.storages.discard(field.storage)
@@ -91,6 +130,14 @@ class Active:
                 self.wrote(step)
             case _:
                 raise NotImplementedError(step)
+
+
+def _updated(name: str, title: str) -> LaunchError:
+    return LaunchError(
+        f"'{name}' of {title} is detached, or another field has the gradient of its memory: reads "
+        f"of it are constant, and {title} updates it. Pass a field that carries derivatives, or a "
+        "copy."
+    )
 
 
 def warn_of_arrays(launch: Launch, active: Active, line: UserLine | None = None) -> None:
@@ -104,7 +151,9 @@ def warn_of_arrays(launch: Launch, active: Active, line: UserLine | None = None)
 
 def varying_uses(opaque: Opaque, active: Active) -> tuple[Use, ...]:
     """Return the uses of a step, with gradients only for the fields that vary."""
-    grads = {use.field.storage: use.field in active for use in opaque.uses}
+    grads = {
+        use.field.storage: active.carries(use, constant=opaque.constant) for use in opaque.uses
+    }
     if any(grads[use.field.storage] for use in opaque.uses if use.reads) and not opaque.constant:
         grads |= {use.field.storage: True for use in opaque.uses if use.writes is not False}
     return tuple(

@@ -14,7 +14,7 @@ from difftile.fields.recording import Where
 from difftile.fields.storage import Storage
 from difftile.ir.derived import Bar, Logged, Role
 from difftile.ir.nodes import Array
-from difftile.launch.binding import Binding, Environment, Fixed, Slot, Temporary
+from difftile.launch.binding import Binding, Fixed, LaunchEnvironment, Slot, Temporary
 from difftile.launch.tangents import make_writable
 from difftile.recording.opaque import OpaqueRecord
 from difftile.recording.replay import AdjointEnvironment
@@ -126,7 +126,7 @@ def _each(lanes: HostArray) -> list[HostArray]:
     return [lanes[k, ...] for k in range(len(lanes))]
 
 
-class WideEnvironment(Environment):
+class WideEnvironment(LaunchEnvironment):
     """Memory with an axis more for the directions."""
 
     directions: int

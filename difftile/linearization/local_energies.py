@@ -22,7 +22,7 @@ from difftile.fields.storage import Storage
 from difftile.ir.derived import After, Bar, Before, Same, Shape
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import Type, is_float
-from difftile.launch.binding import Binding, Environment, Fixed, Kept, Slot
+from difftile.launch.binding import Binding, Fixed, Kept, LaunchEnvironment, Slot
 from difftile.linearization.varying_reads import VaryingReads
 from difftile.recording.opaque import Opaque
 from difftile.recording.steps import Launch, TapeStep
@@ -303,7 +303,7 @@ class Weights:
             found.buffer.fill(0.0)
 
 
-class LocalEnvironment(Environment):
+class LocalEnvironment(LaunchEnvironment):
     """The contents that a stage read, weights, and the memory of the Hessian.
 
     Args:

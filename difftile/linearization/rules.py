@@ -58,17 +58,28 @@ def run_step(opaque: Opaque, active: Active, inside: Inside) -> tuple[object, Op
     Returns:
         The result, and the record of the run, whose reverse pushes tangents; None if no varying
         field was written.
+
+    Raises:
+        LaunchError: The step has updated a detached field whose memory varies.
     """
-    uses = varying_uses(opaque, active)
-    if opaque.constant or not any(u.reads and u.field in active for u in opaque.uses):
-        return replace(opaque, uses=uses).execute(record=True)
-    step = forward_of(opaque.step, inside)
-    pushing = replace(opaque, step=step, uses=_keeping(uses, step.uses))
-    found = pushing.execute(record=True)
-    active.storages |= {use.field.storage for use in pushing.uses if use.writes}
+    uses, step = varying_uses(opaque, active), opaque.step
+    constant = opaque.constant or not any(u.reads and active.carries(u) for u in opaque.uses)
+    if not constant:
+        step = forward_of(step, inside)
+        uses = _keeping(uses, step.uses)
+    pushing = replace(opaque, step=step, uses=uses)
+    result, record = pushing.execute(record=True)
+    try:
+        active.check_updates(opaque, pushing.uses)
+    except LaunchError:
+        if record is not None:
+            record.release()
+        raise
+    if not constant:
+        active.storages |= {use.field.storage for use in pushing.uses if use.writes}
     if isinstance(step, TransposedStep):
         step.uses = pushing.uses  # only now is it known what the step writes, and keeps
-    return found
+    return result, record
 
 
 def forward_of(step: OpaqueStep, inside: Inside) -> OpaqueStep:

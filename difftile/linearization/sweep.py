@@ -230,7 +230,7 @@ class Sweep(VaryingReads):
             planned.check()
             planned.run(self.recorded)
             return
-        grads = self.active.along(step)
+        grads = self.active.along(step, constant=constant)
         if not any(grads):
             step.prepared.run(step.values)
         elif constant:
@@ -291,6 +291,7 @@ class Sweep(VaryingReads):
         if not self.mode.levels:
             step = replace(opaque, uses=varying_uses(opaque, self.active))
             result = step.run(self.recorded)
+            self.active.check_updates(opaque, step.uses)
             self.touched |= {use.field.storage for use in step.uses}
             written = (use for use in step.uses if use.writes and use.field.has_grads)
             self.active.storages |= {use.field.storage for use in written}
@@ -338,7 +339,7 @@ class Sweep(VaryingReads):
         if plans is None:
             step = Launch(launch, launch.values, [])
             self.touched |= {one.storage for one in step.fields}
-            grads = active.along(step) if constant else active.launched(step)
+            grads = active.along(step, constant=True) if constant else active.launched(step)
             plans = self._plans[key] = make_plans(launch.code, grads, constant=constant)
         return plans
 

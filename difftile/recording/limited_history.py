@@ -17,7 +17,7 @@ on while the tape records.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TypeAlias
 
@@ -263,6 +263,30 @@ class LimitedHistory:
         final = self._snapshot_of_all(len(self._steps))
         self._passing = [ahead, [final]]
         staying = set(ahead) if keep else set[Snapshot]()
+        stretches = self._stretches(ahead, staying)
+        try:
+            for records in stretches:
+                for record in reversed(records):
+                    yield record
+                    record.release()
+        finally:
+            stretches.close()
+            for snapshot in ahead:
+                if snapshot not in staying:
+                    snapshot.release()
+            final.restore()
+            final.release()
+            self._passing, self._again = [], []
+
+    def _stretches(
+        self, ahead: list[Snapshot], staying: set[Snapshot]
+    ) -> Generator[Sequence[StepRecord]]:
+        """Yield the records of stretches of steps that run again, the last stretch first.
+
+        Args:
+            ahead: The snapshots before the steps that are still to be reversed, the latest last.
+            staying: The snapshots that are dropped only for want of room.
+        """
         sweep: Run | None = None
         held: Run | None = None  # the last joint step, while those after it are reversed
         end = len(self._steps)
@@ -293,20 +317,11 @@ class LimitedHistory:
                             ahead.append(self._snapshot_of_all(start + 1))
                         continue
                     sweep, end = run, start
-                records: Sequence[StepRecord] = sweep.records or ()
-                for record in reversed(records):
-                    yield record
-                    record.release()
+                yield sweep.records or ()
         finally:
             for run in (sweep, held):
                 if run is not None:
                     run.release_records()
-            for snapshot in ahead:
-                if snapshot not in staying:
-                    snapshot.release()
-            final.restore()
-            final.release()
-            self._passing, self._again = [], []
 
     def _release_records(self) -> None:
         self._record_bytes = self._kept / max(1, len(self._steps))
@@ -505,17 +520,32 @@ class LimitedHistory:
             self._record_bytes = max(self._record_bytes, limit / max(1, end - recorded_from))
         else:
             self._record_bytes = max(0, self._kept - before) / (end - start)
+        return run, self._agree_on_start(run, start, end, b, places)
+
+    def _agree_on_start(
+        self, run: Run, start: int, end: int, stop: int, places: Mapping[int, int]
+    ) -> int:
+        """Return where the records of a run begin on all ranks; earlier ones are released.
+
+        Args:
+            run: The run.
+            start: Where its records begin on this rank.
+            end: Where it ends.
+            stop: The number of joint steps before its end.
+            places: The places of joint steps among the records.
+        """
+        joint = self._joint
         own = joint.before(start)
         agreed = -int(least([-own], "the agreement on what is to be reversed")[0])
-        if agreed == b:
+        if agreed == stop:
             run.release_records()
-            return run, end
+            return end
         if agreed > own and run.records is not None:
             for record in run.records[: places[agreed]]:
                 record.release()
             del run.records[: places[agreed]]
-            start = joint.positions[agreed]
-        return run, start
+            return joint.positions[agreed]
+        return start
 
     def _refuse_gradients(self) -> None:
         """Refuse to run launches again that read or write gradients, to which the replay adds.

@@ -16,7 +16,7 @@ from difftile.fields.storage import Storage
 from difftile.ir.derived import After, Before
 from difftile.ir.nodes import Array
 from difftile.ir.types import shape_of
-from difftile.launch.binding import Binding, Environment, Fixed, Kept, Slot
+from difftile.launch.binding import Binding, Fixed, Kept, LaunchEnvironment, Slot
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.budget import LOG_BYTES
 from difftile.recording.meeting import meet
@@ -30,7 +30,7 @@ from difftile.recording.work_fields import copied
 from difftile.substrate import apart
 
 
-class AdjointEnvironment(Environment):
+class AdjointEnvironment(LaunchEnvironment):
     """Finds contents among the buffers that records keep, and gradients in a backward pass.
 
     Args:

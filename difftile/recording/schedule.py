@@ -14,7 +14,7 @@ from difftile.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class ReverseSchedule:
     """The schedule for reversing a run of launches.
 
     Args:
@@ -28,7 +28,7 @@ class Schedule:
     repeats: int
 
 
-def make_schedule(launches: int, room: float, snapshot: float, record: float) -> Schedule:
+def make_schedule(launches: int, room: float, snapshot: float, record: float) -> ReverseSchedule:
     """Return where to take snapshots in a run, so that the fewest launches are repeated.
 
     Args:
@@ -50,7 +50,7 @@ def make_schedule(launches: int, room: float, snapshot: float, record: float) ->
         slots -= 1
         at = launches - units * stretch
         places.append(at)
-    return Schedule(tuple(places[:-1]), at, repeats)
+    return ReverseSchedule(tuple(places[:-1]), at, repeats)
 
 
 def _cheapest(launches: int, room: float, snapshot: float, record: float) -> tuple[int, int, int]:

@@ -46,3 +46,8 @@ class Use:
     def overwrites(self) -> bool:
         """Whether no earlier contents of the field stay."""
         return self.writes is True and not self.reads and not self.parts
+
+    @property
+    def updates(self) -> bool:
+        """Whether the step writes the field, and what it computes depends on earlier contents."""
+        return self.writes is True and self.reads and not self.passes

@@ -16,13 +16,13 @@ from difftile.diagnostics import TapeError
 from difftile.fields.field import Field, make
 from difftile.ir.derived import Scratch
 from difftile.ir.nodes import Array, Var
-from difftile.launch.binding import Binding, Environment, Fixed, Kept, Slot
+from difftile.launch.binding import Binding, Fixed, Kept, LaunchEnvironment, Slot
 from difftile.recording.budget import as_text
 from difftile.recording.steps import LaunchRecord
 from difftile.substrate import Buffer, current_session
 
 
-class _WindowEnvironment(Environment):
+class _WindowEnvironment(LaunchEnvironment):
     """The slots of one window.
 
     Args:
@@ -36,7 +36,7 @@ class _WindowEnvironment(Environment):
 
     def __init__(
         self,
-        outer: Environment,
+        outer: LaunchEnvironment,
         stage: WindowedStage,
         contents: Mapping[Array, Buffer],
         gradients: Mapping[Array, Field],
@@ -79,7 +79,9 @@ class _WindowEnvironment(Environment):
         return self._outer.bar(array) if own is None else Fixed(own.buffer)
 
 
-def reverse_in_windows(record: LaunchRecord, outer: Environment, nbytes: int, room: float) -> bool:
+def reverse_in_windows(
+    record: LaunchRecord, outer: LaunchEnvironment, nbytes: int, room: float
+) -> bool:
     """Run the adjoint of a launch in windows; return False where the stage is not one loop.
 
     Args:
@@ -103,7 +105,11 @@ class _Windows:
     """The windows of one launch."""
 
     def __init__(
-        self, record: LaunchRecord, outer: Environment, stage: WindowedStage, code: DerivedCode
+        self,
+        record: LaunchRecord,
+        outer: LaunchEnvironment,
+        stage: WindowedStage,
+        code: DerivedCode,
     ) -> None:
         self.record = record
         self.outer = outer
@@ -154,7 +160,9 @@ class _Windows:
             self._run(self.stage.count, self.outer, {found: cell})
             return max(int(cell.read_at(())), 1)
 
-    def _run(self, code: DerivedCode, env: Environment, given: Mapping[Array, Buffer]) -> None:
+    def _run(
+        self, code: DerivedCode, env: LaunchEnvironment, given: Mapping[Array, Buffer]
+    ) -> None:
         Binding(code, env, given).launch(self.record.values, self.record.kept)
 
     def _copies(self) -> dict[Array, Array]:
@@ -199,7 +207,7 @@ class _Windows:
         self._run(self.code, env, {})
 
 
-def _allocated(array: Array, env: Environment, stack: ExitStack) -> Buffer:
+def _allocated(array: Array, env: LaunchEnvironment, stack: ExitStack) -> Buffer:
     shape = env.field(array).shape if array in env.code.position else ()
     buffer = current_session().pool.allocate(array.type.element, shape)
     stack.callback(buffer.free)

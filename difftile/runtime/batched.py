@@ -71,15 +71,7 @@ def batch(
             f"{kernel!r} has a {words} rule, which is one of a whole launch. Give the rule to a "
             "func that the kernel calls."
         )
-    names = _names(batched, "batched"), _names(shared, "shared")
-    both = sorted(set(names[0]) & set(names[1]))
-    if both:
-        raise LaunchError(f"{kernel!r}: '{both[0]}' is in batched=(...) and in shared=(...).")
-    for name in (*names[0], *names[1]):
-        parameter = name.partition(".")[0]
-        if parameter not in body.kinds:
-            guess = did_you_mean(parameter, body.kinds) or f"it has {', '.join(body.kinds)}."
-            raise LaunchError(f"{kernel!r} has no argument '{parameter}'; {guess}")
+    names = _world_names(kernel, batched, shared)
     numbers = {
         name: kind
         for name, kind in body.kinds.items()
@@ -89,6 +81,27 @@ def batch(
     # The number of worlds is not compiled in.
     compiled, steps = kernel.batches.setdefault((*names, threads), ({}, {}))
     return Kernel(kernel.function, made, compiled, steps)
+
+
+def _world_names(
+    kernel: Kernel, batched: str | Iterable[str], shared: str | Iterable[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the parameters that have the axis of worlds, and those that do not.
+
+    Raises:
+        LaunchError: The kernel has no such parameter, or one is named twice.
+    """
+    names = _names(batched, "batched"), _names(shared, "shared")
+    both = sorted(set(names[0]) & set(names[1]))
+    if both:
+        raise LaunchError(f"{kernel!r}: '{both[0]}' is in batched=(...) and in shared=(...).")
+    kinds = kernel.body.kinds
+    for name in (*names[0], *names[1]):
+        parameter = name.partition(".")[0]
+        if parameter not in kinds:
+            guess = did_you_mean(parameter, kinds) or f"it has {', '.join(kinds)}."
+            raise LaunchError(f"{kernel!r} has no argument '{parameter}'; {guess}")
+    return names
 
 
 def _names(given: str | Iterable[str], option: str) -> tuple[str, ...]:

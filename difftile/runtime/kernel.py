@@ -385,7 +385,8 @@ class Kernel(ByName):
         if mixed:
             parsed = parse_arguments(self, self._body, args, session, joined=True)
             code, outside = self._specialise(parsed, session)
-        check_apart([one for one in (*parsed.values, *outside) if isinstance(one, Field)])
+        if outside:  # arguments that overlap are parts of one field already
+            check_apart([one for one in (*parsed.values, *outside) if isinstance(one, Field)])
         drawn = (0, 0) if code.streams else ()
         values: Arguments = [*parsed.values, *outside, *drawn, *code.temps]
         opened = tuple(parsed.args)

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from difftile.compile.arguments import Arguments, CallArgs, CallKwargs, field_at
+from difftile.compile.arguments import Arguments, CallArgs, field_at
 from difftile.compile.definition import Body
 from difftile.fields.field import Field
 from difftile.fields.number_field import NumberField, number_field
@@ -61,7 +61,7 @@ class _Kernel(Protocol):
 
 
 def numbers_in_fields(
-    kernel: _Kernel, args: CallArgs, kwargs: CallKwargs, places: Places
+    kernel: _Kernel, args: CallArgs, kwargs: dict[str, object], places: Places
 ) -> tuple[CallArgs, dict[str, object]]:
     """Return the arguments of a launch, with fields in place of numbers that carry derivatives.
 
@@ -75,7 +75,9 @@ def numbers_in_fields(
         named = zip(args, kernel.body.kinds, strict=False)
         found = [_in_field(kernel, arg, name, places) for arg, name in named]
         args = (*found, *args[len(found) :])
-    return args, {name: _in_field(kernel, arg, name, places) for name, arg in kwargs.items()}
+    if kwargs:
+        kwargs = {name: _in_field(kernel, arg, name, places) for name, arg in kwargs.items()}
+    return args, kwargs
 
 
 def _in_field(kernel: _Kernel, arg: object, name: str, places: Places) -> object:

@@ -514,7 +514,7 @@ def _may_wait(launch: PreparedLaunch, recording: Recording) -> bool:
     """Tell whether a launch may run later without a visible difference."""
     if launch.code.result is not None or launch.derived or launch.session.debug:
         return False
-    if any(field.storage.memory.is_shared for field in launch.fields()):
+    if any(field.storage.memory.is_shared for field in launch.fields):
         return False
     recorder = recording.recorder
     if recording.observer is not None or any(one is not recorder for one in recording.hidden):

@@ -12,7 +12,7 @@ from difftile.fields.field import Field
 from difftile.fields.storage import Storage
 from difftile.ir.derived import After, Bar, Before, Same
 from difftile.ir.nodes import Array
-from difftile.launch.binding import Binding, Environment, Fixed, Kept, Slot, Temporary
+from difftile.launch.binding import Binding, Fixed, Kept, LaunchEnvironment, Slot, Temporary
 from difftile.recording.opaque import OpaqueRecord
 from difftile.substrate import Buffer
 
@@ -135,7 +135,7 @@ class RuleInPlace:
         return rules, [Binding(one, clear) for one in reversed(self._clearing)]
 
 
-class _SlotEnvironment(Environment):
+class _SlotEnvironment(LaunchEnvironment):
     """The given slots of the parameters at some positions."""
 
     def __init__(self, code: Specialisation, values: Arguments, slots: Mapping[int, Slot]) -> None:
@@ -149,7 +149,7 @@ class _SlotEnvironment(Environment):
         return self._slots.get(self.code.position[array]) or super().shape(array)
 
 
-class _TargetEnvironment(Environment):
+class _TargetEnvironment(LaunchEnvironment):
     """The given slots of gradients, by the memory of their fields."""
 
     def __init__(

@@ -18,7 +18,7 @@ from difftile.fields.storage import Storage
 from difftile.ir.derived import After, Bar, Before, Role, Same
 from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
-from difftile.launch.binding import Binding, Environment, Live, Slot
+from difftile.launch.binding import Binding, LaunchEnvironment, Live, Slot
 from difftile.launch.captured import Captured, captured, current_captures
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.tangents import make_writable
@@ -232,7 +232,7 @@ class RuledLaunch(OpaqueStep):
         if recorder is not None:
             recorder.launch(PreparedLaunch.bare(code, values), values)
             return
-        env = Environment(code, values)
+        env = LaunchEnvironment(code, values)
         for stage, writes in zip(code.stages, code.stage_writes, strict=True):
             for k in writes:
                 make_writable(field_at(values, k))
@@ -315,7 +315,7 @@ class _Clearing(OpaqueStep):
         self._env.on(targets).clear(self._adjoints)
 
 
-class _ClearingEnvironment(Environment):
+class _ClearingEnvironment(LaunchEnvironment):
     """The gradients of a step, to be set to zero where a launch of it stores.
 
     Args:

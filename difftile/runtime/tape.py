@@ -303,19 +303,7 @@ class Tape:
                 "backward() has run on this tape; record the launches again, "
                 "or call the first one with keep=True."
             )
-        seeds = self.loss if seeds is None else seeds
-        loss = seeds if isinstance(seeds, ArrayLike) else None
-        try:
-            seeds = checked_seeds(seeds, self._recorder.written)
-        except TapeError as error:
-            if self._diagnosis is None:
-                raise
-            self._report = why_nothing(seeds, self._diagnosis, accumulate=self.accumulate)
-            self.release()
-            texts = filter(None, (str(error), text_of(self._report)))
-            raise TapeError("\n\n".join(texts)) from None
-        if loss is not None:
-            check_dependence(loss, self._recorder, is_rank=self.reduce is not None)
+        checked = self._checked(self.loss if seeds is None else seeds)
         kept = retained_fields(retain)
         if self._times is not None:
             self._trace = Trace(self._recorder.history.steps())
@@ -331,7 +319,7 @@ class Tape:
                 progress = progress or self.progress
                 assert self._computed is not None
                 running = BackwardPass(self._recorder, accumulate, self.reduce, progress)
-                self._report = running.run(self._computed, seeds, kept, keep=keep)
+                self._report = running.run(self._computed, checked, kept, keep=keep)
                 finished = True
             finally:
                 TAPES.pass_of = outer
@@ -344,6 +332,27 @@ class Tape:
                     self.release()
         if self._report is not None and self._report.findings:
             warn_user(GradientWarning(text_of(self._report)))
+
+    def _checked(
+        self, seeds: ArrayLike | Mapping[ArrayLike, Seed] | None
+    ) -> Mapping[ArrayLike, Seed]:
+        """Return the adjoints that a pass begins with.
+
+        Raises:
+            TapeError: They are of the wrong kind, or no launch wrote an output.
+        """
+        try:
+            checked = checked_seeds(seeds, self._recorder.written)
+        except TapeError as error:
+            if self._diagnosis is None:
+                raise
+            self._report = why_nothing(seeds, self._diagnosis, accumulate=self.accumulate)
+            self.release()
+            texts = filter(None, (str(error), text_of(self._report)))
+            raise TapeError("\n\n".join(texts)) from None
+        if isinstance(seeds, ArrayLike):
+            check_dependence(seeds, self._recorder, is_rank=self.reduce is not None)
+        return checked
 
     @boundary
     def gradient(self, field: Field | View, *others: object) -> Field:

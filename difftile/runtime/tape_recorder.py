@@ -136,7 +136,7 @@ class TapeRecorder(StepRecorder):
             self._meet_all(launch, values)
         mark = self.met.mark
         if self._shared:
-            self.look_at(launch.fields())
+            self.look_at(launch.fields)
         for plan in plans.stages:
             if plan.cuts or self.cuts.held:
                 self.cuts.launched(plan, values)
@@ -260,11 +260,11 @@ class TapeRecorder(StepRecorder):
     def _meet_all(self, launch: PreparedLaunch, values: Arguments) -> None:
         """Check the fields of a launch that is new to the tape, and clear their gradients."""
         self.met.renew()
-        if launch.mixed and any(one.has_grads for one in launch.fields()):
+        if launch.mixed and any(one.has_grads for one in launch.fields):
             raise LaunchError(launch.mixed)
         for k in launch.code.writes:
             check_owns_gradient(field_at(values, k))
-        for field in launch.fields():
+        for field in launch.fields:
             self.meet(field)
         if self._shared:
             self._shared.writes(field_at(values, k) for k in launch.code.writes)

@@ -51,12 +51,16 @@ class EagerPath:
         self.read: Sequence[int] = () if self.adjoint is None else self.adjoint.outputs
         device = tensors[0].device
         self._on_host = plan.session.on_host
-        self._made = [(one.shape, TORCH_DTYPES[one.dtype], device) for one in plan.outputs or ()]
+        # One number each: a tensor like another one takes half the time of one of a shape.
+        self._like = [
+            torch.empty((), dtype=TORCH_DTYPES[one.dtype], device=device).expand(one.shape)
+            for one in plan.outputs or ()
+        ]
 
     def arguments(self, constants: Values) -> Arguments | None:
         """Return the arguments of the launch; None if it is another one for these constants."""
         launch = self.direct.launch
-        values = launch.repeated(self.plan.arguments(constants), self.session)
+        values = launch.repeated_by(self.plan.arguments(constants), self.session)
         if values is None:
             return None
         launch.check_if_suspect(values)
@@ -73,13 +77,13 @@ class EagerPath:
 
     def run(self, values: Arguments, tensors: Tensors) -> list[Tensor]:
         """Launch; return the results."""
-        results = [torch.empty(s, dtype=t, device=d) for s, t, d in self._made]
-        given = [x.data_ptr() for x in tensors], [y.data_ptr() for y in results]
+        results = [torch.empty_like(one) for one in self._like]
+        given = [one.data_ptr() for one in (*tensors, *results)]
         if self._on_host:
-            self.direct.run(values, *given)
+            self.direct.run(values, given)
         else:
             with on_current_stream(tensors[0]):
-                self.direct.run(values, *given)
+                self.direct.run(values, given)
         return results
 
     def pull(
@@ -121,9 +125,7 @@ class Launched(torch.autograd.Function):  # pyrefly: ignore[unknown-base-class]
     ) -> Any:
         """Launch."""
         results = eager_path.run(values, tensors)
-        ctx.eager_path = eager_path
-        ctx.constants = constants
-        ctx.values = values
+        ctx.call = eager_path, constants, values
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*tensors, *[results[j] for j in eager_path.read])
         return tuple(results)
@@ -131,19 +133,20 @@ class Launched(torch.autograd.Function):  # pyrefly: ignore[unknown-base-class]
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
         """Pull cotangents back; on request so that torch can differentiate it."""
-        eager_path: EagerPath = ctx.eager_path
+        eager_path: EagerPath
+        eager_path, constants, values = ctx.call
         saved = ctx.saved_tensors
         if torch.is_grad_enabled():
             wanted = eager_path.wanted
             tensors = saved[: len(wanted)]
-            call = OperationCall(eager_path.op, ctx.constants)
-            call.adopt(eager_path.plan, eager_path.position(ctx.values))
+            call = OperationCall(eager_path.op, constants)
+            call.adopt(eager_path.plan, eager_path.position(values))
             found: Any = Pulled.apply(  # pyrefly: ignore[unknown-attribute-access]
                 call, wanted, len(wanted), *tensors, *cotangents
             )
             return None, None, None, *spread(wanted, found)
         eager_path.plan.check_session()
-        return None, None, None, *eager_path.pull(ctx.values, saved, cotangents)
+        return None, None, None, *eager_path.pull(values, saved, cotangents)
 
 
 launched: Any = super(torch.autograd.Function, Launched).apply  # pyrefly: ignore[unknown-attribute-access]

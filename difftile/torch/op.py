@@ -7,7 +7,7 @@ go through operations of `torch.library`: see `traced.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from difftile.diagnostics import LaunchError, brief
 from difftile.fields.recording import RECORDING, check_no_tape
@@ -124,7 +124,7 @@ class TorchOp:
         needed = False
         key: list[Any] = []
         for one in tensors:
-            kind = cast(object, one.__class__)
+            kind: object = one.__class__
             if kind is not Plain and kind is not Parameter:
                 return None
             if not one.is_contiguous() or one.is_neg():

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from difftile.diagnostics import LaunchError
-from difftile.interop.operation import ArrayLayout, Operation
+from difftile.interop.operation import ArrayLayout, Operation, Output
 from difftile.torch.call import OperationCall, Planner, Tensors, Values
 from difftile.torch.layouts import NUMPY_DTYPES, TORCH_DTYPES
 from difftile.torch.library import Tensor, torch
@@ -78,7 +78,8 @@ class Traced:
             self._implement_overwriting(name, key)
         else:
             tensors = [f"Tensor t{k}" for k in range(len(operation.names))]
-            self._define_pair(name, tensors, numbers, key)
+            self._define_pull(f"{name}_pull", tensors, numbers, key)
+            self._define_run(name, tensors, numbers, key)
         return name.partition("::")[2]
 
     def _constants(self, key: tuple[Any, ...], numbers: Sequence[Any]) -> Values:
@@ -97,24 +98,15 @@ class Traced:
         torch.library.impl(name, ("CPU", "CUDA"), run)
         torch.library.register_fake(name, fake)
 
-    def _define_pair(
+    def _define_run(
         self, name: str, tensors: list[str], numbers: list[str], key: tuple[Any, ...]
     ) -> None:
-        operation, pull = self._op.operation, f"{name}_pull"
+        """Define the operation, whose derivative is another one."""
         count = len(tensors)
-        if operation.results is None:
-            raise LaunchError(
-                f"{self._op!r} returns fields, whose shapes torch has to know before it runs; name "
-                "the results, outputs={...}, or call it outside of what torch compiles."
-            )
-        results = operation.results
-        returned = ", ".join(["Tensor"] * (len(results) + 1))
+        returned = ", ".join(["Tensor"] * (len(self._results) + 1))
         torch.library.define(
             name, f"({', '.join([*tensors, *numbers])}) -> ({returned})", tags=_TAGS
         )
-        seeds = [f"Tensor? s{k}" for k in range(len(results))]
-        given = [*tensors, *seeds, "Tensor position", "bool[] wanted", *numbers]
-        torch.library.define(pull, f"({', '.join(given)}) -> Tensor[]")
 
         def run(*args: Any) -> tuple[Tensor, ...]:
             call = OperationCall(self._op, self._constants(key, args[count:]))
@@ -124,23 +116,6 @@ class Traced:
         def fake(*args: Any) -> tuple[Tensor, ...]:
             found = self._fake_results(args[:count])
             return (*found, torch.empty((), dtype=torch.int64, device="cpu"))
-
-        def pull_back(*args: Any) -> list[Tensor]:
-            rest = args[count + len(results) :]
-            call = OperationCall(self._op, self._constants(key, rest[2:]))
-            call.plan(args[:count])
-            call.position = int(rest[0])
-            cotangents = args[count : count + len(results)]
-            return list(call.pull(tuple(rest[1]), None, args[:count], cotangents))
-
-        def fake_back(*args: Any) -> list[Tensor]:
-            wanted = args[count + len(results) + 1]
-            pairs = zip(args[:count], wanted, strict=True)
-            return [
-                torch.empty(one.shape, dtype=one.dtype, device=one.device)
-                for one, is_wanted in pairs
-                if is_wanted
-            ]
 
         def setup(ctx: Any, inputs: Any, output: Any) -> None:
             ctx.set_materialize_grads(False)
@@ -153,7 +128,7 @@ class Traced:
 
         def backward(ctx: Any, *cotangents: Any) -> Any:
             *saved, position = ctx.saved_tensors
-            operator = getattr(torch.ops.difftile, pull.partition("::")[2]).default
+            operator = getattr(torch.ops.difftile, f"{name.partition('::')[2]}_pull").default
             found = iter(operator(*saved, *cotangents[:-1], position, ctx.wanted, *ctx.numbers))
             bars = [next(found) if one else None for one in ctx.wanted]
             return *bars, *[None for _ in ctx.numbers]
@@ -161,15 +136,55 @@ class Traced:
         torch.library.impl(name, ("CPU", "CUDA"), run)
         torch.library.register_fake(name, fake)
         torch.library.register_autograd(name, backward, setup_context=setup)
-        torch.library.impl(pull, ("CPU", "CUDA"), pull_back)
-        torch.library.register_fake(pull, fake_back)
+
+    def _define_pull(
+        self, name: str, tensors: list[str], numbers: list[str], key: tuple[Any, ...]
+    ) -> None:
+        """Define the operation that pulls cotangents back."""
+        count, end = len(tensors), len(tensors) + len(self._results)
+        seeds = [f"Tensor? s{k}" for k in range(end - count)]
+        given = [*tensors, *seeds, "Tensor position", "bool[] wanted", *numbers]
+        torch.library.define(name, f"({', '.join(given)}) -> Tensor[]")
+
+        def pull_back(*args: Any) -> list[Tensor]:
+            position, wanted, *rest = args[end:]
+            call = OperationCall(self._op, self._constants(key, rest))
+            call.plan(args[:count])
+            call.position = int(position)
+            return list(call.pull(tuple(wanted), None, args[:count], args[count:end]))
+
+        def fake_back(*args: Any) -> list[Tensor]:
+            pairs = zip(args[:count], args[end + 1], strict=True)
+            return [
+                torch.empty(one.shape, dtype=one.dtype, device=one.device)
+                for one, is_wanted in pairs
+                if is_wanted
+            ]
+
+        torch.library.impl(name, ("CPU", "CUDA"), pull_back)
+        torch.library.register_fake(name, fake_back)
+
+    @property
+    def _results(self) -> tuple[Output, ...]:
+        """The results, whose shapes follow from the tensors.
+
+        Raises:
+            LaunchError: The function returns fields, whose shapes are known after it has run.
+        """
+        results = self._op.operation.results
+        if results is None:
+            raise LaunchError(
+                f"{self._op!r} returns fields, whose shapes torch has to know before it runs; name "
+                "the results, outputs={...}, or call it outside of what torch compiles."
+            )
+        return results
 
     def _fake_results(self, tensors: Tensors) -> list[Tensor]:
         """Return tensors without memory like the results."""
         operation = self._op.operation
         shapes = [tuple(one.shape) for one in tensors]
         found: list[Tensor] = []
-        for one in operation.results or ():
+        for one in self._results:
             like = one.start if one.like is None else one.like
             if like is not None:
                 of = tensors[like]

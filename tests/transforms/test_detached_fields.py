@@ -267,3 +267,204 @@ def test_a_captured_field_is_not_an_argument_that_is_detached() -> None:
     by_captured(x, y)
     with pytest.raises(dt.LaunchError, match="'x' and 'a' are the same memory, and one of them"):
         by_captured(x.detach(), y)
+
+
+@dt.kernel
+def doubled(a, out):
+    for i in out:
+        out[i] = 2.0 * a[i]
+
+
+@dt.kernel
+def doubled_by_rule(a, out):
+    for i in out:
+        out[i] = 2.0 * a[i]
+
+
+@doubled_by_rule.backward
+def _(a, out):
+    for i in out:
+        a.grad_out[i] += 2.0 * out.grad_in[i]
+
+
+@dt.custom_op
+def doubled_on_host(a: dt.In, out: dt.Out) -> None:
+    out.from_numpy(2.0 * a.to_numpy())
+
+
+@doubled_on_host.backward
+def _(a: Any, out: Any) -> None:
+    a.grad_out += 2.0 * out.grad_in
+
+
+@dt.custom_op
+def found_out(a: Any, out: Any) -> None:
+    out.from_numpy(a.to_numpy() * out.to_numpy())
+
+
+@found_out.backward
+def _(a: Any, out: Any) -> None: ...
+
+
+@dt.kernel
+def multiplied(a, out):
+    for i in out:
+        out[i] *= a[i]
+
+
+@dt.kernel
+def multiplied_by_rule(a, out):
+    for i in out:
+        out[i] *= a[i]
+
+
+@multiplied_by_rule.backward
+def _(a, out):
+    for i in out:
+        a.grad_out[i] += out[i] * out.grad_in[i]
+        out.grad_out[i] += a[i] * out.grad_in[i]
+
+
+@dt.custom_op
+def multiplied_on_host(a: dt.In, out: dt.InOut) -> None:
+    out.from_numpy(a.to_numpy() * out.to_numpy())
+
+
+@multiplied_on_host.backward
+def _(a: Any, out: Any) -> None:
+    a.grad_out += out * out.grad_in
+    out.grad_out += a * out.grad_in
+
+
+@dt.kernel
+def squared(out):
+    for i in out:
+        out[i] = out[i] * out[i]
+
+
+class Multiplied(dt.Step):
+    """A product in place of its second factor."""
+
+    def __init__(self, a: Any, out: Any) -> None:
+        self._fields = a, out
+        super().__init__("multiplied", reads={"a": a}, updates={"out": out})
+
+    def run(self) -> None:
+        """Multiply."""
+        multiplied(*self._fields)
+
+    def reverse(self, then: Any, saved: None) -> None:
+        """Pull back."""
+        a, out = (then[one] for one in self._fields)
+        a.grad_out += out * out.grad_in
+        out.grad_out += a * out.grad_in
+
+    def push(self, at: Any, saved: None) -> bool:
+        """Push tangents."""
+        a, out = (at[0][one] for one in self._fields)
+        out.grad_in.copy_from(a * out.grad_out + a.grad_out * out)
+        return len(at) == 1
+
+
+OVERWRITES: dict[str, Callable[[Any, Any], object]] = {
+    "a kernel": doubled,
+    "a kernel with a rule": doubled_by_rule,
+    "a custom op": doubled_on_host,
+    "a step": lambda a, out: Product(a, a, out)(),
+    "a copy": lambda a, out: out.copy_from(a),
+}
+UPDATES: dict[str, Callable[[Any, Any], object]] = {
+    "a kernel": multiplied,
+    "a kernel of one field": lambda a, out: squared(out),
+    "a kernel with a rule": multiplied_by_rule,
+    "a custom op": multiplied_on_host,
+    "a custom op that does not declare it": found_out,
+    "a step": lambda a, out: Multiplied(a, out)(),
+}
+
+
+def _through(write: Callable[[Any, Any], object], given: Detach, *, constant: bool) -> Any:
+    """Return a function that writes a field by another one in its memory."""
+
+    def f(x: Any) -> Any:
+        y, loss = dt.zeros(3, ti.f64), dt.zeros((), ti.f64)
+        y.copy_from(x)
+        write(dt.from_numpy(X) if constant else x, given(y))
+        total(y, loss)
+        return loss
+
+    return f
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("write", OVERWRITES)
+@pytest.mark.parametrize("name", ["grad", "jvp", "hvp", "the gradient of a derivative"])
+def test_memory_overwritten_by_a_detached_field_varies_as_written(
+    name: str, write: str, constant: bool
+) -> None:
+    x = dt.from_numpy(X)
+    found, wanted = (
+        numbers(TRANSFORMS[name](_through(OVERWRITES[write], given, constant=constant), x))
+        for given in (lambda y: y.detach(), lambda y: y)
+    )
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    assert constant == (not np.any(found))
+
+
+@pytest.mark.parametrize("write", [one for one in UPDATES if "declare" not in one])
+def test_an_update_by_the_field_itself_varies(write: str) -> None:
+    found = dt.grad(_through(UPDATES[write], lambda y: y, constant=False))(dt.from_numpy(X))
+    np.testing.assert_allclose(found.to_numpy(), 6.0 * X**5)
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("write", UPDATES)
+@pytest.mark.parametrize("name", ["grad", "jvp", "hvp"])
+def test_no_varying_memory_is_updated_by_a_detached_field(
+    name: str, write: str, constant: bool
+) -> None:
+    f = _through(UPDATES[write], lambda y: y.detach(), constant=constant)
+    x = dt.from_numpy(X)
+    assert np.isfinite(f(x)[None])
+    with pytest.raises(dt.LaunchError, match=r"'out' of .* is detached.* updates it"):
+        TRANSFORMS[name](f, x)
+
+
+def test_memory_with_its_gradient_elsewhere_is_not_updated() -> None:
+    def f(x: Any, *, by_owner: bool) -> Any:
+        y, loss = dt.zeros(3, ti.f64), dt.zeros((), ti.f64)
+        owner = y.with_grads()
+        doubled(x, owner)
+        squared(owner if by_owner else y)
+        total(owner, loss)
+        return loss
+
+    x = dt.from_numpy(X)
+    found = dt.grad(lambda x: f(x, by_owner=True))(x)
+    np.testing.assert_allclose(found.to_numpy(), 384.0 * X**5)
+    with pytest.raises(dt.LaunchError, match="another field has the gradient of its memory"):
+        dt.grad(lambda x: f(x, by_owner=False))(x)
+
+
+@pytest.mark.parametrize("write", UPDATES)
+def test_constant_memory_is_updated_by_a_detached_field(write: str) -> None:
+    def f(x: Any) -> Any:
+        y = dt.from_numpy(X)
+        UPDATES[write](dt.from_numpy(X), y.detach())
+        z, loss = dt.zeros(3, ti.f64), dt.zeros((), ti.f64)
+        mixed(x, y, z)
+        total(z, loss)
+        return loss
+
+    assert np.all(np.isfinite(dt.grad(f)(dt.from_numpy(X)).to_numpy()))
+
+
+@pytest.mark.parametrize("write", UPDATES)
+@pytest.mark.parametrize("name", ["grad", "jvp"])
+def test_updates_by_a_detached_field_are_constants_without_gradients(name: str, write: str) -> None:
+    def update(a: Any, out: Any) -> None:
+        with dt.no_grad():
+            UPDATES[write](a, out)
+
+    f = _through(update, lambda y: y.detach(), constant=False)
+    assert not np.any(numbers(TRANSFORMS[name](f, dt.from_numpy(X))))
