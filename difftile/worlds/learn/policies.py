@@ -90,5 +90,5 @@ def fields_of(policy: Policy, **others: Any) -> dict[str, dt.Field]:
     nets = {"actor": policy.net, **others}
     found = {f"{name}.{k}": f for name, net in nets.items() for k, f in net.parameters.items()}
     rollouts = policy.rollouts
-    seen = {"mean": rollouts.mean, "square": rollouts.square, "inverse": rollouts.inverse}
+    seen = {name: getattr(rollouts, name) for name in ("mean", "square", "inverse", "batches")}
     return found | {f"seen.{name}": field for name, field in seen.items()}

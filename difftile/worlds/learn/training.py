@@ -12,6 +12,7 @@ import numpy as np
 
 from difftile import worlds
 from difftile.progress import progress_bar
+from difftile.signals import Signals
 from difftile.worlds.learn.networks import Networks
 from difftile.worlds.learn.policies import fields_of
 from difftile.worlds.learn.ppo import Ppo
@@ -99,8 +100,9 @@ def train(
 ) -> Record:
     """Train until iterations or seconds are used up, and return the record.
 
-    Step sizes fall to a tenth towards the end. Ctrl-C ends the training as well. Whatever ends it,
-    `out` has a checkpoint, at most 20 s old if the process was killed.
+    Step sizes fall to a tenth towards the end. Ctrl-C, and other signals that end a program, end
+    the training after the update that is being made. Whatever ends it, `out` has a checkpoint of
+    whole updates: the last one, or after an error or `kill -9` one that is at most 20 s old.
 
     Args:
         learner: What learns.
@@ -125,11 +127,9 @@ def train(
         folder.mkdir(parents=True, exist_ok=True)
     if resume:
         record.load()
-    try:
-        _improve(learner, record, iterations, seconds, progress, each)
-    except KeyboardInterrupt:
-        pass
-    finally:
+    with Signals() as signals:
+        # An error leaves the checkpoint before it: the networks may be those that it came from.
+        _improve(learner, record, iterations, seconds, progress, each, signals)
         record.save()
     return record
 
@@ -141,6 +141,7 @@ def _improve(
     seconds: float | None,
     progress: bool,
     each: Callable[[Record], object],
+    signals: Signals,
 ) -> None:
     first = len(record.rows)
     used = before = record.rows[-1][0] if record.rows else 0.0
@@ -149,7 +150,7 @@ def _improve(
     with progress_bar(
         desc="updates", unit="update", total=iterations, initial=first, shown=progress
     ) as bar:
-        while True:
+        while not signals.code:
             shares = [k / iterations] if iterations else []
             left = 1.0 - max([*shares, *([used / seconds] if seconds else [])])
             if left <= 0.0:
