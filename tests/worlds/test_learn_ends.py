@@ -1,4 +1,4 @@
-"""However a training ends, its checkpoint is of whole updates, and a resumed one goes on from it."""
+"""However a training ends, its checkpoint is of whole updates, and another goes on from it."""
 
 from __future__ import annotations
 
