@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +14,10 @@ import pytest
 
 import difftile as dt
 from difftile import worlds
+from difftile.commands import learn as command
 from difftile.worlds.learn import Record, Shac, ShacRates, train
+from difftile.worlds.learn.film import watched
+from difftile.worlds.learn.training import Updates, record_of
 
 TASK = replace(worlds.tasks.named("cartpole_swingup"), episode=8)
 
@@ -43,7 +48,7 @@ def test_a_signal_ends_a_training_after_its_update(
             os.kill(os.getpid(), number)
 
     record = train(learner, iterations=50, out=tmp_path, progress=False, each=stop)
-    assert len(record.rows) == 2
+    assert len(record.rows) == 2 and record.code == 128 + number
     assert len(dt.optim.read_state(tmp_path / "checkpoint.npz")["rows"]) == 2
 
 
@@ -71,3 +76,32 @@ def test_a_checkpoint_of_another_training_is_named(learner: Shac, tmp_path: Path
     dt.optim.write_state(tmp_path / "checkpoint.npz", state | {"about.task": np.array("ant")})
     with pytest.raises(dt.DatasetError, match=r"is of task ant.*expected one of task cart"):
         train(learner, iterations=2, out=tmp_path, resume=True, progress=False)
+
+
+def test_a_run_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "checkpoint.npz").touch()
+    with pytest.raises(SystemExit) as caught:
+        command.main(["ant", "--out", str(tmp_path)])
+    assert caught.value.code == 2
+    assert "has a training already: pass --resume" in capsys.readouterr().err
+
+
+def test_a_training_that_is_watched_is_kept_as_well(learner: Shac, tmp_path: Path) -> None:
+    """The app goes on when the updates are used up."""
+    record = record_of(learner, tmp_path)
+    app = dt.viewer.App("learn", backend="null")
+    watched(learner, app, 1, Updates(learner, record, 2, None).step)
+    app.run(frames=4)
+    assert len(record.rows) == 2
+    assert len(dt.optim.read_state(tmp_path / "checkpoint.npz")["rows"]) >= 1
+
+
+def test_the_arguments_are_answered_without_worlds() -> None:
+    """Since importing them takes most of a second."""
+    code = (
+        "import sys; from difftile.commands import learn\n"
+        "try: learn.main(['--help'])\n"
+        "except SystemExit: print('difftile.worlds' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("False\n")
