@@ -273,7 +273,7 @@ def test_a_training_goes_on_as_if_it_had_not_ended(cart: worlds.Task, tmp_path: 
     def made() -> Any:
         return learn.learner(cart, count=4, policy="kernel")
 
-    def stop(record: learn.Record) -> None:
+    def stop(record: learn.TrainingRecord) -> None:
         if len(record.rows) == 2:
             raise KeyboardInterrupt
 
@@ -314,7 +314,7 @@ def test_checkpoints_of_other_trainings_are_refused(cart: worlds.Task, tmp_path:
 def test_errors_leave_a_checkpoint(cart: worlds.Task, tmp_path: Path) -> None:
     mine = learn.learner(cart, count=2)
 
-    def fail(record: learn.Record) -> None:
+    def fail(record: learn.TrainingRecord) -> None:
         raise OSError("the disk is full")
 
     with pytest.raises(OSError, match="disk"):

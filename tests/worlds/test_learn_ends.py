@@ -15,7 +15,7 @@ import pytest
 import difftile as dt
 from difftile import worlds
 from difftile.commands import learn as command
-from difftile.worlds.learn import Record, Shac, ShacRates, train
+from difftile.worlds.learn import Shac, ShacRates, TrainingRecord, train
 from difftile.worlds.learn.film import watched
 from difftile.worlds.learn.training import Updates, record_of
 
@@ -43,7 +43,7 @@ def test_a_resumed_training_scales_what_is_seen_as_before(learner: Shac, tmp_pat
 def test_a_signal_ends_a_training_after_its_update(
     learner: Shac, tmp_path: Path, number: int
 ) -> None:
-    def stop(record: Record) -> None:
+    def stop(record: TrainingRecord) -> None:
         if len(record.rows) == 2:
             os.kill(os.getpid(), number)
 
@@ -57,7 +57,7 @@ def test_an_error_leaves_the_checkpoint_before_it(learner: Shac, tmp_path: Path)
     bias = learner.policy.net.parameters["b0"]
     sound = bias.to_numpy()
 
-    def spoil(record: Record) -> None:
+    def spoil(record: TrainingRecord) -> None:
         bias.fill(np.nan)
 
     try:

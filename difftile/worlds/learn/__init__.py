@@ -7,33 +7,33 @@ them, `records.py` its files, and `film.py` its pictures; `run.py` is `difftile 
 arguments are in `difftile/commands/learn.py`.
 """
 
-from difftile.worlds.learn.critics import Critic, Lessons
+from difftile.worlds.learn.critics import Critic, CriticRates
 from difftile.worlds.learn.mpc import Mpc, MpcRates
 from difftile.worlds.learn.networks import Networks
-from difftile.worlds.learn.policies import Policy, Steps, fields_of
+from difftile.worlds.learn.policies import Policy, PolicyRates, fields_of
 from difftile.worlds.learn.ppo import Ppo, PpoRates
-from difftile.worlds.learn.records import Record
+from difftile.worlds.learn.records import TrainingRecord
 from difftile.worlds.learn.rollouts import Measure, Progress, Rollouts
 from difftile.worlds.learn.shac import Shac, ShacRates
 from difftile.worlds.learn.training import Episode, evaluate, learner, networks_of, train
 
 __all__ = [
     "Critic",
+    "CriticRates",
     "Episode",
-    "Lessons",
     "Measure",
     "Mpc",
     "MpcRates",
     "Networks",
     "Policy",
+    "PolicyRates",
     "Ppo",
     "PpoRates",
     "Progress",
-    "Record",
     "Rollouts",
     "Shac",
     "ShacRates",
-    "Steps",
+    "TrainingRecord",
     "evaluate",
     "fields_of",
     "learner",

@@ -74,7 +74,7 @@ def miss(values, wanted, errors):
 
 
 @dataclass(frozen=True)
-class Lessons:
+class CriticRates:
     """How a critic learns.
 
     Attributes:
@@ -117,7 +117,7 @@ class Critic:
         seeds: Sequence[int],
         count: int,
         horizon: int,
-        lessons: Lessons,
+        lessons: CriticRates,
         dtype: Any = ti.f32,
     ) -> None:
         self.lessons, self.far = lessons, 1.0 / (1.0 - lessons.discount)

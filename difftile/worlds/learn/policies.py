@@ -39,7 +39,7 @@ def act_freely(commands, log_std, ctrl, surprise):
 
 
 @dataclass(frozen=True)
-class Steps:
+class PolicyRates:
     """How a policy moves along its gradient.
 
     Attributes:
@@ -71,7 +71,7 @@ class Policy:
     """
 
     def __init__(
-        self, rollouts: Rollouts, steps: Steps, make: Callable[..., Networks] = Networks
+        self, rollouts: Rollouts, steps: PolicyRates, make: Callable[..., Networks] = Networks
     ) -> None:
         self.rollouts, self.steps = rollouts, steps
         controls, dtype = rollouts.model.sizes.nu, rollouts.dtype

@@ -12,9 +12,9 @@ import numpy as np
 
 import difftile as dt
 from difftile import ti, worlds
-from difftile.worlds.learn.critics import Critic, Lessons, decision
+from difftile.worlds.learn.critics import Critic, CriticRates, decision
 from difftile.worlds.learn.networks import Networks
-from difftile.worlds.learn.policies import Policy, Steps
+from difftile.worlds.learn.policies import Policy, PolicyRates
 from difftile.worlds.learn.rollouts import Measure, Progress, Rollouts
 
 
@@ -35,8 +35,10 @@ class PpoRates:
     passes: int = 5
     parts: int = 4
     clip: float = 0.2
-    actor: Steps = field(default_factory=lambda: Steps(5e-4, (0.9, 0.999), noise=0.6, spread=0.1))
-    critic: Lessons = field(default_factory=lambda: Lessons(rate=1e-3, share=1.0))
+    actor: PolicyRates = field(
+        default_factory=lambda: PolicyRates(5e-4, (0.9, 0.999), noise=0.6, spread=0.1)
+    )
+    critic: CriticRates = field(default_factory=lambda: CriticRates(rate=1e-3, share=1.0))
 
 
 @dt.kernel

@@ -25,7 +25,7 @@ Row = tuple[float, ...]  # seconds, iteration, and the numbers of each kind for 
 
 
 @final
-class Record:
+class TrainingRecord:
     """The rows of a training so far, and its files.
 
     Args:

@@ -11,9 +11,9 @@ from typing import Any
 
 import difftile as dt
 from difftile import ti, worlds
-from difftile.worlds.learn.critics import BETAS, Critic, Lessons
+from difftile.worlds.learn.critics import BETAS, Critic, CriticRates
 from difftile.worlds.learn.networks import Networks
-from difftile.worlds.learn.policies import Policy, Steps
+from difftile.worlds.learn.policies import Policy, PolicyRates
 from difftile.worlds.learn.rollouts import Measure, Progress, Rollouts
 
 
@@ -34,8 +34,8 @@ class ShacRates:
     horizon: int = 16
     world_norm: float = 100.0
     entropy: float = 0.0
-    actor: Steps = field(default_factory=lambda: Steps(2e-3, BETAS, spread=0.5))
-    critic: Lessons = field(default_factory=Lessons)
+    actor: PolicyRates = field(default_factory=lambda: PolicyRates(2e-3, BETAS, spread=0.5))
+    critic: CriticRates = field(default_factory=CriticRates)
 
 
 @dt.kernel

@@ -16,7 +16,7 @@ from difftile.signals import Signals
 from difftile.worlds.learn.networks import Networks
 from difftile.worlds.learn.policies import fields_of
 from difftile.worlds.learn.ppo import Ppo
-from difftile.worlds.learn.records import INTERRUPTED, Record
+from difftile.worlds.learn.records import INTERRUPTED, TrainingRecord
 from difftile.worlds.learn.rollouts import Progress
 from difftile.worlds.learn.shac import Shac
 
@@ -79,7 +79,7 @@ def networks_of(policy: str) -> Callable[..., Networks]:
         raise ImportError("a policy of PyTorch needs it: pip install 'difftile[torch]'") from None
 
 
-def record_of(learner: Learner, folder: Path | None, *, resume: bool = False) -> Record:
+def record_of(learner: Learner, folder: Path | None, *, resume: bool = False) -> TrainingRecord:
     """Return the record of a learner: empty, or that of the checkpoint in the folder.
 
     Raises:
@@ -91,7 +91,7 @@ def record_of(learner: Learner, folder: Path | None, *, resume: bool = False) ->
     about = {"task": rollouts.task.name, "algorithm": type(learner).__name__.lower()}
     own = [] if rollouts.measure is None else [rollouts.measure.name]
     kinds = [*own, "reward", "failed"]
-    record = Record(folder, rollouts.seeds, kinds, fields, optimisers, about)
+    record = TrainingRecord(folder, rollouts.seeds, kinds, fields, optimisers, about)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
     if resume:
@@ -107,8 +107,8 @@ def train(
     out: str | Path | None = None,
     resume: bool = False,
     progress: bool = True,
-    each: Callable[[Record], object] = lambda record: None,
-) -> Record:
+    each: Callable[[TrainingRecord], object] = lambda record: None,
+) -> TrainingRecord:
     """Train until iterations or seconds are used up, and return the record.
 
     Step sizes fall to a tenth towards the end. Ctrl-C, and other signals that end a program, end
@@ -165,7 +165,11 @@ class Updates:
     """
 
     def __init__(
-        self, learner: Learner, record: Record, iterations: int | None, seconds: float | None
+        self,
+        learner: Learner,
+        record: TrainingRecord,
+        iterations: int | None,
+        seconds: float | None,
     ) -> None:
         self._learner, self._record, self._first = learner, record, len(record.rows)
         self._iterations, self._seconds = iterations, seconds
