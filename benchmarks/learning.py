@@ -22,8 +22,7 @@ import numpy as np
 import difftile as dt
 from difftile import worlds
 from difftile.arguments import Parser, positive_float, positive_int
-from difftile.files.writing import whole
-from difftile.worlds import learn
+from difftile.worlds.learn import evaluate, learner
 
 ALGORITHMS = ("shac", "ppo")
 NEAR = 0.9  # of the better end
@@ -58,8 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             found[f"{task} {algorithm}"] = course(task, algorithm, options)
             gc.collect()  # fields of learners, which refer to each other
             if options.json:
-                with whole(options.json) as file:
-                    file.write(json.dumps(found, indent=1).encode())
+                options.json.write_text(json.dumps(found, indent=1), "utf-8")
     print(*table(found), sep="\n")
     return 0
 
@@ -67,8 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def course(task: str, algorithm: str, options: Any) -> dict[str, Any]:
     """Return seconds, updates, and returns of the seeds over the course of a training."""
     started = time.perf_counter()
-    mine = learn.learner(task, algorithm, count=options.worlds, seeds=[*range(options.seeds)])
-    rows = [(0.0, 0, *learn.evaluate(mine).returns.tolist())]
+    mine = learner(task, algorithm, count=options.worlds, seeds=[*range(options.seeds)])
+    rows = [(0.0, 0, *evaluate(mine).returns.tolist())]
     used, updates = 0.0, 0
     for point in range(1, options.points + 1):
         until = options.seconds * point / options.points
@@ -79,7 +77,7 @@ def course(task: str, algorithm: str, options: Any) -> dict[str, Any]:
             updates += 1
             if updates > 2:  # which compile
                 used += time.perf_counter() - begun
-        rows.append((used, updates, *learn.evaluate(mine).returns.tolist()))
+        rows.append((used, updates, *evaluate(mine).returns.tolist()))
         print(f"  {used:5.1f} s, {updates:5d} updates: {np.mean(rows[-1][2:]):.1f}", flush=True)
     whole_time = time.perf_counter() - started
     return {"rows": rows, "seconds": whole_time, "decisions": mine.rollouts.horizon}

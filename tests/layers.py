@@ -233,11 +233,12 @@ ALLOWED_OUTSIDE: dict[str, set[str]] = {
     "scenes": {"difftile"},  # and no other scene: each file is there to be copied
     "demos": {
         *("difftile", "difftile.announcing", "difftile.arguments", "difftile.compiling"),
-        *("difftile.progress", "difftile.worlds.robots", "scenes", "demos"),
+        *("difftile.progress", "difftile.worlds.learn", "difftile.worlds.robots"),
+        *("scenes", "demos"),
     },
     "benchmarks": {
-        *("difftile", "difftile.announcing", "difftile.arguments", "difftile.worlds.robots"),
-        *("scenes", "demos", "benchmarks", "tests"),
+        *("difftile", "difftile.announcing", "difftile.arguments", "difftile.worlds.learn"),
+        *("difftile.worlds.robots", "scenes", "demos", "benchmarks", "tests"),
     },
 }
 
