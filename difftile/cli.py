@@ -77,7 +77,7 @@ _COMMANDS = {
         "train gaussian splats on pictures of a scene", _by("difftile.training.command")
     ),
     "learn": _Command(
-        "learn a task of robots, with gradients or without", _by("difftile.worlds.learn.command")
+        "learn a task of robots, with gradients or without", _by("difftile.commands.learn")
     ),
     "worlds": _Command(
         "check which models of robots load, below a folder", _by("difftile.commands.worlds")

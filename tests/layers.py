@@ -71,10 +71,11 @@ ALLOWED: dict[str, set[str]] = {
         "ranks",
         "render",
         "rotations",
+        "signals",
         "sorting",
     },
     "worlds": _LANGUAGE
-    | {"arguments", "files", "optim", "progress", "rotations", "torch", "viewer"},
+    | {"arguments", "files", "optim", "progress", "rotations", "signals", "torch", "viewer"},
     # Apps show fields, regardless of their origin.
     "viewer": _RUNNING | {"ranks"},
     "__init__": {
@@ -110,6 +111,7 @@ ALLOWED: dict[str, set[str]] = {
     "arguments": set(),
     "announcing": {"ranks"},
     "progress": {"ranks", "ticking"},
+    "signals": set(),
     "ticking": set(),
     "releases": set(),
     "caches": set(),
@@ -128,6 +130,7 @@ VILLAGE_IMPORTS: set[str] = {
     *("difftile", "difftile.diagnostics", "difftile.files"),
     "difftile.ranks",  # the engines between processes, which know no fields
     *("difftile.arguments", "difftile.progress"),  # which demos import as well
+    "difftile.signals",  # of the process, which know nothing of the language
 }
 # What else they import: the module, the packages that do, and why it is not public.
 INNER: dict[str, tuple[set[str], str]] = {

@@ -26,12 +26,12 @@ from difftile.files.writing import write_bytes
 from difftile.progress import progress_bar
 from difftile.ranks import current
 from difftile.ranks.waiting import PeerFailed
+from difftile.signals import Signals
 from difftile.training.masks import Masks
 from difftile.training.options import Options
 from difftile.training.plots import save_curve, save_strip
 from difftile.training.report import metrics_of, told
 from difftile.training.run_checkpoint import RunCheckpoint, fault_of, latest, read, save, step_of
-from difftile.training.signals import Signals
 from difftile.training.together import (
     Mistake,
     check_alike,

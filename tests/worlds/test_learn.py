@@ -15,8 +15,9 @@ import taichi as ti
 
 import difftile as dt
 from difftile import worlds
+from difftile.commands import learn as command
 from difftile.worlds import learn
-from difftile.worlds.learn import command, training
+from difftile.worlds.learn import training
 from difftile.worlds.learn.critics import choose, look_back
 from difftile.worlds.learn.film import watched
 from difftile.worlds.learn.networks import Networks

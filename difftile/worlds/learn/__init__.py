@@ -3,8 +3,8 @@
 `shac.py` learns by gradients through the simulation and `ppo.py` without them, from the same
 `rollouts.py`, `policies.py` and `critics.py`; networks are kernels (`networks.py`) or a module of
 PyTorch (`torch_networks.py`). `mpc.py` plans instead of learning. `training.py` is the loop around
-them, `records.py` its files, and `film.py` its pictures; `command.py` and `run.py` are
-`difftile learn`.
+them, `records.py` its files, and `film.py` its pictures; `run.py` is `difftile learn`, whose
+arguments are in `difftile/commands/learn.py`.
 """
 
 from difftile.worlds.learn.critics import Critic, CriticRates

@@ -13,6 +13,7 @@ import difftile as dt
 from difftile import worlds
 from difftile.files.writing import whole
 from difftile.worlds.learn.policies import fields_of
+from difftile.worlds.learn.rollouts import Progress
 from difftile.worlds.learn.training import Learner
 from difftile.worlds.robots import LOOK, Robots, poses, poses_of
 
@@ -70,14 +71,22 @@ def _look(copies: int, ahead: float) -> dict[str, Any]:
     return {**LOOK, "at": at, "distance": 6.0 + 0.8 * copies}
 
 
-def watched(learner: Learner, app: dt.viewer.App, copies: int = 3) -> Callable[[], None]:
+def watched(
+    learner: Learner,
+    app: dt.viewer.App,
+    copies: int = 3,
+    update: Callable[[], Progress | None] | None = None,
+) -> Callable[[], None]:
     """Let an app show worlds in which the first policy acts as it is, and return what learns.
 
     Args:
         learner: What learns.
         app: The app; each of its steps is one update.
         copies: Worlds that are shown.
+        update: Makes an update, or returns None if there is none left; by default `improve` of
+            the learner.
     """
+    update = update or learner.improve
     rollouts = learner.rollouts
     model = rollouts.model
     shown = type(learner)(model, rollouts.task, copies, rollouts.seeds[:1], learner.rates)
@@ -90,7 +99,9 @@ def watched(learner: Learner, app: dt.viewer.App, copies: int = 3) -> Callable[[
 
     @app.step
     def improve() -> None:
-        found = learner.improve()
+        found = update()
+        if found is None:
+            return
         app.plot("reward of a decision", float(found.reward[0]))
         for source, field in copied:
             field.from_numpy(source.to_numpy()[:1] if source.shape else source.to_numpy())

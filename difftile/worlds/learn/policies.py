@@ -1,5 +1,6 @@
 """Policies: networks that see the worlds of rollouts, and draw commands around decisions."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,21 @@ def act(commands, log_std, noise: float, ctrl):
     for n, i in ti.ndrange(ctrl.shape[0], ctrl.shape[1]):
         k = n // (ctrl.shape[0] // log_std.shape[0])
         ctrl[n, i] = ti.tanh(commands[n, i] + noise * ti.exp(log_std[k, 0, i]) * dt.randn())
+
+
+@dt.kernel
+def act_freely(commands, log_std, ctrl, surprise):
+    """Act with noise, and write minus the log-probability of the action of each world."""
+    for n in range(ctrl.shape[0]):
+        k, total = n // (ctrl.shape[0] // log_std.shape[0]), 0.0
+        for i in range(ctrl.shape[1]):
+            z = dt.randn()
+            u = commands[n, i] + ti.exp(log_std[k, 0, i]) * z
+            ctrl[n, i] = ti.tanh(u)
+            # The logarithm of the derivative of tanh, 1 - tanh(u)^2, which is 0 for large u.
+            steepness = 2.0 * (math.log(2.0) - abs(u) - ti.log(1.0 + ti.exp(-2.0 * abs(u))))
+            total += 0.5 * z * z + 0.5 * math.log(2.0 * math.pi) + log_std[k, 0, i] + steepness
+        surprise[n] = total
 
 
 @dataclass(frozen=True)
@@ -73,6 +89,11 @@ class Policy:
         commands = self.net.run(self.rollouts.look(t), self.commands)
         act(commands, self.log_std, noise, self.rollouts.env.action)
 
+    def explore(self, t: int, surprise: dt.Field) -> None:
+        """Set the controls as `decide` does; `surprise` is minus their log-probability."""
+        commands = self.net.run(self.rollouts.look(t), self.commands)
+        act_freely(commands, self.log_std, self.rollouts.env.action, surprise)
+
     def clear(self) -> None:
         """Set the gradients to zero."""
         for parameter in self.net.parameters.values():
@@ -90,5 +111,5 @@ def fields_of(policy: Policy, **others: Any) -> dict[str, dt.Field]:
     nets = {"actor": policy.net, **others}
     found = {f"{name}.{k}": f for name, net in nets.items() for k, f in net.parameters.items()}
     rollouts = policy.rollouts
-    seen = {"mean": rollouts.mean, "square": rollouts.square, "inverse": rollouts.inverse}
+    seen = {name: getattr(rollouts, name) for name in ("mean", "square", "inverse", "batches")}
     return found | {f"seen.{name}": field for name, field in seen.items()}

@@ -18,6 +18,7 @@ from difftile.files.writing import whole
 from difftile.worlds.robots import PALETTE
 
 SAVE_EVERY = 20.0  # [s]
+INTERRUPTED = 130  # the exit code of shells after SIGINT
 CURVE, CHECKPOINT, PICTURE = "curve.csv", "checkpoint.npz", "curve.png"
 _INK, _PALE = "#22272e", "#9aa3ad"
 Row = tuple[float, ...]  # seconds, iteration, and the numbers of each kind for each seed
@@ -34,6 +35,11 @@ class TrainingRecord:
         fields: What a checkpoint holds, by name.
         optimisers: The same for their state.
         about: What a checkpoint is of, such as task and algorithm: texts by name.
+
+    Attributes:
+        rows: Seconds, iteration, and the numbers of each kind for each seed.
+        is_whole: Whether the networks are those after a whole update.
+        code: The exit code of a program that the signal ended which ended the training, or 0.
     """
 
     def __init__(
@@ -48,6 +54,7 @@ class TrainingRecord:
         self.folder, self.seeds, self.kinds = folder, tuple(seeds), tuple(kinds)
         self.fields, self.optimisers, self.about = fields, optimisers, about
         self.rows: list[Row] = []
+        self.is_whole, self.code = True, 0
         self._saved = 0.0
 
     @property

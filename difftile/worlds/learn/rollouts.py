@@ -202,10 +202,13 @@ class Rollouts:
 
     def step(self, t: int, discount: float) -> None:
         """Do as decided at t, earn, and begin again where a world fell."""
-        env = self.env
-        env.step()
+        self.env.step()
+        self.earn(t, discount)
+
+    def earn(self, t: int, discount: float) -> None:
+        """Add the rewards of decision t, after a step of the environment."""
         earnings = self.weights, self.rewards, self.fell, self.cost
-        pay(env.reward, env.done, t, discount, *earnings)
+        pay(self.env.reward, self.env.done, t, discount, *earnings)
 
     def close(self) -> Progress:
         """End a horizon after its last `look`: states become constants, and old worlds new.

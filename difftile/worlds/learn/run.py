@@ -16,11 +16,10 @@ from difftile.arguments import Parser
 from difftile.progress import progress_bar
 from difftile.worlds.learn.film import save_film, watched
 from difftile.worlds.learn.mpc import Mpc
-from difftile.worlds.learn.records import CHECKPOINT
-from difftile.worlds.learn.training import Learner, evaluate, learner, train
+from difftile.worlds.learn.records import CHECKPOINT, INTERRUPTED
+from difftile.worlds.learn.training import Learner, Updates, evaluate, learner, record_of, train
 
 _SHOWN = 3  # worlds in films
-_INTERRUPTED = 130  # the exit code of shells after SIGINT
 _COUNTS = {"cpu": 128, "cuda": 4096}
 
 
@@ -29,8 +28,11 @@ def run(options: argparse.Namespace, parser: Parser) -> int:
     name = Path(options.task).stem
     out: Path = options.out or Path("out") / "learn" / f"{name}-{options.algorithm}"
     print(f"learn: {name} by {options.algorithm}; files go to {out}", flush=True)
-    if options.resume and not (out / CHECKPOINT).exists():
+    has_begun = (out / CHECKPOINT).exists()
+    if options.resume and not has_begun:
         parser.error(f"argument --resume: there is no {out / CHECKPOINT}")
+    if has_begun and not options.resume and options.algorithm != "mpc":
+        parser.error(f"{out} has a training already: pass --resume, or another folder as --out")
     try:
         dt.init(arch=options.arch)
         task = task_of(options.task)
@@ -40,7 +42,7 @@ def run(options: argparse.Namespace, parser: Parser) -> int:
         seeds = range(options.seed, options.seed + options.seeds)
         count = options.worlds or _COUNTS[options.arch]
         mine = learner(task, options.algorithm, count=count, seeds=[*seeds], policy=options.policy)
-        return _watch(options, mine) if options.view != "none" else _learn(options, mine, out)
+        return _watch(options, mine, out) if options.view != "none" else _learn(options, mine, out)
     except (dt.DifftileError, ImportError, OSError, ValueError, TypeError) as fault:
         print(f"difftile learn: {fault}", file=sys.stderr)
         return 1
@@ -61,13 +63,12 @@ def task_of(text: str) -> worlds.Task:
 
 
 def _learn(options: argparse.Namespace, mine: Learner, out: Path) -> int:
-    seconds = None if options.minutes is None else 60.0 * options.minutes
     begun = time.perf_counter()
-    record = train(
-        mine, iterations=options.iterations, seconds=seconds, out=out, resume=options.resume
-    )
-    if not record.rows:
-        return _INTERRUPTED  # before there was anything to keep
+    ends = {"iterations": options.iterations, "seconds": _seconds(options)}
+    record = train(mine, **ends, out=out, resume=options.resume)
+    if record.code:
+        print(f"interrupted after {len(record.rows)} updates; --resume goes on from them")
+        return record.code
     episode = evaluate(mine, shown=_SHOWN)
     says = ", ".join(
         f"seed {seed}: {one:.1f}"
@@ -87,11 +88,23 @@ def _learn(options: argparse.Namespace, mine: Learner, out: Path) -> int:
     return 0
 
 
-def _watch(options: argparse.Namespace, mine: Learner) -> int:
+def _watch(options: argparse.Namespace, mine: Learner, out: Path) -> int:
+    """Learn while an app is open; what is learned then is kept as by `train`."""
+    record = record_of(mine, out, resume=options.resume)
+    updates = Updates(mine, record, options.iterations, _seconds(options))
     app = dt.viewer.App(f"learn {mine.rollouts.task.name}", backend=options.view)
-    watched(mine, app)
-    app.run()
+    watched(mine, app, update=updates.step)
+    try:
+        app.run()
+    finally:
+        if record.is_whole:
+            record.save()
+    print(f"{len(record.rows)} updates; files in {out}")
     return 0
+
+
+def _seconds(options: argparse.Namespace) -> float | None:
+    return None if options.minutes is None else 60.0 * options.minutes
 
 
 def _plan(options: argparse.Namespace, task: worlds.Task, out: Path) -> int:
@@ -113,7 +126,7 @@ def _plan(options: argparse.Namespace, task: worlds.Task, out: Path) -> int:
                     break
     except KeyboardInterrupt:
         if not qpos:
-            return _INTERRUPTED
+            return INTERRUPTED
     print(f"returns after {len(qpos)} decisions: {' '.join(f'{one:.1f}' for one in total)}")
     if not options.no_pictures:
         save_film(out / "run.gif", env.model, np.array(qpos), env.decision)

@@ -6,7 +6,7 @@ the rest. Gradients that pass between steps are shortened world by world.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import difftile as dt
@@ -24,12 +24,16 @@ class ShacRates:
     Attributes:
         horizon: Decisions from one update to the next.
         world_norm: The largest norm of the gradient by a world's state.
+        entropy: The temperature: how much a nat of the entropy of a decision is worth, in rewards
+            (Xing et al., "Stabilizing Reinforcement Learning in Differentiable Multiphysics
+            Simulation", ICLR 2025, who tune it as well). 0 is for none.
         actor: How the policy moves.
         critic: How the critic learns.
     """
 
     horizon: int = 16
     world_norm: float = 100.0
+    entropy: float = 0.0
     actor: PolicyRates = field(default_factory=lambda: PolicyRates(2e-3, BETAS, spread=0.5))
     critic: CriticRates = field(default_factory=CriticRates)
 
@@ -67,6 +71,14 @@ def foresee(weights, values, far: float, cost):
         cost[n] -= weights[n] * far * values[n, 0]
 
 
+@dt.kernel
+def encourage(surprise, entropy: float, reward, total):
+    """Add what the entropy of decisions is worth to their rewards, and keep the sum."""
+    for n in range(reward.shape[0]):
+        reward[n] += entropy * surprise[n]
+        total[n] += dt.stop_grad(entropy * surprise[n])
+
+
 class Shac:
     """Policies and their worlds.
 
@@ -96,6 +108,8 @@ class Shac:
             model, task, count, seeds, rates.horizon, dtype, measure
         )
         self.rates = rates
+        total = rollouts.total
+        self._surprise, self._bonus = dt.zeros(total, dtype, grad=True), dt.zeros(total, dtype)
         self.policy = Policy(rollouts, rates.actor, make)
         self.critic = Critic(rollouts.inputs, seeds, count, rates.horizon, rates.critic, dtype)
 
@@ -104,8 +118,14 @@ class Shac:
         rollouts, critic, rates = self.rollouts, self.critic, self.rates
         for t in range(rates.horizon):
             bound(rollouts.sim.qpos, rollouts.sim.qvel, rates.world_norm)
-            self.policy.decide(noise, t)
-            rollouts.step(t, rates.critic.discount)
+            if rates.entropy and noise:
+                self.policy.explore(t, self._surprise)
+                rollouts.env.step()
+                encourage(self._surprise, rates.entropy, rollouts.env.reward, self._bonus)
+                rollouts.earn(t, rates.critic.discount)
+            else:
+                self.policy.decide(noise, t)
+                rollouts.step(t, rates.critic.discount)
         values = critic.judge(rollouts.look(rates.horizon))
         foresee(rollouts.weights, values, critic.far, rollouts.cost)
 
@@ -113,10 +133,13 @@ class Shac:
         """Go on by one horizon and update the networks, with step sizes scaled by `rate`."""
         rollouts, rates = self.rollouts, self.rates
         rollouts.open()
+        self._bonus.fill(0.0)
         self.policy.clear()
         with dt.Tape() as tape:
             self.roll_out()
         tape.backward({rollouts.cost: 1.0})
         self.policy.move(1.0 / (rollouts.count * rates.horizon), rate)
         self.critic.learn(rollouts.history, rollouts.rewards, rollouts.fell, rate)
-        return rollouts.close()
+        found = rollouts.close()
+        bonus = self._bonus.to_numpy().reshape(rollouts.networks, -1).mean(axis=1)
+        return replace(found, reward=found.reward - bonus / rates.horizon)

@@ -6,16 +6,18 @@ import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, final
 
 import numpy as np
 
 from difftile import worlds
 from difftile.progress import progress_bar
+from difftile.signals import Signals
 from difftile.worlds.learn.networks import Networks
 from difftile.worlds.learn.policies import fields_of
 from difftile.worlds.learn.ppo import Ppo
-from difftile.worlds.learn.records import TrainingRecord
+from difftile.worlds.learn.records import INTERRUPTED, TrainingRecord
+from difftile.worlds.learn.rollouts import Progress
 from difftile.worlds.learn.shac import Shac
 
 Learner: TypeAlias = "Shac | Ppo"
@@ -77,16 +79,24 @@ def networks_of(policy: str) -> Callable[..., Networks]:
         raise ImportError("a policy of PyTorch needs it: pip install 'difftile[torch]'") from None
 
 
-def record_of(learner: Learner, folder: Path | None) -> TrainingRecord:
-    """Return an empty record of a learner."""
+def record_of(learner: Learner, folder: Path | None, *, resume: bool = False) -> TrainingRecord:
+    """Return the record of a learner: empty, or that of the checkpoint in the folder.
+
+    Raises:
+        DatasetError: There is nothing to resume, or it is of another training.
+    """
     critic, rollouts = learner.critic, learner.rollouts
     fields = fields_of(learner.policy, critic=critic.quick, slow=critic.slow)
     optimisers = {"actor": learner.policy.adam, "critic": critic.adam}
     about = {"task": rollouts.task.name, "algorithm": type(learner).__name__.lower()}
     own = [] if rollouts.measure is None else [rollouts.measure.name]
-    return TrainingRecord(
-        folder, rollouts.seeds, [*own, "reward", "failed"], fields, optimisers, about
-    )
+    kinds = [*own, "reward", "failed"]
+    record = TrainingRecord(folder, rollouts.seeds, kinds, fields, optimisers, about)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    if resume:
+        record.load()
+    return record
 
 
 def train(
@@ -101,8 +111,9 @@ def train(
 ) -> TrainingRecord:
     """Train until iterations or seconds are used up, and return the record.
 
-    Step sizes fall to a tenth towards the end. Ctrl-C ends the training as well. Whatever ends it,
-    `out` has a checkpoint, at most 20 s old if the process was killed.
+    Step sizes fall to a tenth towards the end. Ctrl-C, and other signals that end a program, end
+    the training after the update that is being made. Whatever ends it, `out` has a checkpoint of
+    whole updates: the last one, or after an error or `kill -9` one that is at most 20 s old.
 
     Args:
         learner: What learns.
@@ -121,54 +132,67 @@ def train(
         raise ValueError("train(...) takes iterations=..., seconds=..., or both.")
     if resume and out is None:
         raise ValueError("train(resume=True) takes the folder of the checkpoint: out=...")
-    folder = None if out is None else Path(out)
-    record = record_of(learner, folder)
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-    if resume:
-        record.load()
-    try:
-        _improve(learner, record, iterations, seconds, progress, each)
-    except KeyboardInterrupt:
-        pass
-    finally:
-        record.save()
+    record = record_of(learner, None if out is None else Path(out), resume=resume)
+    updates = Updates(learner, record, iterations, seconds)
+    bar = progress_bar(
+        desc="updates", unit="update", total=iterations, initial=len(record.rows), shown=progress
+    )
+    with Signals() as signals, bar:
+        try:
+            while not signals.code and (found := updates.step()) is not None:
+                said = f"reward {found.reward.mean():.3g}, failed {found.failed.mean():.2f}"
+                bar.set_postfix_str(said)
+                bar.update()
+                each(record)
+            record.code = signals.code
+        except KeyboardInterrupt:  # of a second signal, in the middle of an update
+            record.code = signals.code or INTERRUPTED
+        finally:
+            if record.is_whole:  # else the networks may be those that the error came from
+                record.save()
     return record
 
 
-def _improve(
-    learner: Learner,
-    record: TrainingRecord,
-    iterations: int | None,
-    seconds: float | None,
-    progress: bool,
-    each: Callable[[TrainingRecord], object],
-) -> None:
-    first = len(record.rows)
-    used = before = record.rows[-1][0] if record.rows else 0.0
-    ready = time.perf_counter()
-    k = first
-    with progress_bar(
-        desc="updates", unit="update", total=iterations, initial=first, shown=progress
-    ) as bar:
-        while True:
-            shares = [k / iterations] if iterations else []
-            left = 1.0 - max([*shares, *([used / seconds] if seconds else [])])
-            if left <= 0.0:
-                return
-            found = learner.improve(max(left, _LEAST))
-            now = time.perf_counter()
-            if k - first < _COMPILED:
-                ready = now
-            used = now - ready + before
-            own = [] if learner.rollouts.measure is None else found.measured
-            record.add((used, k, *own, *found.reward, *found.failed))
-            k += 1
-            bar.set_postfix(
-                reward=f"{found.reward.mean():.3g}", failed=f"{found.failed.mean():.2f}"
-            )
-            bar.update()
-            each(record)
+@final
+class Updates:
+    """Updates of a learner, one at a time, each a row of a record.
+
+    Args:
+        learner: What learns.
+        record: Its record, of which this goes on.
+        iterations: Updates in all, or None.
+        seconds: Time in all, or None, since the first two updates, which compile.
+    """
+
+    def __init__(
+        self,
+        learner: Learner,
+        record: TrainingRecord,
+        iterations: int | None,
+        seconds: float | None,
+    ) -> None:
+        self._learner, self._record, self._first = learner, record, len(record.rows)
+        self._iterations, self._seconds = iterations, seconds
+        self._used = self._before = record.rows[-1][0] if record.rows else 0.0
+        self._ready = time.perf_counter()
+
+    def step(self) -> Progress | None:
+        """Make the next update and return its means; None if iterations or seconds are used up."""
+        learner, record, k = self._learner, self._record, len(self._record.rows)
+        shares = [k / self._iterations] if self._iterations else []
+        left = 1.0 - max([*shares, *([self._used / self._seconds] if self._seconds else [])])
+        if left <= 0.0:
+            return None
+        record.is_whole = False
+        found = learner.improve(max(left, _LEAST))
+        record.is_whole = True
+        now = time.perf_counter()
+        if k - self._first < _COMPILED:
+            self._ready = now
+        self._used = now - self._ready + self._before
+        own = [] if learner.rollouts.measure is None else found.measured
+        record.add((self._used, k, *own, *found.reward, *found.failed))
+        return found
 
 
 class Episode(NamedTuple):
