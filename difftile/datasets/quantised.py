@@ -97,11 +97,13 @@ def order_in_space(means: Floats) -> Ints:
 def codes_of(values: Floats) -> tuple[Floats, Bytes]:
     """Return a book of 256 numbers, ascending, and for each value the index of the nearest.
 
-    Lloyd's iteration (Least Squares Quantization in PCM, 1982) from equal steps: the mean square
-    error is at most the one of these.
+    Lloyd's iteration (Least Squares Quantization in PCM, 1982) from 128 equal steps and 128
+    quantiles: the mean square error is at most the one of these steps.
     """
     flat = np.sort(values.astype(np.float64), axis=None)
-    book = np.linspace(flat[0], flat[-1], _CODES)
+    shares = np.linspace(0.0, 1.0, _CODES // 2)
+    steps = flat[0] + shares * (flat[-1] - flat[0])
+    book = np.sort(np.append(steps, flat[np.rint(shares * (len(flat) - 1)).astype(np.intp)]))
     sums = np.concatenate([[0.0], np.cumsum(flat)])
     for _ in range(_ROUNDS):
         ends = np.searchsorted(flat, 0.5 * (book[1:] + book[:-1]))
