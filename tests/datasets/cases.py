@@ -65,6 +65,7 @@ def write_cases(folder: Path) -> list[Case]:
     for name, write, files in (
         ("masked colmap", _write_masked_model, _MASKED_MODEL),
         ("masked nerfstudio", _write_masked_json, _MASKED_JSON),
+        ("panoramas", _write_panoramas, ("transforms.json", "images/view_000.png", "m/a.png")),
     ):
         write(folder / name)
         found.append(Case(name, files, _check_skipping))
@@ -162,6 +163,18 @@ def _write_masked_json(folder: Path) -> None:
     header += "".join(f"property float {axis}\n" for axis in "xyz")
     (folder / "points.ply").write_text(f"{header}end_header\n1 2 3\n0 1 2\n")
     write_json(folder / "transforms.json", {**content, "ply_file_path": "points.ply"})
+
+
+def _write_panoramas(folder: Path) -> None:
+    """Panoramas with masks, which pictures of the balls may pass for."""
+    write_dataset(folder, "nerfstudio", shots(2, 12, 6))
+    content = json.loads((folder / "transforms.json").read_text())
+    content["camera_model"] = "EQUIRECTANGULAR"
+    for frame in content["frames"]:
+        frame["mask_path"] = "m/a.png"
+    (folder / "m").mkdir()
+    _half_mask().resize((12, 6)).save(folder / "m" / "a.png")
+    write_json(folder / "transforms.json", content)
 
 
 def _half_mask() -> Image.Image:
