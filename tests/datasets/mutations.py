@@ -111,7 +111,8 @@ _VALUES: tuple[Any, ...] = (
     *([[]], [None] * 4, [[1] * 4] * 4, [[0] * 4] * 4, [["1"] * 4] * 4, {"a": 1}, "a" * 5000),
     *("../outside.png", "/etc/passwd", "/dev/zero", ".", "..", "images", "a/../../b", "~"),
     *("images/view_001.png", "points.ply", "link.png", "OPENCV", "FISHEYE", 3.2, 40, [0, 0, 0, 1]),
-    *("OPENCV_FISHEYE", "FULL_OPENCV", "EQUIRECTANGULAR", "PINHOLE", "k1", -0.3, 1e6, 1.0001, 0.998, 0.001),
+    *("OPENCV_FISHEYE", "FULL_OPENCV", "PINHOLE", "k1", -0.3, 1e6, 1.0001, 0.998, 0.001),
+    *("EQUIRECTANGULAR", "ORTHOPHOTO"),
     *("IMAGES\\View_001.PNG", "images\\..\\..\\a.png", "images/view_001", "m", "m\\A.png", "masks"),
 )
 
