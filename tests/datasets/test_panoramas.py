@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from difftile.datasets import Dataset, load, verify
+from difftile.datasets import load, verify
 from difftile.datasets.panoramas import FACES, face_of, face_side
 from difftile.diagnostics import DatasetError
 from tests.datasets.writers import write_picture
@@ -112,7 +112,7 @@ def test_masks_of_panoramas(tmp_path: Path) -> None:
     np.testing.assert_array_equal(masks["back"], masks["front"][:, ::-1])
 
 
-def refuse(folder: Path, said: str) -> Dataset | None:
+def refuse(folder: Path, said: str) -> None:
     with pytest.raises(DatasetError, match=re.escape(said)):
         load(folder)
 
