@@ -52,6 +52,7 @@ OPTIONAL = {
     "mpi4py": _Optional("dt.distributed by MPI", "mpi"),
     "mujoco": _Optional("difftile.worlds.load, models in MJCF", "worlds"),
     "trimesh": _Optional("dt.geometry.load, files of meshes", "meshes"),
+    "zstandard": _Optional("dt.datasets, .spz files of version 4", "splats"),
 }
 
 
