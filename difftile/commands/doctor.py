@@ -53,6 +53,7 @@ OPTIONAL = {
     "mujoco": _Optional("difftile.worlds.load, models in MJCF", "worlds"),
     "gymnasium": _Optional("worlds.Environment.as_gymnasium", "gymnasium"),
     "trimesh": _Optional("dt.geometry.load, files of meshes", "meshes"),
+    "zstandard": _Optional("dt.datasets, .spz files of version 4", "splats"),
 }
 
 

@@ -13,15 +13,22 @@ from pathlib import Path
 
 import numpy as np
 
-from difftile.datasets.splats import C0, Splats, logit_of_byte
-from difftile.diagnostics import DatasetError, counted
+from difftile.datasets.quantised import (
+    byte_of,
+    check_some,
+    logit_of_byte,
+    opacities_of,
+    sizes_of,
+    units_of,
+)
+from difftile.datasets.splats import C0, Splats
+from difftile.diagnostics import DatasetError
 from difftile.files.regular import read_bytes
 from difftile.files.writing import write_bytes
 
 _ROW = np.dtype(
     [("centre", "<f4", 3), ("size", "<f4", 3), ("colour", "u1", 4), ("rotation", "u1", 4)]
 )
-_SIZES = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 
 
 def read_dot_splat(path: Path) -> Splats:
@@ -64,26 +71,12 @@ def write_dot_splat(path: Path, splats: Splats) -> int:
     """
     kept = splats.kept()
     dropped = kept.dropped - splats.dropped
-    if not len(kept):
-        raise DatasetError(
-            path,
-            f"would have no splats: {counted(dropped, 'row')} cannot be written",
-            "one at least",
-            hint="a .ply may be empty.",
-        )
+    check_some(path, kept, dropped)
     rows = np.zeros(len(kept), _ROW)
     rows["centre"] = kept.means
-    rows["size"] = np.clip(np.exp(kept.scales.astype(np.float64)), *_SIZES)
-    with np.errstate(over="ignore"):  # opacities of 0
-        opacity = 1 / (1 + np.exp(-kept.opacities.astype(np.float64)))
-    rows["colour"][:, :3] = _bytes((0.5 + C0 * kept.sh0.astype(np.float64)) * 255)
-    rows["colour"][:, 3] = _bytes(opacity * 255)
-    quaternions = kept.quaternions.astype(np.float64)
-    units = quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
-    rows["rotation"] = _bytes(units * 128 + 128)
+    rows["size"] = sizes_of(kept)
+    rows["colour"][:, :3] = byte_of((0.5 + C0 * kept.sh0.astype(np.float64)) * 255)
+    rows["colour"][:, 3] = byte_of(opacities_of(kept) * 255)
+    rows["rotation"] = byte_of(units_of(kept) * 128 + 128)
     write_bytes(path, rows.tobytes())
     return dropped
-
-
-def _bytes(values: np.ndarray[tuple[int, ...], np.dtype[np.floating]]) -> object:
-    return np.clip(np.rint(values), 0, 255).astype(np.uint8)

@@ -14,6 +14,7 @@ from difftile.datasets.depths import check_ratio, depths_at, read_depths
 from difftile.datasets.images import picture_size, read_picture, scaled_down
 from difftile.datasets.lenses import Doubles, Lens
 from difftile.datasets.masks import at_size, read_alpha, read_mask
+from difftile.datasets.panoramas import face_of, face_side
 from difftile.datasets.splats import Floats
 from difftile.datasets.undistort import undistorted
 from difftile.diagnostics import DatasetError
@@ -64,6 +65,8 @@ class View:
         depth: The file of its depth map, or None.
         depth_unit: The depth of the number 1 in that file [scene units].
         mask_file: The file of its mask, or None. If it is `path`, alpha is the mask.
+        face: The face of a cube that it shows of a panorama, "front" ... "down"; None for pictures
+            of cameras.
     """
 
     name: str
@@ -79,6 +82,7 @@ class View:
     depth: Path | None = None
     depth_unit: float = 0.001
     mask_file: Path | None = None
+    face: str | None = None
 
     def __repr__(self) -> str:
         fx, fy, cx, cy = self.intrinsics.tolist()
@@ -88,6 +92,11 @@ class View:
             f"View({self.name!r}, {self.width} x {self.height}, fx {fx:.6g}, fy {fy:.6g}, "
             f"cx {cx:.6g}, cy {cy:.6g}{lens}{held_out})"
         )
+
+    @property
+    def picture(self) -> str:
+        """The name of its picture in the data set: all faces of a panorama have the same."""
+        return self.name if self.face is None else self.name.removesuffix(f"/{self.face}")
 
     @property
     def centre(self) -> Doubles:
@@ -142,8 +151,10 @@ class View:
         Raises:
             DatasetError: The size of the picture has changed.
         """
-        self.check_size(pixels.shape[1] // self.downscale, pixels.shape[0] // self.downscale)
-        if self.lens is not None:
+        self.check_size(pixels.shape[1], pixels.shape[0])
+        if self.face is not None:
+            pixels = face_of(pixels, self.face)
+        elif self.lens is not None:
             fx, fy, cx, cy = (self.intrinsics * self.downscale).tolist()
             pixels = undistorted(pixels, self.lens, (fx, fy, cx, cy))
         return scaled_down(pixels, self.downscale)
@@ -162,7 +173,7 @@ class View:
         if self.depth is None:
             raise DatasetError(self.path, "has no depth map", "a 'depth_file_path' in its frame")
         size = picture_size(self.path)
-        self.check_size(size[0] // self.downscale, size[1] // self.downscale)
+        self.check_size(*size)
         depths = read_depths(self.depth, self.depth_unit)
         check_ratio(self.depth, depths, size)
         lens = None if self.lens is None else (self.lens, self.intrinsics)
@@ -170,15 +181,20 @@ class View:
         return np.asarray(found, np.float32)
 
     def check_size(self, width: int, height: int) -> None:
-        """Check the size of the picture, after it is scaled down.
+        """Check the size of the picture in its file.
 
         Raises:
             DatasetError: Another size than when the data set was loaded.
         """
-        if (width, height) != (self.width, self.height):
-            raise DatasetError(
-                self.path, f"is {width} x {height}", f"{self.width} x {self.height} pixels"
-            )
+        seen, part = (width, height), self.downscale
+        if self.face is not None and width == 2 * height:
+            seen = (face_side(width),) * 2
+        if (seen[0] // part, seen[1] // part) != (self.width, self.height):
+            found = f"is {width // part} x {height // part}"
+            expected = f"{self.width} x {self.height} pixels"
+            if self.face is not None:
+                expected = f"a panorama whose faces have {expected}"
+            raise DatasetError(self.path, found, expected)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -260,12 +276,14 @@ class Dataset:
         """Return the views to train on, and the held-out views.
 
         Args:
-            every: Hold out the first and then each `every`-th view; none if 0. A data set may
-                specify its held-out views itself.
+            every: Hold out the first and then each `every`-th picture; none if 0. All faces of a
+                panorama are one picture. A data set may specify its held-out views itself.
         """
         if every and any(view.held_out is not None for view in self.views):
             out = [bool(view.held_out) for view in self.views]
         else:
-            out = [bool(every) and k % every == 0 for k in range(len(self.views))]
+            pictures = dict.fromkeys(view.picture for view in self.views)
+            number = {name: k for k, name in enumerate(pictures)}
+            out = [bool(every) and number[view.picture] % every == 0 for view in self.views]
         pairs = [*zip(self.views, out, strict=True)]
         return tuple(v for v, o in pairs if not o), tuple(v for v, o in pairs if o)

@@ -17,7 +17,8 @@ from difftile.datasets.faults import check_pictures
 from difftile.datasets.images import Header, picture_size, read_header
 from difftile.datasets.lenses import Lens, Pinhole, pinhole_of
 from difftile.datasets.names import ENDINGS, PictureNames
-from difftile.diagnostics import DatasetError
+from difftile.datasets.panoramas import FACES, face_side
+from difftile.diagnostics import DatasetError, counted
 from difftile.files.inside import Folder
 from difftile.files.regular import shown
 
@@ -74,6 +75,7 @@ class Gathering:
         self._turned: list[str] = []
         self._angles: list[tuple[float, float]] = []  # of undistorted pictures
         self._cropped = 0
+        self._panoramas = 0
 
     def add(
         self,
@@ -99,13 +101,10 @@ class Gathering:
             mask: The file of its mask, if the file of cameras names one; otherwise it is found in
                 `masks` next to the folder of images, or is the alpha of the image.
         """
-        self._pictures.append(picture)
-        path, left = self._smaller(picture, by)
-        mask = mask or self._mask_of(picture, by)
-        if self._lacks(name, path, _IMAGE) or (mask and self._lacks(name, mask, _MASK)):
+        if (found := self._opened(name, picture, by, mask)) is None:
             return
+        path, left, mask, header = found
         try:
-            header = read_header(path)
             size = size or picture_size(picture)
         except DatasetError as error:
             self._faults.append(error)
@@ -128,10 +127,7 @@ class Gathering:
         if not stated.straight:
             self._angles.append(_angles(pinhole, header.width, header.height))
             self._cropped += pinhole.cropped
-        if mask is not None:
-            self._found_masks.append(mask)
-        elif not header.clear:
-            self._unmasked.append(name)
+        self._keep_mask(name, header, mask)
         view = View(
             name,
             path,
@@ -147,6 +143,60 @@ class Gathering:
         if depth is not None:
             view = replace(view, depth=depth[0], depth_unit=depth[1])
         self._views.append(view)
+
+    def add_panorama(
+        self, name: str, picture: Path, by: Path, pose: Doubles, mask: Path | None = None
+    ) -> None:
+        """Add a view for each face of a cube around the place of a panorama; see `add`."""
+        if (found := self._opened(name, picture, by, mask)) is None:
+            return
+        path, left, mask, header = found
+        width, height = header.width, header.height
+        side = face_side(width) // left
+        if width != 2 * height or not side:
+            expected = "a panorama of all directions, twice as wide as high"
+            self._faults.append(DatasetError(path, f"is {width} x {height}", expected))
+            return
+        self._tell(name, header, (width, height), 1)
+        self._panoramas += 1
+        self._keep_mask(name, header, mask)
+        for face, axes in FACES.items():
+            turn = np.eye(4)
+            turn[:3, :3] = axes
+            view = View(
+                f"{name}/{face}",
+                path,
+                turn @ pose,
+                np.full(4, 0.5 * face_side(width) / left),
+                side,
+                side,
+                background=self._background,
+                downscale=left,
+                mask_file=mask or (path if header.clear else None),
+                face=face,
+            )
+            self._views.append(view)
+
+    def _opened(
+        self, name: str, picture: Path, by: Path, mask: Path | None
+    ) -> tuple[Path, int, Path | None, Header] | None:
+        """Return file, remaining factor, mask and header of a picture; None if it has a fault."""
+        self._pictures.append(picture)
+        path, left = self._smaller(picture, by)
+        mask = mask or self._mask_of(picture, by)
+        if self._lacks(name, path, _IMAGE) or (mask and self._lacks(name, mask, _MASK)):
+            return None
+        try:
+            return path, left, mask, read_header(path)
+        except DatasetError as error:
+            self._faults.append(error)
+            return None
+
+    def _keep_mask(self, name: str, header: Header, mask: Path | None) -> None:
+        if mask is not None:
+            self._found_masks.append(mask)
+        elif not header.clear:
+            self._unmasked.append(name)
 
     def _tell(self, name: str, header: Header, size: Size, expected: int) -> None:
         """Keep what is odd about a picture; its camera states `expected` times its size."""
@@ -270,6 +320,8 @@ class Gathering:
             remarks.append(f"the orientation in EXIF is not applied: {which}")
         if self._angles:
             remarks.append(self._undistorted())
+        if self._panoramas:
+            remarks.append(f"{counted(self._panoramas, 'panorama')} as 6 faces of a cube each")
         if strays and (count := self._strays()):
             remarks.append(f"{pictures(count)} without a camera")
         return tuple(self._views), tuple(remarks)

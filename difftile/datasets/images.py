@@ -8,6 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from PIL import Image, ImageOps
@@ -154,26 +155,38 @@ def open_picture(path: Path) -> Generator[Image.Image]:
     Raises:
         DatasetError: See `picture_size`.
     """
-    with opened(path, "a picture") as file:
-        with understood(path, "a picture", hint=f"{', '.join(_FORMATS)} are read."):
-            try:
-                Image.init()
-                image = Image.open(file, formats=[one for one in _FORMATS if one in Image.OPEN])
-            except Image.UnidentifiedImageError:
-                raise DatasetError(path, "cannot be read (unknown format)", "a picture") from None
-            except Image.DecompressionBombError:
-                raise DatasetError(
-                    path,
-                    "has too many pixels",
-                    f"at most {2 * (Image.MAX_IMAGE_PIXELS or 0)} of them",
-                    hint="if you trust the file, raise PIL.Image.MAX_IMAGE_PIXELS.",
-                ) from None
-        with image:
-            (width, height), size = image.size, size_of(file)
-            if width * height * len(image.getbands()) > max(_FREE, _PACKED * size):
-                raise DatasetError(
-                    path,
-                    f"says that it is {width} x {height}, in {size} bytes",
-                    "a whole picture",
-                )
-            yield image
+    with opened(path, "a picture") as file, picture_in(path, file, size_of(file)) as image:
+        yield image
+
+
+@contextmanager
+def picture_in(path: Path, file: BinaryIO, size: int) -> Generator[Image.Image]:
+    """Read the header of an image in an open file; see `open_picture`.
+
+    Args:
+        path: The name of the file, for errors.
+        file: The file.
+        size: Its number of bytes.
+    """
+    with understood(path, "a picture", hint=f"{', '.join(_FORMATS)} are read."):
+        try:
+            Image.init()
+            image = Image.open(file, formats=[one for one in _FORMATS if one in Image.OPEN])
+        except Image.UnidentifiedImageError:
+            raise DatasetError(path, "cannot be read (unknown format)", "a picture") from None
+        except Image.DecompressionBombError:
+            raise DatasetError(
+                path,
+                "has too many pixels",
+                f"at most {2 * (Image.MAX_IMAGE_PIXELS or 0)} of them",
+                hint="if you trust the file, raise PIL.Image.MAX_IMAGE_PIXELS.",
+            ) from None
+    with image:
+        width, height = image.size
+        if width * height * len(image.getbands()) > max(_FREE, _PACKED * size):
+            raise DatasetError(
+                path,
+                f"says that it is {width} x {height}, in {size} bytes",
+                "a whole picture",
+            )
+        yield image

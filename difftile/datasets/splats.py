@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,6 +31,8 @@ class Splats:
         shN: Coefficients of the others, shape (n, 0 | 3 | 8 | 15, 3).
         dropped: The number of rows of their file that were left out; see `kept`.
         clamped: The number of rows whose infinite opacities were made finite; see `kept`.
+        antialiased: Whether the file says that they were trained as `Splatter(antialiased=True)`
+            draws them.
 
     Raises:
         ValueError: The shapes do not match.
@@ -44,6 +46,7 @@ class Splats:
     shN: Floats
     dropped: int = 0
     clamped: int = 0
+    antialiased: bool = False
 
     def __post_init__(self) -> None:
         for name in PARAMETERS:
@@ -95,20 +98,12 @@ class Splats:
         for array in given.values():
             rows &= np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
         arrays: dict[str, Any] = {name: array[rows] for name, array in given.items()}
-        return Splats(
+        return replace(
+            self,
             **arrays,
             dropped=self.dropped + int(np.count_nonzero(~rows)),
             clamped=self.clamped + int(np.count_nonzero(endless & rows)),
         )
 
 
-PARAMETERS = tuple(one.name for one in fields(Splats) if one.name not in ("dropped", "clamped"))
-
-
-def logit_of_byte(byte: npt.NDArray[Any]) -> Floats:
-    """Return logits of opacities stored as 0 ... 255.
-
-    0 and 255 are read as a quarter step inside, where logits are finite.
-    """
-    opacity = np.clip(np.asarray(byte, np.float64), 0.25, 254.75) / 255.0
-    return np.asarray(np.log(opacity / (1.0 - opacity)), np.float32)
+PARAMETERS = tuple(one.name for one in fields(Splats) if one.type == "Floats")

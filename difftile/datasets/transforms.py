@@ -40,6 +40,7 @@ _KINDS = {
     **dict.fromkeys(("SIMPLE_RADIAL", "RADIAL", "FULL_OPENCV"), "brown"),
     **dict.fromkeys(("OPENCV_FISHEYE", "RADIAL_FISHEYE", "SIMPLE_RADIAL_FISHEYE"), "fisheye"),
 }
+_PANORAMA = "EQUIRECTANGULAR"
 # The names of coefficients in the order of `lenses`; k4 to k6 divide.
 _COEFFICIENTS = {
     "brown": ("k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6"),
@@ -70,7 +71,7 @@ def load_transforms(inside: Folder, path: Path, reading: Reading) -> Dataset:
             if one.text(_PICTURE) not in known:
                 raise one.wrong("a 'file_path' of one of the frames")
             held.add(one.text())
-        views = tuple(replace(view, held_out=view.name in held) for view in views)
+        views = tuple(replace(view, held_out=view.picture in held) for view in views)
     points, notes = _points(inside, content)
     if content.get("fisheye_crop_radius") is not None:
         notes = (*notes, "fisheye_crop_radius is not used")
@@ -128,20 +129,19 @@ def _views(
         pose, away = _pose(frame.member("transform_matrix", "4 rows of 4 finite numbers"))
         mended += [away] if away > _TOLD else []
         mask = frame.get("mask_path")
-        gathered.add(
-            name.text(),
-            original,
-            content.path,
-            pose,
-            camera.lens,
-            camera.size(),
-            _depth(inside, content, frame),
-            None
-            if mask is None
-            else gathered.names.find(
-                folder, mask.text("the name of a mask"), mask.path, mask.place, tell=False
-            ),
+        mask_file = mask and gathered.names.find(
+            folder, mask.text("the name of a mask"), mask.path, mask.place, tell=False
         )
+        depth = _depth(inside, content, frame)
+        if camera.is_panorama():
+            if depth is not None:
+                raise DatasetError(
+                    content.path, f"{frame.place} is a panorama with a depth map", "one without"
+                )
+            gathered.add_panorama(name.text(), original, content.path, pose, mask_file)
+        else:
+            args = name.text(), original, content.path, pose, camera.lens, camera.size()
+            gathered.add(*args, depth, mask_file)
     views, remarks = gathered.finish(strays=strays)
     if mended:
         remarks = (
@@ -197,13 +197,18 @@ class _Camera:
             raise self._wrong(f"has the intrinsics {found.tolist()}", "numbers up to 1e18")
         return Lens(tuple(found.tolist()), *self._distortion())
 
+    def is_panorama(self) -> bool:
+        """Return whether the picture shows all directions."""
+        model = self._get("camera_model")
+        return model is not None and model.held == _PANORAMA
+
     def _distortion(self) -> tuple[str, tuple[float, ...]]:
         """Return the kind of the distortion and its coefficients."""
         model, flag = self._get("camera_model"), self._get("is_fisheye")
         name = "OPENCV" if model is None else model.text("the name of a model")
         kind = _KINDS.get(name)
         if kind is None:
-            models = f"one of {', '.join(_KINDS)}"
+            models = f"one of {', '.join(_KINDS)}, {_PANORAMA}"
             raise self._wrong(f"has the model {shown(name)[1:-1]}", models)
         if flag is not None and flag.flag():
             kind = "fisheye"

@@ -52,7 +52,7 @@ def verify(
 def _fault_of(view: View, depths: bool, masks: bool) -> DatasetError | None:
     try:
         width, height = check_picture(view.path)
-        view.check_size(width // view.downscale, height // view.downscale)
+        view.check_size(width, height)
         if depths and view.depth is not None:
             view.depths()
         if masks and view.mask_file is not None:

@@ -32,6 +32,7 @@ _POINTER = (
     "run 'git lfs pull' in its folder.",
 )
 _ZIP = b"PK\3\4", "is a zip file", "unpack it first."
+_PACKED = 1032  # bytes that deflate makes of one byte, at most
 _WORDS = reprlib.Repr()
 _WORDS.maxstring = _WORDS.maxother = _WORDS.maxlong = 80
 
@@ -131,6 +132,24 @@ def taken(path: Path, file: BinaryIO, size: int, most: int | None = None) -> byt
     if len(found) < size:
         raise DatasetError(path, f"ended after {len(found)} of {size} bytes", "a file at rest")
     return found
+
+
+def check_claim(path: Path, claimed: int, size: int) -> None:
+    """Check that packed bytes can hold as many as their header claims, and memory as well.
+
+    Args:
+        path: The file.
+        claimed: The number of bytes that are to be unpacked.
+        size: The number of packed bytes.
+
+    Raises:
+        DatasetError: There are too many.
+    """
+    most = min(_PACKED * size, _half_of_memory())
+    if claimed > most:
+        raise DatasetError(
+            path, f"says that {size} of its bytes hold {claimed}", f"at most {most} bytes"
+        )
 
 
 def read_text(path: Path, most: int = TEXT) -> str:

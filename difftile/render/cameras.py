@@ -1,4 +1,4 @@
-"""Pinhole cameras in batches, whose poses and intrinsics may have gradients."""
+"""Cameras in batches, whose poses and intrinsics may have gradients."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from difftile.tracebacks import boundary
 
 _ORTHOGONAL = 1e-4  # the largest deviation of a rotation from orthonormal rows
 _COPIES = 256
+PINHOLE, FISHEYE = "pinhole", "fisheye"
 
 
 @final
 class Cameras:
-    """Pinhole cameras that look along +z, with +x to the right and +y down, as in OpenCV.
+    """Cameras that look along +z, with +x to the right and +y down, as in OpenCV.
 
     `rotation` (mat3) and `translation` (vec3) map points of the world to the camera and are
     constant. `twist` (vec6, zero at first) is a further motion in the frame of the camera:
@@ -40,10 +41,12 @@ class Cameras:
         height: The height of the images [pixels].
         dtype: The type of the numbers.
         grad: Give `twist` and `intrinsics` gradients.
+        model: "pinhole", or "fisheye": the distance of a point from the centre of the image is
+            the focal length times its angle from the axis. `Splatter` draws for both.
 
     Raises:
-        FieldError: The shapes do not fit, a matrix is not a rigid motion, or a focal length is not
-            positive.
+        FieldError: The model is another one, the shapes do not fit, a matrix is not a rigid motion,
+            or a focal length is not positive.
     """
 
     @boundary
@@ -56,7 +59,10 @@ class Cameras:
         *,
         dtype: Any = float,
         grad: bool = False,
+        model: str = PINHOLE,
     ) -> None:
+        if model not in (PINHOLE, FISHEYE):
+            raise FieldError(f"Cameras: model is '{PINHOLE}' or '{FISHEYE}', not {model!r}.")
         poses = np.array(world_to_camera, np.float64, ndmin=3)
         if poses.ndim != 3 or poses.shape[1:] != (4, 4):
             raise FieldError(f"Cameras: poses have the shape (cameras, 4, 4), not {poses.shape}.")
@@ -75,6 +81,7 @@ class Cameras:
         self.intrinsics = dt.from_numpy(lenses, dt.vec(4, dtype), grad=grad)
         self.width = width
         self.height = height
+        self.model = model
 
     @classmethod
     def look_at(
@@ -88,6 +95,7 @@ class Cameras:
         up: npt.ArrayLike = (0.0, 1.0, 0.0),
         dtype: Any = float,
         grad: bool = False,
+        model: str = PINHOLE,
     ) -> Cameras:
         """Return cameras that look at a point.
 
@@ -100,6 +108,7 @@ class Cameras:
             up: The direction that is up in the images.
             dtype: The type of the numbers.
             grad: See `Cameras`.
+            model: See `Cameras`.
 
         Raises:
             FieldError: A camera is at its target, or looks along `up`.
@@ -125,9 +134,10 @@ class Cameras:
                     )
                 poses[:, row, :3] = axis / length
         poses[:, :3, 3] = -np.einsum("cij,cj->ci", poses[:, :3, :3], eyes)
-        focal = 0.5 * width / math.tan(0.5 * math.radians(fov))
+        half = 0.5 * math.radians(fov)
+        focal = 0.5 * width / (half if model == FISHEYE else math.tan(half))
         intrinsics = [focal, focal, 0.5 * width, 0.5 * height]
-        return cls(poses, intrinsics, width, height, dtype=dtype, grad=grad)
+        return cls(poses, intrinsics, width, height, dtype=dtype, grad=grad, model=model)
 
     def __len__(self) -> int:
         return len(self.twist)
@@ -142,7 +152,7 @@ class Cameras:
         made = object.__new__(Cameras)
         for name in ("rotation", "translation", "twist", "intrinsics"):
             setattr(made, name, getattr(self, name)[part])
-        made.width, made.height = self.width, self.height
+        made.width, made.height, made.model = self.width, self.height, self.model
         return made
 
     def __iter__(self) -> Iterator[Cameras]:
@@ -159,7 +169,8 @@ class Cameras:
         return may_vary(self.twist) or may_vary(self.intrinsics)
 
     def __repr__(self) -> str:
-        return f"<{counted(len(self), 'camera')} of {self.width}x{self.height} pixels>"
+        kind = "camera" if self.model == PINHOLE else self.model
+        return f"<{counted(len(self), kind)} of {self.width}x{self.height} pixels>"
 
     def world_to_camera(self) -> npt.NDArray[np.float64]:
         """Return the poses with their twists, shape (cameras, 4, 4)."""

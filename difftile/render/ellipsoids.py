@@ -16,7 +16,7 @@ import numpy.typing as npt
 import difftile as dt
 from difftile import ti
 from difftile.diagnostics import LaunchError
-from difftile.render.cameras import Cameras, Poses
+from difftile.render.cameras import PINHOLE, Cameras, Poses
 from difftile.render.checks import check_background, check_range, check_size
 from difftile.render.ewa import is_sound, opacity_of
 from difftile.render.harmonics import MAX_DEGREE, last_band, paint
@@ -50,6 +50,8 @@ class Ellipsoids:
     Raises:
         LaunchError: An option is out of range.
     """
+
+    models = (PINHOLE,)
 
     @boundary
     def __init__(

@@ -14,6 +14,7 @@ from difftile.render.compositing import MIN_ALPHA
 MARGIN = 0.3  # of the field of view around the image, to which the point of the map is clamped
 REACH = 3.33  # standard deviations; an opacity of 1 is 1/255 there
 MIN_COMPENSATION = 0.005
+_NEAR_AXIS = 1e-12  # squared distance from the axis at depth 1
 _LARGEST = 1e9  # the largest radius, as radii are integers
 
 
@@ -55,7 +56,49 @@ def flattened(p, axes, lens, width, height):
 
 
 @dt.func
-def placed(mean, scale, quaternion, rotation, translation, lens, width, height, raw: ti.template()):
+def fisheye(p):
+    """Return where a fisheye with the focal length 1 shows a point: its angle from the axis.
+
+    The equidistant projection, as the camera model "fisheye" of gsplat. Up to 1e-6 from the axis
+    the first terms of a series, whose derivatives are smooth there.
+    """
+    r2 = p.x * p.x + p.y * p.y
+    factor = (1.0 - r2 / (3.0 * p.z * p.z)) / p.z
+    if r2 > _NEAR_AXIS * p.z * p.z:
+        r = ti.sqrt(r2)
+        factor = ti.atan2(r, p.z) / r
+    return ti.Vector([p.x, p.y]) * factor
+
+
+@dt.func
+def bent(p, axes, lens):
+    """Return what `flattened` returns, for a fisheye: its map is linearised at p."""
+    focal = ti.Vector([lens[0], lens[1]])
+    across, down = ti.zero(p), ti.zero(p)
+    for k in ti.static(range(3)):
+        axis = ti.Vector([axes[0, k], axes[1, k], axes[2, k]])
+        moved = focal * dt.fwd_diff(fisheye)(p, axis)
+        across[k] = moved.x
+        down[k] = moved.y
+    centre = focal * fisheye(p) + ti.Vector([lens[2], lens[3]])
+    area = across.cross(down)
+    flat = ti.Vector([across.dot(across), across.dot(down), down.dot(down)])
+    return centre, flat, area.dot(area)
+
+
+@dt.func
+def placed(
+    mean,
+    scale,
+    quaternion,
+    rotation,
+    translation,
+    lens,
+    width,
+    height,
+    raw: ti.template(),
+    is_fisheye: ti.template(),
+):
     """Return centre, covariance, its determinant and depth of a gaussian as a camera sees it."""
     p = rotation @ mean + translation
     s = scale
@@ -65,6 +108,8 @@ def placed(mean, scale, quaternion, rotation, translation, lens, width, height, 
     for i, j in ti.static(ti.ndrange(3, 3)):
         axes[i, j] *= s[j]
     centre, flat, det = flattened(p, axes, lens, width, height)
+    if ti.static(is_fisheye):
+        centre, flat, det = bent(p, axes, lens)
     return centre, flat, det, p.z
 
 
@@ -99,10 +144,11 @@ def splat_of(
     blur,
     antialiased: ti.template(),
     raw: ti.template(),
+    is_fisheye: ti.template(),
 ):
     """Return centre, blurred covariance, its determinant, opacity and depth of a splat."""
     at, flat, det, z = placed(
-        mean, scale, quaternion, rotation, translation, lens, width, height, raw
+        mean, scale, quaternion, rotation, translation, lens, width, height, raw, is_fisheye
     )
     wide, det_wide, left = blurred(flat, det, opacity_of(opacity, raw), blur, antialiased)
     return at, wide, det_wide, left, z
@@ -198,6 +244,7 @@ def cull(
                 blur,
                 antialiased,
                 raw,
+                False,
             )
             box = box_of(at, wide, det_wide, left, width, height)
         radii[c, k] = box
@@ -267,6 +314,7 @@ def project(
                 blur,
                 antialiased,
                 raw,
+                False,
             )
             centre = at
             if ti.static(moved is not None):

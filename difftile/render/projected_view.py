@@ -57,6 +57,7 @@ def see(
     posed: ti.template(),
     single: ti.template(),
     in_order: ti.template(),
+    is_fisheye: ti.template(),
     radii,
     moved,
     centres,
@@ -96,6 +97,7 @@ def see(
         in_order: Whether the rule writes the gradients of `shN` in a loop of their own, in the
             order of memory. A GPU writes numbers of neighbours faster, and has no registers for
             sums of so many; a CPU would compute the harmonics again for each.
+        is_fisheye: Whether the cameras are fisheyes, and not pinholes.
         radii: Is set to half the sides of the boxes [pixels], shape (cameras, n) of vec2 of
             integers.
         moved: An offset added to the centres, shape (cameras, n) of vec2, which receives their
@@ -129,6 +131,7 @@ def see(
                 blur,
                 antialiased,
                 True,
+                is_fisheye,
             )
             found = box_of(at, wide, det_wide, left, width, height)
             if found.x > 0:
@@ -180,6 +183,7 @@ def _(
     posed: ti.template(),
     single: ti.template(),
     in_order: ti.template(),
+    is_fisheye: ti.template(),
     radii,
     moved,
     centres,
@@ -203,7 +207,7 @@ def _(
             if radii[c, k].x > 0:
                 d_centre = centres.grad_in[c, k]
                 turn, shift, lens = rotation[c, 0], translation[c, 0], intrinsics[c, 0]
-                shape = (width, height, blur, antialiased, True)
+                shape = (width, height, blur, antialiased, True, is_fisheye)
                 _, wide, det_wide, _, _ = splat_of(
                     mean, scale, quaternion, opacity, turn, shift, lens, *shape
                 )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import difftile as dt
 from difftile import ti
 from difftile.diagnostics import FieldError, LaunchError
-from difftile.render.cameras import Cameras, Poses
+from difftile.render.cameras import FISHEYE, PINHOLE, Cameras, Poses
 from difftile.render.checks import check_background, check_range, check_size
 from difftile.render.compositing import composite
 from difftile.render.harmonics import MAX_DEGREE, last_band
@@ -103,18 +103,22 @@ class Projected:
 
 
 class Drawer(Protocol):
-    """A renderer of images of a size [pixels]."""
+    """A renderer of images of a size [pixels], for cameras of some models."""
 
     width: int
     height: int
+    models: tuple[str, ...]
 
 
 def coloured(drawer: Drawer, gaussians: Any, cameras: Cameras) -> dt.Field:
     """Return the field of gaussians whose elements have the type of colours.
 
     Raises:
-        FieldError: The cameras see images of another size, or have another precision.
+        FieldError: The cameras see images of another size, are of a model that the renderer does
+            not draw, or have another precision.
     """
+    if cameras.model not in drawer.models:
+        raise FieldError(f"{drawer!r} draws for a {' or '.join(drawer.models)}, not {cameras!r}.")
     if (cameras.width, cameras.height) != (drawer.width, drawer.height):
         raise FieldError(f"{drawer!r} cannot draw for {cameras!r}; make both of one size.")
     seen, given = cameras.twist, gaussians.means
@@ -153,6 +157,8 @@ class Splatter:
     Raises:
         LaunchError: An option is out of range.
     """
+
+    models = (PINHOLE, FISHEYE)
 
     @boundary
     def __init__(
@@ -246,6 +252,7 @@ class Splatter:
             cameras.may_vary,
             len(cameras) == 1,
             has_warps(),
+            cameras.model == FISHEYE,
             shown.radii,
             plane.moved,
             shown.centres,

@@ -18,6 +18,7 @@ Train gaussian splats on pictures of a scene.
 DATASET is a folder with a COLMAP model (sparse/0), a transforms.json of nerfstudio, or the
 transforms_train.json of a synthetic Blender scene.
 """
+_SPLATS = "splats to start from: .ply, .spz, .sog, .ksplat or .splat"
 _RESULTS = """\
 Writes point_cloud.ply, metrics.json, held_out.png, curve.png, and checkpoints/, which --resume
 continues from, into the folder given by --out. Whatever ends a run, a checkpoint is saved.
@@ -85,7 +86,7 @@ def _add_training(parser: Parser) -> None:
     add("--hold-out", type=_count, metavar="N", help="hold out every N-th view, 0 for none")
     add("--strategy", choices=STRATEGIES, help="strategy to add and remove gaussians")
     add("--most", type=positive_int, metavar="N", help="largest number of gaussians")
-    add("--start", said="points", metavar="FILE", help="splats to start from, .ply or .splat")
+    add("--start", said="points", metavar="FILE", help=_SPLATS)
     add("--points", type=positive_int, metavar="N", help="initial gaussians, without points")
     add(
         "--sh-degree",

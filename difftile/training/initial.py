@@ -90,6 +90,8 @@ def _loaded(options: Options) -> tuple[dict[str, npt.NDArray[Any]], str, int]:
         told = f"the {len(some)} largest of {told}"
     if degree != splats.sh_degree:
         told += f", with harmonics to degree {degree} in place of {splats.sh_degree}"
+    if splats.antialiased and not options.antialiased:
+        told += ", which are trained to be drawn with --antialiased"
     rest = np.zeros((len(arrays["means"]), (degree + 1) ** 2 - 1, 3), np.float32)
     common = min(rest.shape[1], arrays["shN"].shape[1])
     rest[:, :common] = arrays.pop("shN")[:, :common]

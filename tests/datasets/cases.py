@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import json
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +27,7 @@ from difftile.training.from_points import gaussians_at
 from difftile.training.options import Options
 from scenes.balls import shots
 from tests.datasets.generated import FORMATS, reconstruction, write_dataset, write_json
-from tests.datasets.packed import packed
+from tests.datasets.packed import ksplat, packed, spz_of_streams
 from tests.datasets.writers import write_binary
 
 
@@ -63,12 +65,14 @@ def write_cases(folder: Path) -> list[Case]:
     for name, write, files in (
         ("masked colmap", _write_masked_model, _MASKED_MODEL),
         ("masked nerfstudio", _write_masked_json, _MASKED_JSON),
+        ("panoramas", _write_panoramas, ("transforms.json", "images/view_000.png", "m/a.png")),
     ):
         write(folder / name)
         found.append(Case(name, files, _check_skipping))
     for name, write, check in (
         ("pictures", _write_pictures, _check_picture),
         ("splats", _write_splats, _check_splats),
+        ("packed splats", _write_packed_splats, _check_splats),
         ("state", _write_state, _check_state),
         ("checkpoint", _write_checkpoint, _check_checkpoint),
     ):
@@ -159,6 +163,18 @@ def _write_masked_json(folder: Path) -> None:
     header += "".join(f"property float {axis}\n" for axis in "xyz")
     (folder / "points.ply").write_text(f"{header}end_header\n1 2 3\n0 1 2\n")
     write_json(folder / "transforms.json", {**content, "ply_file_path": "points.ply"})
+
+
+def _write_panoramas(folder: Path) -> None:
+    """Panoramas with masks, which pictures of the balls may pass for."""
+    write_dataset(folder, "nerfstudio", shots(2, 12, 6))
+    content = json.loads((folder / "transforms.json").read_text())
+    content["camera_model"] = "EQUIRECTANGULAR"
+    for frame in content["frames"]:
+        frame["mask_path"] = "m/a.png"
+    (folder / "m").mkdir()
+    _half_mask().resize((12, 6)).save(folder / "m" / "a.png")
+    write_json(folder / "transforms.json", content)
 
 
 def _half_mask() -> Image.Image:
@@ -253,8 +269,20 @@ def _write_splats(folder: Path) -> None:
     (folder / "text.ply").write_bytes(ascii_ + text.encode())
 
 
+def _write_packed_splats(folder: Path) -> None:
+    """Splats in few bytes; numbers of headers and of rows are equally many places to change."""
+    for ending in (".compressed.ply", ".spz", ".sog", ".ksplat"):
+        write_splats(folder / f"a{ending}", _some_splats(3))
+    (folder / "b.ksplat").write_bytes(ksplat(_some_splats(3), 1))
+    (folder / "sog").mkdir()
+    with zipfile.ZipFile(folder / "a.sog") as archive:
+        archive.extractall(folder / "sog")
+    if importlib.util.find_spec("zstandard") is not None:
+        (folder / "b.spz").write_bytes(spz_of_streams((folder / "a.spz").read_bytes()))
+
+
 def _check_splats(folder: Path, changed: Path) -> None:
-    splats = read_splats(changed)
+    splats = read_splats(changed if changed.suffix != ".webp" else changed.with_name("meta.json"))
     for name in PARAMETERS:
         assert np.isfinite(getattr(splats, name)).all(), name
     assert np.isfinite(np.exp(splats.scales.astype(np.float64)).astype(np.float32)).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import pickle
@@ -111,6 +112,7 @@ _VALUES: tuple[Any, ...] = (
     *("../outside.png", "/etc/passwd", "/dev/zero", ".", "..", "images", "a/../../b", "~"),
     *("images/view_001.png", "points.ply", "link.png", "OPENCV", "FISHEYE", 3.2, 40, [0, 0, 0, 1]),
     *("OPENCV_FISHEYE", "FULL_OPENCV", "PINHOLE", "k1", -0.3, 1e6, 1.0001, 0.998, 0.001),
+    *("EQUIRECTANGULAR", "ORTHOPHOTO"),
     *("IMAGES\\View_001.PNG", "images\\..\\..\\a.png", "images/view_001", "m", "m\\A.png", "masks"),
 )
 
@@ -307,6 +309,31 @@ def _changed_array(body: bytes, draw: random.Random) -> bytes:
     return _npy(array)
 
 
+def streams(raw: bytes, draw: random.Random) -> bytes:
+    """Change what is packed by gzip, with a checksum that fits."""
+    try:
+        return gzip.compress(draw.choice((anything, numbers))(gzip.decompress(raw), draw), 1)
+    except Exception:  # it was changed before
+        return anything(raw, draw)
+
+
+def listed_members(raw: bytes, draw: random.Random) -> bytes:
+    """Change the JSON of a zip, or another member."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            members = {one.filename: archive.read(one) for one in archive.infolist()}
+    except Exception:  # it was changed before
+        return anything(raw, draw)
+    name = draw.choice([*members, *["meta.json"] * 4])
+    mutator = json_values if name == "meta.json" else anything
+    members[name] = mutator(members.get(name, b""), draw)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, body in members.items():
+            archive.writestr(name, body)
+    return out.getvalue()
+
+
 # By the ending of a name. Bytes are changed in every format.
 MUTATORS: dict[str, tuple[Mutator, ...]] = {
     ".bin": (anything, numbers, numbers),
@@ -319,5 +346,8 @@ MUTATORS: dict[str, tuple[Mutator, ...]] = {
     ".bmp": (anything, numbers),
     ".ply": (anything, numbers, words, words),
     ".splat": (anything, numbers, numbers),
+    ".ksplat": (anything, numbers, numbers),
+    ".spz": (anything, numbers, streams, streams, streams),
+    ".sog": (anything, numbers, archive_members, listed_members, listed_members),
     ".npz": (anything, numbers, archive_members, archive_members, archive_members),
 }

@@ -34,7 +34,7 @@ def test_mutated_files_are_read_or_refused() -> None:
     assert loads == int(LOADS)
     assert min(read, refused) > 0.1 * loads  # both happen often
     formats = re.findall(r"^  (\S.*?) +(\d+) read +(\d+) refused$", done.stdout, re.M)
-    assert len(formats) == 12
+    assert len(formats) == 14
     assert all(int(refused) for _, _, refused in formats)
 
 

@@ -350,7 +350,7 @@ def test_undistorted_pictures_are_scaled_down(tmp_path: Path) -> None:
             {"camera_model": "OPENCV_FISHEYE", "p1": 0.1},
             "is a fisheye with p1 not 0; expected k1, ",
         ),
-        ({"camera_model": "EQUIRECTANGULAR"}, "has the model EQUIRECTANGULAR; expected one of OPE"),
+        ({"camera_model": "ORTHOPHOTO"}, "has the model ORTHOPHOTO; expected one of OPE"),
     ],
 )
 def test_wrong_lenses_are_refused(tmp_path: Path, camera: dict[str, Any], message: str) -> None:

@@ -497,7 +497,7 @@ def test_intrinsics_of_a_frame_and_of_angles(nerfstudio: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"camera_model": "EQUIRECTANGULAR"}, "has the model EQUIRECTANGULAR; expected one of"),
+        ({"camera_model": "ORTHOPHOTO"}, "has the model ORTHOPHOTO; expected one of"),
         (
             {"frame": {"k4": 0.1}},
             "frames[1] ('images/view_001.png') has k4 not 0 with the model OPENCV, which is amb",

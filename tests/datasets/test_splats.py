@@ -306,7 +306,7 @@ def test_a_negative_size_is_refused(tmp_path: Path) -> None:
 
 def test_names_of_files(tmp_path: Path) -> None:
     refuse(tmp_path / "a.ply", "a.ply: is not there; expected a file.")
-    refuse(tmp_path / "a.obj", "ends with '.obj'; expected a name that ends with .ply or .splat")
+    refuse(tmp_path / "a.obj", "ends with '.obj'; expected a name that ends with .compressed.ply, ")
     with pytest.raises(DatasetError, match=r"ends with '.obj'"):
         write_splats(tmp_path / "a.obj", some())
     (tmp_path / "b.ply").mkdir()

@@ -90,7 +90,7 @@ def in_one(
         *(colours if degree else (colours[0], None, colours[2])),
         *(poses.rotation, poses.translation, poses.place, poses.intrinsics),
         *(WIDTH, HEIGHT, 0.1, 9.0, 0.3, antialiased, degree),
-        *(cameras.has_grads, len(cameras) == 1, order),
+        *(cameras.has_grads, len(cameras) == 1, order, False),
         *(sight.radii, sight.moved, sight.centres, sight.conics, sight.covers, sight.depths),
         sight.colours,
     )

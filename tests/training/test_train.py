@@ -311,9 +311,9 @@ def test_a_distorted_camera_is_undistorted(
     options = ("--no-pictures", "--strategy", "none", "--steps", "1")
     assert train(tmp_path / "data", tmp_path / "out", *options) == 0
     assert "pictures undistorted to " in capsys.readouterr().out
-    file.write_text(file.read_text().replace("OPENCV", "EQUIRECTANGULAR"))
+    file.write_text(file.read_text().replace("OPENCV", "ORTHOPHOTO"))
     line = complaint(capsys, tmp_path / "data", "--out", tmp_path / "other")
-    assert "has the model EQUIRECTANGULAR; expected one of OPENCV, PINHOLE" in line
+    assert "has the model ORTHOPHOTO; expected one of OPENCV, PINHOLE" in line
 
 
 def test_runs_that_do_not_fit(
