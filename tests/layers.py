@@ -107,7 +107,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     # The command line stands apart: it answers without starting Taichi.
     "arguments": set(),
-    "announcing": {"ranks"},
+    "announcing": {"ranks", "ticking"},
     "progress": {"ranks", "ticking"},
     "ticking": set(),
     "releases": set(),
