@@ -137,7 +137,7 @@ def _copy_own(
         raise RankError(f"Rank {rank} sends the elements {own[0]} to itself and receives {own[1]}.")
     for (start, stop), (into, _) in zip(*own, strict=True):
         for source, target in zip(sources, targets, strict=True):
-            row = math.prod((*source.shape[axis + 1 :], *source.element_shape))
+            row = math.prod((*source.shape[axis + 1 :], *shape_of(source.element)))
             target.copy_part(into * row, source, start * row, (stop - start) * row)
 
 
