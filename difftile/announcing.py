@@ -12,6 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from difftile.ticking import clock_time
+
 DURATIONS = Path("demos") / "support" / "durations.txt"
 """In the folder of `demos` and `scenes`; `benchmarks/first_minutes.py --record` writes it."""
 
@@ -44,7 +46,7 @@ def announce(name: str, summary: str, folder: Path) -> None:
     if name in _announced or not ranks.is_first():
         return
     took = durations(folder).get(name)
-    end = "" if took is None else f" Takes {_said(took)} of processor time."
+    end = "" if took is None else f" Takes {_rounded(took)} of processor time."
     print(f"{name}: {summary}{end}", flush=True)
 
 
@@ -61,10 +63,9 @@ def durations(folder: Path) -> dict[str, str]:
     return {name: seconds for name, seconds in map(str.split, rows)}
 
 
-def _said(took: str) -> str:
-    """Return a duration as one says it: it varies by a factor between machines."""
+def _rounded(took: str) -> str:
+    """Return a duration to 10 s, or to a minute: it varies by a factor between machines."""
     seconds = float(took.removeprefix(">"))
-    rounded = f"{max(round(seconds, -1), 5.0):.0f} s"
-    if seconds >= 100.0:
-        rounded = f"{seconds / 60.0:.0f} minutes"
-    return f"{'more than' if took.startswith('>') else 'about'} {rounded}"
+    unit = 10 if seconds < 100.0 else 60
+    time = clock_time(max(unit * round(seconds / unit), 5))
+    return f"{'more than' if took.startswith('>') else 'about'} {time} (minutes:seconds)"

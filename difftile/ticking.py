@@ -69,12 +69,12 @@ def _tick() -> None:
     started, seconds = time.monotonic(), 0
     while not select.select([0], [], [], started + seconds + 1 - time.monotonic())[0]:
         seconds += 1
-        _draw(_said(seconds))
+        _draw(clock_time(seconds))
     _draw("")
 
 
-def _said(seconds: int) -> str:
-    """Return a time as '0:07' or '1:02:07'."""
+def clock_time(seconds: int) -> str:
+    """Return a duration as a clock shows it: '0:07' or '1:02:07'."""
     minutes, hours = seconds // 60, seconds // 3600
     return (
         f"{hours}:{minutes % 60:02}:{seconds % 60:02}" if hours else f"{minutes}:{seconds % 60:02}"

@@ -15,6 +15,7 @@ from difftile.substrate.spellings import SPELLINGS, CallSpelling, Method, Spelli
 from tests.layers import (
     ALLOWED,
     ALLOWED_OUTSIDE,
+    ENGINE_USERS,
     FLOORS,
     INNER,
     SAME_NAMES,
@@ -109,7 +110,7 @@ def test_imports_go_one_way() -> None:
         for file in FILES
         for one in (*imports_of(file), *_public_uses(file))
         if one.module.split(".")[0] == "difftile"
-        and not (one.module == "difftile" and _own_layer(file) in VILLAGE)
+        and not (one.module == "difftile" and _own_layer(file) in VILLAGE | ENGINE_USERS)
         and layer_of(one.module) not in ALLOWED[_own_layer(file)] | {_own_layer(file)}
     ]
     assert not wrong
@@ -126,8 +127,8 @@ def _homes() -> dict[str, str]:
 
 
 def _public_uses(file: Path) -> list[Import]:
-    """Return the public names that a package of the village uses, as imports from their modules."""
-    if _own_layer(file) not in VILLAGE:
+    """Return the public names that a package takes from `difftile`, as imports of their modules."""
+    if _own_layer(file) not in VILLAGE | ENGINE_USERS:
         return []
     taken = [
         (one.line, name)
@@ -162,6 +163,19 @@ def test_the_village_imports_the_public_face() -> None:
                 if parts[0] == "difftile" and known.isdisjoint({one.module, ".".join(parts[:2])}):
                     found.setdefault(one.module, set()).add(own)
     assert found == {module: packages for module, (packages, _) in INNER.items()}
+
+
+def test_public_names_are_imported_from_the_public_face() -> None:
+    wrong = [
+        f"{one}: {name} is dt.{name}"
+        for file in FILES
+        if _own_layer(file) in VILLAGE | ENGINE_USERS
+        for one in imports_of(file)
+        if one.module not in VILLAGE_IMPORTS and layer_of(one.module) != _own_layer(file)
+        for name in one.names
+        if _homes().get(name) == one.module
+    ]
+    assert not wrong
 
 
 def test_imports_are_absolute_and_at_the_top() -> None:

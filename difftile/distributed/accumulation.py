@@ -9,22 +9,21 @@ from __future__ import annotations
 
 from typing import Any
 
-import difftile.lang as ti
-from difftile.compile.language_functions import unique
-from difftile.runtime.kernel import kernel
+import difftile as dt
+from difftile import ti
 
 
-@kernel
+@dt.kernel
 def take_out(messages: Any, column: int, cells: Any, field: Any) -> None:
     """Move cells, each of which occurs once, into a column of messages, and leave zeros there."""
     for k in cells:
-        cell = unique(cells[k])
+        cell = dt.unique(cells[k])
         value = field[cell]
         messages[k, column] = value
         field[cell] = ti.zero(value)
 
 
-@kernel
+@dt.kernel
 def add_to(field: Any, cells: Any, messages: Any, column: int) -> None:
     """Add a column of messages to cells; one cell may take several."""
     for k in cells:

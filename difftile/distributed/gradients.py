@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import difftile as dt
 from difftile.diagnostics import FieldError, LaunchError, TapeError
 from difftile.distributed.messaging import device_memory
-from difftile.fields.field import Field
-from difftile.fields.foreign import from_dlpack
 from difftile.fields.gradient_changes import GradientGuard
 from difftile.fields.recording import check_no_tape
 from difftile.fields.rows import Change
 from difftile.fields.storage import Storage
-from difftile.ir.types import F16, numpy_dtype, scalar_of
 from difftile.optim.parameters import FieldsLike, NamedParameter, after, follow_rows, parameters_of
 from difftile.ranks import Pending, current
 from difftile.ranks.collect import compare
@@ -113,7 +111,7 @@ class Gradients:
         return f"<dt.distributed.Gradients of {names}: {self.op} over ranks>"
 
     @property
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[dt.Field]:
         """The fields whose gradients are combined, without tensors."""
         return [one.field.origin for one in self.parameters if one.tensor is None]
 
@@ -362,7 +360,7 @@ class _Round:
         return (
             self._owner.op == "sum"
             and one.tensor is None
-            and one.field.element != F16
+            and one.field.numpy_dtype != np.float16
             and one.field.nbytes >= _WORTH_A_MESSAGE
             and device_memory(one.grad.storage.buffer) is not None
         )
@@ -381,7 +379,12 @@ class _Round:
         k = bucket.places[0]
         one = self._owner.parameters[k]
         large = bucket.size * bucket.dtype.itemsize >= self._owner.bucket
-        if not large or not self._counts[k] or one.field.element == F16 or one.tensor is not None:
+        if (
+            not large
+            or not self._counts[k]
+            or one.field.numpy_dtype == np.float16
+            or one.tensor is not None
+        ):
             return None
         storage = one.grad.storage
         if storage.buffer.is_shared or storage.buffer.pins or _dtype_of(one) != bucket.dtype:
@@ -404,7 +407,7 @@ class _Round:
                 gradient.storage.buffer.zeros = False
             else:
                 buffer = gradient.fresh_if_pinned(keep=False)
-                shape, dtype = buffer.array().shape, numpy_dtype(scalar_of(one.field.element))
+                shape, dtype = buffer.array().shape, one.field.numpy_dtype
                 buffer.write(array[start : start + size].reshape(shape).astype(dtype, copy=False))
             start += size
             COMBINED.note(gradient.storage, True)
@@ -420,13 +423,13 @@ def _names(parameters: Sequence[NamedParameter]) -> str:
 
 
 def _size_of(one: NamedParameter) -> int:
-    return one.field.buffer.nbytes // numpy_dtype(scalar_of(one.field.element)).itemsize
+    return one.field.buffer.nbytes // one.field.numpy_dtype.itemsize
 
 
 def _dtype_of(one: NamedParameter) -> np.dtype[Any]:
     """Return the type in which gradients are added up: single precision for half."""
-    scalar = scalar_of(one.field.element)
-    return np.dtype(np.float32) if scalar == F16 else numpy_dtype(scalar)
+    dtype = one.field.numpy_dtype
+    return np.dtype(np.float32) if dtype == np.float16 else dtype
 
 
 # Tensors of torch, whose gradients are copied into fields and back
@@ -445,7 +448,7 @@ def _store(one: NamedParameter) -> None:
     gradient = tensor.grad
     if gradient is None or gradient.is_sparse or not gradient.is_contiguous():
         tensor.grad = gradient = tensor.detach().new_zeros(tensor.shape)
-    from_dlpack(gradient.detach()).copy_from(one.grad)
+    dt.from_dlpack(gradient.detach()).copy_from(one.grad)
 
 
 # Whether the ranks mean the same

@@ -9,14 +9,12 @@ from typing import Any, cast
 
 import numpy as np
 
+import difftile as dt
 from difftile.diagnostics import FieldError, RankError, brief
 from difftile.distributed.boxes import Layout, divided
 from difftile.distributed.grid_split import GridSplit
-from difftile.fields.create import field as make_field
 from difftile.fields.exchange import Shape, as_integer, as_shape
-from difftile.fields.field import Field
 from difftile.fields.halos import to_exchange
-from difftile.fields.structs import StructField
 from difftile.ranks import current
 from difftile.ranks.collect import compare
 from difftile.tracebacks import boundaries
@@ -109,14 +107,14 @@ class Grid:
         Raises:
             FieldError: Fields cannot have the type, or integers are asked for a gradient.
         """
-        made = cast("Field | StructField", make_field(dtype, self.local_shape, grad=grad))
+        made = cast("dt.Field | dt.StructField", dt.field(dtype, self.local_shape, grad=grad))
         for one in _opened(made):
             one.storage.split = self._split
             if one.grad_out is not None:
                 one.grad_out.storage.split = self._split
         return made
 
-    def exchange(self, *fields: Field | StructField) -> None:
+    def exchange(self, *fields: dt.Field | dt.StructField) -> None:
         """Fill the halos of fields from the cells of their owners; a step of the tape.
 
         Every rank calls this for the same fields in the same order. Fields of one element type go
@@ -133,7 +131,7 @@ class Grid:
         self._split.exchange(to_exchange(self._leaves(fields, "exchange")))
 
     @contextmanager
-    def exchanging(self, *fields: Field | StructField) -> Generator[None]:
+    def exchanging(self, *fields: dt.Field | dt.StructField) -> Generator[None]:
         """Exchange fields while the launches of a block run.
 
             with grid.exchanging(u):
@@ -154,7 +152,7 @@ class Grid:
         with self._split.exchanging(to_exchange(self._leaves(fields, "exchanging"))):
             yield
 
-    def accumulate(self, *fields: Field | StructField) -> None:
+    def accumulate(self, *fields: dt.Field | dt.StructField) -> None:
         """Add the halos of fields to the cells of their owners and clear them; a step of the tape.
 
         The transpose of an exchange, for kernels that add to cells of the halo, as particles near a
@@ -185,7 +183,7 @@ class Grid:
         """Boxes of the own cells that are not in the interior, as local indices."""
         return tuple(self._split.local(box) for box in self._layout.rim(self._rank))
 
-    def _leaves(self, fields: Sequence[Field | StructField], name: str) -> list[Field]:
+    def _leaves(self, fields: Sequence[dt.Field | dt.StructField], name: str) -> list[dt.Field]:
         """Return the fields that a method is given, structs member by member.
 
         Raises:
@@ -199,7 +197,7 @@ class Grid:
         return found
 
     def _check(self, field: object) -> None:
-        if not isinstance(field, Field):
+        if not isinstance(field, dt.Field):
             raise FieldError(
                 f"A grid takes whole fields, made by grid.field(), not {brief(field)}."
             )
@@ -244,9 +242,9 @@ def _check_alike(layout: Layout) -> None:
         )
 
 
-def _opened(field: Field | StructField) -> list[Field]:
+def _opened(field: dt.Field | dt.StructField) -> list[dt.Field]:
     """Return a field, or the fields of its members."""
-    return [leaf for _, leaf in field.fields()] if isinstance(field, StructField) else [field]
+    return [leaf for _, leaf in field.fields()] if isinstance(field, dt.StructField) else [field]
 
 
 def _boxes(

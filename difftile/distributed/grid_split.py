@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import difftile as dt
 from difftile.diagnostics import FieldError
 from difftile.distributed.accumulation import add_to, take_out
 from difftile.distributed.boxes import Layout
 from difftile.distributed.messages import MessageSide, pack, unpack, unpack_part
 from difftile.distributed.transfer import Part, begin, transfer
-from difftile.fields.field import Field, make
+from difftile.fields.field import make
 from difftile.fields.recording import may_vary
 from difftile.fields.split import Split
-from difftile.fields.storage import scratch
-from difftile.ir.types import Type, is_float, shape_of
+from difftile.ir.types import Type
 from difftile.ranks import Message, current
 
 
@@ -56,7 +56,7 @@ class GridSplit(Split):
         receives = [(piece.owner, self.local(piece.at)) for piece in layout.pieces(rank)]
         receives.sort(key=lambda one: one[0])
         self._sends, self._receives = (MessageSide(one, len(box)) for one in (sends, receives))
-        self._free: dict[tuple[Type, int, bool], list[tuple[Field, Field]]] = {}  # messages
+        self._free: dict[tuple[Type, int, bool], list[tuple[dt.Field, dt.Field]]] = {}  # messages
 
     def local(self, box: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
         """Return a box in the indices of this rank's fields."""
@@ -67,7 +67,7 @@ class GridSplit(Split):
 
     # Exchange
 
-    def exchange(self, fields: Sequence[Field]) -> None:
+    def exchange(self, fields: Sequence[dt.Field]) -> None:
         """Fill the halos of fields; a step of the tape. All ranks call it alike."""
         for some in self._alike(fields):
             with self._messages(some) as (of_owned, of_halo):
@@ -76,10 +76,10 @@ class GridSplit(Split):
                 self._unpack(some, of_halo)
 
     @contextmanager
-    def exchanging(self, fields: Sequence[Field]) -> Generator[None]:
+    def exchanging(self, fields: Sequence[dt.Field]) -> Generator[None]:
         """Fill the halos at the end of a block from the contents at its beginning."""
         with ExitStack() as stack:
-            begun: list[tuple[list[Field], Field, Callable[[], None]]] = []
+            begun: list[tuple[list[dt.Field], dt.Field, Callable[[], None]]] = []
             for some in self._alike(fields):
                 of_owned, of_halo = stack.enter_context(self._messages(some))
                 self._pack(some, of_owned)
@@ -90,7 +90,7 @@ class GridSplit(Split):
                 finish()
                 self._unpack(some, of_halo)
 
-    def accumulate(self, fields: Sequence[Field]) -> None:
+    def accumulate(self, fields: Sequence[dt.Field]) -> None:
         """Add the halos of fields to their owners and clear them; steps of the tape."""
         for some in self._alike(fields):
             with self._messages(some) as (of_owned, of_halo):
@@ -102,28 +102,28 @@ class GridSplit(Split):
                 for column, one in enumerate(some):
                     add_to(one, self._sends.cells, of_owned, column)
 
-    def _alike(self, fields: Sequence[Field]) -> list[list[Field]]:
+    def _alike(self, fields: Sequence[dt.Field]) -> list[list[dt.Field]]:
         """Return fields by element type; none if no rank has a halo to fill."""
         if self._sends.cells is None or self._receives.cells is None:
             return []
-        found: dict[Type, list[Field]] = {}
+        found: dict[Type, list[dt.Field]] = {}
         for one in fields:
             found.setdefault(one.element, []).append(one)
         return list(found.values())
 
     @contextmanager
-    def _messages(self, fields: Sequence[Field]) -> Generator[tuple[Field, Field]]:
+    def _messages(self, fields: Sequence[dt.Field]) -> Generator[tuple[dt.Field, dt.Field]]:
         """Hold memory for messages inside the block: of owned cells, and of cells of the halo.
 
         The fields have shape (cells, columns), with a column for each field that is exchanged.
         """
         element, columns = fields[0].element, len(fields)
-        varies = is_float(element) and any(map(may_vary, fields))
+        varies = fields[0].numpy_dtype.kind == "f" and any(map(may_vary, fields))
         free = self._free.setdefault((element, columns, varies), [])
         if free:
             found = free.pop()
         else:
-            with scratch():
+            with dt.scratch():
                 first, second = (
                     make(element, (one.size, columns)) for one in (self._sends, self._receives)
                 )
@@ -134,17 +134,17 @@ class GridSplit(Split):
             free.append(found)
 
     def _ways(
-        self, of_owned: Field, of_halo: Field
-    ) -> tuple[Field, tuple[Part, ...], Field, tuple[Part, ...]]:
+        self, of_owned: dt.Field, of_halo: dt.Field
+    ) -> tuple[dt.Field, tuple[Part, ...], dt.Field, tuple[Part, ...]]:
         """Return messages and their parts, as `transfer` takes them."""
         return of_owned, self._sends.parts, of_halo, self._receives.parts
 
-    def _pack(self, fields: Sequence[Field], messages: Field) -> None:
+    def _pack(self, fields: Sequence[dt.Field], messages: dt.Field) -> None:
         """Gather the cells that other ranks need."""
         for column, one in enumerate(fields):
             pack(messages, column, self._sends.cells, one)
 
-    def _unpack(self, fields: Sequence[Field], messages: Field) -> None:
+    def _unpack(self, fields: Sequence[dt.Field], messages: dt.Field) -> None:
         """Fill the halos."""
         for column, one in enumerate(fields):
             if not one.storage.memory.pins:
@@ -156,22 +156,22 @@ class GridSplit(Split):
                 unpack_part(one[box], positions, messages, column)
 
     @cached_property
-    def _boxes(self) -> list[tuple[tuple[slice, ...], Field]]:
+    def _boxes(self) -> list[tuple[tuple[slice, ...], dt.Field]]:
         """Boxes that are the halo, and where their cells are in the messages."""
         ends = [[(one.start, one.stop) for one in box] for box in self.halos]
         return [(b, self._receives.positions(e)) for b, e in zip(self.halos, ends, strict=True)]
 
-    def _named(self, what: str, fields: Sequence[Field]) -> str:
+    def _named(self, what: str, fields: Sequence[dt.Field]) -> str:
         """Return an exchange or accumulation of fields in words, the same ones on all ranks."""
         which = f"{len(fields)} fields" if fields[1:] else "a field"
         return f"the {what} of {which} of {fields[0].element} on a grid of {self.layout.shape}"
 
     # Whole arrays
 
-    def from_global(self, field: Field, values: npt.ArrayLike) -> None:
+    def from_global(self, field: dt.Field, values: npt.ArrayLike) -> None:
         """Set a field, its halo included, from an array of the whole grid."""
         given, layout = np.asarray(values), self.layout
-        wanted = (*layout.shape, *shape_of(field.element))
+        wanted = (*layout.shape, *field.element_shape)
         if given.shape != wanted:
             raise FieldError(
                 f"{field!r} is set from an array of the whole grid, shape {wanted}, not "
@@ -186,11 +186,11 @@ class GridSplit(Split):
             given = np.take(given, np.arange(start, stop) % size, axis=axis)
         field[tuple(target)].from_numpy(given)
 
-    def to_global(self, field: Field, root: int | None = None) -> npt.NDArray[Any] | None:
+    def to_global(self, field: dt.Field, root: int | None = None) -> npt.NDArray[Any] | None:
         """Return the contents of the whole grid, on one rank or on all."""
         engine, layout = current(), self.layout
         mine = np.ascontiguousarray(field.inner.to_numpy())
-        inner = shape_of(field.element)
+        inner = field.element_shape
         boxes = [tuple(slice(*one) for one in layout.own(rank)) for rank in range(layout.count)]
         receives: list[npt.NDArray[Any]] = []
         if root is None or root == engine.rank:

@@ -8,24 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+import difftile as dt
 from difftile.diagnostics import FieldError, TapeError, brief
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field
-from difftile.ir.types import F64, is_float, numpy_dtype, scalar_of, shape_of
 from difftile.ranks import current
 from difftile.ranks.collect import gather
 from difftile.recording.opaque import OpaqueStep
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.recording.uses import Keeps, Use
-from difftile.runtime.number_operations import value
 from difftile.tracebacks import boundary
 
 Numbers = npt.NDArray[np.float64]
 
 
 @boundary
-def sum(number: Field | float, *, local: bool = False) -> Field:
+def sum(number: dt.Field | float, *, local: bool = False) -> dt.Field:
     """Replace a number by its sum over all ranks; a step of the tape.
 
     Each rank calls it at the end of its loss, and gets the same bits. From then on all ranks
@@ -50,7 +47,7 @@ def sum(number: Field | float, *, local: bool = False) -> Field:
 
 
 @boundary
-def mean(number: Field | float, *, local: bool = False) -> Field:
+def mean(number: dt.Field | float, *, local: bool = False) -> dt.Field:
     """Replace a number by its mean over all ranks; see `dist.sum`.
 
     The adjoint divides by the number of ranks. Ranks without a scenario count as well: where ranks
@@ -60,7 +57,7 @@ def mean(number: Field | float, *, local: bool = False) -> Field:
 
 
 @boundary
-def max(number: Field | float, *, local: bool = False) -> Field:
+def max(number: dt.Field | float, *, local: bool = False) -> dt.Field:
     """Replace a number by the largest of all ranks; see `dist.sum`.
 
     The gradient goes to the rank that holds it, and in equal parts to several that do.
@@ -69,15 +66,15 @@ def max(number: Field | float, *, local: bool = False) -> Field:
 
 
 @boundary
-def min(number: Field | float, *, local: bool = False) -> Field:
+def min(number: dt.Field | float, *, local: bool = False) -> dt.Field:
     """Replace a number by the smallest of all ranks; see `dist.max`."""
     return _combined("min", number, local)
 
 
-def _combined(op: str, number: Field | float, local: bool) -> Field:
+def _combined(op: str, number: dt.Field | float, local: bool) -> dt.Field:
     what = f"dist.{op}"
-    if isinstance(number, ArrayLike):
-        if not isinstance(number, Field):
+    if isinstance(number, dt.ArrayLike):
+        if not isinstance(number, dt.Field):
             raise FieldError(f"{what} takes a whole field of one element, not {brief(number)}.")
         if number.split is not None:
             raise FieldError(
@@ -89,8 +86,8 @@ def _combined(op: str, number: Field | float, local: bool) -> Field:
                 f"{what} takes a field of one element, not {brief(number)}. Gradients are added "
                 "up by dist.all_reduce(fields)."
             )
-    field = number if isinstance(number, Field) else value(number)
-    if op == "mean" and not is_float(field.element):
+    field = number if isinstance(number, dt.Field) else dt.value(number)
+    if op == "mean" and field.numpy_dtype.kind != "f":
         raise FieldError(f"{what}: {field!r} holds integers, which have no mean of their type.")
     remedy = (
         "If these are combined again, tell the first combination so: "
@@ -103,7 +100,7 @@ def _combined(op: str, number: Field | float, local: bool) -> Field:
 
 def combine(
     op: str,
-    field: Field,
+    field: dt.Field,
     name: str,
     remedy: str,
     *,
@@ -143,7 +140,7 @@ class _Combination(OpaqueStep):
     communicates = True
 
     def __init__(
-        self, op: str, field: Field, name: str, remedy: str, *, local: bool, ties: Numbers | None
+        self, op: str, field: dt.Field, name: str, remedy: str, *, local: bool, ties: Numbers | None
     ) -> None:
         super().__init__(name, [Use(field, True, True, Keeps.NOTHING, "number")])
         self.op, self.field, self.remedy, self.local, self.ties = op, field, remedy, local, ties
@@ -158,8 +155,8 @@ class _Combination(OpaqueStep):
         )
         result, weights = _COMBINED[self.op](each, counts)
         buffer = field.fresh_if_pinned(keep=False)
-        shape = (*field.shape, *shape_of(field.element))
-        buffer.write(result.reshape(shape).astype(numpy_dtype(scalar_of(field.element))))
+        shape = (*field.shape, *field.element_shape)
+        buffer.write(result.reshape(shape).astype(field.numpy_dtype))
         return _Weights(weights)
 
     def reverse(self, then: ReverseContext, saved: _Weights) -> None:
@@ -179,9 +176,9 @@ class _Combination(OpaqueStep):
         rank = current().rank
         own = each.sum(axis=0) if self.local else each[rank]
         if not self.local:
-            self._check(each, scalar_of(self.field.element) == F64)
+            self._check(each, self.field.numpy_dtype == np.float64)
         added = saved.each[rank] * own
-        outgoing.add_numpy(added.reshape((*self.field.shape, *shape_of(self.field.element))))
+        outgoing.add_numpy(added.reshape((*self.field.shape, *self.field.element_shape)))
 
     def _check(self, each: Numbers, double: bool) -> None:
         """Check that the gradient of the result is the same on all ranks.
@@ -206,11 +203,11 @@ class _Combination(OpaqueStep):
             assert before is not None and after is not None
             each = _gathered(before, f"the tangent of {self.name}")
             values = (saved.each * each).sum(axis=0)
-            after.from_numpy(values.reshape((*self.field.shape, *shape_of(self.field.element))))
+            after.from_numpy(values.reshape((*self.field.shape, *self.field.element_shape)))
         return True
 
 
-def _gathered(field: Field, what: str) -> Numbers:
+def _gathered(field: dt.Field, what: str) -> Numbers:
     """Return the components of a number on all ranks, shape (ranks, components)."""
     array = field.buffer.array()
     return gather(array, what, array.dtype)

@@ -12,32 +12,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-import difftile.lang as ti
-from difftile.compile.language_functions import unique
+import difftile as dt
+from difftile import ti
 from difftile.distributed.boxes import Interval
 from difftile.distributed.transfer import Part
-from difftile.fields.create import from_numpy
-from difftile.fields.field import Field
 from difftile.fields.recording import Recording
-from difftile.ir.types import I32, Vector
-from difftile.runtime.kernel import kernel
 
 
-@kernel
+@dt.kernel
 def pack(messages: Any, column: int, cells: Any, field: Any) -> None:
     """Gather cells into a column of messages."""
     for k in cells:
         messages[k, column] = field[cells[k]]
 
 
-@kernel
+@dt.kernel
 def unpack(field: Any, cells: Any, messages: Any, column: int) -> None:
     """Scatter a column of messages to cells, each of which occurs once."""
     for k in cells:
-        field[unique(cells[k])] = messages[k, column]
+        field[dt.unique(cells[k])] = messages[k, column]
 
 
-@kernel
+@dt.kernel
 def unpack_part(part: Any, positions: Any, messages: Any, column: int) -> None:
     """Copy a column of messages to a box of cells; `positions` says where each one is."""
     for at in ti.grouped(positions):
@@ -71,11 +67,11 @@ class MessageSide:
             Part(peer, start, stop)
             for (peer, stop), start in zip(stops.items(), starts, strict=False)
         )
-        self.cells: Field | None = None
+        self.cells: dt.Field | None = None
         if found:
-            self.cells = from_numpy(np.concatenate(found), Vector(axes, I32))
+            self.cells = dt.from_numpy(np.concatenate(found), dt.vec(axes, ti.i32))
 
-    def positions(self, box: Sequence[Interval]) -> Field:
+    def positions(self, box: Sequence[Interval]) -> dt.Field:
         """Return where the cells of a box, all of which occur, are among the cells of messages."""
         assert self.cells is not None
         cells = self.cells.buffer.array().astype(np.int64).T
@@ -85,4 +81,4 @@ class MessageSide:
         wanted = np.meshgrid(*(np.arange(*one) for one in box), indexing="ij")
         found = np.searchsorted(numbers[order], np.ravel_multi_index(tuple(wanted), tuple(shape)))
         with Recording():  # the first exchange that asks may be in the body of a loop
-            return from_numpy(order[found].astype(np.int32))
+            return dt.from_numpy(order[found].astype(np.int32))

@@ -13,19 +13,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-import difftile.lang as ti
-from difftile.compile.func import KernelValue
-from difftile.compile.language_functions import unique
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import FieldError, counted
 from difftile.distributed.domain import Domain
 from difftile.distributed.messaging import Part, Posted
 from difftile.distributed.moves import MoveFields, MoveSearch
-from difftile.fields.field import Field
 from difftile.ranks import current
 from difftile.recording.opaque import OpaqueRecord, OpaqueStep
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.recording.uses import Use
-from difftile.runtime.kernel import kernel
 from difftile.substrate import Buffer
 
 
@@ -44,7 +41,7 @@ class FindMoves(OpaqueStep):
     communicates = True
 
     def __init__(
-        self, domain: Domain, position: Field, count: Field, into: MoveFields, room: int
+        self, domain: Domain, position: dt.Field, count: dt.Field, into: MoveFields, room: int
     ) -> None:
         self._domain, self._position, self._count, self._into = domain, position, count, into
         self._room = room
@@ -134,7 +131,9 @@ class TransferRows(OpaqueStep):
     is_contained = True
     communicates = True
 
-    def __init__(self, sources: Sequence[Field], targets: Sequence[Field], peers: Field) -> None:
+    def __init__(
+        self, sources: Sequence[dt.Field], targets: Sequence[dt.Field], peers: dt.Field
+    ) -> None:
         self._sources, self._targets, self._peers = tuple(sources), tuple(targets), peers
         super().__init__(
             "transfer of particles",
@@ -152,7 +151,9 @@ class TransferRows(OpaqueStep):
         _send([one.buffer for one in self._sources], targets, peers, "the migration of particles")
         return peers
 
-    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
+    def reverse_in_place(
+        self, record: OpaqueRecord, gradient: Callable[[dt.Field], dt.Field]
+    ) -> bool:
         """Send the gradients back, and clear them here.
 
         The gradients of rows that have left are zero before: these rows are only sent.
@@ -217,7 +218,7 @@ def _parts(counts: npt.NDArray[np.int32]) -> list[Part]:
     ]
 
 
-def _write(field: Field, values: npt.NDArray[Any]) -> None:
+def _write(field: dt.Field, values: npt.NDArray[Any]) -> None:
     """Write integers into the first elements of a field."""
     whole = np.zeros(field.shape, np.int32)
     whole[tuple(map(slice, values.shape))] = values
@@ -247,8 +248,8 @@ def check_capacity(counts: npt.NDArray[Any], capacity: int) -> None:
 _BACK = "the way back of the migration of particles"
 
 
-@kernel
-def wrap(x: KernelValue, count: KernelValue, low: KernelValue, length: KernelValue) -> None:
+@dt.kernel
+def wrap(x: Any, count: Any, low: Any, length: Any) -> None:
     """Bring positions into a ring of some length; 0 is no ring."""
     for p in range(count[None]):
         side = ti.select(length > 0.0, length, 1.0)
@@ -258,26 +259,26 @@ def wrap(x: KernelValue, count: KernelValue, low: KernelValue, length: KernelVal
         x[p] = ti.select(shifted >= low + side, shifted - length, shifted)
 
 
-@kernel
-def take(ends: KernelValue, taken: KernelValue, rows: KernelValue, sent: KernelValue) -> None:
+@dt.kernel
+def take(ends: Any, taken: Any, rows: Any, sent: Any) -> None:
     """Copy the rows that move."""
     for i in range(ends[0]):
         sent[i] = rows[taken[i]]
 
 
-@kernel
+@dt.kernel
 def place(
-    ends: KernelValue,
-    places: KernelValue,
-    received: KernelValue,
-    sent: KernelValue,
-    rows: KernelValue,
-    nothing: KernelValue,
+    ends: Any,
+    places: Any,
+    received: Any,
+    sent: Any,
+    rows: Any,
+    nothing: Any,
 ) -> None:
     """Put the rows that have moved into their places, and clear the rows that are not in use."""
     for i in range(ends[5]):
-        rows[unique(places[i])] = received[i]
+        rows[dt.unique(places[i])] = received[i]
     for i in range(ends[1] - ends[5]):
-        rows[unique(places[ends[5] + i])] = sent[ends[4] + i]
+        rows[dt.unique(places[ends[5] + i])] = sent[ends[4] + i]
     for i in range(ends[2], ends[3]):
         rows[i] = nothing[0]

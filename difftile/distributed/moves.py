@@ -11,18 +11,15 @@ fill the remaining ones, so the work after the search grows with the rows that m
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-import difftile.lang as ti
-from difftile.compile.func import Func, KernelValue, func
+import difftile as dt
+from difftile import ti
 from difftile.distributed.domain import Domain
-from difftile.fields.create import from_numpy, zeros
-from difftile.fields.field import Field
-from difftile.ir.types import I32, numpy_dtype, scalar_of, shape_of
 from difftile.prefix_sums import Scan, grain
-from difftile.runtime.kernel import kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +38,10 @@ class MoveFields:
             not included, that are no longer in use, the number that leaves, and that arrives.
     """
 
-    taken: Field
-    places: Field
-    peers: Field
-    ends: Field
+    taken: dt.Field
+    places: dt.Field
+    peers: dt.Field
+    ends: dt.Field
 
 
 class MoveSearch:
@@ -62,25 +59,25 @@ class MoveSearch:
     """
 
     def __init__(
-        self, domain: Domain, position: Field, count: Field, rank: int, ranks: int
+        self, domain: Domain, position: dt.Field, count: dt.Field, rank: int, ranks: int
     ) -> None:
         self._position, self._count, self._rank, self._ranks = position, count, rank, ranks
-        self._is_scalar = not shape_of(position.element)
+        self._is_scalar = not position.element_shape
         strides = domain.strides
         self._strides = strides[0] if self._is_scalar else strides
-        self._borders = from_numpy(_table(domain, position), position.element)
+        self._borders = dt.from_numpy(_table(domain, position), position.element)
         rows = position.shape[0]
         self._stretch = grain().chunk_of(rows)
         self._stretches = -(-rows // self._stretch)
-        self._going = zeros(rows, I32)
-        self._starts = zeros((self._stretches, ranks + 2), I32)
-        self._first = zeros(ranks + 2, I32)
-        self._rows = zeros(3, I32)
+        self._going = dt.zeros(rows, ti.i32)
+        self._starts = dt.zeros((self._stretches, ranks + 2), ti.i32)
+        self._first = dt.zeros(ranks + 2, ti.i32)
+        self._rows = dt.zeros(3, ti.i32)
         self._scan = Scan()
 
     def count_rows(self) -> npt.NDArray[np.int64]:
         """Return how many rows go to each destination, shape (ranks + 1,)."""
-        whole: Func = _itself if self._is_scalar else _sum
+        whole: Any = _itself if self._is_scalar else _sum
         numbers = self._strides, self._rank, self._ranks
         _find(self._position, self._count, self._borders, whole, *numbers, self._going)
         cut = self._stretch, self._stretches, self._ranks + 2
@@ -105,13 +102,13 @@ class MoveSearch:
         _list(self._going, *cut, self._rows, self._starts, into.taken, into.places, into.ends)
 
 
-def _table(domain: Domain, position: Field) -> npt.NDArray[np.floating]:
+def _table(domain: Domain, position: dt.Field) -> npt.NDArray[np.floating]:
     """Return the borders of parts, shape (largest number of parts + 1, axes or none).
 
     Rings have no first border and no last one; no position reaches those of parts that an axis
     lacks.
     """
-    dtype = numpy_dtype(scalar_of(position.element))
+    dtype = position.numpy_dtype
     most = max(len(one) for one in domain.starts)
     found = np.full((most + 1, len(domain.starts)), np.finfo(dtype).max, dtype)
     for axis, borders in enumerate(domain.borders(dtype)):
@@ -119,29 +116,29 @@ def _table(domain: Domain, position: Field) -> npt.NDArray[np.floating]:
         found[-1, axis] = borders[-1]
         if domain.periodic[axis]:
             found[0, axis], found[-1, axis] = np.finfo(dtype).min, np.finfo(dtype).max
-    return found.reshape(-1, *shape_of(position.element))
+    return found.reshape(-1, *position.element_shape)
 
 
-@func
-def _itself(part: KernelValue) -> KernelValue:
+@dt.func
+def _itself(part: Any) -> Any:
     return part
 
 
-@func
-def _sum(part: KernelValue) -> KernelValue:
+@dt.func
+def _sum(part: Any) -> Any:
     return part.sum()
 
 
-@kernel
+@dt.kernel
 def _find(
-    x: KernelValue,
-    count: KernelValue,
-    borders: KernelValue,
-    whole: KernelValue,
-    strides: KernelValue,
+    x: Any,
+    count: Any,
+    borders: Any,
+    whole: Any,
+    strides: Any,
     own: int,
     ranks: int,
-    going: KernelValue,
+    going: Any,
 ) -> None:
     """Find the destination of each row."""
     last = borders.shape[0] - 1
@@ -161,14 +158,14 @@ def _find(
             going[p] = rank - ti.cast(rank > own, ti.i32)
 
 
-@kernel
+@dt.kernel
 def _count_going(
-    going: KernelValue,
-    count: KernelValue,
+    going: Any,
+    count: Any,
     stretch: int,
     stretches: int,
     columns: int,
-    counts: KernelValue,
+    counts: Any,
 ) -> None:
     """Count the rows of each stretch by their destination."""
     for s in range(stretches):
@@ -178,23 +175,23 @@ def _count_going(
             counts[s, going[p]] += 1
 
 
-@kernel
-def _copy_first(counts: KernelValue, first: KernelValue) -> None:
+@dt.kernel
+def _copy_first(counts: Any, first: Any) -> None:
     for column in first:
         first[column] = counts[0, column]
 
 
-@kernel
+@dt.kernel
 def _list(
-    going: KernelValue,
+    going: Any,
     stretch: int,
     stretches: int,
     own: int,
-    rows: KernelValue,
-    starts: KernelValue,
-    taken: KernelValue,
-    places: KernelValue,
-    ends: KernelValue,
+    rows: Any,
+    starts: Any,
+    taken: Any,
+    places: Any,
+    ends: Any,
 ) -> None:
     """List the rows that move, and the places that are free."""
     before, after, leaving = rows[0], rows[1], rows[2]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import difftile as dt
 from difftile.diagnostics import FieldError, counted
-from difftile.fields.field import Field
 from difftile.ranks import Message, current
 
 
@@ -29,7 +29,7 @@ class Order:
         self._permutation = np.argsort(found, kind="stable")
         self.ids: npt.NDArray[np.int32] = found[self._permutation]
 
-    def to_global(self, field: Field) -> npt.NDArray[Any]:
+    def to_global(self, field: dt.Field) -> npt.NDArray[Any]:
         """Return the rows of all ranks in the order of the particles' numbers; on each rank.
 
         Args:

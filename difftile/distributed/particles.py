@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import FieldError, brief, counted
 from difftile.distributed.domain import Domain
 from difftile.distributed.grid import Grid
@@ -22,14 +24,9 @@ from difftile.distributed.migration import (
 )
 from difftile.distributed.moves import MoveFields
 from difftile.distributed.order import Order
-from difftile.fields.create import zeros
 from difftile.fields.exchange import as_array, as_contents, as_integer
-from difftile.fields.field import Field
 from difftile.fields.named_fields import NamedFields
 from difftile.fields.rows import rows_of
-from difftile.fields.storage import scratch
-from difftile.fields.structs import StructField
-from difftile.ir.types import I32, Vector, is_float, shape_of
 from difftile.ranks import current
 from difftile.recording.perform import perform
 
@@ -65,14 +62,14 @@ class Particles(NamedFields):
     def __init__(
         self,
         grid: Grid,
-        fields: Mapping[str, Field] | None = None,
+        fields: Mapping[str, dt.Field] | None = None,
         /,
         *,
         spacing: npt.ArrayLike,
         position: str = "x",
         origin: npt.ArrayLike = 0.0,
         moving: int | None = None,
-        **named: Field,
+        **named: dt.Field,
     ) -> None:
         self._fields = {**(fields or {}), **named}
         self._grid = grid
@@ -82,9 +79,9 @@ class Particles(NamedFields):
         self._check_position()
         self._moving = self._room(moving)
         self._check_ranks()
-        self._fields[_ID] = zeros(self.capacity, I32)
-        self._count = zeros((), I32)
-        with scratch():
+        self._fields[_ID] = dt.zeros(self.capacity, ti.i32)
+        self._count = dt.zeros((), ti.i32)
+        with dt.scratch():
             self._prepare()
 
     def _prepare(self) -> None:
@@ -92,12 +89,15 @@ class Particles(NamedFields):
         engine, room = current(), self._moving
         sent_rows = min(self.capacity, 2 * room)  # with rows that fill the places of others
         rows = self._fields
-        self._rows = StructField(rows)
+        self._rows = dt.StructField(rows)
         self._sent = _like(rows, sent_rows)
         self._received = _like(rows, room)
-        self._nothing = StructField({n: zeros(1, one.element) for n, one in rows.items()})
+        self._nothing = dt.StructField({n: dt.zeros(1, one.element) for n, one in rows.items()})
         self._moves = MoveFields(
-            zeros(sent_rows, I32), zeros(room, I32), zeros((2, engine.size), I32), zeros(6, I32)
+            dt.zeros(sent_rows, ti.i32),
+            dt.zeros(room, ti.i32),
+            dt.zeros((2, engine.size), ti.i32),
+            dt.zeros(6, ti.i32),
         )
         self._find = FindMoves(
             self._domain, self._fields[self._position], self._count, self._moves, room
@@ -113,7 +113,7 @@ class Particles(NamedFields):
         return self._fields[self._position].shape[0]
 
     @property
-    def count(self) -> Field:
+    def count(self) -> dt.Field:
         """The number of rows in use on this rank: a field of one integer, for kernels."""
         return self._count
 
@@ -150,7 +150,7 @@ class Particles(NamedFields):
         domain = self._domain
         if any(domain.periodic):
             lengths = domain.lengths
-            scalar = not shape_of(self._fields[self._position].element)
+            scalar = not self._fields[self._position].element_shape
             low = domain.origin[0] if scalar else list(domain.origin)
             wrap(self._fields[self._position], self._count, low, lengths[0] if scalar else lengths)
         moves = self._moves
@@ -184,7 +184,7 @@ class Particles(NamedFields):
         given.setdefault(_ID, np.arange(count, dtype=np.int32))
         for name, one in given.items():
             field = self._fields[name]
-            wanted = (count, *shape_of(field.element))
+            wanted = (count, *field.element_shape)
             if one.shape != wanted:
                 raise FieldError(
                     f"{self!r}: '{name}' of {counted(count, 'particle')} is an array of shape "
@@ -202,9 +202,7 @@ class Particles(NamedFields):
         check_capacity(counts, self.capacity)
         own = owner == current().rank
         for name, field in self._fields.items():
-            contents = np.zeros(
-                (self.capacity, *shape_of(field.element)), field.buffer.array().dtype
-            )
+            contents = np.zeros((self.capacity, *field.element_shape), field.buffer.array().dtype)
             if name in given:
                 contents[: int(own.sum())] = given[name][own]
             field.from_numpy(contents)
@@ -245,7 +243,7 @@ class Particles(NamedFields):
         for name, field in self._fields.items():
             if name == _ID or name.startswith("_") or hasattr(type(self), name):
                 raise FieldError(f"A field of particles cannot be called '{name}': they have that.")
-            if not isinstance(field, Field) or field.origin is not field or field.ndim != 1:
+            if not isinstance(field, dt.Field) or field.origin is not field or field.ndim != 1:
                 raise FieldError(
                     f"Particles are made of whole fields with one axis, and '{name}' is {field!r}."
                 )
@@ -268,11 +266,11 @@ class Particles(NamedFields):
                 f"The positions, '{name}', are not among the fields {', '.join(self._fields)}; "
                 "name them: position='x'."
             )
-        element = self._fields[name].element
-        wide = element.n if isinstance(element, Vector) else 1
-        if not is_float(element) or len(shape_of(element)) > 1 or wide != axes:
+        field = self._fields[name]
+        shapes = {(axes,), ()} if axes == 1 else {(axes,)}
+        if field.numpy_dtype.kind != "f" or field.element_shape not in shapes:
             raise FieldError(
-                f"The positions, '{name}', are {element}; in a grid of "
+                f"The positions, '{name}', are {field.element}; in a grid of "
                 f"{counted(axes, 'axis', 'axes')} they are vectors of {axes} floats."
             )
 
@@ -303,10 +301,10 @@ class Particles(NamedFields):
             )
 
 
-def _like(fields: Mapping[str, Field], rows: int) -> StructField:
+def _like(fields: Mapping[str, dt.Field], rows: int) -> dt.StructField:
     """Return fields with other rows, and with gradients where there are some."""
-    return StructField(
-        {n: zeros(rows, one.element, grad=one.has_grads) for n, one in fields.items()}
+    return dt.StructField(
+        {n: dt.zeros(rows, one.element, grad=one.has_grads) for n, one in fields.items()}
     )
 
 

@@ -9,21 +9,18 @@ from typing import Any
 
 import numpy as np
 
+import difftile as dt
 from difftile.diagnostics import FieldError
 from difftile.distributed.losses import combine
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, Recording, may_vary
-from difftile.ir.types import is_float, numpy_dtype, scalar_of, shape_of
 from difftile.ranks.collect import gather
-from difftile.runtime.number_operations import value
 
 _HALF = 32  # bits: numbers of so many are exact in double precision
 _OF_NOTHING = {"sum": 0.0, "min": math.inf, "max": -math.inf}
 _EXACT: dict[str, Callable[[Sequence[int]], int]] = {"sum": sum, "min": min, "max": max}
 
 
-def reduced(name: str, field: Field) -> Any:
+def reduced(name: str, field: dt.Field) -> Any:
     """Return a reduction over the elements that all ranks own; every rank calls this.
 
     On a tape it is a step, after which all ranks compute the same with it, as after `dist.sum`.
@@ -43,7 +40,7 @@ def reduced(name: str, field: Field) -> Any:
         raise FieldError(f"{field!r} has no elements, so it has no {name}().")
     recording = RECORDING.get()
     recorded = recording.recorder is not None and not recording.constant
-    if recorded and is_float(field.element) and may_vary(field):
+    if recorded and field.numpy_dtype.kind == "f" and may_vary(field):
         return _recorded(name, field, split.size)
     if name == "mean":
         return reduced("sum", field) / split.size
@@ -56,10 +53,10 @@ def reduced(name: str, field: Field) -> Any:
         part = size / unit
         return unit * np.sqrt(_combined("sum", part * part, field, exact=False))
     found = getattr(inner, name)() if inner.size else _nothing(name, field)
-    return _combined(name, found, field, exact=not is_float(field.element))
+    return _combined(name, found, field, exact=field.numpy_dtype.kind != "f")
 
 
-def _recorded(name: str, field: Field, count: int) -> Any:
+def _recorded(name: str, field: dt.Field, count: int) -> Any:
     """Return a reduction with its derivative.
 
     Args:
@@ -75,7 +72,7 @@ def _recorded(name: str, field: Field, count: int) -> Any:
         with Recording():
             axes = tuple(range(len(inner.shape)))
             ties = (inner.to_numpy() == np.asarray(part)).sum(axis=axes).astype(float).reshape(-1)
-    number = value(part * part if name == "norm" else part)
+    number = dt.value(part * part if name == "norm" else part)
     remedy = f"If each uses it for elements of its own, write {step.instead}, with x the field."
     combine(step.op, number, f"{name}() of {field.named()}", remedy, ties=ties)
     if name == "mean":
@@ -110,7 +107,7 @@ _STEPS = {
 }
 
 
-def _combined(name: str, found: Any, field: Field, *, exact: bool) -> Any:
+def _combined(name: str, found: Any, field: dt.Field, *, exact: bool) -> Any:
     """Return a reduction of what the ranks have found, of integers an exact one."""
     what = f"{name}() of {field.named()}"
     if not exact:
@@ -127,14 +124,14 @@ def _combined(name: str, found: Any, field: Field, *, exact: bool) -> Any:
     return np.array(results).reshape(np.shape(found)) if np.shape(found) else results[0]
 
 
-def _dtype(field: Field) -> np.dtype[Any]:
-    return numpy_dtype(scalar_of(field.element))
+def _dtype(field: dt.Field) -> np.dtype[Any]:
+    return field.numpy_dtype
 
 
-def _nothing(name: str, field: ArrayLike) -> Any:
+def _nothing(name: str, field: dt.ArrayLike) -> Any:
     """Return the reduction of a rank that owns nothing."""
-    inner = shape_of(field.element)
-    if not is_float(field.element):
+    inner = field.element_shape
+    if field.numpy_dtype.kind != "f":
         number: Any = {"sum": 0, "min": 1 << 65, "max": -(1 << 65)}[name]
         return np.full(inner, number, object) if inner else number
     return np.full(inner, _OF_NOTHING[name]) if inner else _OF_NOTHING[name]

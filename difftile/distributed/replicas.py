@@ -8,14 +8,10 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+import difftile as dt
 from difftile.diagnostics import FieldError, brief
-from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_integer
-from difftile.fields.field import Field
-from difftile.fields.foreign import from_dlpack
 from difftile.fields.recording import check_no_tape
-from difftile.fields.rows import Rows
-from difftile.fields.structs import StructField
 from difftile.optim.tensors import is_tensor
 from difftile.ranks import current
 from difftile.ranks.collect import broadcast as broadcast_array
@@ -87,7 +83,7 @@ def check(fields: Given) -> None:
             _raise_difference(name, field, int(np.argmax(each != each[0])))
 
 
-def _raise_difference(name: str, field: Field, rank: int) -> None:
+def _raise_difference(name: str, field: dt.Field, rank: int) -> None:
     """Raise the error about a field whose contents on a rank differ from those on rank 0."""
     what = f"the comparison of '{name}'"
     own = np.ascontiguousarray(field.buffer.array())
@@ -112,7 +108,7 @@ def _raise_difference(name: str, field: Field, rank: int) -> None:
     )
 
 
-def _compare_shapes(found: Sequence[tuple[str, Field]], what: str) -> None:
+def _compare_shapes(found: Sequence[tuple[str, dt.Field]], what: str) -> None:
     """Check that all ranks have fields of the same names, types and shapes."""
     lines = [f"'{name}' of {field.element}, shape {field.shape}" for name, field in found]
     different = compare("\n".join(lines), what)
@@ -124,7 +120,7 @@ def _compare_shapes(found: Sequence[tuple[str, Field]], what: str) -> None:
         )
 
 
-def _bytes(field: Field) -> bytes:
+def _bytes(field: dt.Field) -> bytes:
     return np.ascontiguousarray(field.buffer.array()).tobytes()
 
 
@@ -133,7 +129,7 @@ def _print(data: bytes) -> float:
     return float(int.from_bytes(hashlib.blake2b(data, digest_size=6).digest(), "little"))
 
 
-def _named(fields: Given, what: str) -> list[tuple[str, Field]]:
+def _named(fields: Given, what: str) -> list[tuple[str, dt.Field]]:
     """Return the fields that a user gave, with names.
 
     Raises:
@@ -141,22 +137,22 @@ def _named(fields: Given, what: str) -> list[tuple[str, Field]]:
     """
     if isinstance(fields, Mapping):
         given = [(str(name), one) for name, one in cast("Mapping[Any, Any]", fields).items()]
-    elif isinstance(fields, (ArrayLike, StructField, Rows)) or is_tensor(fields):
+    elif isinstance(fields, (dt.ArrayLike, dt.StructField, dt.Rows)) or is_tensor(fields):
         given = [("", fields)]
     elif isinstance(fields, Sequence) or hasattr(fields, "__next__"):
         given = [(str(place), one) for place, one in enumerate(cast("Sequence[Any]", fields))]
     else:
         given = [("", fields)]
-    found: list[tuple[str, Field]] = []
+    found: list[tuple[str, dt.Field]] = []
     for name, one in given:
-        if isinstance(one, (StructField, Rows)):
+        if isinstance(one, (dt.StructField, dt.Rows)):
             prefix = f"{name}." if name else ""
-            inner = one.items() if isinstance(one, Rows) else one.fields()
+            inner = one.items() if isinstance(one, dt.Rows) else one.fields()
             found += [(prefix + n, field) for n, field in inner]
-        elif isinstance(one, Field):
+        elif isinstance(one, dt.Field):
             found.append((name or "field", one))
         elif is_tensor(one):
-            found.append((name or "tensor", from_dlpack(cast(Any, one).detach())))
+            found.append((name or "tensor", dt.from_dlpack(cast(Any, one).detach())))
         else:
             raise FieldError(f"{what} takes whole fields, not {brief(one)}.")
     for name, field in found:

@@ -9,18 +9,15 @@ from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+import difftile as dt
 from difftile.diagnostics import FieldError
 from difftile.distributed.blocks import Index
 from difftile.distributed.grid_split import GridSplit
 from difftile.distributed.outside import OutsideCells, outsides
 from difftile.distributed.particles import Particles
 from difftile.distributed.split_rows import SplitRows, cuts
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field
-from difftile.fields.rows import Rows, rows_of
+from difftile.fields.rows import rows_of
 from difftile.fields.split import Split
-from difftile.fields.structs import StructField
-from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.optim.optimiser import Optimiser
 from difftile.ranks import current
 
@@ -81,7 +78,7 @@ class SavedItem:
     name: str
     pieces: tuple[SavedPiece, ...]
     put: Callable[[Mapping[str, Contents]], None]
-    exchanged: list[Field] = field(default_factory=list[Field])
+    exchanged: list[dt.Field] = field(default_factory=list[dt.Field])
     communicates: bool = False
     position: str = ""
     owns: Callable[[Contents], npt.NDArray[np.bool_]] | None = None
@@ -145,7 +142,7 @@ def state_of(given: object) -> State | None:
 
 
 def _of_field(name: str, given: Any) -> SavedItem:
-    one = cast("ArrayLike", given)
+    one = cast("dt.ArrayLike", given)
     base = one.base
     if base.split is None:
         return SavedItem(name, (_whole(name, one),), lambda found: one.from_numpy(found[name]))
@@ -168,13 +165,13 @@ def _of_field(name: str, given: Any) -> SavedItem:
     return SavedItem(name, pieces, put, [base])
 
 
-def _whole(name: str, given: ArrayLike, rows: str = "") -> SavedPiece:
-    shape = (*given.shape, *shape_of(given.element))
-    dtype = numpy_dtype(scalar_of(given.element))
+def _whole(name: str, given: dt.ArrayLike, rows: str = "") -> SavedPiece:
+    shape = (*given.shape, *given.element_shape)
+    dtype = given.numpy_dtype
     return SavedPiece(name, dtype, shape, given.to_numpy, None, shape, rows)
 
 
-def _known(name: str, given: Field, split: Split) -> GridSplit:
+def _known(name: str, given: dt.Field, split: Split) -> GridSplit:
     """Return the division of a split field.
 
     Raises:
@@ -185,15 +182,15 @@ def _known(name: str, given: Field, split: Split) -> GridSplit:
     return split
 
 
-def _owned(name: str, given: Field, split: GridSplit) -> SavedPiece:
+def _owned(name: str, given: dt.Field, split: GridSplit) -> SavedPiece:
     """Return the owned part of a split field."""
-    inner = shape_of(given.element)
+    inner = given.element_shape
     origin = zip(split.origin, split.owned, strict=True)
     start = (*(first + one.start for first, one in origin), *(0,) * len(inner))
     size = (*(one.stop - one.start for one in split.owned), *inner)
     return SavedPiece(
         name,
-        numpy_dtype(scalar_of(given.element)),
+        given.numpy_dtype,
         (*split.layout.shape, *inner),
         lambda: split.part(given.to_numpy()),
         start,
@@ -201,13 +198,13 @@ def _owned(name: str, given: Field, split: GridSplit) -> SavedPiece:
     )
 
 
-def _outside(name: str, given: Field, outside: OutsideCells) -> SavedPiece:
+def _outside(name: str, given: dt.Field, outside: OutsideCells) -> SavedPiece:
     """Return the cells of a split field outside of the domain, on one side along an axis."""
-    inner = shape_of(given.element)
+    inner = given.element_shape
     at, size, cells = outside.part()
     return SavedPiece(
         outside.named(name),
-        numpy_dtype(scalar_of(given.element)),
+        given.numpy_dtype,
         (*outside.shape, *inner),
         lambda: given.to_numpy()[cells],
         (*at, *(0,) * len(inner)),
@@ -217,7 +214,7 @@ def _outside(name: str, given: Field, outside: OutsideCells) -> SavedPiece:
 
 
 def _of_struct(name: str, given: Any) -> SavedItem:
-    items = [_of_field(key, one) for key, one in cast("StructField", given).fields(name)]
+    items = [_of_field(key, one) for key, one in cast("dt.StructField", given).fields(name)]
 
     def put(found: Mapping[str, Contents]) -> None:
         for one in items:
@@ -228,7 +225,7 @@ def _of_struct(name: str, given: Any) -> SavedItem:
 
 
 def _of_rows(name: str, given: Any) -> SavedItem:
-    rows = cast("Rows", given)
+    rows = cast("dt.Rows", given)
     keys = {f"{name}.{key}": key for key in rows}
     pieces = tuple(_rows_piece(long, rows, rows[key], "all") for long, key in keys.items())
     return SavedItem(
@@ -236,7 +233,7 @@ def _of_rows(name: str, given: Any) -> SavedItem:
     )
 
 
-def _rows_piece(name: str, rows: Rows | None, given: Field, taken: str) -> SavedPiece:
+def _rows_piece(name: str, rows: dt.Rows | None, given: dt.Field, taken: str) -> SavedPiece:
     """Return the values for each row of some rows, of which a rank may have a stretch."""
     piece = _whole(name, given, taken)
     if not isinstance(rows, SplitRows):
@@ -271,7 +268,7 @@ def _of_particles(name: str, given: Any) -> SavedItem:
     )
 
 
-def _first(given: Field, count: int) -> Callable[[], Contents]:
+def _first(given: dt.Field, count: int) -> Callable[[], Contents]:
     return lambda: given.to_numpy()[:count]
 
 
@@ -312,7 +309,7 @@ def _reader(array: Contents) -> Callable[[], Contents]:
     return lambda: array
 
 
-def _parameters(optimiser: Optimiser) -> dict[str, tuple[Field, Field]]:
+def _parameters(optimiser: Optimiser) -> dict[str, tuple[dt.Field, dt.Field]]:
     """Return, by the keys of `state_dict`, each parameter and the field of its state."""
     return {
         f"{one.name}.{slot}": (one.field, kept)
@@ -326,9 +323,9 @@ def _not_here(name: str, given: Any) -> SavedItem:
 
 
 _KINDS: tuple[tuple[str, type, Callable[[str, Any], SavedItem]], ...] = (
-    ("field", ArrayLike, _of_field),
-    ("struct", StructField, _of_struct),
-    ("rows", Rows, _of_rows),
+    ("field", dt.ArrayLike, _of_field),
+    ("struct", dt.StructField, _of_struct),
+    ("rows", dt.Rows, _of_rows),
     ("particles", Particles, _of_particles),
     ("state", Stateful, _not_here),
 )

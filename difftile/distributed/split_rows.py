@@ -10,13 +10,13 @@ from typing import Any, NoReturn, final
 import numpy as np
 import numpy.typing as npt
 
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import FieldError
 from difftile.distributed.transfer import Part, transfer
-from difftile.fields.create import from_numpy
 from difftile.fields.exchange import as_array
-from difftile.fields.field import Field, make
-from difftile.fields.rows import Rows, leave_rows, rows_at
-from difftile.ir.types import I32
+from difftile.fields.field import make
+from difftile.fields.rows import leave_rows, rows_at
 from difftile.ranks import Message, current
 from difftile.substrate import current_session
 
@@ -28,7 +28,7 @@ def cuts(total: int) -> list[int]:
 
 
 @final
-class SplitRows(Rows):
+class SplitRows(dt.Rows):
     """Rows of which each rank owns a stretch, in one order over all ranks.
 
     The fields have the rows from `start` to `stop` of `total`. Rows are kept, dropped, repeated and
@@ -41,7 +41,7 @@ class SplitRows(Rows):
         rows: All rows, the same on each rank.
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: dt.Rows) -> None:
         self._total = len(rows)
         self._rank = current().rank
         own = np.arange(*self.stretch, dtype=np.int32)
@@ -73,7 +73,7 @@ class SplitRows(Rows):
         found = cuts(self._total)
         return found[self._rank], found[self._rank + 1]
 
-    def gathered(self, field: Field) -> Field:
+    def gathered(self, field: dt.Field) -> dt.Field:
         """Return the values of all rows, on each rank.
 
         Args:
@@ -107,7 +107,7 @@ class SplitRows(Rows):
 
     # Changes
 
-    def rearrange(self, index: Field, before: Field) -> None:
+    def rearrange(self, index: dt.Field, before: dt.Field) -> None:
         """Take the rows of an index; each rank gives the same one.
 
         Args:
@@ -170,18 +170,18 @@ class _Moves:
         start, stop = old[rank], old[rank + 1]
         wanted = [index[first:end] for first, end in pairwise(new)]
         given = [rows[(rows >= start) & (rows < stop)] - start for rows in wanted]
-        self._sent = from_numpy(np.concatenate(given).astype(np.int32), I32)
+        self._sent = dt.from_numpy(np.concatenate(given).astype(np.int32), ti.i32)
         self._sends = _parts([len(rows) for rows in given])
         owners = np.searchsorted(np.asarray(old[1:]), wanted[rank], side="right")
         owners[wanted[rank] < 0] = -1
         order = np.argsort(owners, kind="stable")[int(np.count_nonzero(owners < 0)) :]
         places = np.full(len(owners), -1, np.int32)
         places[order] = np.arange(len(order))
-        self._places = from_numpy(places, I32)
+        self._places = dt.from_numpy(places, ti.i32)
         self._receives = _parts([int(np.count_nonzero(owners == one)) for one in range(len(given))])
         self._received = len(order)
 
-    def moved(self, field: Field) -> Field:
+    def moved(self, field: dt.Field) -> dt.Field:
         """Return the rows of an index of values that are kept for each row, 0 for new ones."""
         arrived = make(field.element, (self._received, *field.shape[1:]))
         sent = rows_at(field, self._sent)

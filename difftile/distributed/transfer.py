@@ -16,9 +16,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import difftile as dt
 from difftile.diagnostics import FieldError
 from difftile.distributed.messaging import Part, Posted, ReturningGradients
-from difftile.fields.field import Field
 from difftile.recording.opaque import OpaqueRecord, OpaqueStep
 from difftile.recording.passes import number_of_pass
 from difftile.recording.perform import perform
@@ -29,7 +29,7 @@ __all__ = ["Part", "begin", "transfer"]
 
 
 def transfer(
-    source: Field, sends: Sequence[Part], target: Field, receives: Sequence[Part], what: str
+    source: dt.Field, sends: Sequence[Part], target: dt.Field, receives: Sequence[Part], what: str
 ) -> None:
     """Send parts of a field, and receive parts of another one; a step of the tape.
 
@@ -51,7 +51,7 @@ def transfer(
 
 
 def begin(
-    source: Field, sends: Sequence[Part], target: Field, receives: Sequence[Part], what: str
+    source: dt.Field, sends: Sequence[Part], target: dt.Field, receives: Sequence[Part], what: str
 ) -> Callable[[], None]:
     """Start a transfer; return the function that finishes it. Both are steps of the tape.
 
@@ -81,9 +81,9 @@ def begin(
 class _Way:
     """The parts that are sent and received. See `transfer`."""
 
-    source: Field
+    source: dt.Field
     sends: tuple[Part, ...]
-    target: Field
+    target: dt.Field
     receives: tuple[Part, ...]
     what: str
 
@@ -94,12 +94,12 @@ class _Way:
                 f"{self.what}: {source!r} is sent into {target!r}, which has other elements."
             )
 
-    def there(self, source: Field, target: Field) -> None:
+    def there(self, source: dt.Field, target: dt.Field) -> None:
         """Send parts of one field into another, both in the shapes of the way."""
         into = target.fresh_if_pinned(keep=False)
         Posted([source.buffer], self.sends, [into], self.receives).wait(self.what)
 
-    def back(self, incoming: Field) -> ReturningGradients:
+    def back(self, incoming: dt.Field) -> ReturningGradients:
         """Start to send a gradient back; it stays as it is until that has arrived."""
         return ReturningGradients(incoming.buffer, self.receives, self.source.buffer, self.sends)
 
@@ -135,7 +135,9 @@ class _Transfer(_Joint):
         """Send and receive."""
         self.way.there(self.way.source, self.way.target)
 
-    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
+    def reverse_in_place(
+        self, record: OpaqueRecord, gradient: Callable[[dt.Field], dt.Field]
+    ) -> bool:
         """Send the gradient back, and clear it here."""
         way = self.way
         incoming = gradient(way.target)
@@ -201,7 +203,9 @@ class _Start(_Joint):
         into = way.target.buffer.empty_like()
         flight.there = Posted([way.source.buffer], way.sends, [into], way.receives)
 
-    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
+    def reverse_in_place(
+        self, record: OpaqueRecord, gradient: Callable[[dt.Field], dt.Field]
+    ) -> bool:
         """Add the gradient that has come back."""
         self._arrive(gradient(self.way.source))
         return True
@@ -219,7 +223,7 @@ class _Start(_Joint):
             self.reverse(one, saved)
         return True
 
-    def _arrive(self, gradient: Field) -> None:
+    def _arrive(self, gradient: dt.Field) -> None:
         if self._flight.back:  # unless no gradient has left
             self._flight.back.popleft().add_to(gradient.buffer, self.way.backwards)
 
@@ -254,7 +258,9 @@ class _Finish(_Transfer):
         else:
             way.target.storage.move(posted.wait(way.what)[0])
 
-    def reverse_in_place(self, record: OpaqueRecord, gradient: Callable[[Field], Field]) -> bool:
+    def reverse_in_place(
+        self, record: OpaqueRecord, gradient: Callable[[dt.Field], dt.Field]
+    ) -> bool:
         """Start to send the gradient back."""
         self._forget()
         self._leave(gradient(self.way.target))
@@ -284,7 +290,7 @@ class _Finish(_Transfer):
         if incoming is not None:
             self._leave(incoming)
 
-    def _leave(self, gradient: Field) -> None:
+    def _leave(self, gradient: dt.Field) -> None:
         """Start to send a gradient back, from a copy, and clear it here."""
         sent = gradient.buffer.empty_like()
         sent.copy_from(gradient.buffer)

@@ -11,13 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import difftile as dt
 from difftile.diagnostics import GradientCut, NotConverged, SolverError, TapeError
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.create import zeros_like
-from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
-from difftile.fields.storage import scratch
-from difftile.ir.types import is_float
 from difftile.linearization.derivatives import push, push_pull
 from difftile.linearization.pullback import Pullback
 from difftile.recording.opaque import OpaqueStep
@@ -110,7 +106,7 @@ class ContinuousAdjoint(OpaqueStep):
     ) -> None:
         """Integrate the adjoint, and its tangent if the tangents of the fields are given."""
         problem = self._problem
-        floats = [one for one in self._parameters if is_float(one.element)]
+        floats = [one for one in self._parameters if one.numpy_dtype.kind == "f"]
         wanted = [one for one in floats if self._all or one.has_grads]
         moves = None if dots is None else {one: dots[one].to_numpy() for one in floats}
         backward = _Backward(problem, wanted, {*self._parameters, *self._scratch}, moves)
@@ -175,21 +171,21 @@ class _Backward:
     def __init__(
         self,
         problem: Problem,
-        wanted: Sequence[Field],
-        known: Collection[Field],
+        wanted: Sequence[dt.Field],
+        known: Collection[dt.Field],
         moves: Tangents | None,
     ) -> None:
         self.y, self.a, self.y_dot, self.a_dot = (problem.y.like() for _ in range(4))
-        with scratch():
-            self.integrals = {one: zeros_like(one, grad=False) for one in wanted}
+        with dt.scratch():
+            self.integrals = {one: dt.zeros_like(one, grad=False) for one in wanted}
             dotted = wanted if moves is not None else ()
-            self.integral_dots = {one: zeros_like(one, grad=False) for one in dotted}
+            self.integral_dots = {one: dt.zeros_like(one, grad=False) for one in dotted}
         self._problem = problem
         self._known = {one.storage for one in known}
         self._moves = moves
         along = (self.y, self.a) if moves is None else (self.y, self.a, self.y_dot, self.a_dot)
         self._together = State([member for state in along for member in state.members])
-        self._products: dict[object, list[Field]] = {}
+        self._products: dict[object, list[dt.Field]] = {}
         self._drift = (0.0, problem.t0)
 
     def go(self, t: float, end: float, whole: float) -> None:
@@ -267,9 +263,9 @@ class _Backward:
                 temporary = one.storage not in found and not one.has_grads
                 if one.storage not in own and one.storage not in self._known and not temporary:
                     raise not_known(one, t)
-            seeds: dict[ArrayLike, Any] = dict(zip(dy.leaves, a.leaves, strict=True))
+            seeds: dict[dt.ArrayLike, Any] = dict(zip(dy.leaves, a.leaves, strict=True))
             wrt = [*y.leaves, *self.integrals]
-            dots: dict[Field, Field] = {}
+            dots: dict[dt.Field, dt.Field] = {}
             if self._moves is None:
                 bars = launches.pull(seeds, wrt)
             else:
@@ -277,7 +273,7 @@ class _Backward:
                 moves = self._moves | {
                     leaf: dot.to_numpy() for leaf, dot in zip(y.leaves, y_dot.leaves, strict=True)
                 }
-                seed_dots: dict[ArrayLike, Any] = dict(zip(dy.leaves, a_dot.leaves, strict=True))
+                seed_dots: dict[dt.ArrayLike, Any] = dict(zip(dy.leaves, a_dot.leaves, strict=True))
                 bars, dots = push_pull(launches, moves, seeds, seed_dots, wrt)
                 pushed = push(launches, moves, dy.leaves)
                 for leaf, rate in zip(dy.leaves, dy_dot.leaves, strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from difftile.fields.field import Field
+import difftile as dt
 from difftile.fields.halos import up_to_date
 from difftile.fields.storage import Storage
 from difftile.linearization.pullback import Pullback
@@ -55,7 +55,7 @@ class Function:
         write(self.x, vector)
         return self.value()
 
-    def touched(self) -> tuple[list[Field], set[Storage]]:
+    def touched(self) -> tuple[list[dt.Field], set[Storage]]:
         """Return the fields that the function touches, and the memory that it writes."""
         return touched(self, self.x)
 
@@ -64,7 +64,7 @@ class Function:
         return Pullback(self, of_tape=of_tape)
 
 
-def touched(call: Callable[[], object], x: State) -> tuple[list[Field], set[Storage]]:
+def touched(call: Callable[[], object], x: State) -> tuple[list[dt.Field], set[Storage]]:
     """Return the fields that a function touches, and the memory that it writes.
 
     Filling the halos of its unknown does not count as writing the unknown.

@@ -19,11 +19,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+import difftile as dt
 from difftile.diagnostics import LaunchError, NotConverged, SolverError, counted
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
-from difftile.ir.types import is_float
 from difftile.linearization.derivatives import pull_parts, push, push_parts
 from difftile.linearization.pullback import Pullback
 from difftile.recording.opaque import OpaqueStep
@@ -37,8 +35,8 @@ from difftile.solvers.result import SolverResult
 from difftile.solvers.state import State
 from difftile.solvers.vectors import Vector, joined, pick, precision, split
 
-Cotangents: TypeAlias = dict[Field, "npt.NDArray[Any]"]
-Tangents: TypeAlias = dict[Field, "npt.NDArray[Any]"]
+Cotangents: TypeAlias = dict[dt.Field, "npt.NDArray[Any]"]
+Tangents: TypeAlias = dict[dt.Field, "npt.NDArray[Any]"]
 
 Times: TypeAlias = Callable[[Function, Pullback, Vector], Vector]
 """Multiplies by the Jacobian of a function by its unknown, or by its transpose."""
@@ -82,7 +80,7 @@ class ImplicitRule(OpaqueStep):
         solve: Callable[[], SolverResult],
         accuracy: float | None,
         strict: bool,
-        inputs: Sequence[Field] = (),
+        inputs: Sequence[dt.Field] = (),
         near: Function | None = None,
     ) -> None:
         self.function = function
@@ -165,7 +163,9 @@ class ImplicitRule(OpaqueStep):
 
     def _moves(self, at: Sequence[ReverseContext]) -> list[Tangents]:
         """Return the tangents of the unknown and of the parameters, by part; none for part 0."""
-        known = [one for one in self.reads if is_float(one.element) and one not in self.writes]
+        known = [
+            one for one in self.reads if one.numpy_dtype.kind == "f" and one not in self.writes
+        ]
         moves: list[Tangents] = [{}]
         for along in at[1:]:
             # Fields that do not vary are left out: a step without tangents may read them.
@@ -179,7 +179,7 @@ class ImplicitRule(OpaqueStep):
         moves: Sequence[Tangents],
         w: Sequence[Vector | None],
         elsewhere: Sequence[Cotangents],
-        wrt: Sequence[Field],
+        wrt: Sequence[dt.Field],
     ) -> list[Cotangents]:
         """Return F_x^T w or F_p^T w, the adjoints of the parameters, and their tangents, by part.
 
@@ -218,23 +218,23 @@ class ImplicitRule(OpaqueStep):
             add_to(grad_before(then, one), bar)
 
     @property
-    def _targets(self) -> list[Field]:
+    def _targets(self) -> list[dt.Field]:
         """The fields whose adjoints follow from the solution's: the parameters, and halos."""
         x = self.function.x
         return [*self._wanted, *(x.leaves if x.is_split else ())]
 
     @property
-    def _wanted(self) -> list[Field]:
+    def _wanted(self) -> list[dt.Field]:
         """The parameters whose gradients are computed."""
-        wanted = [one for one in self.reads if is_float(one.element)]
+        wanted = [one for one in self.reads if one.numpy_dtype.kind == "f"]
         return [one for one in wanted if self._all or one.has_grads]
 
     def _elsewhere(self, then: ReverseContext) -> Cotangents:
         """Return the adjoints of the function's other outputs, or the tangents of these."""
-        floats = [one for one in self.writes if is_float(one.element)]
+        floats = [one for one in self.writes if one.numpy_dtype.kind == "f"]
         return self._varying({one: incoming(then, one) for one in floats})
 
-    def _varying(self, derivatives: Mapping[Field, npt.NDArray[Any]]) -> Cotangents:
+    def _varying(self, derivatives: Mapping[dt.Field, npt.NDArray[Any]]) -> Cotangents:
         """Return the derivatives that are not zero on all ranks, which make the same steps then."""
         flags = self.function.x.space.any([bool(one.any()) for one in derivatives.values()])
         pairs = zip(derivatives.items(), flags, strict=True)
@@ -253,7 +253,7 @@ class ImplicitRule(OpaqueStep):
         Of tangents along further directions each part is one more solution.
         """
         x, first = self.function.x, len(at)
-        floats = [one for one in self.reads if is_float(one.element)]
+        floats = [one for one in self.reads if one.numpy_dtype.kind == "f"]
         moves = self._moves(at)
         for then in at:
             moves.append(self._varying({one: tangent_of(then, one) for one in floats}))
@@ -267,7 +267,7 @@ class ImplicitRule(OpaqueStep):
                 self._complain("tangent", "tangent", tangent)
             parts = zip(x.leaves, split(x, tangent.x), halos, strict=True)
             moves[part] |= {leaf: own + halo for leaf, own, halo in parts}
-        others = [one for one in self.writes if is_float(one.element)]
+        others = [one for one in self.writes if one.numpy_dtype.kind == "f"]
         left = push_parts(saved.launches, moves, others) if others else [{} for _ in moves]
         for part, then in enumerate(at, first):
             moved = {leaf: moves[part][leaf] for leaf in x.leaves} | left[part]
@@ -298,7 +298,7 @@ class ImplicitRule(OpaqueStep):
         found = push_parts(saved.launches, moves, out.leaves)[len(moves) - 1]
         return joined(out, [found[leaf] for leaf in out.leaves])
 
-    def seeds(self, w: Vector | None, elsewhere: Cotangents) -> dict[ArrayLike, Any]:
+    def seeds(self, w: Vector | None, elsewhere: Cotangents) -> dict[dt.ArrayLike, Any]:
         """Return the adjoints of the function's outputs, which lead to the parameters' adjoints."""
         out = self.function.out
         own = {} if w is None else dict(zip(out.leaves, split(out, w), strict=True))
@@ -329,39 +329,41 @@ def solve_on_tape(
     return perform(rule(name, function, solve, accuracy, strict)).result
 
 
-def arrays_of(parts: Sequence[Mapping[Field, Field]], fields: Sequence[Field]) -> list[Cotangents]:
+def arrays_of(
+    parts: Sequence[Mapping[dt.Field, dt.Field]], fields: Sequence[dt.Field]
+) -> list[Cotangents]:
     """Return the contents of what belongs to some fields, by part."""
     return [{one: each[one.origin].to_numpy() for one in fields} for each in parts]
 
 
-def incoming(then: ReverseContext, field: Field) -> npt.NDArray[Any]:
+def incoming(then: ReverseContext, field: dt.Field) -> npt.NDArray[Any]:
     """Return the gradient with respect to the contents of a field after a step, zeros for None."""
     bar = then[field].grad_in
     return np.zeros(field.shape) if bar is None else bar.to_numpy()
 
 
-def grad_after(then: ReverseContext, field: Field) -> Field:
+def grad_after(then: ReverseContext, field: dt.Field) -> dt.Field:
     """Return the gradient or tangent of the contents of a field after a step."""
     found = then[field].grad_in
     assert found is not None
     return found
 
 
-def grad_before(then: ReverseContext, field: Field) -> Field:
+def grad_before(then: ReverseContext, field: dt.Field) -> dt.Field:
     """Return the gradient or tangent of the contents of a field before a step."""
     found = then[field].grad_out
     assert found is not None
     return found
 
 
-def tangent_of(then: ReverseContext, field: Field) -> npt.NDArray[Any]:
+def tangent_of(then: ReverseContext, field: dt.Field) -> npt.NDArray[Any]:
     """Return the tangent of the contents of a field before a step."""
     return grad_before(then, field).to_numpy()
 
 
 def transposed(function: Function, launches: Pullback, w: Vector) -> Vector:
     """Return J^T w with the Jacobian of a function by its unknown."""
-    seeds: dict[ArrayLike, Any] = dict(
+    seeds: dict[dt.ArrayLike, Any] = dict(
         zip(function.out.leaves, split(function.out, w), strict=True)
     )
     return pick(function.x, launches.pull(seeds, function.x.leaves))

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
+import difftile as dt
 from difftile.diagnostics import LaunchError
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
@@ -245,7 +244,7 @@ class _LinearRule(ImplicitRule):
         moves: Sequence[Tangents],
         w: Sequence[Vector | None],
         elsewhere: Sequence[Cotangents],
-        wrt: Sequence[Field],
+        wrt: Sequence[dt.Field],
     ) -> list[Cotangents]:
         """Return the adjoints of the fields that A is made of, and of b."""
         b, found = self._matrix.b, super().products(saved, moves, w, elsewhere, wrt)
@@ -255,6 +254,6 @@ class _LinearRule(ImplicitRule):
                     each[leaf] = each[leaf] + part if leaf in each else part
         return found
 
-    def seeds(self, w: Vector | None, elsewhere: Cotangents) -> dict[ArrayLike, Any]:
+    def seeds(self, w: Vector | None, elsewhere: Cotangents) -> dict[dt.ArrayLike, Any]:
         """Return the adjoints of A x and of the other outputs of `apply`."""
         return super().seeds(None if w is None else -w, elsewhere)

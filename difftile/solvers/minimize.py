@@ -8,9 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field, make
-from difftile.ir.types import FLOATS, scalar_of, shape_of
+import difftile as dt
 from difftile.linearization.derivatives import pull_parts, push_pull
 from difftile.linearization.pullback import Pullback
 from difftile.linearization.sweep import Seeds
@@ -104,8 +102,8 @@ def minimize_implicit(
         SolverError: With `strict`, the method did not converge.
     """
     state = state_of(x, "dt.minimize_implicit: x")
-    widest = max((scalar_of(leaf.element) for leaf in state.leaves), key=FLOATS.index)
-    function = Function(energy, state, State([make(widest, ())]), args)
+    widest = np.result_type(*(leaf.numpy_dtype for leaf in state.leaves))
+    function = Function(energy, state, State([dt.zeros((), widest)]), args)
     stopping = Stopping(state, tol, atol, max_iter)
 
     def iterate() -> SolverResult:
@@ -218,7 +216,7 @@ def curvature(function: Function, launches: Pullback, v: Vector) -> Vector:
     return pick(x, found)
 
 
-def _ones(function: Function) -> dict[ArrayLike, float]:
+def _ones(function: Function) -> dict[dt.ArrayLike, float]:
     return dict.fromkeys(function.out.leaves, 1.0)
 
 
@@ -251,15 +249,13 @@ class _MinimumRule(ImplicitRule):
         moves: Sequence[Tangents],
         w: Sequence[Vector | None],
         elsewhere: Sequence[Cotangents],
-        wrt: Sequence[Field],
+        wrt: Sequence[dt.Field],
     ) -> list[Cotangents]:
         """Return the derivatives of dE/dx . w, and of the function's other outputs."""
         if not wrt:
             return [{} for _ in moves]
         x = self.function.x
-        total = [
-            {one: np.zeros((*one.shape, *shape_of(one.element))) for one in wrt} for _ in moves
-        ]
+        total = [{one: np.zeros((*one.shape, *one.element_shape)) for one in wrt} for _ in moves]
         terms: list[list[Cotangents]] = []
         if any(one is not None for one in w):
             along = [{} if v is None else dict(zip(x.leaves, split(x, v), strict=True)) for v in w]

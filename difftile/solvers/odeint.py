@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+import difftile as dt
 from difftile.diagnostics import LaunchError, NotConverged, brief, did_you_mean
 from difftile.fields.exchange import as_integer
-from difftile.fields.field import Field
 from difftile.fields.numbers import plain_numbers
 from difftile.fields.recording import RECORDING, may_vary
-from difftile.ir.types import F64, is_float, scalar_of
 from difftile.recording.perform import perform
 from difftile.solvers.continuous import ContinuousAdjoint
 from difftile.solvers.integrator import Integrator, OdeResult
@@ -29,8 +30,8 @@ _ADJOINTS = ("discrete", "continuous")
 def odeint(
     rhs: Callable[..., object],
     y: StateLike,
-    t0: float | Field,
-    t1: float | Field,
+    t0: float | dt.Field,
+    t1: float | dt.Field,
     *,
     args: Sequence[object] = (),
     at: Sequence[float] = (),
@@ -119,7 +120,10 @@ def odeint(
     integrator = _integrator(state, method, steps, rtol, atol, first_step, max_steps)
     start, end = _time(t0, "t0"), _time(t1, "t1")
     times, rows = _outputs(state, start, end, at, out)
-    ends = [one if isinstance(one, Field) and is_float(one.element) else None for one in (t0, t1)]
+    ends = [
+        one if isinstance(one, dt.Field) and one.numpy_dtype.kind == "f" else None
+        for one in (t0, t1)
+    ]
     problem = Problem(integrator, rhs, args, state, start, end, times, rows, (ends[0], ends[1]))
     recorder = RECORDING.get().recorder
     if recorder is not None and adjoint == "continuous":
@@ -142,7 +146,7 @@ def odeint(
 
 def _time(value: Any, name: str) -> float:
     try:
-        time = float(plain_numbers(value[None]) if isinstance(value, Field) else value)
+        time = float(plain_numbers(value[None]) if isinstance(value, dt.Field) else value)
     except (TypeError, ValueError):  # a FieldError is one, too
         time = math.nan
     if not math.isfinite(time):
@@ -195,7 +199,7 @@ def _integrator(
     most = as_integer(max_steps)
     if most is None or most < 1:
         raise LaunchError(f"dt.odeint: max_steps is an integer from 1 on, not {brief(max_steps)}.")
-    double = all(scalar_of(leaf.element) == F64 for leaf in state.leaves)
+    double = all(leaf.numpy_dtype == np.float64 for leaf in state.leaves)
     relative, absolute = (1e-6, 1e-8) if double else (1e-4, 1e-6)
     tolerance = ErrorTolerance(rtol or relative, atol or absolute)
     return Integrator(tableau, steps, tolerance, first_step, most)

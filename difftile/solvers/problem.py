@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
+import difftile as dt
 from difftile.diagnostics import LaunchError
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field
-from difftile.fields.structs import StructField
 from difftile.recording.snapshots import Snapshot
 from difftile.solvers.function import touched
 from difftile.solvers.integrator import Integrator, OdeResult
@@ -44,7 +42,7 @@ class Problem:
     t1: float
     times: Sequence[float] = ()
     out: State | None = None
-    ends: tuple[Field | None, Field | None] = (None, None)
+    ends: tuple[dt.Field | None, dt.Field | None] = (None, None)
 
     def solve(self) -> OdeResult:
         """Integrate; on an open tape the steps taken are recorded."""
@@ -78,7 +76,7 @@ class Integrated:
         return sum(values.nbytes for values in self.start)
 
 
-def not_known(one: Field, t: float) -> LaunchError:
+def not_known(one: dt.Field, t: float) -> LaunchError:
     """Return the error of a right-hand side that uses other fields than at its first call."""
     return LaunchError(
         f"dt.odeint: the right-hand side uses {one!r} at t = {t:.6g} and did not at its first "
@@ -87,7 +85,7 @@ def not_known(one: Field, t: float) -> LaunchError:
 
 
 @contextmanager
-def holding(fields: Iterable[Field]) -> Generator[None]:
+def holding(fields: Iterable[dt.Field]) -> Generator[None]:
     """Restore the contents of fields after a block."""
     now = Snapshot(0)
     for one in fields:
@@ -99,7 +97,7 @@ def holding(fields: Iterable[Field]) -> Generator[None]:
         now.release()
 
 
-def fields_of(problem: Problem) -> tuple[list[Field], list[Field]]:
+def fields_of(problem: Problem) -> tuple[list[dt.Field], list[dt.Field]]:
     """Return the fields other than the state that the right-hand side reads, and that it writes.
 
     Raises:
@@ -122,10 +120,10 @@ def fields_of(problem: Problem) -> tuple[list[Field], list[Field]]:
     )
 
 
-def fields_among(args: Sequence[object]) -> Iterator[Field]:
+def fields_among(args: Sequence[object]) -> Iterator[dt.Field]:
     """Yield the fields among some arguments."""
     for one in args:
-        if isinstance(one, ArrayLike):
+        if isinstance(one, dt.ArrayLike):
             yield one.base.origin
-        elif isinstance(one, StructField):
+        elif isinstance(one, dt.StructField):
             yield from (leaf.origin for _, leaf in one.fields())

@@ -15,9 +15,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+import difftile as dt
 from difftile.diagnostics import FieldError, RankError
-from difftile.fields.field import Field
-from difftile.ir.types import shape_of
 from difftile.ranks import current
 
 Vector: TypeAlias = npt.NDArray[np.float64]
@@ -171,7 +170,7 @@ class DividedSpace(Space):
         return found.tolist()
 
 
-def space_of(fields: Sequence[Field], *, mixed: bool = False) -> Space:
+def space_of(fields: Sequence[dt.Field], *, mixed: bool = False) -> Space:
     """Return the space of the numbers of some fields.
 
     Args:
@@ -187,7 +186,7 @@ def space_of(fields: Sequence[Field], *, mixed: bool = False) -> Space:
     total, start = 0, 0
     counts: list[slice] = []
     for one in fields:
-        width = math.prod(shape_of(one.element))
+        width = math.prod(one.element_shape)
         stop = start + one.inner.size * width
         if one.split is None and not mixed:
             raise FieldError(

@@ -10,27 +10,23 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-import difftile.lang as ti
+import difftile as dt
+from difftile import ti
 from difftile.diagnostics import FieldError, brief
-from difftile.fields.array_like import ArrayLike
 from difftile.fields.arrays import field_of, is_array
-from difftile.fields.create import empty_like, zeros_like
-from difftile.fields.field import Field
 from difftile.fields.halos import exchange, up_to_date
-from difftile.fields.storage import scratch
-from difftile.fields.structs import Member, StructField
-from difftile.ir.types import Type, is_float
+from difftile.fields.structs import Member
+from difftile.ir.types import Type
 from difftile.launch.overlaps import check_apart
-from difftile.runtime.kernel import kernel
 from difftile.solvers.space import Space, space_of
 
 StateLike: TypeAlias = "Member | Sequence[Member]"
 
-_WORK: WeakKeyDictionary[Field, dict[tuple[str, bool, Type], Field]] = WeakKeyDictionary()
+_WORK: WeakKeyDictionary[dt.Field, dict[tuple[str, bool, Type], dt.Field]] = WeakKeyDictionary()
 """The work fields of a field, by use, whether they have a gradient, and type."""
 
 
-@kernel
+@dt.kernel
 def _combine(out: Any, y: Any, terms: Any) -> None:
     """Set `out` to y plus a sum of terms, pairs of a number and a field."""
     for i in ti.grouped(out):
@@ -40,7 +36,7 @@ def _combine(out: Any, y: Any, terms: Any) -> None:
         out[i] = total
 
 
-@kernel
+@dt.kernel
 def _combine_one(out: Any, y: Any, terms: Any) -> None:
     """Set `out` as `_combine` does, for fields of a single element."""
     total = y[None]
@@ -49,7 +45,9 @@ def _combine_one(out: Any, y: Any, terms: Any) -> None:
     out[None] = total
 
 
-def combine(out: ArrayLike, y: ArrayLike, terms: Sequence[tuple[float, ArrayLike]]) -> None:
+def combine(
+    out: dt.ArrayLike, y: dt.ArrayLike, terms: Sequence[tuple[float, dt.ArrayLike]]
+) -> None:
     """Set a field to y + sum weight * rate, without the terms whose weight is 0."""
     ours = tuple((float(weight), rate) for weight, rate in terms if weight != 0.0)
     add = _combine if out.shape else _combine_one
@@ -65,7 +63,7 @@ class State:
 
     def __init__(self, members: Iterable[Member]) -> None:
         self.members = tuple(members)
-        self.leaves: tuple[Field, ...] = tuple(
+        self.leaves: tuple[dt.Field, ...] = tuple(
             leaf for member in self.members for leaf in leaves_of(member)
         )
 
@@ -178,9 +176,9 @@ class State:
         return not self.space.any([not all(bool(np.isfinite(one).all()) for one in arrays)])[0]
 
 
-def leaves_of(member: Member) -> list[Field]:
+def leaves_of(member: Member) -> list[dt.Field]:
     """Return the fields of a member: itself, or the members of structs."""
-    return [member] if isinstance(member, Field) else [leaf for _, leaf in member.fields()]
+    return [member] if isinstance(member, dt.Field) else [leaf for _, leaf in member.fields()]
 
 
 def state_of(given: Any, what: str) -> State:
@@ -197,13 +195,13 @@ def state_of(given: Any, what: str) -> State:
     members = cast("Sequence[Any]", given) if isinstance(given, (tuple, list)) else (given,)
     members = [_over(member, what) if is_array(member) else member for member in members]
     for member in members:
-        if not isinstance(member, (Field, StructField)):
+        if not isinstance(member, (dt.Field, dt.StructField)):
             raise FieldError(f"{what} is a field, or a tuple of fields, not {brief(member)}.")
     state = State(cast("Sequence[Member]", members))
     if not state.leaves:
         raise FieldError(f"{what} is a field, or a tuple of fields, and this one is empty.")
     for leaf in state.leaves:
-        if not is_float(leaf.element):
+        if leaf.numpy_dtype.kind != "f":
             raise FieldError(f"{what} is made of floats, and {leaf!r} holds integers.")
     if len({leaf.storage for leaf in state.leaves}) < len(state.leaves):
         raise FieldError(f"{what} has two fields with the same memory; give each its own.")
@@ -212,10 +210,10 @@ def state_of(given: Any, what: str) -> State:
     return state
 
 
-def _over(array: object, what: str) -> Field:
+def _over(array: object, what: str) -> dt.Field:
     """Return the field over the memory of an array, where the solution will be."""
     found = field_of(array)
-    if not isinstance(found, Field):
+    if not isinstance(found, dt.Field):
         raise FieldError(
             f"{what} is an array with gaps between its elements. Copy it: np.ascontiguousarray(x); "
             "the solution is in the copy."
@@ -224,20 +222,20 @@ def _over(array: object, what: str) -> Field:
 
 
 def _like(member: Member, *, grad: bool) -> Member:
-    if isinstance(member, StructField):
+    if isinstance(member, dt.StructField):
         made = {name: _like(one, grad=grad) for name, one in member.members.items()}
-        return StructField(made, member.methods)
-    with scratch():
-        return zeros_like(member, grad=grad and member.has_grads)
+        return dt.StructField(made, member.methods)
+    with dt.scratch():
+        return dt.zeros_like(member, grad=grad and member.has_grads)
 
 
 def _work(member: Member, name: str, *, grad: bool) -> Member:
-    if isinstance(member, StructField):
+    if isinstance(member, dt.StructField):
         made = {part: _work(one, name, grad=grad) for part, one in member.members.items()}
-        return StructField(made, member.methods)
+        return dt.StructField(made, member.methods)
     known, graded = _WORK.setdefault(member, {}), grad and member.has_grads
     key = name, graded, member.element  # fields are in double precision while they are checked
     if key not in known:
-        with scratch():  # with any contents: zeros would be a write on an open tape
-            known[key] = empty_like(member, grad=graded)
+        with dt.scratch():  # with any contents: zeros would be a write on an open tape
+            known[key] = dt.empty_like(member, grad=graded)
     return known[key]

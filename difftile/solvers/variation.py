@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy.typing as npt
 
+import difftile as dt
 from difftile.diagnostics import GradientCut
-from difftile.fields.field import Field
 from difftile.fields.recording import Recording
 from difftile.fields.storage import Storage
-from difftile.ir.types import is_float
 from difftile.linearization.sweep import TANGENT, Sweep
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.recording.steps import TapeStep
@@ -37,7 +36,7 @@ class Variation:
     """
 
     def __init__(
-        self, problem: Problem, parameters: Sequence[Field], scratch: Sequence[Field]
+        self, problem: Problem, parameters: Sequence[dt.Field], scratch: Sequence[dt.Field]
     ) -> None:
         self._problem = problem
         self._parameters = parameters
@@ -63,7 +62,7 @@ class Variation:
             for own, rate in zip(y.leaves, problem.rate(problem.t0, y).leaves, strict=True):
                 dots[own] = dots[own] - early * rate.to_numpy()
         # Fields that do not vary are left out: a step without tangents may read them.
-        floats = [one for one in self._parameters if is_float(one.element)]
+        floats = [one for one in self._parameters if one.numpy_dtype.kind == "f"]
         dots |= {one: dot for one in floats if (dot := tangent_of(then, one)).any()}
         pushing = _Watching(dots, {*self._parameters, *self._scratch})
         with Recording(pushing):
@@ -71,7 +70,7 @@ class Variation:
         pairs = list(zip(y.leaves, problem.y.leaves, strict=True))
         if out is not None and problem.out is not None:
             pairs += zip(out.leaves, problem.out.leaves, strict=True)
-        scratch = [one for one in self._scratch if is_float(one.element)]
+        scratch = [one for one in self._scratch if one.numpy_dtype.kind == "f"]
         pairs += [(one, one) for one in scratch]
         for own, leaf in pairs:
             grad_after(then, leaf).from_numpy(pushing.part(1, own).to_numpy())
@@ -96,7 +95,7 @@ class _Watching(Sweep):
     """
 
     def __init__(
-        self, tangents: Mapping[Field, npt.NDArray[Any]], known: Collection[Field]
+        self, tangents: Mapping[dt.Field, npt.NDArray[Any]], known: Collection[dt.Field]
     ) -> None:
         super().__init__(tangents, TANGENT)
         self.move([{}, tangents])
@@ -129,6 +128,6 @@ class _Watching(Sweep):
                 self._look_at(one)
         return super().record(step)
 
-    def _look_at(self, one: Field) -> None:
+    def _look_at(self, one: dt.Field) -> None:
         if self._own is not None and one.storage not in self._own | self._known:
             raise not_known(one, self._t)

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difftile.fields.field import Field
+import difftile as dt
 from difftile.fields.split import Split
-from difftile.ir.types import F64, numpy_dtype, scalar_of, shape_of
 from difftile.solvers.space import Vector, largest_of
 from difftile.solvers.state import State
 
@@ -43,7 +42,7 @@ def joined(state: State, arrays: Sequence[npt.NDArray[Any]]) -> Vector:
     return np.concatenate([one.astype(np.float64).ravel() for one in state.owned(arrays)])
 
 
-def pick(state: State, found: Mapping[Field, Field]) -> Vector:
+def pick(state: State, found: Mapping[dt.Field, dt.Field]) -> Vector:
     """Return the entries for the fields of a state, such as their cotangents."""
     return joined(state, [found[leaf.origin].buffer.array() for leaf in state.leaves])
 
@@ -53,7 +52,7 @@ def split(state: State, vector: Vector) -> list[npt.NDArray[Any]]:
     parts: list[npt.NDArray[Any]] = []
     at = 0
     for leaf in state.leaves:
-        inner, dtype = shape_of(leaf.element), numpy_dtype(scalar_of(leaf.element))
+        inner, dtype = leaf.element_shape, leaf.numpy_dtype
         shape = (*leaf.inner.shape, *inner)
         size = int(np.prod(shape))
         with np.errstate(over="ignore"):
@@ -87,11 +86,11 @@ def largest(state: State, vector: Vector) -> list[float]:
 
 def precision(state: State) -> float:
     """Return the default relative error: 1e-10 in f64, else 1e-5."""
-    double = all(scalar_of(leaf.element) == F64 for leaf in state.leaves)
+    double = all(leaf.numpy_dtype == np.float64 for leaf in state.leaves)
     return 1e-10 if double else 1e-5
 
 
 def rounding(state: State) -> float:
     """Return the relative rounding error of the coarsest number type."""
-    types = {numpy_dtype(scalar_of(leaf.element)) for leaf in state.leaves}
+    types = {leaf.numpy_dtype for leaf in state.leaves}
     return max(float(np.finfo(dtype).eps) for dtype in types)

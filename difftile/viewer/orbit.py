@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -150,12 +151,8 @@ class Orbit:
     # Pose
 
     def axes(self) -> Floats:
-        """Return the right, down and forward directions in the world, shape (3, 3)."""
-        side, back, up = self._ground()
-        level = math.sin(self.yaw) * side + math.cos(self.yaw) * back
-        right = math.cos(self.yaw) * side - math.sin(self.yaw) * back
-        forward = -(math.cos(self.pitch) * level + math.sin(self.pitch) * up)
-        return np.array([right, np.cross(forward, right), forward], np.float64)
+        """Return the right, down and forward directions in the world, shape (3, 3), read-only."""
+        return _axes(self.up, self.yaw, self.pitch)
 
     def eye(self) -> Floats:
         """Return the position of the camera, shape (3,)."""
@@ -226,13 +223,25 @@ class Orbit:
         """Return the height of the picture at the distance of the target [scene units]."""
         return 2.0 * self.distance * math.tan(0.5 * self.fov)
 
-    def _ground(self) -> Floats:
-        """Return two horizontal directions and up: orthonormal, determined by `up` only."""
-        up: Floats = np.array(self.up, np.float64) / np.linalg.norm(self.up)
-        axis = np.eye(3)[np.argmin(np.abs(up))]
-        side: Floats = axis - up * (axis @ up)
-        side /= np.linalg.norm(side)
-        return np.array([side, np.cross(side, up), up], np.float64)
+
+@lru_cache(maxsize=16)  # a picture asks several times for those of each camera
+def _axes(up: tuple[float, float, float], yaw: float, pitch: float) -> Floats:
+    side, back, above = _ground(up)
+    level = math.sin(yaw) * side + math.cos(yaw) * back
+    right = math.cos(yaw) * side - math.sin(yaw) * back
+    forward = -(math.cos(pitch) * level + math.sin(pitch) * above)
+    axes: Floats = np.array([right, np.cross(forward, right), forward], np.float64)
+    axes.flags.writeable = False
+    return axes
+
+
+def _ground(upwards: tuple[float, float, float]) -> Floats:
+    """Return two horizontal directions and up: orthonormal, determined by `up` only."""
+    up: Floats = np.array(upwards, np.float64) / np.linalg.norm(upwards)
+    axis = np.eye(3)[np.argmin(np.abs(up))]
+    side: Floats = axis - up * (axis @ up)
+    side /= np.linalg.norm(side)
+    return np.array([side, np.cross(side, up), up], np.float64)
 
 
 def _is_place(numbers: tuple[float, ...]) -> bool:

@@ -33,17 +33,17 @@ def triangles(
     kept, tips, across = _topmost_first(size, corners, nearness)
     first, middle, last = np.clip(np.ceil(tips[:, 1] - 0.5), 0, height).astype(np.intp)
     rows = last - first
+    # The long side of a triangle, from the topmost corner to the last, and the two short ones.
+    long = _side(tips[0], tips[2])
+    short = np.concatenate([_side(tips[0], tips[1]), _side(tips[1], tips[2])], axis=1)
     for part in chunks((rows * (across + 1.0)).astype(np.intp)):
         which, number = spread(rows[part])
         which += part.start
         row = first[which] + number
-        top, mid, bottom = np.repeat(tips[:, :, part], rows[part], axis=2)
-        # In each row the long side, from the topmost corner to the last, and a short one.
-        upper, level = row < middle[which], row + 0.5
-        xa, na = _crossing(top, bottom, level)
-        begin: _Reals = np.where(upper, top, mid)
-        end: _Reals = np.where(upper, mid, bottom)
-        xb, nb = _crossing(begin, end, level)
+        level = row + 0.5
+        xa, na = _crossing(np.repeat(long[:, part], rows[part], axis=1), level)
+        lower = row >= middle[which]
+        xb, nb = _crossing(np.take(short, which + lower * len(kept), axis=1), level)
         left = np.clip(np.ceil(np.minimum(xa, xb) - 0.5), 0, width).astype(np.intp)
         right = np.clip(np.ceil(np.maximum(xa, xb) - 0.5), 0, width).astype(np.intp)
         spans = np.maximum(right - left, 0)
@@ -83,10 +83,16 @@ def _topmost_first(
     return kept, tips, width.astype(np.float64)
 
 
-def _crossing(begin: _Reals, end: _Reals, level: _Reals) -> tuple[_Reals, _Reals]:
-    """Return x and nearness at the intersections of sides, shape (3, rows), with rows."""
-    x, y, near = begin
-    height = end[1] - y
-    share = (level - y) / np.where(height == 0.0, 1.0, height)
+def _side(begin: _Reals, end: _Reals) -> _Reals:
+    """Return sides between corners: x, y and nearness at the begin, and their increases, (6, n)."""
+    side = np.concatenate([begin, end - begin])
+    side[4, side[4] == 0.0] = 1.0  # level sides, which no row crosses
+    return side
+
+
+def _crossing(side: _Reals, level: _Reals) -> tuple[_Reals, _Reals]:
+    """Return x and nearness at the intersections of sides, see `_side`, with rows."""
+    x, y, near, across, height, nearer = side
+    share = (level - y) / height
     np.clip(share, 0.0, 1.0, out=share)
-    return x + share * (end[0] - x), near + share * (end[2] - near)
+    return x + share * across, near + share * nearer

@@ -169,10 +169,10 @@ def test_a_demo_gets_its_arguments_and_gives_the_exit_code(
 @pytest.mark.parametrize(
     ("took", "said"),
     [
-        ("12.4", " Takes about 10 s of processor time."),
-        ("3", " Takes about 5 s of processor time."),
-        ("131", " Takes about 2 minutes of processor time."),
-        (">120", " Takes more than 2 minutes of processor time."),
+        ("12.4", " Takes about 0:10 (minutes:seconds) of processor time."),
+        ("3", " Takes about 0:05 (minutes:seconds) of processor time."),
+        ("131", " Takes about 2:00 (minutes:seconds) of processor time."),
+        (">120", " Takes more than 2:00 (minutes:seconds) of processor time."),
     ],
 )
 def test_a_demo_says_what_it_shows_and_how_long_it_takes_before_it_is_imported(

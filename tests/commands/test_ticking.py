@@ -59,8 +59,8 @@ def test_a_bar_shows_on_a_terminal_that_does_not_know_its_size() -> None:
     assert "learning: 100%" in at_terminal(["-c", program], columns=0)
 
 
-def test_times_are_said_as_clocks_do() -> None:
-    said = [ticking._said(seconds) for seconds in (7, 67, 3727)]
+def test_durations_look_as_on_a_clock() -> None:
+    said = [ticking.clock_time(seconds) for seconds in (7, 67, 3727)]
     assert said == ["0:07", "1:07", "1:02:07"]
     assert max(map(len, said)) < ticking.WIDTH
 
