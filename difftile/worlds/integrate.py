@@ -1,6 +1,6 @@
 """The end of a step: velocities and coordinates from accelerations.
 
-Both integrators solve M̂ b = M a for the acceleration b that velocities take, where a solves the
+All integrators solve M̂ b = M a for the acceleration b that velocities take, where a solves the
 constraint problem and M̂ has the derivatives of forces by velocities that are treated implicitly
 (documentation of MuJoCo, "Numerical integration"). Coordinates follow the new velocities.
 """
@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import difftile as dt
 from difftile import ti
+from difftile.worlds.bias import Bias
 from difftile.worlds.joints import JointTypes
-from difftile.worlds.kinds import BALL, FREE, IMPLICITFAST
+from difftile.worlds.kinds import BALL, FREE, IMPLICIT, IMPLICITFAST
+from difftile.worlds.packed import eliminate
+from difftile.worlds.passive_laws import PassiveLaws
 from difftile.worlds.paths import Paths
-from difftile.worlds.quaternions import advanced, four_at, matrix, three_at
+from difftile.worlds.quaternions import advanced, four_at, matrix, three_at, vec3
 from difftile.worlds.topology import Sizes
 from difftile.worlds.transmission import Transmission
 
@@ -33,7 +36,9 @@ class WorldIntegrator:
         self.nalone = sizes.nalone
         self.joints = JointTypes(sizes.joints)
         self.damped = sizes.damped
-        self.implicit = sizes.integrator == IMPLICITFAST
+        self.implicit = sizes.integrator in (IMPLICIT, IMPLICITFAST)
+        self.whole, self.nnode = sizes.integrator == IMPLICIT, sizes.nnode
+        self.laws, self.bias = PassiveLaws(sizes), Bias(sizes)
         self.transmission, self.paths, self.ntendon = (
             Transmission(sizes),
             Paths(sizes),
@@ -41,36 +46,94 @@ class WorldIntegrator:
         )
 
     @dt.func
-    def matrix(self, m, h, M, slope, paths, M_hat):
+    def matrix(self, m, h, M, qvel, slope, paths, M_hat):
         """Compute the symmetric part of M̂.
 
         Args:
             m: The parameters of the model.
             h: The time step [s].
             M: The inertia matrix, its lower triangle by rows.
+            qvel: Velocities, (nv,).
             slope: The derivatives of actuator forces by their velocities, (nu,).
             paths: From `Paths.of`.
             M_hat: Result, in the form of M.
         """
         for k in range(self.nv * (self.nv + 1) // 2):
             M_hat[k] = M[k]
-        self.add_implicit(m, h, slope, paths, M_hat)
+        self.add_implicit(m, h, qvel, slope, paths, M_hat)
 
     @dt.func
-    def add_implicit(self, m, h, slope, paths, M_hat):
+    def add_implicit(self, m, h, qvel, slope, paths, M_hat):
         """Add the symmetric part of M̂ - M to M.
 
         Free bodies on their own have another part under implicitfast; see `solve_alone`.
         """
         if ti.static(self.damped):
             for i in range(self.nv):
-                M_hat[i * (i + 1) // 2 + i] += h * m.dof_damping[i]
+                M_hat[i * (i + 1) // 2 + i] += h * self.laws.dof_damping(m, i, qvel[i])[1]
         if ti.static(self.implicit):
             for u in range(self.nu):
                 self.transmission.square(m, u, -h * slope[u], paths, M_hat)
             if ti.static(self.ntendon > 0):
                 for t in range(self.ntendon):
-                    self.paths.square(m, t, paths[1], h * m.tendon_damping[t], M_hat, False)
+                    slack = self.slack(m, t, qvel, paths)
+                    self.paths.square(m, t, paths[1], h * slack, M_hat, False)
+
+    @dt.func
+    def slack(self, m, t, qvel, paths):
+        """Return minus the derivative of the force of a tendon's damper by its speed."""
+        return self.laws.tendon_damping(m, t, self.paths.along(m, t, paths[1], qvel))[1]
+
+    @dt.func
+    def bias_along(self, m, qvel, along, tree, inertias, weight, tau):
+        """Add a weight times the derivative of the bias along a vector of velocities to tau, (nv,).
+
+        The bias is of second degree in the velocities, so a difference is its derivative.
+
+        Args:
+            m: The parameters of the model.
+            qvel, along: Velocities, and the direction, (nv,).
+            tree: c, and the motion axes.
+            inertias: From `Inertia.bodies`.
+            weight: The weight.
+        """
+        for sign in ti.static((1.0, -1.0)):
+            moved, bias = dt.local(self.nv), dt.local(self.nv)
+            vel_r, vel_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
+            for i in range(self.nv):
+                moved[i] = qvel[i] + sign * along[i]
+            self.bias.velocities(m, moved, tree[1], tree[2], vel_r, vel_t)
+            self.bias.forces(m, moved, tree[1], tree[2], vel_r, vel_t, *inertias, bias)
+            for i in range(self.nv):
+                tau[i] += 0.5 * sign * weight * bias[i]
+
+    @dt.func
+    def solve_whole(self, m, h, M_hat, force, qvel, tree, inertias, b, transposed: ti.template()):
+        """Solve M̂ b = M a with the derivative of the bias in M̂, or its transpose.
+
+        Args:
+            m: The parameters of the model.
+            h: The time step [s].
+            M_hat: The symmetric part, from `matrix`.
+            force: M a, (nv,).
+            qvel, tree, inertias: As for `bias_along`.
+            b: Result, (nv,).
+            transposed: Whether to solve with the transpose.
+        """
+        full = dt.local((self.nv, self.nv))
+        for j in range(self.nv):
+            unit, column = dt.local(self.nv), dt.local(self.nv)
+            unit[j] = 1.0
+            self.bias_along(m, qvel, unit, tree, inertias, h, column)
+            for i in range(self.nv):
+                row, low = max(i, j), min(i, j)
+                if ti.static(transposed):
+                    full[j, i] = M_hat[row * (row + 1) // 2 + low] + column[i]
+                else:
+                    full[i, j] = M_hat[row * (row + 1) // 2 + low] + column[i]
+        for i in range(self.nv):
+            b[i] = force[i]
+        eliminate(full, b, self.nv)
 
     @dt.func
     def turning(self, m, k, qvel, xpos, xquat, com, inertia):
@@ -164,7 +227,7 @@ class WorldIntegrator:
         return found
 
     @dt.func
-    def excess(self, m, h, slope, paths, along, b, qvel, xpos, xquat, com, rotational):
+    def excess(self, m, h, slope, paths, along, b, qvel, xpos, xquat, tree, inertias):
         """Return along · (M̂ - M) b, for the adjoint of a step.
 
         Args:
@@ -172,31 +235,37 @@ class WorldIntegrator:
             h: The time step [s].
             slope, paths: As in `matrix`.
             along, b: Vectors of degrees of freedom, (nv,).
-            qvel, xpos, xquat, com: As in `turning`.
-            rotational: Of bodies, from `Inertia.bodies`.
+            qvel, xpos, xquat: As in `turning`.
+            tree: c, and the motion axes.
+            inertias: Of bodies, from `Inertia.bodies`.
         """
         total = 0.0
         if ti.static(self.damped):
             for i in range(self.nv):
-                total += h * m.dof_damping[i] * along[i] * b[i]
+                total += h * self.laws.dof_damping(m, i, qvel[i])[1] * along[i] * b[i]
         if ti.static(self.implicit):
             for u in range(self.nu):
                 total -= h * slope[u] * self.transmission.form(m, u, along, b, paths)
             if ti.static(self.ntendon > 0):
                 for t in range(self.ntendon):
                     form = self.paths.form(m, t, paths[1], along, b)
-                    total += h * m.tendon_damping[t] * form
+                    total += h * self.slack(m, t, qvel, paths) * form
             for k in range(self.nalone):
                 i0 = m.alone_dofadr[k]
                 root = m.dof_bodyid[i0]
                 inertia = ti.Matrix.zero(float, 3, 3)
                 for n in range(root, self.nbody):
                     if m.body_rootid[n] == root:
-                        inertia += rotational[n]
-                moved, turned = self.turning(m, k, qvel, xpos, xquat, com, inertia)
+                        inertia += inertias[1][n]
+                moved, turned = self.turning(m, k, qvel, xpos, xquat, tree[0], inertia)
                 spin = three_at(b, i0 + 3)
                 total += h * three_at(along, i0).dot(moved @ spin)
                 total += h * three_at(along, i0 + 3).dot(turned @ spin)
+            if ti.static(self.whole):
+                bent = dt.local(self.nv)
+                self.bias_along(m, qvel, b, tree, inertias, h, bent)
+                for i in range(self.nv):
+                    total += along[i] * bent[i]
         return total
 
     @dt.func

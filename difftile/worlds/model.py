@@ -266,8 +266,13 @@ def load_arrays(path: PathLike) -> Model:
 
 
 _WITHOUT = {
-    kinds.NO_SPRING: ("jnt_stiffness", "tendon_stiffness"),
-    kinds.NO_DAMPER: ("dof_damping", "tendon_damping"),
+    kinds.NO_SPRING: (
+        *("jnt_stiffness", "tendon_stiffness", "jnt_stiffnesspoly", "tendon_stiffnesspoly"),
+    ),
+    kinds.NO_DAMPER: (
+        *("dof_damping", "tendon_damping", "dof_dampingpoly", "tendon_dampingpoly"),
+        *("actuator_damping", "actuator_dampingpoly"),
+    ),
     # Both: MuJoCo has no passive forces.
     kinds.NO_SPRING | kinds.NO_DAMPER: ("body_gravcomp", "density", "viscosity"),
     kinds.NO_GRAVITY: ("gravity",),

@@ -189,6 +189,17 @@ def _on_joints(*types: int) -> Callable[[InspectedModel], Any]:
     return used
 
 
+def _heavy_around_geoms(source: InspectedModel) -> Any:
+    """Return for each tendon whether it has armature, its actuators' included, and wraps geoms."""
+    heavy, around = source["tendon_armature"] > 0, np.isin(source["wrap_type"], kinds.ON_GEOMS)
+    if not len(heavy):
+        return []
+    pulling = (source["actuator_trntype"] == kinds.TENDON) & (source["actuator_armature"] > 0)
+    heavy[source["actuator_trnid"][pulling, 0]] = True
+    ends = zip(source["tendon_adr"].tolist(), source["tendon_num"].tolist(), strict=True)
+    return heavy & [around[adr : adr + num].any() for adr, num in ends]
+
+
 def _winding(source: InspectedModel) -> Any:
     """Return for each actuator whether it integrates a position that MuJoCo keeps within a turn."""
     if not len(source["actuator_trntype"]):
@@ -232,6 +243,7 @@ def _pairs(source: InspectedModel) -> Array:
     return pairs_of(given)
 
 
+_TRANSMISSIONS = (kinds.JOINT, kinds.JOINTINPARENT, kinds.CRANK, kinds.TENDON, kinds.SITED)
 _FREEJOINTS = (kinds.FREE, kinds.BALL)
 _SENSORS = (
     *range(kinds.TOUCH, kinds.RANGEFINDER + 1),
@@ -243,8 +255,6 @@ _SIGNS = "write a time and a damping ratio, or a negative stiffness and damping.
 
 REFUSALS: tuple[Refusal, ...] = (
     # joints
-    Refusal("polynomial stiffness", "jnt", _nonzero("jnt_stiffnesspoly"), "use 'stiffness'."),
-    Refusal("polynomial damping", "dof", _nonzero("dof_dampingpoly"), "use 'damping'."),
     Refusal("plasticity", "jnt", lambda s: s["jnt_plasticadr"] >= 0, "use 'stiffness' alone."),
     Refusal("a yielding spring", "jnt", _nonzero("jnt_springyield"), "use 'stiffness' alone."),
     # constraints
@@ -255,14 +265,17 @@ REFUSALS: tuple[Refusal, ...] = (
         "use <connect>, <weld>, <joint> or <tendon>.",
         "eq_type",
     ),
-    *(
-        Refusal(feature, "tendon", _nonzero(f"tendon_{name}"), hint)
-        for feature, name, hint in (
-            ("armature of a tendon", "armature", "give it to the joints."),
-            ("polynomial stiffness of a tendon", "stiffnesspoly", "use 'stiffness'."),
-            ("polynomial damping of a tendon", "dampingpoly", "use 'damping'."),
-            ("a yielding spring of a tendon", "springyield", "use 'stiffness' alone."),
-        )
+    Refusal(
+        "a yielding spring of a tendon",
+        "tendon",
+        _nonzero("tendon_springyield"),
+        "use 'stiffness' alone.",
+    ),
+    Refusal(
+        "armature of a tendon around geoms",
+        "tendon",
+        _heavy_around_geoms,
+        "give it to the joints, as MuJoCo asks too.",
     ),
     Refusal(
         "plasticity of a tendon",
@@ -287,8 +300,8 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "the transmission {}",
         "actuator",
-        _other("actuator_trntype", kinds.JOINT, kinds.JOINTINPARENT, kinds.TENDON, kinds.SITED),
-        'use joint="...", tendon="..." or site="...".',
+        _other("actuator_trntype", *_TRANSMISSIONS),
+        'use joint="...", tendon="...", site="..." or cranksite="...".',
         "actuator_trntype",
     ),
     Refusal(
@@ -300,22 +313,22 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "the gain type {}",
         "actuator",
-        _other("actuator_gaintype", 0, 1),
-        'use <general> with gaintype "fixed" or "affine".',
+        _other("actuator_gaintype", 0, kinds.AFFINE, kinds.MUSCLE),
+        'use <general> with gaintype "fixed", "affine" or "muscle".',
         "actuator_gaintype",
     ),
     Refusal(
         "the bias type {}",
         "actuator",
-        _other("actuator_biastype", 0, 1),
-        'use <general> with biastype "none" or "affine".',
+        _other("actuator_biastype", 0, kinds.AFFINE, kinds.MUSCLE),
+        'use <general> with biastype "none", "affine" or "muscle".',
         "actuator_biastype",
     ),
     Refusal(
         "the dynamics type {}",
         "actuator",
-        _other("actuator_dyntype", 0, 1, 2, 3),
-        "use <general> with one of these as dyntype.",
+        _other("actuator_dyntype", *range(kinds.MUSCULAR + 1)),
+        'use <general> with dyntype "integrator", "filter", "filterexact" or "muscle".',
         "actuator_dyntype",
     ),
     Refusal(
@@ -326,21 +339,6 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal("several activations", "actuator", lambda s: s["actuator_actnum"] > 1, "use one each."),
     Refusal("a delay", "actuator", _nonzero("actuator_delay"), _REMOVE),
-    Refusal(
-        "armature of actuators", "actuator", _nonzero("actuator_armature"), "give it to the joint."
-    ),
-    Refusal(
-        "damping of actuators", "actuator", _nonzero("actuator_damping"), "give it to the joint."
-    ),
-    Refusal(
-        "polynomial damping of actuators", "actuator", _nonzero("actuator_dampingpoly"), _REMOVE
-    ),
-    Refusal(
-        "groups of actuators that are disabled",
-        "option",
-        _nonzero("disableactuator"),
-        "remove 'actuatorgroupdisable'.",
-    ),
     # sensors
     Refusal(
         "the sensor type {}",
@@ -376,18 +374,24 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "the integrator {}",
         "option",
-        _other("integrator", kinds.EULER, kinds.RK4, kinds.IMPLICITFAST),
-        'use integrator="Euler", "RK4" or "implicitfast".',
+        _other("integrator", kinds.EULER, kinds.RK4, kinds.IMPLICIT, kinds.IMPLICITFAST),
+        'use integrator="Euler", "RK4", "implicit" or "implicitfast".',
         "integrator",
     ),
     Refusal(
-        "a fluid under implicitfast",
+        "a fluid under an implicit integrator",
         "option",
-        lambda s: (s["density"] + s["viscosity"] > 0) & (s["integrator"] == kinds.IMPLICITFAST),
+        lambda s: (
+            (s["density"] + s["viscosity"] > 0)
+            & np.isin(s["integrator"], (kinds.IMPLICIT, kinds.IMPLICITFAST))
+        ),
         'use integrator="Euler" or "RK4".',
     ),
     Refusal(
-        "disabled actuation", "option", _bit("disableflags", kinds.NO_ACTUATION), "set ctrl to 0."
+        "noslip under the integrator implicit",
+        "option",
+        lambda s: (s["noslip_iterations"] > 0) & (s["integrator"] == kinds.IMPLICIT),
+        'use integrator="implicitfast", or load it with noslip="skip".',
     ),
     Refusal(
         "disabled sensors",

@@ -18,17 +18,22 @@ from difftile.worlds.kinds import (
     BALL,
     BOX,
     CAPSULE,
+    CRANK,
     CYLINDER,
     ELLIPSOID,
     EULER,
     FIXED,
     FOLLOWER,
     FREE,
+    IMPLICIT,
     IMPLICITFAST,
     JOINT,
     JOINTINPARENT,
     LIMITS,
     MESH,
+    MUSCLE,
+    MUSCULAR,
+    NO_ACTUATION,
     NO_CONSTRAINT,
     NO_CONTACT,
     NO_EQUALITY,
@@ -121,12 +126,18 @@ class Sizes:
         nrow: The rows that each contact is given: as many, but 3 at least.
         nalone: Free bodies whose subtree has no other joints, the rows of `alone_dofadr`, under
             implicitfast.
-        integrator: Euler (0), RK4 (1) or implicitfast (3).
+        integrator: Euler (0), RK4 (1), implicit (2) or implicitfast (3).
         cone: Pyramidal (0) or elliptic (1).
         gravcomp: Whether a body has gravity compensation.
         lifting: Whether some of it counts as a force of actuators.
         fluid: Whether there is a fluid; nfluidbody and nfluidgeom, the bodies that are boxes in it
             and the geoms that are ellipsoids, the rows of `fluid_bodyid` and `fluid_geomid`.
+        cranked, muscles: Whether there are slider-cranks, and muscles.
+        curved: Whether a stiffness or a damping is a polynomial.
+        geared: Whether actuators add damping or armature to what they move.
+        armed: Whether a tendon has armature.
+        acting, muted: Whether actuators work at all, and whether some of them do not, by
+            `actuator_muted`.
         damped: Whether the integrator is implicit in the damping of joints.
         sensors: The types of sensors that there are.
         nseen: Geoms that rangefinders see, the rows of `seen_geomid`.
@@ -183,6 +194,13 @@ class Sizes:
     fluid: bool
     nfluidbody: int
     nfluidgeom: int
+    cranked: bool
+    muscles: bool
+    curved: bool
+    geared: bool
+    armed: bool
+    acting: bool
+    muted: bool
     damped: bool
     sensors: tuple[int, ...]
     nseen: int
@@ -272,8 +290,8 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     of a body; those of `paths`; `tie_eqid`, the active equalities; `limit_jntid`,
     `limit_tendonid`, `friction_dofid`, `friction_tendonid`; `sensor_limitid`, the row that a sensor
     reads, or -1; `collider_geomid`, `fluid_bodyid`,
-    `fluid_geomid`, `seen_geomid`, `alone_dofadr`; of collisions, in the order of
-    `COLLISIONS`, `collision_geom1`, `collision_geom2`, `collision_pair` (explicit, or -1),
+    `fluid_geomid`, `seen_geomid`, `alone_dofadr`; `actuator_muted`, 1 of those in disabled groups;
+    of collisions, in the order of `COLLISIONS`, `collision_geom1`, `collision_geom2`, `collision_pair` (explicit, or -1),
     `collision_slot` (the first of its slots, and the end of all); of slots, the same of their
     collisions, `slot_geom1`, `slot_geom2`, `slot_pair`, `slot_place`, the place among them, and
     `slot_rank`, the place of the collision among MuJoCo's;
@@ -296,6 +314,7 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     shapes = hull_tables(arrays, tables["collider_geomid"].tolist())
     shapes |= seen_triangles(arrays, tables["seen_geomid"])
     tables["entry_row"], tables["entry_column"] = _entries(arrays)
+    tables["actuator_muted"] = int(arrays["disableactuator"]) >> arrays["actuator_group"] & 1
     alone = _alone(arrays) if arrays["integrator"] == IMPLICITFAST else []
     tables["alone_dofadr"] = np.array(alone, np.int32)
     compiled = _sizes(arrays, sizes, {**tables, **shapes}, counts)
@@ -369,7 +388,18 @@ def _sizes(
         gravcomp=bool(arrays["body_gravcomp"].any()),
         lifting=bool(arrays["jnt_actgravcomp"].any() and arrays["body_gravcomp"].any()),
         fluid=len(tables["fluid_bodyid"]) + len(tables["fluid_geomid"]) > 0,
-        damped=arrays["integrator"] == IMPLICITFAST
+        cranked=bool((arrays["actuator_trntype"] == CRANK).any()),
+        muscles=bool(
+            (arrays["actuator_gaintype"] == MUSCLE).any()
+            or (arrays["actuator_biastype"] == MUSCLE).any()
+            or (arrays["actuator_dyntype"] == MUSCULAR).any()
+        ),
+        curved=_any(arrays, *_CURVED),
+        geared=_any(arrays, *_GEARED),
+        armed=_any(arrays, "tendon_armature", "actuator_armature") and sizes["ntendon"] > 0,
+        acting=not off & NO_ACTUATION,
+        muted=bool(tables["actuator_muted"].any()),
+        damped=arrays["integrator"] in (IMPLICIT, IMPLICITFAST)
         or bool(arrays["integrator"] == EULER and not off & NO_EULERDAMP),
         sensors=tuple(np.unique(arrays["sensor_type"]).tolist()),
         pierced=bool(tables["triangle_num"].any()),
@@ -378,6 +408,18 @@ def _sizes(
         noslip=bool(arrays["noslip_iterations"] > 0),
         islands=not off & NO_ISLAND,
     )
+
+
+_CURVED = (
+    *("jnt_stiffnesspoly", "tendon_stiffnesspoly"),
+    *("dof_dampingpoly", "tendon_dampingpoly", "actuator_dampingpoly"),
+)
+_GEARED = ("actuator_armature", "actuator_damping", "actuator_dampingpoly")
+
+
+def _any(arrays: Arrays, *names: str) -> bool:
+    """Return whether any number of some arrays is not 0."""
+    return any(arrays[name].any() for name in names)
 
 
 def _distinct(values: Array) -> tuple[int, ...]:

@@ -76,8 +76,8 @@ class StepWatch:
         """Look at a step from a state, and the accelerations that it found; see `watch`."""
         h = m.timestep[None]
         bodies, tree, geoms, inertias = self.step.frames(m, qpos)
-        mass = self.step.mass(m, tree, inertias)
         paths = self.step.forces.reach(m, qpos, bodies, tree)
+        mass = self.step.mass(m, tree, inertias, paths)
         laws = self.step.laws(paths)
         self.step.set_laws(m, h, qpos, qvel, geoms, tree, laws)
         z = (
