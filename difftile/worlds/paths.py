@@ -203,7 +203,7 @@ class Paths:
         com, axis_r, axis_t = tree
         u, p = m.path_actuatorid[k], self.ntendon + k
         gear, rod = m.actuator_gear[u][0], m.actuator_cranklength[u]
-        b, x = self.frame(m, m.actuator_trnid[u][0], bodies)[:2]
+        b, x, _turn = self.frame(m, m.actuator_trnid[u][0], bodies)
         o, y, turn = self.frame(m, m.actuator_trnid[u][1], bodies)
         axis, away = turned(turn, ti.Vector([0.0, 0.0, 1.0])), x - y
         along = axis.dot(away)

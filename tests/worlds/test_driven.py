@@ -39,8 +39,8 @@ ARM = """<mujoco><option jacobian="dense" timestep="0.005" integrator="{integrat
   <actuator>
     <muscle tendon="string" force="3" lengthrange="0.1 0.5" range="0.75 1.3" lmin="0.4"
       vmax="2" tausmooth="0.4"/>
-    <general name="crank" cranksite="pin" slidersite="slide" cranklength="0.5" gear="0.7" gainprm="1"
-      biastype="affine" biasprm="0 -1 -0.1"/>
+    <general name="crank" cranksite="pin" slidersite="slide" cranklength="0.5" gear="0.7"
+      gainprm="1" biastype="affine" biasprm="0 -1 -0.1"/>
     <position joint="shoulder" kp="1" gear="1.5" armature="0.02" damping="0.05 0.1 0.2"/>
     <motor tendon="belt" gear="-2" armature="0.01" damping="0.02" group="1"/>
     <general joint="rail" group="2" gainprm="50" dyntype="filter" dynprm="0.1"/>
