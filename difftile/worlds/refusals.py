@@ -233,6 +233,23 @@ def _unseen(source: InspectedModel) -> Any:
     return found
 
 
+def _shapeless(source: InspectedModel) -> Any:
+    """Return for each sensor whether it measures the distance of a geom that has none."""
+    odd = np.isin(source["geom_type"], (kinds.HFIELD, kinds.SDF))
+    found = np.isin(source["sensor_type"], kinds.GAPS)
+    for s in np.flatnonzero(found):
+        own = np.zeros(len(odd), bool)
+        for which in ("obj", "ref"):
+            kind, index = source[f"sensor_{which}type"][s], int(source[f"sensor_{which}id"][s])
+            own |= (
+                np.arange(len(odd)) == index
+                if kind == kinds.GEOM
+                else (source["geom_bodyid"] == index)
+            )
+        found[s] = (odd & own).any()
+    return found
+
+
 def _pairs(source: InspectedModel) -> Array:
     names = ("geom_type", "geom_bodyid", "geom_contype", "geom_conaffinity", "body_weldid")
     given = {name: source[name] for name in (*names, "body_parentid", "exclude_signature")}
@@ -248,6 +265,7 @@ _FREEJOINTS = (kinds.FREE, kinds.BALL)
 _SENSORS = (
     *range(kinds.TOUCH, kinds.RANGEFINDER + 1),
     *range(kinds.JOINTPOS, kinds.SUBTREEANGMOM + 1),
+    *kinds.GAPS,
     *kinds.ENERGIES,
 )
 _REMOVE = "remove it, or set it to 0."
@@ -367,6 +385,12 @@ REFUSALS: tuple[Refusal, ...] = (
         "sensor",
         _unseen,
         "make these geoms transparent, by the fourth number of 'rgba'.",
+    ),
+    Refusal(
+        "a distance of height fields or signed distance fields",
+        "sensor",
+        _shapeless,
+        "measure the distance of other geoms.",
     ),
     Refusal("a delay", "sensor", _nonzero("sensor_delay"), _REMOVE),
     Refusal("an interval", "sensor", _nonzero("sensor_interval"), _REMOVE),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from difftile.worlds.arrays import Array, ArrayMisfit, Arrays
+from difftile.worlds.gap_tables import gap_tables
 from difftile.worlds.hulls import hull_tables, seen_triangles
 from difftile.worlds.kinds import (
     BALL,
@@ -140,6 +141,7 @@ class Sizes:
             `actuator_muted`.
         damped: Whether the integrator is implicit in the damping of joints.
         sensors: The types of sensors that there are.
+        measured: The types of geoms whose distance sensors measure.
         nseen: Geoms that rangefinders see, the rows of `seen_geomid`.
         pierced: Whether some of these are meshes.
         relative: Whether a sensor has a reference frame.
@@ -203,6 +205,7 @@ class Sizes:
     muted: bool
     damped: bool
     sensors: tuple[int, ...]
+    measured: tuple[int, ...]
     nseen: int
     pierced: bool
     relative: bool
@@ -289,12 +292,12 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     the first of a body), `node_qposadr`, `node_dofadr`, `node_dofnum`; `body_nodeid`, the last node
     of a body; those of `paths`; `tie_eqid`, the active equalities; `limit_jntid`,
     `limit_tendonid`, `friction_dofid`, `friction_tendonid`; `sensor_limitid`, the row that a sensor
-    reads, or -1; `collider_geomid`, `fluid_bodyid`,
+    reads, or -1; those of `gap_tables`; `collider_geomid`, `fluid_bodyid`,
     `fluid_geomid`, `seen_geomid`, `alone_dofadr`; `actuator_muted`, 1 of those in disabled groups;
-    of collisions, in the order of `COLLISIONS`, `collision_geom1`, `collision_geom2`, `collision_pair` (explicit, or -1),
-    `collision_slot` (the first of its slots, and the end of all); of slots, the same of their
-    collisions, `slot_geom1`, `slot_geom2`, `slot_pair`, `slot_place`, the place among them, and
-    `slot_rank`, the place of the collision among MuJoCo's;
+    of collisions, in the order of `COLLISIONS`, `collision_geom1`, `collision_geom2`,
+    `collision_pair` (explicit, or -1), `collision_slot` (the first of its slots, and the end of
+    all); of slots, the same of their collisions, `slot_geom1`, `slot_geom2`, `slot_pair`,
+    `slot_place`, the place among them, and `slot_rank`, the place of the collision among MuJoCo's;
     `body_lastdofid`, the last degree of freedom that moves a body, or -1; `entry_row` and
     `entry_column`, for each degree of freedom itself and those above it; and of hulls and
     triangles, see `hulls`.
@@ -311,7 +314,9 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     tables["seen_geomid"] = (visible(arrays) & ranging).nonzero()[0]
     tables["sensor_limitid"] = _sensed_limits(arrays, tables)
     counts = _collisions(arrays, tables)
-    shapes = hull_tables(arrays, tables["collider_geomid"].tolist())
+    tables |= gap_tables(arrays)
+    shaped = [tables[name] for name in ("collider_geomid", "gap_geom1", "gap_geom2")]
+    shapes = hull_tables(arrays, np.unique(np.concatenate(shaped)).tolist())
     shapes |= seen_triangles(arrays, tables["seen_geomid"])
     tables["entry_row"], tables["entry_column"] = _entries(arrays)
     tables["actuator_muted"] = int(arrays["disableactuator"]) >> arrays["actuator_group"] & 1
@@ -402,6 +407,9 @@ def _sizes(
         damped=arrays["integrator"] in (IMPLICIT, IMPLICITFAST)
         or bool(arrays["integrator"] == EULER and not off & NO_EULERDAMP),
         sensors=tuple(np.unique(arrays["sensor_type"]).tolist()),
+        measured=_distinct(
+            arrays["geom_type"][np.append(tables["gap_geom1"], tables["gap_geom2"])]
+        ),
         pierced=bool(tables["triangle_num"].any()),
         relative=bool((arrays["sensor_refid"] >= 0).any()),
         refsafe=not off & NO_REFSAFE,

@@ -441,7 +441,19 @@ class _Text:
                 which = rng.choice(of_what[kind][1])
                 cut = "" if which == "ballquat" else cut
                 said += f'<{which} {word}="{rng.choice(of_what[kind][0])}" {cut}/>'
-        return f"<sensor>{said}</sensor>"
+        return f"<sensor>{said}{self.gaps(np.random.default_rng([self.seed, 15]))}</sensor>"
+
+    def gaps(self, rng: np.random.Generator) -> str:
+        """Return sensors of distances of geoms, of some models."""
+        said, planes = "", [name for name, kind in self.geoms if kind == "plane"]
+        round_ = [name for name, kind in self.geoms if kind in ("sphere", "capsule")]
+        for _ in range(int(rng.integers(1, 4)) if len(round_) > 1 and rng.random() < 0.3 else 0):
+            one, other = rng.permutation(round_)[:2]
+            one = rng.choice(planes) if planes and rng.random() < 0.2 else one
+            kind = rng.choice(["distance", "normal", "fromto"])
+            cut = f'cutoff="{rng.choice([0.0, 0.3, 2.0])}"'
+            said += f'<{kind} geom1="{one}" geom2="{other}" {cut}/>'
+        return said
 
     def camera(self, rng: np.random.Generator) -> str:
         """Return a camera, on some bodies."""

@@ -249,6 +249,10 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
         *("cam_mode", 0, 1),
         "sensor 'where'",
     ),
+    ("a distance of height fields or signed distance fields", "sensor"): (
+        *("geom_type", 0, 1),
+        "sensor 'where'",
+    ),
     ("a delay", "sensor"): ("sensor_delay", 0, 1, "sensor 'where'"),
     ("an interval", "sensor"): ("sensor_interval", 0, 1, "sensor 'where'"),
     ("the integrator {}", "option"): ("integrator", 0, 4, "<option>"),
@@ -271,6 +275,10 @@ BESIDES = {
     "an integrated position of a ball joint, or of the turn of a site": {
         **{"jnt_type": 1, "actuator_gaintype": 0, "actuator_biastype": 1},
         **{"actuator_gainprm": 0.0, "actuator_biasprm": 0.0},
+    },
+    "a distance of height fields or signed distance fields": {
+        **{"sensor_type": 39, "sensor_objtype": 5, "sensor_reftype": 1, "sensor_refid": 1},
+        **{"geom_contype": 0, "geom_conaffinity": 0, "pair_geom1": 0, "pair_geom2": 0},
     },
     "a fluid under an implicit integrator": {"density": 1.0},
     "noslip under the integrator implicit": {"noslip_iterations": 3},
