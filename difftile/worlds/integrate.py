@@ -10,6 +10,7 @@ from __future__ import annotations
 import difftile as dt
 from difftile import ti
 from difftile.worlds.bias import Bias
+from difftile.worlds.fluid import Fluid
 from difftile.worlds.joints import JointTypes
 from difftile.worlds.kinds import BALL, FREE, IMPLICIT, IMPLICITFAST
 from difftile.worlds.packed import eliminate
@@ -38,7 +39,9 @@ class WorldIntegrator:
         self.damped = sizes.damped
         self.implicit = sizes.integrator in (IMPLICIT, IMPLICITFAST)
         self.whole, self.nnode = sizes.integrator == IMPLICIT, sizes.nnode
-        self.laws, self.bias = PassiveLaws(sizes), Bias(sizes)
+        self.laws, self.bias, self.fluid = PassiveLaws(sizes), Bias(sizes), Fluid(sizes)
+        self.wet = self.implicit and self.fluid.some
+        self.moving = self.whole or self.wet  # whether M̂ has derivatives of forces on bodies
         self.transmission, self.paths, self.ntendon = (
             Transmission(sizes),
             Paths(sizes),
@@ -46,7 +49,7 @@ class WorldIntegrator:
         )
 
     @dt.func
-    def matrix(self, m, h, M, qvel, slope, paths, M_hat):
+    def matrix(self, m, h, M, qvel, slope, paths, bodies, tree, M_hat):
         """Compute the symmetric part of M̂.
 
         Args:
@@ -56,14 +59,15 @@ class WorldIntegrator:
             qvel: Velocities, (nv,).
             slope: The derivatives of actuator forces by their velocities, (nu,).
             paths: From `Paths.of`.
+            bodies, tree: Frames and centres of mass of bodies; c, and the motion axes.
             M_hat: Result, in the form of M.
         """
         for k in range(self.nv * (self.nv + 1) // 2):
             M_hat[k] = M[k]
-        self.add_implicit(m, h, qvel, slope, paths, M_hat)
+        self.add_implicit(m, h, qvel, slope, paths, bodies, tree, M_hat)
 
     @dt.func
-    def add_implicit(self, m, h, qvel, slope, paths, M_hat):
+    def add_implicit(self, m, h, qvel, slope, paths, bodies, tree, M_hat):
         """Add the symmetric part of M̂ - M to M.
 
         Free bodies on their own have another part under implicitfast; see `solve_alone`.
@@ -78,6 +82,45 @@ class WorldIntegrator:
                 for t in range(self.ntendon):
                     slack = self.slack(m, t, qvel, paths)
                     self.paths.square(m, t, paths[1], h * slack, M_hat, False)
+
+            if ti.static(self.wet and not self.whole):  # the symmetric part of the fluid's
+                for j in range(self.nv):
+                    unit, column = dt.local(self.nv), dt.local(self.nv)
+                    unit[j] = 1.0
+                    self.fluid_along(m, qvel, unit, bodies, tree, -h, column)
+                    for i in range(self.nv):
+                        row, low = max(i, j), min(i, j)
+                        share = 1.0 if i == j else 0.5
+                        M_hat[row * (row + 1) // 2 + low] += share * column[i]
+
+    @dt.func
+    def fluid_along(self, m, qvel, along, bodies, tree, weight, tau):
+        """Add a weight times the derivative of a fluid's forces along velocities to tau, (nv,).
+
+        Args:
+            m: The parameters of the model.
+            qvel, along: Velocities, and the direction, (nv,).
+            bodies, tree: Frames and centres of mass of bodies; c, and the motion axes.
+            weight: The weight.
+        """
+        com, axis_r, axis_t = tree
+        vel, change = self.nodes(m, qvel, tree), self.nodes(m, along, tree)
+        f_r, f_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
+        self.fluid.slope(m, bodies, com, vel, change, f_r, f_t)
+        for k in range(self.nbody - 1):
+            b = self.nbody - 1 - k
+            f_r[m.body_parentid[b]] += f_r[b]
+            f_t[m.body_parentid[b]] += f_t[b]
+        for i in range(self.nv):
+            b = m.dof_bodyid[i]
+            tau[i] += weight * (axis_r[i].dot(f_r[b]) + axis_t[i].dot(f_t[b]))
+
+    @dt.func
+    def nodes(self, m, qvel, tree):
+        """Return the velocities of nodes: rotations and translations."""
+        vel_r, vel_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
+        self.bias.velocities(m, qvel, tree[1], tree[2], vel_r, vel_t)
+        return vel_r, vel_t
 
     @dt.func
     def slack(self, m, t, qvel, paths):
@@ -99,16 +142,17 @@ class WorldIntegrator:
         """
         for sign in ti.static((1.0, -1.0)):
             moved, bias = dt.local(self.nv), dt.local(self.nv)
-            vel_r, vel_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
             for i in range(self.nv):
                 moved[i] = qvel[i] + sign * along[i]
-            self.bias.velocities(m, moved, tree[1], tree[2], vel_r, vel_t)
-            self.bias.forces(m, moved, tree[1], tree[2], vel_r, vel_t, *inertias, bias)
+            vel = self.nodes(m, moved, tree)
+            self.bias.forces(m, moved, tree[1], tree[2], *vel, *inertias, bias)
             for i in range(self.nv):
                 tau[i] += 0.5 * sign * weight * bias[i]
 
     @dt.func
-    def solve_whole(self, m, h, M_hat, force, qvel, tree, inertias, b, transposed: ti.template()):
+    def solve_whole(
+        self, m, h, M_hat, force, qvel, bodies, tree, inertias, b, transposed: ti.template()
+    ):
         """Solve M̂ b = M a with the derivative of the bias in M̂, or its transpose.
 
         Args:
@@ -116,7 +160,7 @@ class WorldIntegrator:
             h: The time step [s].
             M_hat: The symmetric part, from `matrix`.
             force: M a, (nv,).
-            qvel, tree, inertias: As for `bias_along`.
+            qvel, bodies, tree, inertias: As for `bias_along` and `fluid_along`.
             b: Result, (nv,).
             transposed: Whether to solve with the transpose.
         """
@@ -125,6 +169,8 @@ class WorldIntegrator:
             unit, column = dt.local(self.nv), dt.local(self.nv)
             unit[j] = 1.0
             self.bias_along(m, qvel, unit, tree, inertias, h, column)
+            if ti.static(self.wet):
+                self.fluid_along(m, qvel, unit, bodies, tree, -h, column)
             for i in range(self.nv):
                 row, low = max(i, j), min(i, j)
                 if ti.static(transposed):
@@ -167,6 +213,17 @@ class WorldIntegrator:
         return along @ turn, turn.transpose() @ about @ turn
 
     @dt.func
+    def odd_part(self, m, h, i0, qvel, bodies, tree, odd):
+        """Set odd, (36,), to what the block of M̂ of a free body has besides its symmetric part."""
+        for n in range(6):
+            unit, column = dt.local(self.nv), dt.local(self.nv)
+            unit[i0 + n] = 1.0
+            self.fluid_along(m, qvel, unit, bodies, tree, -0.5 * h, column)
+            for r in range(6):
+                odd[6 * r + n] += column[i0 + r]
+                odd[6 * n + r] -= column[i0 + r]
+
+    @dt.func
     def solve_alone(
         self,
         m,
@@ -174,9 +231,8 @@ class WorldIntegrator:
         M_hat,
         force,
         qvel,
-        xpos,
-        xquat,
-        com,
+        bodies,
+        tree,
         rotational,
         acceleration,
         transposed: ti.template(),
@@ -188,7 +244,8 @@ class WorldIntegrator:
             h: The time step [s].
             M_hat: From `matrix`.
             force: M a, the sum of all forces, (nv,).
-            qvel, xpos, xquat, com: As in `turning`.
+            qvel: Velocities.
+            bodies, tree: Frames and centres of mass of bodies; c, and the motion axes.
             rotational: Of subtrees, from `Inertia.matrix`.
             acceleration: Result: b; only the elements of these bodies are stored, (nv,).
             transposed: Whether to solve with the transpose of M̂.
@@ -200,7 +257,17 @@ class WorldIntegrator:
             p = q.transpose()
             w = self.block(M_hat, i0 + 3, i0 + 3)
             inertia = rotational[m.dof_bodyid[i0]]
-            along, about = self.turning(m, k, qvel, xpos, xquat, com, inertia)
+            along, about = self.turning(m, k, qvel, *bodies[:2], tree[0], inertia)
+            if ti.static(self.wet):
+                odd = dt.local(36)
+                self.odd_part(m, h, i0, qvel, bodies, tree, odd)
+                for n in ti.static(range(3)):
+                    for r in ti.static(range(3)):
+                        sign = -1.0 if ti.static(transposed) else 1.0
+                        a[n, r] += sign * odd[6 * n + r]
+                        p[n, r] += sign * odd[6 * n + 3 + r]
+                        q[n, r] += sign * odd[6 * n + 18 + r]
+                        w[n, r] += sign * odd[6 * n + 21 + r]
             if ti.static(transposed):
                 q += h * along.transpose()
                 w += h * about.transpose()
@@ -227,7 +294,7 @@ class WorldIntegrator:
         return found
 
     @dt.func
-    def excess(self, m, h, slope, paths, along, b, qvel, xpos, xquat, tree, inertias):
+    def excess(self, m, h, slope, paths, along, b, qvel, bodies, tree, inertias):
         """Return along · (M̂ - M) b, for the adjoint of a step.
 
         Args:
@@ -235,8 +302,8 @@ class WorldIntegrator:
             h: The time step [s].
             slope, paths: As in `matrix`.
             along, b: Vectors of degrees of freedom, (nv,).
-            qvel, xpos, xquat: As in `turning`.
-            tree: c, and the motion axes.
+            qvel: Velocities.
+            bodies, tree: Frames and centres of mass of bodies; c, and the motion axes.
             inertias: Of bodies, from `Inertia.bodies`.
         """
         total = 0.0
@@ -257,15 +324,26 @@ class WorldIntegrator:
                 for n in range(root, self.nbody):
                     if m.body_rootid[n] == root:
                         inertia += inertias[1][n]
-                moved, turned = self.turning(m, k, qvel, xpos, xquat, tree[0], inertia)
+                moved, turned = self.turning(m, k, qvel, *bodies[:2], tree[0], inertia)
                 spin = three_at(b, i0 + 3)
                 total += h * three_at(along, i0).dot(moved @ spin)
                 total += h * three_at(along, i0 + 3).dot(turned @ spin)
             if ti.static(self.whole):
                 bent = dt.local(self.nv)
                 self.bias_along(m, qvel, b, tree, inertias, h, bent)
+                if ti.static(self.wet):
+                    self.fluid_along(m, qvel, b, bodies, tree, -h, bent)
                 for i in range(self.nv):
                     total += along[i] * bent[i]
+            elif ti.static(self.wet):
+                here, there = dt.local(self.nv), dt.local(self.nv)
+                self.fluid_along(m, qvel, b, bodies, tree, -0.5 * h, here)
+                self.fluid_along(m, qvel, along, bodies, tree, -0.5 * h, there)
+                for i in range(self.nv):
+                    total += along[i] * here[i] + b[i] * there[i]
+                for k in range(self.nalone):  # here the derivative itself
+                    for i in range(m.alone_dofadr[k], m.alone_dofadr[k] + 6):
+                        total += along[i] * here[i] - b[i] * there[i]
         return total
 
     @dt.func

@@ -403,15 +403,6 @@ REFUSALS: tuple[Refusal, ...] = (
         "integrator",
     ),
     Refusal(
-        "a fluid under an implicit integrator",
-        "option",
-        lambda s: (
-            (s["density"] + s["viscosity"] > 0)
-            & np.isin(s["integrator"], (kinds.IMPLICIT, kinds.IMPLICITFAST))
-        ),
-        'use integrator="Euler" or "RK4".',
-    ),
-    Refusal(
         "noslip under the integrator implicit",
         "option",
         lambda s: (s["noslip_iterations"] > 0) & (s["integrator"] == kinds.IMPLICIT),

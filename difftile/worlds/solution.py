@@ -133,15 +133,15 @@ class Solution:
         rotational = dt.local(self.nbody, mat3)
         if ti.static(self.alone):
             self.kinematics.centres(m, xpos, xquat, xipos, whole, centres)
-            self.inertia.bodies(m, xquat, xipos, centres, moment, rotational)
-        elif ti.static(self.integrator.whole):
+        elif ti.static(self.integrator.moving):
             for n in range(self.nbody):
                 xipos[n] = xpos[n] + turned(xquat[n], m.body_ipos[n])
                 centres[n] = tree[0][n]
+        if ti.static(self.alone or self.integrator.whole):
             self.inertia.bodies(m, xquat, xipos, centres, moment, rotational)
-        tree = (centres, tree[1], tree[2])
+        bodies, tree = (xpos, xquat, xipos), (centres, tree[1], tree[2])
         return self.integrator.excess(
-            m, h, slope, paths, beta, b, qvel, xpos, xquat, tree, (moment, rotational)
+            m, h, slope, paths, beta, b, qvel, bodies, tree, (moment, rotational)
         )
 
     @dt.func

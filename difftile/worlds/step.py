@@ -140,12 +140,11 @@ class WorldStep:
             b: Result, (nv,).
             transposed: Whether to solve with the transpose.
         """
-        self.integrator.add_implicit(m, h, qvel, slope, paths, mass)
+        self.integrator.add_implicit(m, h, qvel, slope, paths, bodies, tree, mass)
         if ti.static(self.alone):
             moving = dt.local(self.nv)
             self.integrator.solve_alone(
-                *(m, h, mass, push, qvel, bodies[0], bodies[1], tree[0], rotational, moving),
-                transposed,
+                m, h, mass, push, qvel, bodies, tree, rotational, moving, transposed
             )
             self.solved(mass, push, b)
             for k in range(self.nalone):
@@ -154,7 +153,8 @@ class WorldStep:
         elif ti.static(self.integrator.whole):
             inertias = (dt.local(self.nbody, vec3), dt.local(self.nbody, mat3))
             self.inertia.bodies(m, bodies[1], bodies[2], tree[0], *inertias)
-            self.integrator.solve_whole(m, h, mass, push, qvel, tree, inertias, b, transposed)
+            given = (m, h, mass, push, qvel, bodies, tree, inertias, b)
+            self.integrator.solve_whole(*given, transposed)
         else:
             self.solved(mass, push, b)
 

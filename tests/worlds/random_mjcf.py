@@ -133,17 +133,17 @@ class _Text:
             f'<mujoco><compiler angle="radian" autolimits="true"/>'
             f'<option timestep="{self.number(0.001, 0.01)}" gravity="{gravity}" cone="{cone}" '
             f'{scheme} impratio="{self.number(0.5, 3)}" jacobian="dense" '
-            f'magnetic="0.3 -0.5 0.2" {self.fluid(integrator)} solver="Newton" iterations="200" '
+            f'magnetic="0.3 -0.5 0.2" {self.fluid()} solver="Newton" iterations="200" '
             f'ls_iterations="100" tolerance="1e-15">'
             f'<flag energy="enable" {flags}/></option>'
             f"<asset>{''.join(self.meshes)}</asset>"
             f"{body}{contact}{equality}{tendon}{actuator}{sensor}</mujoco>"
         )
 
-    def fluid(self, integrator: str) -> str:
+    def fluid(self) -> str:
         """Return the options of a fluid, of some models."""
         rng = self.wet
-        if integrator == "implicitfast" or rng.random() < 0.6:
+        if rng.random() < 0.6:
             return ""
         said = f'wind="{rng.normal():.3g} {rng.normal():.3g} 0.1"' if rng.random() < 0.5 else ""
         said += f' density="{rng.uniform(1, 300):.4g}"' if rng.random() < 0.8 else ""

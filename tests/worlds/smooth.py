@@ -87,16 +87,17 @@ class Smooth:
         )
         self.inertia.matrix(m, moment, rotational, axis_r, axis_t, paths, M)
         M_hat = dt.local(self.nM)
-        self.integrator.matrix(m, h, M, s.qvel, slope, paths, M_hat)
+        self.integrator.matrix(m, h, M, s.qvel, slope, paths, bodies, tree, M_hat)
         moving = dt.local(self.nv)
         self.integrator.solve_alone(
-            m, h, M_hat, s.total, s.qvel, xpos, xquat, com, rotational, moving, False
+            m, h, M_hat, s.total, s.qvel, bodies, tree, rotational, moving, False
         )
         b = dt.local(self.nv)
         if ti.static(self.integrator.whole):
             inertias = (dt.local(self.nbody, vec3), dt.local(self.nbody, mat3))
             self.inertia.bodies(m, xquat, xipos, com, *inertias)
-            self.integrator.solve_whole(m, h, M_hat, s.total, s.qvel, tree, inertias, b, False)
+            given = (m, h, M_hat, s.total, s.qvel, bodies, tree, inertias, b)
+            self.integrator.solve_whole(*given, False)
         for i in range(self.nv):
             b[i] += s.b[i] + moving[i]
         self.integrator.advance(m, h, s.qpos, s.qvel, b, out.qpos_next, out.qvel_next)
@@ -162,14 +163,15 @@ class Forms:
         paths = self.forces.reach(m, s.qpos, (xpos, xquat, xipos), tree)
         self.inertia.matrix(m, moment, rotational, axis_r, axis_t, paths, M)
         self.forces.actuation(m, h, s.qpos, s.qvel, s.ctrl, s.act, paths, force, slope, drive)
-        self.integrator.matrix(m, h, M, s.qvel, slope, paths, M_hat)
+        bodies = (xpos, xquat, xipos)
+        self.integrator.matrix(m, h, M, s.qvel, slope, paths, bodies, tree, M_hat)
         self.integrator.solve_alone(
-            m, h, M_hat, s.total, s.qvel, xpos, xquat, com, rotational, out.solved, False
+            m, h, M_hat, s.total, s.qvel, bodies, tree, rotational, out.solved, False
         )
         self.integrator.solve_alone(
-            m, h, M_hat, s.total, s.qvel, xpos, xquat, com, rotational, out.transposed, True
+            m, h, M_hat, s.total, s.qvel, bodies, tree, rotational, out.transposed, True
         )
         self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
         return self.integrator.excess(
-            m, h, slope, paths, along, b, s.qvel, xpos, xquat, tree, (moment, rotational)
+            m, h, slope, paths, along, b, s.qvel, bodies, tree, (moment, rotational)
         )
