@@ -62,7 +62,8 @@ ARRAYS: dict[str, ArrayShape] = {
     **_rows("", "iterations noslip_iterations", "tolerance noslip_tolerance"),
     **_rows(
         "nbody",
-        "body_parentid body_rootid body_weldid body_jntnum body_jntadr body_dofnum body_dofadr",
+        "body_parentid body_rootid body_weldid body_jntnum body_jntadr body_dofnum body_dofadr "
+        "body_simple",
         "body_mass body_subtreemass body_gravcomp",
         body_pos=_3,
         body_quat=_4,
@@ -203,6 +204,7 @@ _ABSENT: dict[str, Any] = {
     "noslip_tolerance": 1e-6,
     "actuator_actrange": 0.0,
     "body_gravcomp": 0.0,
+    "body_simple": 0,
     "jnt_actfrcrange": 0.0,
     "jnt_actfrclimited": 0,
     "jnt_actgravcomp": 0,

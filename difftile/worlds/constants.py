@@ -92,9 +92,12 @@ def refresh_constants(model: Model) -> None:
     arrays["body_subtreemass"][:] = subtree
     if not sizes.nv:
         return
+    sliding = arrays["body_simple"] == 2  # along axes of the world: MuJoCo takes their masses
     inverse, jacobians, length, strings, motors = _at_rest(model)
     for b in range(1, sizes.nbody):
         weights = [np.trace(j @ inverse @ j.T) / 3 for j in jacobians[b]]
+        if sliding[b]:
+            weights = [1.0 / arrays["body_mass"][b], 0.0]
         arrays["body_invweight0"][b] = weights
     arrays["tendon_length0"][:] = length
     arrays["tendon_invweight0"][:] = np.einsum("ti,ij,tj->t", strings, inverse, strings)
@@ -104,6 +107,9 @@ def refresh_constants(model: Model) -> None:
         parts = {FREE: ((0, 3), (3, 6)), BALL: ((0, 3),)}.get(int(kind), ((0, 1),))
         for start, end in parts:
             arrays["dof_invweight0"][i + start : i + end] = diagonal[i + start : i + end].mean()
+    for b in arrays["jnt_bodyid"][sliding[arrays["jnt_bodyid"]]]:
+        own = arrays["dof_bodyid"] == b
+        arrays["dof_invweight0"][own] = 1.0 / arrays["body_mass"][b]
 
 
 def _at_rest(

@@ -257,7 +257,7 @@ class WorldIntegrator:
             p = q.transpose()
             w = self.block(M_hat, i0 + 3, i0 + 3)
             inertia = rotational[m.dof_bodyid[i0]]
-            along, about = self.turning(m, k, qvel, *bodies[:2], tree[0], inertia)
+            along, about = self.turning(m, k, qvel, bodies[0], bodies[1], tree[0], inertia)
             if ti.static(self.wet):
                 odd = dt.local(36)
                 self.odd_part(m, h, i0, qvel, bodies, tree, odd)
@@ -294,7 +294,7 @@ class WorldIntegrator:
         return found
 
     @dt.func
-    def excess(self, m, h, slope, paths, along, b, qvel, bodies, tree, inertias):
+    def excess(self, m, h, slope, paths, along, b, qvel, bodies, tree, centres, inertias):
         """Return along · (M̂ - M) b, for the adjoint of a step.
 
         Args:
@@ -304,7 +304,8 @@ class WorldIntegrator:
             along, b: Vectors of degrees of freedom, (nv,).
             qvel: Velocities.
             bodies, tree: Frames and centres of mass of bodies; c, and the motion axes.
-            inertias: Of bodies, from `Inertia.bodies`.
+            centres: The centres of trees as they depend on the state, which c does not.
+            inertias: Of bodies, from `Inertia.bodies`, about these.
         """
         total = 0.0
         if ti.static(self.damped):
@@ -324,7 +325,7 @@ class WorldIntegrator:
                 for n in range(root, self.nbody):
                     if m.body_rootid[n] == root:
                         inertia += inertias[1][n]
-                moved, turned = self.turning(m, k, qvel, *bodies[:2], tree[0], inertia)
+                moved, turned = self.turning(m, k, qvel, bodies[0], bodies[1], centres, inertia)
                 spin = three_at(b, i0 + 3)
                 total += h * three_at(along, i0).dot(moved @ spin)
                 total += h * three_at(along, i0 + 3).dot(turned @ spin)

@@ -280,7 +280,16 @@ _WITHOUT = {
 }
 _SKIPPED = ("skipped_feature", "skipped_place", "skipped_option")
 _INDEX, _POINT = ArrayShape("", (), True), ArrayShape("", (3,))
-_UNREAD = {"geom_rgba", "geom_matid", "mat_rgba", "integrator", "cone", "tolerance", "iterations"}
+_UNREAD = {
+    "body_simple",
+    "geom_rgba",
+    "geom_matid",
+    "mat_rgba",
+    "integrator",
+    "cone",
+    "tolerance",
+    "iterations",
+}
 _PASSED = {
     name: row
     for name, row in ARRAYS.items()

@@ -139,9 +139,9 @@ class Solution:
                 centres[n] = tree[0][n]
         if ti.static(self.alone or self.integrator.whole):
             self.inertia.bodies(m, xquat, xipos, centres, moment, rotational)
-        bodies, tree = (xpos, xquat, xipos), (centres, tree[1], tree[2])
+        bodies, inertias = (xpos, xquat, xipos), (moment, rotational)
         return self.integrator.excess(
-            m, h, slope, paths, beta, b, qvel, bodies, tree, (moment, rotational)
+            m, h, slope, paths, beta, b, qvel, bodies, tree, centres, inertias
         )
 
     @dt.func

@@ -173,5 +173,5 @@ class Forms:
         )
         self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
         return self.integrator.excess(
-            m, h, slope, paths, along, b, s.qvel, bodies, tree, (moment, rotational)
+            m, h, slope, paths, along, b, s.qvel, bodies, tree, com, (moment, rotational)
         )

@@ -98,3 +98,8 @@ def test_models_that_are_too_large_are_refused() -> None:
     large = worlds.load(f"<mujoco><worldbody>{chain}</worldbody></mujoco>")
     with pytest.raises(dt.FieldError, match="has 91 degrees of freedom; a world has at most 90"):
         worlds.Worlds(large, 1)
+    option = '<option integrator="implicit"/>'
+    chain = '<body pos="0 0 1"><joint/><geom size="0.1" contype="0"/>' * 65 + "</body>" * 65
+    large = worlds.load(f"<mujoco>{option}<worldbody>{chain}</worldbody></mujoco>")
+    with pytest.raises(dt.FieldError, match="has 65 degrees of freedom; a world has at most 64"):
+        worlds.Worlds(large, 1)

@@ -27,6 +27,7 @@ def model(case: str, integrator: str) -> Any:
     return mujoco.MjModel.from_xml_string(f"""<mujoco>
       <option density="200" viscosity="0.5" wind="1 0.3 0" integrator="{integrator}"
         timestep="0.01"/>
+      <default><geom contype="0" conaffinity="0"/></default>
       <worldbody><body><freejoint/>
           <geom type="ellipsoid" size=".1 .2 .05" pos="0.05 0 0" {shape}/>{fin}</body>
         <body pos="1 0 0"><joint type="ball"/>
