@@ -81,7 +81,7 @@ def _fwd_diff(function: Any) -> Any:
         def moved(t: float) -> np.ndarray:
             return np.array(function(*(x + t * v for x, v in zip(at, along, strict=True))))
 
-        t = 1e-3
+        t = 1e-3 / (1.0 + max(float(np.abs(v).max()) for v in along))
         slopes = 8 * (moved(t) - moved(-t)) - (moved(2 * t) - moved(-2 * t))
         return tuple(one.view(Small) for one in slopes / (12 * t))
 
