@@ -204,6 +204,7 @@ def load(
     collisions: str = "refuse",
     sensors: str = "refuse",
     noslip: str = "sweep",
+    sleep: str = "refuse",
 ) -> Model:
     """Return a model that MuJoCo compiles.
 
@@ -218,6 +219,7 @@ def load(
             are left keep their places in `sensordata`, and the places of the others stay 0.
         noslip: "sweep", or "skip" to take steps without `noslip_iterations`: contacts slip as much
             as the solution of the constraints lets them.
+        sleep: "refuse", or "skip" to step all bodies of a model whose islands fall asleep.
 
     What is left out stands in one warning, and in `Model.skipped`.
 
@@ -228,7 +230,7 @@ def load(
         Unsupported: The model uses features that worlds do not have.
         ValueError: MuJoCo refuses the model, or an option is another word.
     """
-    given = dict(zip(OPTIONS, (collisions, sensors), strict=True))
+    given = dict(zip(OPTIONS, (collisions, sensors, sleep), strict=True))
     if noslip not in ("sweep", "skip"):
         raise ValueError(f'load(noslip=...) is "sweep" or "skip", not {noslip!r}.')
     for name, word in given.items():

@@ -19,7 +19,7 @@ from difftile.worlds.arrays import Array
 from difftile.worlds.topology import COLLISIONS, pairs_of, turning, visible
 
 # Arguments of `worlds.load` that leave features out.
-OPTIONS = ("collisions", "sensors")
+OPTIONS = ("collisions", "sensors", "sleep")
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,7 +419,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "overrides of contact parameters", "option", _bit("enableflags", 1), "give them to geoms."
     ),
-    Refusal("sleeping", "option", _bit("enableflags", 16), "remove the flag."),
+    Refusal("sleeping", "option", _bit("enableflags", 16), "remove the flag.", option="sleep"),
     Refusal("'diagexact'", "option", _bit("enableflags", 32), "remove the flag."),
     Refusal("'ipc'", "option", _bit("enableflags", 64), "remove the flag."),
     Refusal("'speculative'", "option", _bit("enableflags", 128), "remove the flag."),

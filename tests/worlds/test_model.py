@@ -321,7 +321,7 @@ def test_features_are_refused_with_their_element(row: Refusal, mujoco: Any) -> N
     with pytest.raises(worlds.Unsupported) as caught:
         refuse(changed)
     feature, hint = row.feature.format(_TYPES.get((row.feature, row.kind))), row.hint
-    option = {"sensor": "sensors"}.get(row.kind, "")
+    option = {"sensor": "sensors"}.get(row.kind, row.option)
     if option:
         hint = f'{hint[:-1]}; or leave these out: worlds.load(..., {option}="skip").'
     assert str(caught.value) == f"Unsupported in worlds: {feature}, of {place}.\n  Hint: {hint}"
@@ -454,6 +454,16 @@ def test_noslip_is_left_out_by_an_option(mujoco: Any, tmp_path: Path) -> None:
         sim.step(3)
     velocities = [sim.qvel.to_numpy() for sim in sims]
     assert np.abs(velocities[0]).max() > 0.0 and np.array_equal(*velocities)
+
+
+def test_sleeping_is_left_out_by_an_option(mujoco: Any) -> None:
+    """Steps are those of the model without the flag."""
+    flag = '<option><flag sleep="enable"/></option>'
+    said = "worlds.load left out: sleeping, of <option>."
+    with pytest.warns(UserWarning, match=re.escape(said)):
+        one = worlds.load(BASE.replace("<worldbody>", f"{flag}<worldbody>"), sleep="skip")
+    assert [(row.feature, row.option) for row in one.skipped] == [("sleeping", "sleep")]
+    assert one.sizes == worlds.load(BASE).sizes
 
 
 def test_pairs_of_geoms_that_cannot_collide_yet_are_refused(mujoco: Any) -> None:
