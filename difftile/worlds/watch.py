@@ -120,7 +120,8 @@ class StepWatch:
         force, drive = dt.local(self.nu), dt.local(self.nv)
         slope = dt.local(self.nu)
         self.step.forces.actuation(m, h, qpos, qvel, ctrl, act, paths, force, slope, drive)
-        self.step.integrator.add_implicit(m, h, slope, paths, mass)
+        given = (m, h, qvel, slope, paths, bodies, tree, mass)
+        self.step.integrator.add_implicit(*given)
         factor(mass, self.nv)
         for i in range(self.nv):
             if mass[i * (i + 1) // 2 + i] <= 0.0 and why == 0:
