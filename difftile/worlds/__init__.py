@@ -17,7 +17,8 @@ to unknowns, and `check.py` says which models of a folder load. `environment.py`
 
 from difftile.worlds import tasks
 from difftile.worlds.constants import refresh_constants
-from difftile.worlds.distances import DistanceQuery, GeomDistances
+from difftile.worlds.distance_query import DistanceQuery
+from difftile.worlds.distances import GeomDistances
 from difftile.worlds.environment import Environment, Transition, environment
 from difftile.worlds.model import Model, load, load_arrays
 from difftile.worlds.refusals import MissingFeature, Unsupported

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difftile as dt
 from difftile import ti
+from difftile.worlds.fluid import size_of
 from difftile.worlds.forces import rotation_between
 from difftile.worlds.joints import JointTypes
 from difftile.worlds.kinds import BALL, FREE
+from difftile.worlds.passive_laws import PassiveLaws
 from difftile.worlds.quaternions import three_at
 from difftile.worlds.topology import Sizes
 
@@ -24,7 +26,7 @@ class Energy:
         self.njnt = sizes.njnt
         self.nv = sizes.nv
         self.joints = JointTypes(sizes.joints)
-        self.ntendon = sizes.ntendon
+        self.ntendon, self.laws = sizes.ntendon, PassiveLaws(sizes)
 
     @dt.func
     def potential(self, m, qpos, xipos, paths):
@@ -41,24 +43,23 @@ class Energy:
             total -= m.body_mass[b] * m.gravity[None].dot(xipos[b])
         for j in range(self.njnt):
             kind, at = m.jnt_type[j], m.jnt_qposadr[j]
-            square = 0.0
+            linear, poly = m.jnt_stiffness[j], m.jnt_stiffnesspoly[j]
             free = self.joints.match(kind, FREE)
             if not free and not self.joints.match(kind, BALL):
-                shift = qpos[at] - m.qpos_spring[at]
-                square = shift * shift
+                total += self.laws.energy(linear, poly, qpos[at] - m.qpos_spring[at])
             else:
                 if free:
                     away = three_at(qpos, at) - three_at(m.qpos_spring, at)
-                    square += away.dot(away)
+                    total += self.laws.energy(linear, poly, size_of(away))
                     at += 3
                 turn = rotation_between(qpos, m.qpos_spring, at)
-                square += turn.dot(turn)
-            total += 0.5 * m.jnt_stiffness[j] * square
+                total += self.laws.energy(linear, poly, size_of(turn))
         if ti.static(self.ntendon > 0):
             for t in range(self.ntendon):
                 length, rest = paths[0][t], m.tendon_lengthspring[t]
                 stretch = length - ti.math.clamp(length, rest[0], rest[1])
-                total += 0.5 * m.tendon_stiffness[t] * stretch * stretch
+                linear, poly = m.tendon_stiffness[t], m.tendon_stiffnesspoly[t]
+                total += self.laws.energy(linear, poly, stretch)
         return total
 
     @dt.func

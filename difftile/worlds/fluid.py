@@ -166,8 +166,49 @@ class Fluid:
             f_t[b] += turned(q, force)
 
     @dt.func
+    def slope(self, m, bodies, com, vel, change, f_r, f_t):
+        """Add the derivative of the forces of the fluid along a change of velocities; see `push`.
+
+        Args:
+            m, bodies, com, vel, f_r, f_t: As for `push`.
+            change: The change of the velocities of nodes.
+        """
+        for k in range(self.boxes):
+            b = m.fluid_bodyid[k]
+            q, x = product(bodies[1][b], m.body_iquat[b]), bodies[2][b]
+            mass, inertia = m.body_mass[b], m.body_inertia[b]
+            torque, force = dt.fwd_diff(on_box)(
+                *(mass, inertia, m.density[None], m.viscosity[None]),
+                *self.through(m, b, q, x, com, vel),
+                *(0.0, 0.0 * inertia, 0.0, 0.0),
+                *self.moved(m, b, q, x, com, change),
+            )
+            f_r[b] += turned(q, torque) + (x - com[b]).cross(turned(q, force))
+            f_t[b] += turned(q, force)
+        for k in range(self.ellipsoids):
+            g = m.fluid_geomid[k]
+            b = m.geom_bodyid[g]
+            q = product(bodies[1][b], m.geom_quat[g])
+            x = bodies[0][b] + turned(bodies[1][b], m.geom_pos[g])
+            size, given = half_axes(m.geom_type[g], m.geom_size[g]), m.geom_fluid[g]
+            torque, force = dt.fwd_diff(on_ellipsoid)(
+                *(size, given, m.density[None], m.viscosity[None]),
+                *self.through(m, b, q, x, com, vel),
+                *(0.0 * size, 0.0 * given, 0.0, 0.0),
+                *self.moved(m, b, q, x, com, change),
+            )
+            f_r[b] += turned(q, torque) + (x - com[b]).cross(turned(q, force))
+            f_t[b] += turned(q, force)
+
+    @dt.func
     def through(self, m, b, q, x, com, vel):
         """Return how the point x of a body turns, and moves through the fluid, in the axes q."""
+        spin, speed = self.moved(m, b, q, x, com, vel)
+        return spin, speed - turned(conjugate(q), m.wind[None])
+
+    @dt.func
+    def moved(self, m, b, q, x, com, vel):
+        """Return how the point x of a body turns and moves, in the axes q."""
         n, back = m.body_nodeid[b], conjugate(q)
-        speed = vel[1][n] + vel[0][n].cross(x - com[b]) - m.wind[None]
+        speed = vel[1][n] + vel[0][n].cross(x - com[b])
         return turned(back, vel[0][n]), turned(back, speed)

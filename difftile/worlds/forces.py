@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import difftile as dt
 from difftile import ti
-from difftile.worlds.fluid import Fluid
+from difftile.worlds.bias import Bias
+from difftile.worlds.fluid import Fluid, size_of
 from difftile.worlds.joints import JointTypes
 from difftile.worlds.kinds import (
     AFFINE,
@@ -15,9 +16,12 @@ from difftile.worlds.kinds import (
     FILTER,
     FILTEREXACT,
     FREE,
-    INTEGRATOR,
+    MUSCLE,
+    MUSCULAR,
     TENDON,
 )
+from difftile.worlds.muscles import muscle_bias, muscle_gain, muscle_rate
+from difftile.worlds.passive_laws import PassiveLaws
 from difftile.worlds.paths import Paths
 from difftile.worlds.quaternions import conjugate, product, three_at, unit_at, vec3
 from difftile.worlds.topology import Sizes
@@ -61,32 +65,38 @@ class Forces:
         self.gravcomp, self.fluid = sizes.gravcomp, Fluid(sizes)
         self.ntendon, self.clamped = sizes.ntendon, sizes.clamped
         self.transmission, self.paths = Transmission(sizes), Paths(sizes)
+        self.laws, self.bias, self.nnode = PassiveLaws(sizes), Bias(sizes), sizes.nnode
+        self.muscles, self.acting, self.muted = sizes.muscles, sizes.acting, sizes.muted
 
     @dt.func
     def springs(self, m, qpos, tau):
         """Add the forces of springs of joints to tau, (nv,) [N, N m]."""
         for j in range(self.njnt):
-            kind, stiffness = m.jnt_type[j], m.jnt_stiffness[j]
+            kind, linear, poly = m.jnt_type[j], m.jnt_stiffness[j], m.jnt_stiffnesspoly[j]
             at, i = m.jnt_qposadr[j], m.jnt_dofadr[j]
             free = self.joints.match(kind, FREE)
             if not free and not self.joints.match(kind, BALL):
-                tau[i] -= stiffness * (qpos[at] - m.qpos_spring[at])
+                stretch = qpos[at] - m.qpos_spring[at]
+                tau[i] -= self.laws.stiffness(linear, poly, stretch) * stretch
             else:
                 if free:
+                    away = three_at(qpos, at) - three_at(m.qpos_spring, at)
+                    firm = self.laws.stiffness(linear, poly, size_of(away))
                     for k in range(3):
-                        tau[i + k] -= stiffness * (qpos[at + k] - m.qpos_spring[at + k])
+                        tau[i + k] -= firm * away[k]
                     at += 3
                     i += 3
                 turn = rotation_between(qpos, m.qpos_spring, at)
+                firm = self.laws.stiffness(linear, poly, size_of(turn))
                 for k in range(3):
-                    tau[i + k] -= stiffness * turn[k]
+                    tau[i + k] -= firm * turn[k]
 
     @dt.func
     def passive(self, m, qpos, qvel, paths, tau):
         """Add the forces of springs and dampers, of joints and tendons, to tau, (nv,)."""
         self.springs(m, qpos, tau)
         for i in range(self.nv):
-            tau[i] -= m.dof_damping[i] * qvel[i]
+            tau[i] -= self.laws.dof_damping(m, i, qvel[i])[0] * qvel[i]
         if ti.static(self.ntendon > 0):
             for t in range(self.ntendon):
                 self.paths.pull(m, t, paths[1], self.tendon_force(m, t, qvel, paths), tau)
@@ -97,7 +107,27 @@ class Forces:
         length, rest = paths[0][t], m.tendon_lengthspring[t]
         stretch = length - ti.math.clamp(length, rest[0], rest[1])
         speed = self.paths.along(m, t, paths[1], qvel)
-        return -m.tendon_stiffness[t] * stretch - m.tendon_damping[t] * speed
+        firm = self.laws.stiffness(m.tendon_stiffness[t], m.tendon_stiffnesspoly[t], stretch)
+        return -firm * stretch - self.laws.tendon_damping(m, t, speed)[0] * speed
+
+    @dt.func
+    def sway(self, m, qvel, bodies, tree, vel, paths, bias):
+        """Add the forces by which armature of tendons resists the change of moments to bias, (nv,).
+
+        Args:
+            m: The parameters of the model.
+            qvel: Velocities.
+            bodies, tree: Frames of bodies, and c and the motion axes.
+            vel: Velocities of nodes: rotations and translations.
+            paths: From `reach`.
+        """
+        if ti.static(self.paths.armed):
+            still, acc = dt.local(self.nv), (dt.local(self.nnode, vec3), dt.local(self.nnode, vec3))
+            self.bias.accelerations(m, qvel, still, (tree[1], tree[2]), vel, acc[0], acc[1])
+            for t in range(self.ntendon):
+                armature = self.laws.tendon_armature(m, t)
+                drift = self.paths.drift(m, t, bodies, tree[0], vel, acc)
+                self.paths.pull(m, t, paths[1], armature * drift, bias)
 
     @dt.func
     def applied(self, m, xfrc, bodies, com, axis_r, axis_t, vel, paths, tau, pushed: ti.template()):
@@ -193,7 +223,8 @@ class Forces:
         acting = dt.local(self.nv)
         raw, steep = dt.local(self.rows), dt.local(self.rows)
         for u in range(self.nu):
-            raw[u], steep[u] = self.pushed(m, h, u, qpos, qvel, ctrl, act, paths)
+            if self.works(m, u):
+                raw[u], steep[u] = self.pushed(m, h, u, qpos, qvel, ctrl, act, paths)
         share = dt.local(self.tendons)
         if ti.static(self.clamped):
             self.clamp(m, raw, share)
@@ -212,7 +243,9 @@ class Forces:
             steep[u] = f_slope
             self.transmission.pull(m, u, f, paths, acting)
         for i in range(self.nv):
-            if ti.static(self.lifting and self.nu > 0):  # as in MuJoCo, which needs actuators
+            if ti.static(
+                self.lifting and self.nu > 0 and self.acting
+            ):  # as in MuJoCo, which needs actuators
                 acting[i] += paths[2][i]
             j, f = m.dof_jntid[i], acting[i]
             if m.jnt_actfrclimited[j] == 1:
@@ -225,6 +258,16 @@ class Forces:
                 if m.jnt_actfrclimited[j] == 1 and (f <= range_[0] or f >= range_[1]):
                     steep[u] = 0.0
             slope[u] = steep[u]
+
+    @dt.func
+    def works(self, m, u):
+        """Return whether an actuator has a force, and activations that change."""
+        found = True
+        if ti.static(not self.acting):
+            found = False
+        elif ti.static(self.muted):
+            found = m.actuator_muted[u] == 0
+        return found
 
     @dt.func
     def pushed(self, m, h, u, qpos, qvel, ctrl, act, paths):
@@ -243,10 +286,18 @@ class Forces:
         if m.actuator_gaintype[u] == AFFINE:
             gain += gains[1] * length + gains[2] * speed
             gain_slope = gains[2]
+        if ti.static(self.muscles):
+            if m.actuator_gaintype[u] == MUSCLE:
+                span, acc0 = m.actuator_lengthrange[u], m.actuator_acc0[u]
+                gain, gain_slope = muscle_gain(gains, span, acc0, length, speed)
         f, f_slope = gain * x, gain_slope * x
         if m.actuator_biastype[u] == AFFINE:
             f += biases[0] + biases[1] * length + biases[2] * speed
             f_slope += biases[2]
+        if ti.static(self.muscles):
+            if m.actuator_biastype[u] == MUSCLE:
+                span, acc0 = m.actuator_lengthrange[u], m.actuator_acc0[u]
+                f += muscle_bias(biases, span, acc0, length)
         return f, f_slope
 
     @dt.func
@@ -282,10 +333,20 @@ class Forces:
     @dt.func
     def activation_rate(self, m, u, ctrl, act):
         """Return the derivative of an activation by time [1/s]."""
-        x = self.control(m, u, ctrl)
-        if m.actuator_dyntype[u] == FILTER or m.actuator_dyntype[u] == FILTEREXACT:
-            x = (x - act) / max(m.actuator_dynprm[u][0], _LEAST_TIME)
-        return x
+        return self.rate(m, u, self.control(m, u, ctrl), act)
+
+    @dt.func
+    def rate(self, m, u, x, act):
+        """Return the derivative of an activation by time, under the control x [1/s]."""
+        kind, found = m.actuator_dyntype[u], x
+        if kind == FILTER or kind == FILTEREXACT:
+            found = (x - act) / max(m.actuator_dynprm[u][0], _LEAST_TIME)
+        if ti.static(self.muscles):
+            if kind == MUSCULAR:
+                found = muscle_rate(m.actuator_dynprm[u], x, act)
+        if not self.works(m, u):
+            found = 0.0
+        return found
 
     @dt.func
     def activated_at(self, m, h, u, rate, act):
@@ -294,22 +355,12 @@ class Forces:
         found = act + h * rate
         if m.actuator_dyntype[u] == FILTEREXACT:
             found = act - rate * time * dt.expm1(-h / time)
-        if m.actuator_actlimited[u] == 1:
-            found = ti.math.clamp(found, m.actuator_actrange[u][0], m.actuator_actrange[u][1])
+        if ti.static(self.acting):
+            if m.actuator_actlimited[u] == 1:
+                found = ti.math.clamp(found, m.actuator_actrange[u][0], m.actuator_actrange[u][1])
         return found
 
     @dt.func
     def activated(self, m, h, u, x, act):
         """Return the activation of an actuator after a step, from control x and activation act."""
-        kind = m.actuator_dyntype[u]
-        time = max(m.actuator_dynprm[u][0], _LEAST_TIME)
-        found = act
-        if kind == INTEGRATOR:
-            found = act + h * x
-        elif kind == FILTER:
-            found = act + h * (x - act) / time
-        elif kind == FILTEREXACT:
-            found = act - (x - act) * dt.expm1(-h / time)
-        if m.actuator_actlimited[u] == 1:
-            found = ti.math.clamp(found, m.actuator_actrange[u][0], m.actuator_actrange[u][1])
-        return found
+        return self.activated_at(m, h, u, self.rate(m, u, x, act), act)

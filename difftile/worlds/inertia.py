@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import difftile as dt
 from difftile import ti
+from difftile.worlds.passive_laws import PassiveLaws
+from difftile.worlds.paths import Paths
 from difftile.worlds.quaternions import matrix, product, vec3
 from difftile.worlds.topology import Sizes
 
@@ -40,7 +42,8 @@ class Inertia:
     def __init__(self, sizes: Sizes) -> None:
         self.nbody = sizes.nbody
         self.nv = sizes.nv
-        self.nentry = sizes.nentry
+        self.nentry, self.ntendon = sizes.nentry, sizes.ntendon
+        self.laws, self.paths = PassiveLaws(sizes), Paths(sizes)
 
     @dt.func
     def bodies(self, m, xquat, xipos, com, moment, rotational):
@@ -110,13 +113,14 @@ class Inertia:
             rotational[p] += rotational[b]
 
     @dt.func
-    def matrix(self, m, moment, rotational, axis_r, axis_t, M):
+    def matrix(self, m, moment, rotational, axis_r, axis_t, paths, M):
         """Compute the inertia matrix by the composite rigid body algorithm.
 
         Args:
             m: The parameters of the model.
             moment, rotational: From `bodies`; they become those of whole subtrees.
             axis_r, axis_t: Motion axes, (nv,) of vec3.
+            paths: Lengths and moments, from `Paths.of`.
             M: Result, from zeros: the lower triangle by rows, (nv (nv + 1) / 2,); M_ij is at
                 i (i + 1) / 2 + j.
         """
@@ -126,9 +130,12 @@ class Inertia:
         for i in range(self.nv):
             b = m.dof_bodyid[i]
             push_r[i], push_t[i] = momentum(mass[b], moment[b], rotational[b], axis_r[i], axis_t[i])
-            M[i * (i + 1) // 2 + i] += m.dof_armature[i]
+            M[i * (i + 1) // 2 + i] += self.laws.dof_armature(m, i)
         # Not along the chain of each degree of freedom: entries from a table do not wait for each
         # other, as those of a chain wait for the next parent.
         for e in range(self.nentry):
             i, j = m.entry_row[e], m.entry_column[e]
             M[i * (i + 1) // 2 + j] += axis_r[j].dot(push_r[i]) + axis_t[j].dot(push_t[i])
+        if ti.static(self.paths.armed):
+            for t in range(self.ntendon):
+                self.paths.square(m, t, paths[1], self.laws.tendon_armature(m, t), M, False)

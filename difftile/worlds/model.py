@@ -204,6 +204,7 @@ def load(
     collisions: str = "refuse",
     sensors: str = "refuse",
     noslip: str = "sweep",
+    sleep: str = "refuse",
 ) -> Model:
     """Return a model that MuJoCo compiles.
 
@@ -218,6 +219,7 @@ def load(
             are left keep their places in `sensordata`, and the places of the others stay 0.
         noslip: "sweep", or "skip" to take steps without `noslip_iterations`: contacts slip as much
             as the solution of the constraints lets them.
+        sleep: "refuse", or "skip" to step all bodies of a model whose islands fall asleep.
 
     What is left out stands in one warning, and in `Model.skipped`.
 
@@ -228,7 +230,7 @@ def load(
         Unsupported: The model uses features that worlds do not have.
         ValueError: MuJoCo refuses the model, or an option is another word.
     """
-    given = dict(zip(OPTIONS, (collisions, sensors), strict=True))
+    given = dict(zip(OPTIONS, (collisions, sensors, sleep), strict=True))
     if noslip not in ("sweep", "skip"):
         raise ValueError(f'load(noslip=...) is "sweep" or "skip", not {noslip!r}.')
     for name, word in given.items():
@@ -266,8 +268,13 @@ def load_arrays(path: PathLike) -> Model:
 
 
 _WITHOUT = {
-    kinds.NO_SPRING: ("jnt_stiffness", "tendon_stiffness"),
-    kinds.NO_DAMPER: ("dof_damping", "tendon_damping"),
+    kinds.NO_SPRING: (
+        *("jnt_stiffness", "tendon_stiffness", "jnt_stiffnesspoly", "tendon_stiffnesspoly"),
+    ),
+    kinds.NO_DAMPER: (
+        *("dof_damping", "tendon_damping", "dof_dampingpoly", "tendon_dampingpoly"),
+        *("actuator_damping", "actuator_dampingpoly"),
+    ),
     # Both: MuJoCo has no passive forces.
     kinds.NO_SPRING | kinds.NO_DAMPER: ("body_gravcomp", "density", "viscosity"),
     kinds.NO_GRAVITY: ("gravity",),
@@ -275,7 +282,16 @@ _WITHOUT = {
 }
 _SKIPPED = ("skipped_feature", "skipped_place", "skipped_option")
 _INDEX, _POINT = ArrayShape("", (), True), ArrayShape("", (3,))
-_UNREAD = {"geom_rgba", "geom_matid", "mat_rgba", "integrator", "cone", "tolerance", "iterations"}
+_UNREAD = {
+    "body_simple",
+    "geom_rgba",
+    "geom_matid",
+    "mat_rgba",
+    "integrator",
+    "cone",
+    "tolerance",
+    "iterations",
+}
 _PASSED = {
     name: row
     for name, row in ARRAYS.items()

@@ -61,7 +61,7 @@ class NoSlip:
         h = self.step.exactly(m.timestep[None])
         bodies, tree, geoms, inertias = self.step.frames(m, qpos)
         paths = self.step.forces.reach(m, qpos, bodies, tree)
-        mass, laws = self.step.mass(m, tree, inertias), self.step.laws(paths)
+        mass, laws = self.step.mass(m, tree, inertias, paths), self.step.laws(paths)
         self.step.set_laws(m, h, qpos, qvel, geoms, tree, laws)
         islands = (dt.local(self.nv, int), dt.local(self.nv), dt.local(self.nv))
         islands_of(self.islands, m, (qpos, qvel), start, bodies, tree, laws, mass, *islands)
@@ -72,7 +72,7 @@ class NoSlip:
             self.step.forces.actuation(m, h, qpos, qvel, ctrl, act, paths, force, slope, drive)
         multiply(mass, a, push, self.nv)
         self.step.integrated(
-            m, h, qvel, slope, paths, bodies, tree[0], inertias[1], mass, push, b, False
+            m, h, qvel, slope, paths, bodies, tree, inertias[1], mass, push, b, False
         )
 
     @dt.func

@@ -128,7 +128,7 @@ class Observation:
         kinetic = 0.0
         if ti.static(self.counting):
             mass = dt.local(self.npacked)
-            self.inertia.matrix(m, moment, rotational, axes[0], axes[1], mass)
+            self.inertia.matrix(m, moment, rotational, axes[0], axes[1], paths, mass)
             kinetic = self.energy.kinetic(mass, qvel)
         for s in range(self.nsensor):
             if m.sensor_type[s] == E_POTENTIAL:
@@ -183,8 +183,8 @@ def _(step, solution, m, qpos, qvel, ctrl, act, qfrc, xfrc, start, acc, info):
     if depends:  # as in `dynamics`
         h = m.timestep[None]
         bodies, tree, geoms, inertias = step.frames(m, qpos)
-        mass = step.mass(m, tree, inertias)
-        laws = step.laws(step.forces.reach(m, qpos, bodies, tree))
+        paths = step.forces.reach(m, qpos, bodies, tree)
+        mass, laws = step.mass(m, tree, inertias, paths), step.laws(paths)
         step.set_laws(m, h, qpos, qvel, geoms, tree, laws)
         step.adjoint(m, h, qpos, qvel, bodies, tree, laws, mass, a, multiplier)
         for n in range(step.nbody):

@@ -1,4 +1,7 @@
-"""Symmetric matrices as packed lower triangles: entry (i, j), j <= i, is at i (i + 1) / 2 + j."""
+"""Linear systems of one thread.
+
+Symmetric matrices are packed lower triangles: entry (i, j), j <= i, is at i (i + 1) / 2 + j.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +57,23 @@ def multiply(a, x, y, n):
             total += a[row + j] * x[j]
             y[j] += a[row + j] * x[i]
         y[i] = total + a[row + i] * x[i]
+
+
+@dt.func
+def eliminate(a, x, n):
+    """Replace x by the solution of A y = x, and the square matrix A, near a positive one, by U."""
+    for k in range(n):
+        for i in range(k + 1, n):
+            ratio = a[i, k] / a[k, k]
+            for j in range(k + 1, n):
+                a[i, j] -= ratio * a[k, j]
+            x[i] -= ratio * x[k]
+    for back in range(n):
+        i = n - 1 - back
+        total = x[i]
+        for j in range(i + 1, n):
+            total -= a[i, j] * x[j]
+        x[i] = total / a[i, i]
 
 
 @dt.func

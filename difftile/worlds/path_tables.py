@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from difftile.worlds.arrays import Array, ArrayMisfit, Arrays
-from difftile.worlds.kinds import ON_GEOMS, ON_JOINT, ON_PULLEY, ON_SITE, SITED, TENDON
+from difftile.worlds.kinds import CRANK, ON_GEOMS, ON_JOINT, ON_PULLEY, ON_SITE, SITED, TENDON
 
 
 def paths_of(arrays: Arrays, last: Array) -> Arrays:
@@ -32,7 +32,7 @@ def paths_of(arrays: Arrays, last: Array) -> Arrays:
         else sorted({int(arrays["jnt_dofadr"][j]) for j in _joints(arrays, t)})
         for t, found in enumerate(segments)
     ]
-    sited = (arrays["actuator_trntype"] == SITED).nonzero()[0]
+    sited = np.isin(arrays["actuator_trntype"], (SITED, CRANK)).nonzero()[0]
     freedoms += [_of_site(arrays, last, u) for u in sited]
     counts = [len(one) for one in freedoms]
     starts = np.cumsum([0, *counts])[:-1]

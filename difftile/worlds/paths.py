@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import difftile as dt
 from difftile import ti
-from difftile.worlds.kinds import SPHERE
+from difftile.worlds.kinds import CRANK, SPHERE
 from difftile.worlds.quaternions import conjugate, product, turned
 from difftile.worlds.topology import Sizes
 from difftile.worlds.wrapping import unit_of, wrapped
+
+_LEAST = 1e-15
 
 
 @dt.data_oriented(frozen=True)
@@ -30,7 +32,8 @@ class Paths:
         self.ntendon, self.nv = sizes.ntendon, sizes.nv
         self.lengths, self.moments = max(1, sizes.npath), max(1, sizes.nmoment)
         self.some, self.spatial, self.wrapping = sizes.npath > 0, sizes.spatial, sizes.wrapping
-        self.nsited = sizes.npath - sizes.ntendon
+        self.nsited, self.cranked = sizes.npath - sizes.ntendon, sizes.cranked
+        self.armed = sizes.armed and sizes.ntendon > 0
 
     @dt.func
     def of(self, m, qpos, bodies, tree):
@@ -54,7 +57,13 @@ class Paths:
                     self.stretch(m, t, bodies, tree, length, moment)
             if ti.static(self.nsited > 0):
                 for k in range(self.nsited):
-                    self.thrust(m, k, bodies, tree, length, moment)
+                    cranked = False
+                    if ti.static(self.cranked):
+                        cranked = m.actuator_trntype[m.path_actuatorid[k]] == CRANK
+                        if cranked:
+                            self.crank(m, k, bodies, tree, length, moment)
+                    if not cranked:
+                        self.thrust(m, k, bodies, tree, length, moment)
         return length, moment
 
     @dt.func
@@ -183,6 +192,66 @@ class Paths:
             else:
                 moment[e] -= force.dot(axis_t[i] + axis_r[i].cross(y - com[o]))
                 moment[e] -= torque.dot(axis_r[i])
+
+    @dt.func
+    def crank(self, m, k, bodies, tree, length, moment):
+        """Set the length and the moments of a slider-crank, its gear included; see `of`.
+
+        The slider moves along the z axis of its site, and a rod joins it to the site of the crank.
+        Where the rod is too short the slider is next to the crank. Source: `mj_transmission`.
+        """
+        com, axis_r, axis_t = tree
+        u, p = m.path_actuatorid[k], self.ntendon + k
+        gear, rod = m.actuator_gear[u][0], m.actuator_cranklength[u]
+        b, x, _turn = self.frame(m, m.actuator_trnid[u][0], bodies)
+        o, y, turn = self.frame(m, m.actuator_trnid[u][1], bodies)
+        axis, away = turned(turn, ti.Vector([0.0, 0.0, 1.0])), x - y
+        along = axis.dot(away)
+        square = along * along + rod * rod - away.dot(away)
+        length[p] += gear * along
+        push, bend = axis, away  # derivatives by `away`, and by the axis
+        if square > 0.0:
+            root = ti.sqrt(square)
+            length[p] -= gear * root
+            bend = (1.0 - along / root) * away
+            push = (1.0 - along / root) * axis + away / root
+        for e in range(m.path_adr[p], m.path_adr[p] + m.path_num[p]):
+            i = m.path_dofid[e]
+            if m.body_moved[b * self.nv + i] == 1:
+                moment[e] += gear * push.dot(axis_t[i] + axis_r[i].cross(x - com[b]))
+            else:
+                moment[e] -= gear * push.dot(axis_t[i] + axis_r[i].cross(y - com[o]))
+                moment[e] += gear * bend.dot(axis_r[i].cross(axis))
+
+    @dt.func
+    def drift(self, m, t, bodies, com, vel, acc):
+        """Return how the speed of a tendon changes, under accelerations of nodes [m/s²].
+
+        Args:
+            m: The parameters of the model.
+            t: The tendon, around no geom.
+            bodies, com: Positions and orientations of bodies, and centres of trees.
+            vel, acc: Velocities, and accelerations, of nodes: rotations and translations.
+        """
+        total = 0.0
+        if ti.static(self.spatial):
+            for k in range(m.tendon_segmentadr[t], m.tendon_segmentadr[t] + m.tendon_segmentnum[t]):
+                share, _arc, b1, x1, _b, _near, _far, b2, x2 = self.segment(m, k, bodies)
+                v1, a1 = self.motion(m, b1, x1 - com[b1], vel, acc)
+                v2, a2 = self.motion(m, b2, x2 - com[b2], vel, acc)
+                along, size = unit_of(x2 - x1)
+                speed = along.dot(v2 - v1)
+                total += share * along.dot(a2 - a1)
+                if size > _LEAST:
+                    total += share * ((v2 - v1).norm_sqr() - speed * speed) / size
+        return total
+
+    @dt.func
+    def motion(self, m, b, arm, vel, acc):
+        """Return velocity and acceleration of a point of a body, at an arm from c."""
+        n = m.body_nodeid[b]
+        v = vel[1][n] + vel[0][n].cross(arm)
+        return v, acc[1][n] + acc[0][n].cross(arm) + vel[0][n].cross(v)
 
     @dt.func
     def along(self, m, p, moment, x):

@@ -107,16 +107,17 @@ class Reactions:
             self.contacts(m, h, state[1], a, bodies, com, axes, geoms, outer_r, outer_t, felt)
         if ti.static(self.ending):
             self.limits(m, h, state[0], state[1], a, paths, sensordata)
+        acc_r, acc_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
         if ti.static(self.moving):
-            self.outer(m, h, state, a, bodies, com, axes, paths, acted, outer_r, outer_t)
+            acc_t[0] = -m.gravity[None]
+            self.bias.accelerations(m, state[1], moving, axes, vel, acc_r, acc_t)
+            nodes = (vel, (acc_r, acc_t))
+            self.outer(m, h, state, a, bodies, com, axes, nodes, paths, acted, outer_r, outer_t)
         if ti.static(self.touching):
             for s in range(self.nsensor):
                 if m.sensor_type[s] == TOUCH:
                     self.sensors.scalar(m, s, felt[s], sensordata)
         if ti.static(self.moving):
-            acc_r, acc_t = dt.local(self.nnode, vec3), dt.local(self.nnode, vec3)
-            acc_t[0] = -m.gravity[None]
-            self.bias.accelerations(m, state[1], moving, axes, vel, acc_r, acc_t)
             inner_r, inner_t = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
             self.inner(m, vel, acc_r, acc_t, inertias, outer_r, outer_t, inner_r, inner_t)
             acc, inner = (acc_r, acc_t), (inner_r, inner_t)
@@ -124,11 +125,12 @@ class Reactions:
                 self.moved(m, s, bodies, com, vel, acc, inner, sensordata)
 
     @dt.func
-    def outer(self, m, h, state, a, bodies, com, axes, paths, acted, outer_r, outer_t):
+    def outer(self, m, h, state, a, bodies, com, axes, nodes, paths, acted, outer_r, outer_t):
         """Add the forces of equalities and tendons, and those applied, to those on bodies.
 
         Args:
             m, h, state, a, bodies, com, axes, paths, acted: As for `read`.
+            nodes: Velocities, and accelerations, of nodes.
             outer_r, outer_t: Torques about c and forces on bodies, (nbody,) of vec3.
         """
         qpos, qvel, xfrc = state
@@ -143,6 +145,9 @@ class Reactions:
         if ti.static(self.strung):
             for t in range(self.ntendon):
                 pull = self.tension(m, h, t, qvel, a, paths, acted)
+                if ti.static(self.forces.paths.armed):
+                    armature = self.forces.laws.tendon_armature(m, t)
+                    pull -= armature * self.forces.paths.drift(m, t, bodies, com, *nodes)
                 if ti.static(self.equalities.ropes):
                     pull += self.equalities.tension(m, h, t, qpos, qvel, bodies, paths, a)
                 self.rows.paths.push(m, t, pull, bodies, com, outer_r, outer_t)

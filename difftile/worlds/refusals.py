@@ -19,7 +19,7 @@ from difftile.worlds.arrays import Array
 from difftile.worlds.topology import COLLISIONS, pairs_of, turning, visible
 
 # Arguments of `worlds.load` that leave features out.
-OPTIONS = ("collisions", "sensors")
+OPTIONS = ("collisions", "sensors", "sleep")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +189,17 @@ def _on_joints(*types: int) -> Callable[[InspectedModel], Any]:
     return used
 
 
+def _heavy_around_geoms(source: InspectedModel) -> Any:
+    """Return for each tendon whether it has armature, its actuators' included, and wraps geoms."""
+    heavy, around = source["tendon_armature"] > 0, np.isin(source["wrap_type"], kinds.ON_GEOMS)
+    if not len(heavy):
+        return []
+    pulling = (source["actuator_trntype"] == kinds.TENDON) & (source["actuator_armature"] > 0)
+    heavy[source["actuator_trnid"][pulling, 0]] = True
+    ends = zip(source["tendon_adr"].tolist(), source["tendon_num"].tolist(), strict=True)
+    return heavy & [around[adr : adr + num].any() for adr, num in ends]
+
+
 def _winding(source: InspectedModel) -> Any:
     """Return for each actuator whether it integrates a position that MuJoCo keeps within a turn."""
     if not len(source["actuator_trntype"]):
@@ -222,6 +233,23 @@ def _unseen(source: InspectedModel) -> Any:
     return found
 
 
+def _shapeless(source: InspectedModel) -> Any:
+    """Return for each sensor whether it measures the distance of a geom that has none."""
+    odd = np.isin(source["geom_type"], (kinds.HFIELD, kinds.SDF))
+    found = np.isin(source["sensor_type"], kinds.GAPS)
+    for s in np.flatnonzero(found):
+        own = np.zeros(len(odd), bool)
+        for which in ("obj", "ref"):
+            kind, index = source[f"sensor_{which}type"][s], int(source[f"sensor_{which}id"][s])
+            own |= (
+                np.arange(len(odd)) == index
+                if kind == kinds.GEOM
+                else (source["geom_bodyid"] == index)
+            )
+        found[s] = (odd & own).any()
+    return found
+
+
 def _pairs(source: InspectedModel) -> Array:
     names = ("geom_type", "geom_bodyid", "geom_contype", "geom_conaffinity", "body_weldid")
     given = {name: source[name] for name in (*names, "body_parentid", "exclude_signature")}
@@ -232,10 +260,12 @@ def _pairs(source: InspectedModel) -> Array:
     return pairs_of(given)
 
 
+_TRANSMISSIONS = (kinds.JOINT, kinds.JOINTINPARENT, kinds.CRANK, kinds.TENDON, kinds.SITED)
 _FREEJOINTS = (kinds.FREE, kinds.BALL)
 _SENSORS = (
     *range(kinds.TOUCH, kinds.RANGEFINDER + 1),
     *range(kinds.JOINTPOS, kinds.SUBTREEANGMOM + 1),
+    *kinds.GAPS,
     *kinds.ENERGIES,
 )
 _REMOVE = "remove it, or set it to 0."
@@ -243,8 +273,6 @@ _SIGNS = "write a time and a damping ratio, or a negative stiffness and damping.
 
 REFUSALS: tuple[Refusal, ...] = (
     # joints
-    Refusal("polynomial stiffness", "jnt", _nonzero("jnt_stiffnesspoly"), "use 'stiffness'."),
-    Refusal("polynomial damping", "dof", _nonzero("dof_dampingpoly"), "use 'damping'."),
     Refusal("plasticity", "jnt", lambda s: s["jnt_plasticadr"] >= 0, "use 'stiffness' alone."),
     Refusal("a yielding spring", "jnt", _nonzero("jnt_springyield"), "use 'stiffness' alone."),
     # constraints
@@ -255,14 +283,17 @@ REFUSALS: tuple[Refusal, ...] = (
         "use <connect>, <weld>, <joint> or <tendon>.",
         "eq_type",
     ),
-    *(
-        Refusal(feature, "tendon", _nonzero(f"tendon_{name}"), hint)
-        for feature, name, hint in (
-            ("armature of a tendon", "armature", "give it to the joints."),
-            ("polynomial stiffness of a tendon", "stiffnesspoly", "use 'stiffness'."),
-            ("polynomial damping of a tendon", "dampingpoly", "use 'damping'."),
-            ("a yielding spring of a tendon", "springyield", "use 'stiffness' alone."),
-        )
+    Refusal(
+        "a yielding spring of a tendon",
+        "tendon",
+        _nonzero("tendon_springyield"),
+        "use 'stiffness' alone.",
+    ),
+    Refusal(
+        "armature of a tendon around geoms",
+        "tendon",
+        _heavy_around_geoms,
+        "give it to the joints, as MuJoCo asks too.",
     ),
     Refusal(
         "plasticity of a tendon",
@@ -287,8 +318,8 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "the transmission {}",
         "actuator",
-        _other("actuator_trntype", kinds.JOINT, kinds.JOINTINPARENT, kinds.TENDON, kinds.SITED),
-        'use joint="...", tendon="..." or site="...".',
+        _other("actuator_trntype", *_TRANSMISSIONS),
+        'use joint="...", tendon="...", site="..." or cranksite="...".',
         "actuator_trntype",
     ),
     Refusal(
@@ -300,22 +331,22 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "the gain type {}",
         "actuator",
-        _other("actuator_gaintype", 0, 1),
-        'use <general> with gaintype "fixed" or "affine".',
+        _other("actuator_gaintype", 0, kinds.AFFINE, kinds.MUSCLE),
+        'use <general> with gaintype "fixed", "affine" or "muscle".',
         "actuator_gaintype",
     ),
     Refusal(
         "the bias type {}",
         "actuator",
-        _other("actuator_biastype", 0, 1),
-        'use <general> with biastype "none" or "affine".',
+        _other("actuator_biastype", 0, kinds.AFFINE, kinds.MUSCLE),
+        'use <general> with biastype "none", "affine" or "muscle".',
         "actuator_biastype",
     ),
     Refusal(
         "the dynamics type {}",
         "actuator",
-        _other("actuator_dyntype", 0, 1, 2, 3),
-        "use <general> with one of these as dyntype.",
+        _other("actuator_dyntype", *range(kinds.MUSCULAR + 1)),
+        'use <general> with dyntype "integrator", "filter", "filterexact" or "muscle".',
         "actuator_dyntype",
     ),
     Refusal(
@@ -326,21 +357,6 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal("several activations", "actuator", lambda s: s["actuator_actnum"] > 1, "use one each."),
     Refusal("a delay", "actuator", _nonzero("actuator_delay"), _REMOVE),
-    Refusal(
-        "armature of actuators", "actuator", _nonzero("actuator_armature"), "give it to the joint."
-    ),
-    Refusal(
-        "damping of actuators", "actuator", _nonzero("actuator_damping"), "give it to the joint."
-    ),
-    Refusal(
-        "polynomial damping of actuators", "actuator", _nonzero("actuator_dampingpoly"), _REMOVE
-    ),
-    Refusal(
-        "groups of actuators that are disabled",
-        "option",
-        _nonzero("disableactuator"),
-        "remove 'actuatorgroupdisable'.",
-    ),
     # sensors
     Refusal(
         "the sensor type {}",
@@ -370,24 +386,27 @@ REFUSALS: tuple[Refusal, ...] = (
         _unseen,
         "make these geoms transparent, by the fourth number of 'rgba'.",
     ),
+    Refusal(
+        "a distance of height fields or signed distance fields",
+        "sensor",
+        _shapeless,
+        "measure the distance of other geoms.",
+    ),
     Refusal("a delay", "sensor", _nonzero("sensor_delay"), _REMOVE),
     Refusal("an interval", "sensor", _nonzero("sensor_interval"), _REMOVE),
     # the whole model
     Refusal(
         "the integrator {}",
         "option",
-        _other("integrator", kinds.EULER, kinds.RK4, kinds.IMPLICITFAST),
-        'use integrator="Euler", "RK4" or "implicitfast".',
+        _other("integrator", kinds.EULER, kinds.RK4, kinds.IMPLICIT, kinds.IMPLICITFAST),
+        'use integrator="Euler", "RK4", "implicit" or "implicitfast".',
         "integrator",
     ),
     Refusal(
-        "a fluid under implicitfast",
+        "noslip under the integrator implicit",
         "option",
-        lambda s: (s["density"] + s["viscosity"] > 0) & (s["integrator"] == kinds.IMPLICITFAST),
-        'use integrator="Euler" or "RK4".',
-    ),
-    Refusal(
-        "disabled actuation", "option", _bit("disableflags", kinds.NO_ACTUATION), "set ctrl to 0."
+        lambda s: (s["noslip_iterations"] > 0) & (s["integrator"] == kinds.IMPLICIT),
+        'use integrator="implicitfast", or load it with noslip="skip".',
     ),
     Refusal(
         "disabled sensors",
@@ -400,7 +419,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "overrides of contact parameters", "option", _bit("enableflags", 1), "give them to geoms."
     ),
-    Refusal("sleeping", "option", _bit("enableflags", 16), "remove the flag."),
+    Refusal("sleeping", "option", _bit("enableflags", 16), "remove the flag.", option="sleep"),
     Refusal("'diagexact'", "option", _bit("enableflags", 32), "remove the flag."),
     Refusal("'ipc'", "option", _bit("enableflags", 64), "remove the flag."),
     Refusal("'speculative'", "option", _bit("enableflags", 128), "remove the flag."),

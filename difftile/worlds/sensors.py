@@ -5,6 +5,7 @@ from __future__ import annotations
 import difftile as dt
 from difftile import ti
 from difftile.worlds import kinds
+from difftile.worlds.gaps import GapSensors
 from difftile.worlds.kinds import BODY, CAMERA, GEOM, POSITIVE, REAL, SITE
 from difftile.worlds.quaternions import conjugate, product, turned, unit_at
 from difftile.worlds.topology import Sizes
@@ -43,6 +44,7 @@ class Sensors:
         self.frames = not found.isdisjoint((*_FRAMES, *_SITES))
         self.sighting, self.nseen = kinds.RANGEFINDER in found, sizes.nseen
         self.pierced = sizes.pierced
+        self.measuring, self.gaps = not found.isdisjoint(kinds.GAPS), GapSensors(sizes)
         self.relative, self.cameras = sizes.relative, sizes.ncam > 0
 
     @dt.func
@@ -125,8 +127,28 @@ class Sensors:
             if ti.static(self.sighting):
                 if kind == kinds.RANGEFINDER:
                     self.scalar(m, s, self.range(m, index, bodies), sensordata)
+            if ti.static(self.measuring):
+                self.of_gap(m, s, kind, bodies, sensordata)
             if ti.static(self.frames):
                 self.of_frame(m, s, kind, index, bodies, com, vel, sensordata)
+
+    @dt.func
+    def of_gap(self, m, s, kind, bodies, sensordata):
+        """Store the reading of a sensor of a distance; see `read`."""
+        if kind >= kinds.GEOMDIST and kind <= kinds.GEOMFROMTO:
+            dist, start, end = self.gaps.nearest(m, s, bodies)
+            way = end - start
+            if kind == kinds.GEOMDIST:
+                self.scalar(m, s, dist, sensordata)
+            elif kind == kinds.GEOMNORMAL:
+                if way.norm_sqr() > 0.0:
+                    self.vector(m, s, way.normalized(), sensordata)
+                else:
+                    self.vector(m, s, way, sensordata)
+            else:
+                for k in range(3):
+                    sensordata[m.sensor_adr[s] + k] = start[k]
+                    sensordata[m.sensor_adr[s] + 3 + k] = end[k]
 
     @dt.func
     def range(self, m, site, bodies):

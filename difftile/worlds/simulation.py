@@ -17,7 +17,7 @@ from difftile.worlds import dynamics, resets
 from difftile.worlds.advice import abrupt_contact
 from difftile.worlds.collide import FAR
 from difftile.worlds.distance import accelerate_afar, take_step_afar
-from difftile.worlds.kinds import RK4
+from difftile.worlds.kinds import IMPLICIT, RK4
 from difftile.worlds.model import Model
 from difftile.worlds.noslip import NoSlip, slide
 from difftile.worlds.observe import Observation, observe, respond
@@ -128,8 +128,8 @@ class Worlds:
     Raises:
         FieldError: There is no world, the model has no joints, the type is neither `ti.f32` nor
             `ti.f64`, `contact` or `contact_gradient` is another word, `distance` is not positive,
-            or the model is too large: it has more than 90 degrees of freedom, or 455 bodies or
-            geoms.
+            or the model is too large: it has more than 90 degrees of freedom, or 64 under the
+            integrator implicit, or 455 bodies or geoms.
         KeyError: No parameter has such a name.
         TypeError: `model` is not a model.
         ValueError: `iterations` or `contacts` is below 1, `contacts` above 455, or `tolerance` is
@@ -420,7 +420,12 @@ class Worlds:
 
 def _check_size(sizes: Sizes) -> None:
     """Check that arrays of the numbers of a world are not too large for a thread."""
-    most = {"nv": math.isqrt(2 * LARGEST), "nbody": LARGEST // 9, "ngeom": LARGEST // 9}
+    whole = sizes.integrator == IMPLICIT  # a matrix that is not symmetric
+    most = {
+        "nv": math.isqrt(LARGEST if whole else 2 * LARGEST),
+        "nbody": LARGEST // 9,
+        "ngeom": LARGEST // 9,
+    }
     words = {"nv": "degrees of freedom", "nbody": "bodies", "ngeom": "geoms"}
     for name, limit in most.items():
         if getattr(sizes, name) > limit:

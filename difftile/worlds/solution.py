@@ -89,12 +89,17 @@ class Solution:
         force, slope, drive = dt.local(self.nu), dt.local(self.nu), dt.local(self.nv)
         self.forces.actuation(m, h, qpos, qvel, ctrl, act, paths, force, slope, drive)
         self.forces.passive(m, qpos, qvel, paths, tau)
-        inertial, v, x = self.inertial_power(m, tree, xpos, xquat, qvel, a, b, multiplier, beta)
+        inertial, v, x = self.inertial_power(
+            m, tree, xpos, xquat, qvel, paths, a, b, multiplier, beta
+        )
+        sway = dt.local(self.nv)
+        self.forces.sway(m, qvel, bodies, tree, v, paths, sway)
         if ti.static(self.applied):
             self.forces.applied(m, xfrc, bodies, com, axis_r, axis_t, v, paths, tau, self.pushed)
         power = 0.0
         for i in range(self.nv):
             power += multiplier[i] * (tau[i] + drive[i] + qfrc[i])
+            power -= multiplier[i] * sway[i]
         power += inertial
         geoms, given = (geom_xpos, geom_xmat), (a, multiplier)
         if ti.static(self.nnode == self.nbody):
@@ -108,7 +113,7 @@ class Solution:
             power += self.equalities.power(
                 m, h, qpos, qvel, (xpos, xquat), tree, paths, a, multiplier
             )
-        power -= self.implicit_power(m, h, qvel, slope, paths, xpos, xquat, b, beta)
+        power -= self.implicit_power(m, h, qvel, slope, paths, xpos, xquat, tree, b, beta)
         return power
 
     @dt.func
@@ -121,20 +126,26 @@ class Solution:
         return r, t
 
     @dt.func
-    def implicit_power(self, m, h, qvel, slope, paths, xpos, xquat, b, beta):
+    def implicit_power(self, m, h, qvel, slope, paths, xpos, xquat, tree, b, beta):
         """Return beta^T (M̂ - M) b."""
         centres, whole = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
         xipos, moment = dt.local(self.nbody, vec3), dt.local(self.nbody, vec3)
         rotational = dt.local(self.nbody, mat3)
         if ti.static(self.alone):
             self.kinematics.centres(m, xpos, xquat, xipos, whole, centres)
+        elif ti.static(self.integrator.moving):
+            for n in range(self.nbody):
+                xipos[n] = xpos[n] + turned(xquat[n], m.body_ipos[n])
+                centres[n] = tree[0][n]
+        if ti.static(self.alone or self.integrator.whole):
             self.inertia.bodies(m, xquat, xipos, centres, moment, rotational)
+        bodies, inertias = (xpos, xquat, xipos), (moment, rotational)
         return self.integrator.excess(
-            m, h, slope, paths, beta, b, qvel, xpos, xquat, centres, rotational
+            m, h, slope, paths, beta, b, qvel, bodies, tree, centres, inertias
         )
 
     @dt.func
-    def inertial_power(self, m, tree, xpos, xquat, qvel, a, b, x, beta):
+    def inertial_power(self, m, tree, xpos, xquat, qvel, paths, a, b, x, beta):
         """Compute -x^T (M a + bias) + beta^T M (a - b), in one pass from the root outwards.
 
         Args:
@@ -142,6 +153,7 @@ class Solution:
             tree: Centres of trees, and axes of motion, rotations and translations, about them.
             xpos, xquat: Frames of bodies.
             qvel: Velocities.
+            paths: From `Paths.of`.
             a, b, x, beta: Vectors of degrees of freedom.
 
         Returns:
@@ -207,7 +219,16 @@ class Solution:
             power -= torque.dot(axes @ xr)
             power += (m.body_inertia[n] * (axes @ cr)).dot(axes @ yr)
         for i in range(self.nv):
-            power += m.dof_armature[i] * (beta[i] * (a[i] - b[i]) - a[i] * x[i])
+            armature = self.inertia.laws.dof_armature(m, i)
+            power += armature * (beta[i] * (a[i] - b[i]) - a[i] * x[i])
+        if ti.static(self.inertia.paths.armed):
+            rest = dt.local(self.nv)
+            for i in range(self.nv):
+                rest[i] = a[i] - b[i]
+            for t in range(self.inertia.ntendon):
+                form = self.inertia.paths.form(m, t, paths[1], beta, rest)
+                form -= self.inertia.paths.form(m, t, paths[1], a, x)
+                power += self.inertia.laws.tendon_armature(m, t) * form
         return power, (v_r, v_t), (x_r, x_t)
 
     @dt.func

@@ -103,10 +103,10 @@ class WorldStep:
         return bodies, tree, (geom_xpos, geom_xmat), (moment, rotational)
 
     @dt.func
-    def mass(self, m, tree, inertias):
+    def mass(self, m, tree, inertias, paths):
         """Return the inertia matrix, packed; inertias become those of whole subtrees."""
         mass = dt.local(self.npacked)
-        self.inertia.matrix(m, inertias[0], inertias[1], tree[1], tree[2], mass)
+        self.inertia.matrix(m, inertias[0], inertias[1], tree[1], tree[2], paths, mass)
         return mass
 
     @dt.func
@@ -118,7 +118,7 @@ class WorldStep:
         slope,
         paths,
         bodies,
-        com,
+        tree,
         rotational,
         mass,
         push,
@@ -133,23 +133,28 @@ class WorldStep:
             qvel: Velocities.
             slope: Derivatives of actuator forces by their velocities.
             paths: From `Forces.reach`.
-            bodies, com: Frames of bodies, and c.
+            bodies, tree: Frames of bodies, and c and the motion axes.
             rotational: Of subtrees.
             mass: The inertia matrix, which is lost.
             push: The right-hand side, (nv,).
             b: Result, (nv,).
             transposed: Whether to solve with the transpose.
         """
-        self.integrator.add_implicit(m, h, slope, paths, mass)
+        self.integrator.add_implicit(m, h, qvel, slope, paths, bodies, tree, mass)
         if ti.static(self.alone):
             moving = dt.local(self.nv)
             self.integrator.solve_alone(
-                m, h, mass, push, qvel, bodies[0], bodies[1], com, rotational, moving, transposed
+                m, h, mass, push, qvel, bodies, tree, rotational, moving, transposed
             )
             self.solved(mass, push, b)
             for k in range(self.nalone):
                 for i in range(m.alone_dofadr[k], m.alone_dofadr[k] + 6):
                     b[i] = moving[i]
+        elif ti.static(self.integrator.whole):
+            inertias = (dt.local(self.nbody, vec3), dt.local(self.nbody, mat3))
+            self.inertia.bodies(m, bodies[1], bodies[2], tree[0], *inertias)
+            given = (m, h, mass, push, qvel, bodies, tree, inertias, b)
+            self.integrator.solve_whole(*given, transposed)
         else:
             self.solved(mass, push, b)
 
@@ -200,9 +205,10 @@ class WorldStep:
         self.bias.velocities(m, qvel, tree[1], tree[2], vel_r, vel_t)
         self.forces.applied(m, xfrc, bodies, *tree, (vel_r, vel_t), paths, tau, self.pushed)
         self.bias.forces(m, qvel, tree[1], tree[2], vel_r, vel_t, inertias[0], inertias[1], bias)
+        self.forces.sway(m, qvel, bodies, tree, (vel_r, vel_t), paths, bias)
         for i in range(self.nv):
             tau[i] -= bias[i]
-        mass = self.mass(m, tree, inertias)
+        mass = self.mass(m, tree, inertias, paths)
         laws = self.laws(paths)
         if ti.static(self.nnode == self.nbody):
             self.solver.set_laws(m, h, qpos, qvel, (vel_r, vel_t), geoms, tree, laws)
@@ -215,9 +221,7 @@ class WorldStep:
             multiply(mass, a, push, self.nv)
         else:
             residual, steps = self.solver.minimise(m, tree, laws, mass, tau, a, push)
-        self.integrated(
-            m, h, qvel, slope, paths, bodies, tree[0], inertias[1], mass, push, b, False
-        )
+        self.integrated(m, h, qvel, slope, paths, bodies, tree, inertias[1], mass, push, b, False)
         if ti.static(self.bounded):
             count = laws[0][7][1]
             if count > self.contacts:  # no number of this step may pass for one of the model
@@ -274,8 +278,8 @@ class WorldStep:
         """
         h = self.exactly(m.timestep[None])
         bodies, tree, geoms, inertias = self.frames(m, qpos)
-        mass, copy = self.mass(m, tree, inertias), dt.local(self.npacked)
         slope, paths = dt.local(self.nu), self.forces.reach(m, qpos, bodies, tree)
+        mass, copy = self.mass(m, tree, inertias, paths), dt.local(self.npacked)
         if ti.static(self.integrator.implicit):
             force, drive = dt.local(self.nu), dt.local(self.nv)
             self.forces.actuation(m, h, qpos, qvel, ctrl, act, paths, force, slope, drive)
@@ -301,7 +305,7 @@ class WorldStep:
             m, qpos, qvel, ctrl, act
         )
         self.integrated(
-            m, h, qvel, slope, laws[3], bodies, tree[0], rotational, implicit, b_bar, beta, True
+            m, h, qvel, slope, laws[3], bodies, tree, rotational, implicit, b_bar, beta, True
         )
         multiply(mass, beta, multiplier, self.nv)
         self.adjoint(m, h, qpos, qvel, bodies, tree, laws, mass, a, multiplier)
@@ -333,7 +337,7 @@ class WorldStep:
         for i in range(self.nv):
             moved[i] += excess[i]
         self.integrated(
-            m, h, qvel, slope, laws[3], bodies, tree[0], rotational, implicit, moved, b_dot, False
+            m, h, qvel, slope, laws[3], bodies, tree, rotational, implicit, moved, b_dot, False
         )
 
     @dt.func

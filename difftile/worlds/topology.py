@@ -13,22 +13,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from difftile.worlds.arrays import Array, ArrayMisfit, Arrays
+from difftile.worlds.gap_tables import gap_tables
 from difftile.worlds.hulls import hull_tables, seen_triangles
 from difftile.worlds.kinds import (
     BALL,
     BOX,
     CAPSULE,
+    CRANK,
     CYLINDER,
     ELLIPSOID,
     EULER,
     FIXED,
     FOLLOWER,
     FREE,
+    IMPLICIT,
     IMPLICITFAST,
     JOINT,
     JOINTINPARENT,
     LIMITS,
     MESH,
+    MUSCLE,
+    MUSCULAR,
+    NO_ACTUATION,
     NO_CONSTRAINT,
     NO_CONTACT,
     NO_EQUALITY,
@@ -121,14 +127,21 @@ class Sizes:
         nrow: The rows that each contact is given: as many, but 3 at least.
         nalone: Free bodies whose subtree has no other joints, the rows of `alone_dofadr`, under
             implicitfast.
-        integrator: Euler (0), RK4 (1) or implicitfast (3).
+        integrator: Euler (0), RK4 (1), implicit (2) or implicitfast (3).
         cone: Pyramidal (0) or elliptic (1).
         gravcomp: Whether a body has gravity compensation.
         lifting: Whether some of it counts as a force of actuators.
         fluid: Whether there is a fluid; nfluidbody and nfluidgeom, the bodies that are boxes in it
             and the geoms that are ellipsoids, the rows of `fluid_bodyid` and `fluid_geomid`.
+        cranked, muscles: Whether there are slider-cranks, and muscles.
+        curved: Whether a stiffness or a damping is a polynomial.
+        geared: Whether actuators add damping or armature to what they move.
+        armed: Whether a tendon has armature.
+        acting, muted: Whether actuators work at all, and whether some of them do not, by
+            `actuator_muted`.
         damped: Whether the integrator is implicit in the damping of joints.
         sensors: The types of sensors that there are.
+        measured: The types of geoms whose distance sensors measure.
         nseen: Geoms that rangefinders see, the rows of `seen_geomid`.
         pierced: Whether some of these are meshes.
         relative: Whether a sensor has a reference frame.
@@ -183,8 +196,16 @@ class Sizes:
     fluid: bool
     nfluidbody: int
     nfluidgeom: int
+    cranked: bool
+    muscles: bool
+    curved: bool
+    geared: bool
+    armed: bool
+    acting: bool
+    muted: bool
     damped: bool
     sensors: tuple[int, ...]
+    measured: tuple[int, ...]
     nseen: int
     pierced: bool
     relative: bool
@@ -271,12 +292,12 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     the first of a body), `node_qposadr`, `node_dofadr`, `node_dofnum`; `body_nodeid`, the last node
     of a body; those of `paths`; `tie_eqid`, the active equalities; `limit_jntid`,
     `limit_tendonid`, `friction_dofid`, `friction_tendonid`; `sensor_limitid`, the row that a sensor
-    reads, or -1; `collider_geomid`, `fluid_bodyid`,
-    `fluid_geomid`, `seen_geomid`, `alone_dofadr`; of collisions, in the order of
-    `COLLISIONS`, `collision_geom1`, `collision_geom2`, `collision_pair` (explicit, or -1),
-    `collision_slot` (the first of its slots, and the end of all); of slots, the same of their
-    collisions, `slot_geom1`, `slot_geom2`, `slot_pair`, `slot_place`, the place among them, and
-    `slot_rank`, the place of the collision among MuJoCo's;
+    reads, or -1; those of `gap_tables`; `collider_geomid`, `fluid_bodyid`,
+    `fluid_geomid`, `seen_geomid`, `alone_dofadr`; `actuator_muted`, 1 of those in disabled groups;
+    of collisions, in the order of `COLLISIONS`, `collision_geom1`, `collision_geom2`,
+    `collision_pair` (explicit, or -1), `collision_slot` (the first of its slots, and the end of
+    all); of slots, the same of their collisions, `slot_geom1`, `slot_geom2`, `slot_pair`,
+    `slot_place`, the place among them, and `slot_rank`, the place of the collision among MuJoCo's;
     `body_lastdofid`, the last degree of freedom that moves a body, or -1; `entry_row` and
     `entry_column`, for each degree of freedom itself and those above it; and of hulls and
     triangles, see `hulls`.
@@ -293,9 +314,12 @@ def derived(arrays: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, Sizes]:
     tables["seen_geomid"] = (visible(arrays) & ranging).nonzero()[0]
     tables["sensor_limitid"] = _sensed_limits(arrays, tables)
     counts = _collisions(arrays, tables)
-    shapes = hull_tables(arrays, tables["collider_geomid"].tolist())
+    tables |= gap_tables(arrays)
+    shaped = [tables[name] for name in ("collider_geomid", "gap_geom1", "gap_geom2")]
+    shapes = hull_tables(arrays, np.unique(np.concatenate(shaped)).tolist())
     shapes |= seen_triangles(arrays, tables["seen_geomid"])
     tables["entry_row"], tables["entry_column"] = _entries(arrays)
+    tables["actuator_muted"] = int(arrays["disableactuator"]) >> arrays["actuator_group"] & 1
     alone = _alone(arrays) if arrays["integrator"] == IMPLICITFAST else []
     tables["alone_dofadr"] = np.array(alone, np.int32)
     compiled = _sizes(arrays, sizes, {**tables, **shapes}, counts)
@@ -369,15 +393,41 @@ def _sizes(
         gravcomp=bool(arrays["body_gravcomp"].any()),
         lifting=bool(arrays["jnt_actgravcomp"].any() and arrays["body_gravcomp"].any()),
         fluid=len(tables["fluid_bodyid"]) + len(tables["fluid_geomid"]) > 0,
-        damped=arrays["integrator"] == IMPLICITFAST
+        cranked=bool((arrays["actuator_trntype"] == CRANK).any()),
+        muscles=bool(
+            (arrays["actuator_gaintype"] == MUSCLE).any()
+            or (arrays["actuator_biastype"] == MUSCLE).any()
+            or (arrays["actuator_dyntype"] == MUSCULAR).any()
+        ),
+        curved=_any(arrays, *_CURVED),
+        geared=_any(arrays, *_GEARED),
+        armed=_any(arrays, "tendon_armature", "actuator_armature") and sizes["ntendon"] > 0,
+        acting=not off & NO_ACTUATION,
+        muted=bool(tables["actuator_muted"].any()),
+        damped=arrays["integrator"] in (IMPLICIT, IMPLICITFAST)
         or bool(arrays["integrator"] == EULER and not off & NO_EULERDAMP),
         sensors=tuple(np.unique(arrays["sensor_type"]).tolist()),
+        measured=_distinct(
+            arrays["geom_type"][np.append(tables["gap_geom1"], tables["gap_geom2"])]
+        ),
         pierced=bool(tables["triangle_num"].any()),
         relative=bool((arrays["sensor_refid"] >= 0).any()),
         refsafe=not off & NO_REFSAFE,
         noslip=bool(arrays["noslip_iterations"] > 0),
         islands=not off & NO_ISLAND,
     )
+
+
+_CURVED = (
+    *("jnt_stiffnesspoly", "tendon_stiffnesspoly"),
+    *("dof_dampingpoly", "tendon_dampingpoly", "actuator_dampingpoly"),
+)
+_GEARED = ("actuator_armature", "actuator_damping", "actuator_dampingpoly")
+
+
+def _any(arrays: Arrays, *names: str) -> bool:
+    """Return whether any number of some arrays is not 0."""
+    return any(arrays[name].any() for name in names)
 
 
 def _distinct(values: Array) -> tuple[int, ...]:

@@ -76,8 +76,8 @@ class StepWatch:
         """Look at a step from a state, and the accelerations that it found; see `watch`."""
         h = m.timestep[None]
         bodies, tree, geoms, inertias = self.step.frames(m, qpos)
-        mass = self.step.mass(m, tree, inertias)
         paths = self.step.forces.reach(m, qpos, bodies, tree)
+        mass = self.step.mass(m, tree, inertias, paths)
         laws = self.step.laws(paths)
         self.step.set_laws(m, h, qpos, qvel, geoms, tree, laws)
         z = (
@@ -120,7 +120,8 @@ class StepWatch:
         force, drive = dt.local(self.nu), dt.local(self.nv)
         slope = dt.local(self.nu)
         self.step.forces.actuation(m, h, qpos, qvel, ctrl, act, paths, force, slope, drive)
-        self.step.integrator.add_implicit(m, h, slope, paths, mass)
+        given = (m, h, qvel, slope, paths, bodies, tree, mass)
+        self.step.integrator.add_implicit(*given)
         factor(mass, self.nv)
         for i in range(self.nv):
             if mass[i * (i + 1) // 2 + i] <= 0.0 and why == 0:

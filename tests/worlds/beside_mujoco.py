@@ -142,7 +142,8 @@ class World:
         bodies = filled(data.xpos, 3), filled(data.xquat, 4)
         both, zeros = (filled(a), filled(x)), filled(0 * x)
         inertial, v, x_motion = solution.inertial_power(
-            self.m, self.tree, *bodies, self.qvel, both[0], both[0], both[1], zeros
+            *(self.m, self.tree, *bodies, self.qvel, self.paths),
+            *(both[0], both[0], both[1], zeros),
         )
         motions = [solution.of_bodies(self.m, one) for one in (v, x_motion)]
         geoms = self.geom_xpos, self.geom_xmat

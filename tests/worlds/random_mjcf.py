@@ -49,6 +49,7 @@ class _Text:
         self.zones: list[str] = []
         self.lift = np.random.default_rng([seed, 11])
         self.servos = np.random.default_rng([seed, 12])
+        self.bent = np.random.default_rng([seed, 13])  # of polynomials, rotors and muscles
         self.wet = np.random.default_rng([seed, 10])
         self.tendons: list[str] = []
         self.limited: list[str] = []
@@ -71,6 +72,28 @@ class _Text:
     def pick(self, *given: str) -> str:
         return given[int(self.rng.integers(len(given)))]
 
+    def curve(self) -> str:
+        """Return coefficients of a polynomial of stiffness or damping, of some."""
+        if self.bent.random() < 0.8:
+            return ""
+        return f" {self.bent.uniform(0, 1):.3g} {self.bent.uniform(0, 1):.3g}"
+
+    def rotor(self) -> str:
+        """Return the armature and the damping of an actuator, of some."""
+        said = f' armature="{self.bent.uniform(0, 0.1):.3g}"' if self.bent.random() < 0.15 else ""
+        if self.bent.random() < 0.15:
+            said += f' damping="{self.bent.uniform(0, 0.2):.3g}{self.curve()}"'
+        return said
+
+    def muscle(self) -> str:
+        """Return the attributes of a muscle besides its transmission."""
+        width = self.bent.choice(["", 'tausmooth="0.3"'])
+        force = self.bent.choice(["", 'force="5"', 'scale="10"'])
+        return (
+            f'timeconst="0.02 0.06" {width} {force} lengthrange="-1 1.5" '
+            f'range="0.7 {self.bent.uniform(1.0, 1.4):.3g}" lmin="0.4" vmax="2"'
+        )
+
     def impedance(self) -> str:
         rest = f"{self.number(0.9, 0.99)} {self.number(0.001, 0.05)} {self.number(0.2, 0.8)}"
         return f"{self.pick('0', '0.5', '0.9')} {rest} {self.pick('1', '2', '3.5')}"
@@ -89,6 +112,9 @@ class _Text:
         world = self.planes() + self.statics() + self.trees()
         gravity = self.vector(3, 4) if self.chance(0.5) else "0 0 -9.81"
         integrator, cone = self.pick("Euler", "implicitfast"), self.pick("pyramidal", "elliptic")
+        implicit, off = np.random.default_rng([self.seed, 14]).random(2) < (0.4, 0.15)
+        scheme = f'integrator="{"implicit" if integrator != "Euler" and implicit else integrator}"'
+        scheme += ' actuatorgroupdisable="1"' if off else ""
         flags = " ".join(
             f'{name}="disable"'
             for name in ("spring", "damper", "gravity", "clampctrl", "filterparent", "eulerdamp")
@@ -106,18 +132,18 @@ class _Text:
         return (
             f'<mujoco><compiler angle="radian" autolimits="true"/>'
             f'<option timestep="{self.number(0.001, 0.01)}" gravity="{gravity}" cone="{cone}" '
-            f'integrator="{integrator}" impratio="{self.number(0.5, 3)}" jacobian="dense" '
-            f'magnetic="0.3 -0.5 0.2" {self.fluid(integrator)} solver="Newton" iterations="200" '
+            f'{scheme} impratio="{self.number(0.5, 3)}" jacobian="dense" '
+            f'magnetic="0.3 -0.5 0.2" {self.fluid()} solver="Newton" iterations="200" '
             f'ls_iterations="100" tolerance="1e-15">'
             f'<flag energy="enable" {flags}/></option>'
             f"<asset>{''.join(self.meshes)}</asset>"
             f"{body}{contact}{equality}{tendon}{actuator}{sensor}</mujoco>"
         )
 
-    def fluid(self, integrator: str) -> str:
+    def fluid(self) -> str:
         """Return the options of a fluid, of some models."""
         rng = self.wet
-        if integrator == "implicitfast" or rng.random() < 0.6:
+        if rng.random() < 0.6:
             return ""
         said = f'wind="{rng.normal():.3g} {rng.normal():.3g} 0.1"' if rng.random() < 0.5 else ""
         said += f' density="{rng.uniform(1, 300):.4g}"' if rng.random() < 0.8 else ""
@@ -177,9 +203,9 @@ class _Text:
         if kind != "ball":
             said.append(f'axis="{self.vector(3, 1)}"')
         if self.chance(0.5):
-            said.append(f'stiffness="{self.number(0, 5)}"')
+            said.append(f'stiffness="{self.number(0, 5)}{self.curve()}"')
         if self.chance(0.5):
-            said.append(f'damping="{self.number(0, 1)}"')
+            said.append(f'damping="{self.number(0, 1)}{self.curve()}"')
         if self.chance(0.5):
             said.append(f'armature="{self.number(0, 0.1)}"')
         if self.chance(0.3):
@@ -258,12 +284,18 @@ class _Text:
             coefs = [f'<joint joint="{one}" coef="{rng.normal():.3g}"/>' for one in joints]
             low = rng.normal(0, 0.3)
             rest = rng.choice(["", f'springlength="{low:.3g} {low + rng.random():.3g}"'])
-            spring = f'stiffness="{rng.uniform(0, 3):.3g}" damping="{rng.uniform(0, 1):.3g}" {rest}'
+            stiffness = f"{rng.uniform(0, 3):.3g}{self.curve()}"
+            spring = (
+                f'stiffness="{stiffness}" damping="{rng.uniform(0, 1):.3g}{self.curve()}" {rest}'
+            )
             self.tendons.append(f"tendon{k}")
             spring += self.ends(f"tendon{k}", limits)
             path, kind = "".join(coefs), "fixed"
             if len(self.sites + self.zones) > 1 and limits.random() < 0.5:
                 path, kind = self.path(limits), "spatial"
+            light = "<geom" in path  # MuJoCo: no armature around geoms
+            if not light and self.bent.random() < 0.3:
+                spring += f' armature="{self.bent.uniform(0, 0.2):.3g}"'
             said += f'<{kind} name="tendon{k}" {spring}>{path}</{kind}>'
             if rng.random() < 0.7:
                 more = (
@@ -271,7 +303,10 @@ class _Text:
                 )
                 more += rng.choice(["", ' forcerange="-1 1"', ' dyntype="filter" dynprm="0.05"'])
                 gear = f'gear="{rng.normal():.3g}"'
+                more += "" if light else self.rotor()
                 pulled += f'<general name="pull{k}" tendon="tendon{k}" {gear} {more}/>'
+            if self.bent.random() < 0.3:
+                pulled += f'<muscle tendon="tendon{k}" {self.muscle()}/>'
         return f"<tendon>{said}</tendon>", pulled + self.thrusters(limits)
 
     def thrusters(self, rng: np.random.Generator) -> str:
@@ -284,6 +319,12 @@ class _Text:
             where += f' refsite="{other}"' if rng.random() < 0.5 else ""
             more = rng.choice(['gainprm="2"', 'gaintype="affine" gainprm="1 0.5 -0.3"'])
             said += f'<general {where} {more} biastype="affine" biasprm="0.1 -2 -0.5"/>'
+        if len(names) > 1 and self.bent.random() < 0.2:
+            one, other = self.bent.permutation(names)[:2]
+            rod = f'cranklength="{self.bent.uniform(0.05, 1):.3g}"'
+            where = f'cranksite="{one}" slidersite="{other}" {rod}'
+            more = 'gainprm="2" biastype="affine" biasprm="0.1 -2 -0.5"'
+            said += f'<general {where} gear="{self.bent.normal():.3g}" {more}/>'
         return said
 
     def ends(self, name: str, rng: np.random.Generator) -> str:
@@ -400,7 +441,19 @@ class _Text:
                 which = rng.choice(of_what[kind][1])
                 cut = "" if which == "ballquat" else cut
                 said += f'<{which} {word}="{rng.choice(of_what[kind][0])}" {cut}/>'
-        return f"<sensor>{said}</sensor>"
+        return f"<sensor>{said}{self.gaps(np.random.default_rng([self.seed, 15]))}</sensor>"
+
+    def gaps(self, rng: np.random.Generator) -> str:
+        """Return sensors of distances of geoms, of some models."""
+        said, planes = "", [name for name, kind in self.geoms if kind == "plane"]
+        round_ = [name for name, kind in self.geoms if kind in ("sphere", "capsule")]
+        for _ in range(int(rng.integers(1, 4)) if len(round_) > 1 and rng.random() < 0.3 else 0):
+            one, other = rng.permutation(round_)[:2]
+            one = rng.choice(planes) if planes and rng.random() < 0.2 else one
+            kind = rng.choice(["distance", "normal", "fromto"])
+            cut = f'cutoff="{rng.choice([0.0, 0.3, 2.0])}"'
+            said += f'<{kind} geom1="{one}" geom2="{other}" {cut}/>'
+        return said
 
     def camera(self, rng: np.random.Generator) -> str:
         """Return a camera, on some bodies."""
@@ -473,7 +526,12 @@ class _Text:
             if dynamics != "none" and self.lift.random() < 0.3:
                 more.append('actearly="true"')
             self.actuators.append(f"actuator{k}")
-            said += f"<general {' '.join(more)}/>"
+            group = f'group="{self.bent.integers(3)}"'
+            if kind in ("hinge", "slide") and self.bent.random() < 0.2:
+                more = [f'name="actuator{k}" {where}="{joint}" gear="{gear}" {self.muscle()}']
+                said += f"<muscle {' '.join(more)} {group}/>"
+            else:
+                said += f"<general {' '.join(more)} {group} {self.rotor()}/>"
         return f"<actuator>{said}</actuator>"
 
     def sensor(self) -> str:

@@ -66,10 +66,10 @@ class Smooth:
         self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
         self.bias.velocities(m, s.qvel, axis_r, axis_t, vel_r, vel_t)
         self.bias.forces(m, s.qvel, axis_r, axis_t, vel_r, vel_t, moment, rotational, bias)
-        passive, paths = (
-            dt.local(self.nv),
-            self.forces.reach(m, s.qpos, (xpos, xquat, xipos), (com, axis_r, axis_t)),
-        )
+        passive, tree = dt.local(self.nv), (com, axis_r, axis_t)
+        bodies = (xpos, xquat, xipos)
+        paths = self.forces.reach(m, s.qpos, bodies, tree)
+        self.forces.sway(m, s.qvel, bodies, tree, (vel_r, vel_t), paths, bias)
         self.forces.passive(m, s.qpos, s.qvel, paths, passive)
         applied = dt.local(self.nv)
         self.forces.applied(
@@ -82,18 +82,24 @@ class Smooth:
         self.forces.activations(m, h, s.ctrl, s.act, act)
         seen, turns = dt.local(self.nbody, vec3), dt.local(self.nbody, vec4)
         self.observation.run(
-            m, s.qpos, s.qvel, s.ctrl, s.act, s.xfrc, (s.qacc,), out.sensordata, seen, turns
+            *(m, s.qpos, s.qvel, s.ctrl, s.act, s.xfrc),
+            *((s.qacc, s.qacc, s.xfrc), out.sensordata, seen, turns),
         )
-        self.inertia.matrix(m, moment, rotational, axis_r, axis_t, M)
+        self.inertia.matrix(m, moment, rotational, axis_r, axis_t, paths, M)
         M_hat = dt.local(self.nM)
-        self.integrator.matrix(m, h, M, slope, paths, M_hat)
+        self.integrator.matrix(m, h, M, s.qvel, slope, paths, bodies, tree, M_hat)
         moving = dt.local(self.nv)
         self.integrator.solve_alone(
-            m, h, M_hat, s.total, s.qvel, xpos, xquat, com, rotational, moving, False
+            m, h, M_hat, s.total, s.qvel, bodies, tree, rotational, moving, False
         )
         b = dt.local(self.nv)
+        if ti.static(self.integrator.whole):
+            inertias = (dt.local(self.nbody, vec3), dt.local(self.nbody, mat3))
+            self.inertia.bodies(m, xquat, xipos, com, *inertias)
+            given = (m, h, M_hat, s.total, s.qvel, bodies, tree, inertias, b)
+            self.integrator.solve_whole(*given, False)
         for i in range(self.nv):
-            b[i] = s.b[i] + moving[i]
+            b[i] += s.b[i] + moving[i]
         self.integrator.advance(m, h, s.qpos, s.qvel, b, out.qpos_next, out.qvel_next)
         for i in range(self.nv):
             out.qfrc_bias[i] = bias[i]
@@ -153,17 +159,19 @@ class Forms:
         self.kinematics.centres(m, xpos, xquat, xipos, subtree_com, com)
         self.kinematics.axes(m, xquat, com, anchor, axis, axis_r, axis_t)
         self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
-        self.inertia.matrix(m, moment, rotational, axis_r, axis_t, M)
-        paths = self.forces.reach(m, s.qpos, (xpos, xquat, xipos), (com, axis_r, axis_t))
+        tree = (com, axis_r, axis_t)
+        paths = self.forces.reach(m, s.qpos, (xpos, xquat, xipos), tree)
+        self.inertia.matrix(m, moment, rotational, axis_r, axis_t, paths, M)
         self.forces.actuation(m, h, s.qpos, s.qvel, s.ctrl, s.act, paths, force, slope, drive)
-        self.integrator.matrix(m, h, M, slope, paths, M_hat)
+        bodies = (xpos, xquat, xipos)
+        self.integrator.matrix(m, h, M, s.qvel, slope, paths, bodies, tree, M_hat)
         self.integrator.solve_alone(
-            m, h, M_hat, s.total, s.qvel, xpos, xquat, com, rotational, out.solved, False
+            m, h, M_hat, s.total, s.qvel, bodies, tree, rotational, out.solved, False
         )
         self.integrator.solve_alone(
-            m, h, M_hat, s.total, s.qvel, xpos, xquat, com, rotational, out.transposed, True
+            m, h, M_hat, s.total, s.qvel, bodies, tree, rotational, out.transposed, True
         )
         self.inertia.bodies(m, xquat, xipos, com, moment, rotational)
         return self.integrator.excess(
-            m, h, slope, paths, along, b, s.qvel, xpos, xquat, com, rotational
+            m, h, slope, paths, along, b, s.qvel, bodies, tree, com, (moment, rotational)
         )

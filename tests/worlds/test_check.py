@@ -63,7 +63,7 @@ def test_files_are_listed_by_what_becomes_of_them(
         "half.xml": "fragment",
         "outside.xml": "unread",
         "part.xml": "fragment",
-        "sleeps.xml": "refused",
+        "sleeps.xml": "skips",
         "whole.xml": "mujoco",
     }
     assert rows["a/mesh.xml"]["notes"] == ["arm.stl is absent", "t.png is absent"]

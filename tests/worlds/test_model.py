@@ -185,20 +185,10 @@ def test_stiff_impedances_are_reported_in_single_precision() -> None:
 
 # For each row an array of the model above, a value that uses the feature, and the element named.
 USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
-    ("polynomial stiffness", "jnt"): ("jnt_stiffnesspoly", 0, 1, "joint 'wrist'"),
-    ("polynomial damping", "dof"): ("dof_dampingpoly", 1, 1, "joint 'ball'"),
     ("plasticity", "jnt"): ("jnt_plasticadr", 0, 0, "joint 'wrist'"),
     ("a yielding spring", "jnt"): ("jnt_springyield", 1, 1, "joint 'ball'"),
     ("the equality type {}", "eq"): ("eq_type", 0, 7, "equality 'loop'"),
-    ("armature of a tendon", "tendon"): ("tendon_armature", 0, 1, "tendon 'string'"),
-    ("polynomial stiffness of a tendon", "tendon"): (
-        *("tendon_stiffnesspoly", 0, 1),
-        "tendon 'string'",
-    ),
-    ("polynomial damping of a tendon", "tendon"): (
-        *("tendon_dampingpoly", 0, 1),
-        "tendon 'string'",
-    ),
+    ("armature of a tendon around geoms", "tendon"): ("tendon_armature", 0, 1, "tendon 'string'"),
     ("a yielding spring of a tendon", "tendon"): ("tendon_springyield", 0, 1, "tendon 'string'"),
     ("plasticity of a tendon", "tendon"): ("tendon_plasticadr", 0, 0, "tendon 'string'"),
     ("adhesion of geoms", "geom"): ("geom_adhesion", 1, 1, "geom 'palm'"),
@@ -226,15 +216,15 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
         "actuator 'motor'",
     ),
     ("the gain type {}", "actuator"): (
-        *("actuator_gaintype", 0, 2),
+        *("actuator_gaintype", 0, 3),
         "actuator 'motor'",
     ),
     ("the bias type {}", "actuator"): (
-        *("actuator_biastype", 0, 2),
+        *("actuator_biastype", 0, 3),
         "actuator 'motor'",
     ),
     ("the dynamics type {}", "actuator"): (
-        *("actuator_dyntype", 0, 4),
+        *("actuator_dyntype", 0, 5),
         "actuator 'motor'",
     ),
     ("an integrated position of a ball joint, or of the turn of a site", "actuator"): (
@@ -243,13 +233,6 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
     ),
     ("several activations", "actuator"): ("actuator_actnum", 0, 2, "actuator 'motor'"),
     ("a delay", "actuator"): ("actuator_delay", 0, 1, "actuator 'motor'"),
-    ("armature of actuators", "actuator"): ("actuator_armature", 0, 1, "actuator 'motor'"),
-    ("damping of actuators", "actuator"): ("actuator_damping", 0, 1, "actuator 'motor'"),
-    ("polynomial damping of actuators", "actuator"): (
-        *("actuator_dampingpoly", 0, 1),
-        "actuator 'motor'",
-    ),
-    ("groups of actuators that are disabled", "option"): ("disableactuator", 0, 2, "<option>"),
     ("the sensor type {}", "sensor"): ("sensor_type", 0, 8, "sensor 'where'"),
     ("a rangefinder that reads more than a distance", "sensor"): (
         *("sensor_dim", 0, 3),
@@ -266,11 +249,14 @@ USES: dict[tuple[str, str], tuple[str, Any, float, str]] = {
         *("cam_mode", 0, 1),
         "sensor 'where'",
     ),
+    ("a distance of height fields or signed distance fields", "sensor"): (
+        *("geom_type", 0, 1),
+        "sensor 'where'",
+    ),
     ("a delay", "sensor"): ("sensor_delay", 0, 1, "sensor 'where'"),
     ("an interval", "sensor"): ("sensor_interval", 0, 1, "sensor 'where'"),
-    ("the integrator {}", "option"): ("integrator", 0, 2, "<option>"),
-    ("a fluid under implicitfast", "option"): ("integrator", 0, 3, "<option>"),
-    ("disabled actuation", "option"): ("disableflags", 0, 2048, "<option>"),
+    ("the integrator {}", "option"): ("integrator", 0, 4, "<option>"),
+    ("noslip under the integrator implicit", "option"): ("integrator", 0, 2, "<option>"),
     ("disabled sensors", "option"): ("disableflags", 0, 8192, "<option>"),
     ("overrides of contact parameters", "option"): ("enableflags", 0, 1, "<option>"),
     ("sleeping", "option"): ("enableflags", 0, 16, "<option>"),
@@ -289,7 +275,12 @@ BESIDES = {
         **{"jnt_type": 1, "actuator_gaintype": 0, "actuator_biastype": 1},
         **{"actuator_gainprm": 0.0, "actuator_biasprm": 0.0},
     },
-    "a fluid under implicitfast": {"density": 1.0},
+    "a distance of height fields or signed distance fields": {
+        **{"sensor_type": 39, "sensor_objtype": 5, "sensor_reftype": 1, "sensor_refid": 1},
+        **{"geom_contype": 0, "geom_conaffinity": 0, "pair_geom1": 0, "pair_geom2": 0},
+    },
+    "noslip under the integrator implicit": {"noslip_iterations": 3},
+    "armature of a tendon around geoms": {"wrap_type": 4},
     "'jointinparent' on a free or ball joint": {"actuator_trntype": 1},
     "a sensor of a camera that turns by itself": {"sensor_objtype": 7, "sensor_objid": 0},
 }
@@ -299,11 +290,11 @@ BESIDES = {
 _TYPES = {
     ("the equality type {}", "eq"): "distance",
     ("the transmission {}", "actuator"): "body",
-    ("the gain type {}", "actuator"): "muscle",
-    ("the bias type {}", "actuator"): "muscle",
-    ("the dynamics type {}", "actuator"): "muscle",
+    ("the gain type {}", "actuator"): "dcmotor",
+    ("the bias type {}", "actuator"): "dcmotor",
+    ("the dynamics type {}", "actuator"): "dcmotor",
     ("the sensor type {}", "sensor"): "camprojection",
-    ("the integrator {}", "option"): "implicit",
+    ("the integrator {}", "option"): "discrete",
 }
 
 
@@ -330,7 +321,7 @@ def test_features_are_refused_with_their_element(row: Refusal, mujoco: Any) -> N
     with pytest.raises(worlds.Unsupported) as caught:
         refuse(changed)
     feature, hint = row.feature.format(_TYPES.get((row.feature, row.kind))), row.hint
-    option = {"sensor": "sensors"}.get(row.kind, "")
+    option = {"sensor": "sensors"}.get(row.kind, row.option)
     if option:
         hint = f'{hint[:-1]}; or leave these out: worlds.load(..., {option}="skip").'
     assert str(caught.value) == f"Unsupported in worlds: {feature}, of {place}.\n  Hint: {hint}"
@@ -463,6 +454,16 @@ def test_noslip_is_left_out_by_an_option(mujoco: Any, tmp_path: Path) -> None:
         sim.step(3)
     velocities = [sim.qvel.to_numpy() for sim in sims]
     assert np.abs(velocities[0]).max() > 0.0 and np.array_equal(*velocities)
+
+
+def test_sleeping_is_left_out_by_an_option(mujoco: Any) -> None:
+    """Steps are those of the model without the flag."""
+    flag = '<option><flag sleep="enable"/></option>'
+    said = "worlds.load left out: sleeping, of <option>."
+    with pytest.warns(UserWarning, match=re.escape(said)):
+        one = worlds.load(BASE.replace("<worldbody>", f"{flag}<worldbody>"), sleep="skip")
+    assert [(row.feature, row.option) for row in one.skipped] == [("sleeping", "sleep")]
+    assert one.sizes == worlds.load(BASE).sizes
 
 
 def test_pairs_of_geoms_that_cannot_collide_yet_are_refused(mujoco: Any) -> None:

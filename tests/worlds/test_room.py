@@ -98,3 +98,20 @@ def test_models_that_are_too_large_are_refused() -> None:
     large = worlds.load(f"<mujoco><worldbody>{chain}</worldbody></mujoco>")
     with pytest.raises(dt.FieldError, match="has 91 degrees of freedom; a world has at most 90"):
         worlds.Worlds(large, 1)
+    option = '<option integrator="implicit"/>'
+    chain = '<body pos="0 0 1"><joint/><geom size="0.1" contype="0"/>' * 65 + "</body>" * 65
+    large = worlds.load(f"<mujoco>{option}<worldbody>{chain}</worldbody></mujoco>")
+    with pytest.raises(dt.FieldError, match="has 65 degrees of freedom; a world has at most 64"):
+        worlds.Worlds(large, 1)
+
+
+def test_readings_of_contacts_without_room_are_an_error() -> None:
+    """Nothing that a sensor reads is a number of the model then, so it reads nothing."""
+    box = '<body pos="0 0 0.099"><freejoint/><geom type="box" size="0.1 0.1 0.1"/><site name="s"/>'
+    touch = '<sensor><touch site="s"/></sensor>'
+    floor = '<geom type="plane" size="1 1 1"/>'
+    one = worlds.load(f"<mujoco><worldbody>{floor}{box}</body></worldbody>{touch}</mujoco>")
+    sim = worlds.Worlds(one, 1, contacts=3)
+    with pytest.raises(dt.FieldError, match="World 0 has 4 contacts, and there is room for 3"):
+        sim.sense()
+    np.testing.assert_array_equal(sim.sensordata.to_numpy(), 0.0)

@@ -65,7 +65,7 @@ def test_entries_by_name() -> None:
     np.testing.assert_array_equal(sim.m.dof_damping.to_numpy(), [1, 0.2, 1, 0.2])
     np.testing.assert_array_equal(sim.m.body_mass.to_numpy(), [[0, 1, 2]] * 2)
     np.testing.assert_array_equal(sim.m.body_inertia.to_numpy()[:, 1], [[3, 4, 5]] * 2)
-    np.testing.assert_array_equal(sim.m.actuator_gainprm.to_numpy()[0], [6, 0, 0])
+    np.testing.assert_array_equal(sim.m.actuator_gainprm.to_numpy()[0], [6, *[0] * 8])
     np.testing.assert_array_equal(sim.m.timestep.to_numpy(), [7, 7])
 
 

@@ -28,12 +28,18 @@ def ours(model: worlds.Model, state: State) -> list[np.ndarray]:
     sizes, m = model.sizes, parameters(model)
     qpos, qvel, ctrl = (filled(one) for one in state)
     act, qfrc, xfrc = Local(max(1, sizes.na)), Local(sizes.nv), Local(6 * sizes.nbody)
-    a, qpos_next, qvel_next = Local(sizes.nv), Local(sizes.nq), Local(sizes.nv)
-    made = module("difftile.worlds.step")
-    given = m, qpos, qvel, ctrl, act, qfrc, xfrc
-    made.WorldStep(sizes).step(*given, a, qpos_next, qvel_next, Local(act.shape))
+    solved, a, b = Local(sizes.nv), Local(sizes.nv), Local(sizes.nv)
+    made, outer = module("difftile.worlds.step"), Local(6 * sizes.nbody)
+    step, given = made.WorldStep(sizes), (m, qpos, qvel, ctrl, act)
+    step.accelerate(*given, qfrc, xfrc, solved, b)
+    a.values[:] = solved.values
+    if sizes.noslip:
+        sliding = module("difftile.worlds.noslip")
+        sliding.slide(sliding.NoSlip(sizes, step), *given, solved, a, b, outer)
+    qvel_next = Local(sizes.nv)
+    step.advance(*given, b, Local(sizes.nq), qvel_next, Local(act.shape))
     frames = Local(sizes.nbody, VEC3), Local(sizes.nbody, made.vec4)
     sensordata = Local(sizes.nsensordata)
     observation = module("difftile.worlds.observe").Observation(sizes)
-    observation.run(m, qpos, qvel, ctrl, act, xfrc, (a,), sensordata, *frames)
+    observation.run(*given, xfrc, (solved, a, outer), sensordata, *frames)
     return [a.values, sensordata.values, qvel_next.values]
