@@ -15,7 +15,6 @@ import numpy as np
 import difftile as dt
 from difftile import ti
 from difftile.diagnostics import FieldError
-from difftile.prefix_sums import Scan
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.homogeneous import project, sides_of
 
@@ -74,7 +73,7 @@ def count_pieces(projected, faces, near: float, far: float, width: int, height: 
         camera, face = k // faces.shape[0], k % faces.shape[0]
         box = box_of(projected, faces, camera, face, near, far, width, height)
         _, _, wide, high = tiles_of(box)
-        counts[k, 0] = wide * high
+        counts[k] = wide * high
 
 
 @dt.func
@@ -83,7 +82,7 @@ def owner_of(starts, count, k):
     low, high = 0, count
     while high - low > 1:
         middle = (low + high) // 2
-        if starts[middle, 0] <= k:
+        if starts[middle] <= k:
             low = middle
         else:
             high = middle
@@ -100,14 +99,13 @@ def draw_pieces(
     far: float,
     width: int,
     height: int,
-    layer: int,
     before,
     keys,
 ):
     """Draw each piece: take the minimum of the keys of pixels, above the key of the layer before.
 
     Args:
-        before: The keys of the layer before; those of the first layer come after none.
+        before: The keys of the layer before, None for the first.
         keys: The keys of this layer.
     """
     for k in range(total):
@@ -115,7 +113,7 @@ def draw_pieces(
         camera, face = owner // faces.shape[0], owner % faces.shape[0]
         box = box_of(projected, faces, camera, face, near, far, width, height)
         x, y, wide, _ = tiles_of(box)
-        piece = k - ti.cast(starts[owner, 0], ti.i32)
+        piece = k - ti.cast(starts[owner], ti.i32)
         left, top = (x + piece % wide) * TILE, (y + piece // wide) * TILE
         for i in range(max(top, box[2]), min(top + TILE, box[3])):
             for j in range(max(left, box[0]), min(left + TILE, box[1])):
@@ -127,7 +125,10 @@ def draw_pieces(
                     if depth >= near and depth <= far:
                         bits = ti.bit_cast(ti.cast(depth, ti.f32), ti.i32)
                         key = (ti.cast(bits, ti.i64) << 32) | ti.cast(face, ti.i64)
-                        if layer == 0 or key > before[camera, i, j]:
+                        behind = True
+                        if ti.static(before is not None):
+                            behind = key > before[camera, i, j]
+                        if behind:
                             ti.atomic_min(keys[camera, i, j], key)
 
 
@@ -158,7 +159,7 @@ class Search(dt.Step):
     def __init__(
         self, mesh: dt.geometry.Mesh, cameras: Cameras, near: float, far: float, found: dt.Field
     ) -> None:
-        self._mesh, self._cameras, self._found = mesh, cameras, found
+        self._mesh, self._cameras, self._found = mesh, cameras.detach(), found
         self._range = near, far
         fields = sources_of(mesh, cameras)
         reads = {f"field {k}": one for k, one in enumerate(fields)}
@@ -168,35 +169,31 @@ class Search(dt.Step):
         with dt.scratch():
             self._poses = Poses(count, number, grad=False)
             self._projected = dt.zeros((count, mesh.vertices.shape[-1]), dt.vec(3, number))
-            self._counts = dt.zeros((count * mesh.faces.shape[0], 1), ti.i32)
+            self._counts = dt.zeros(count * mesh.faces.shape[0], ti.i64)
             self._keys = [dt.zeros((count, height, width), ti.i64) for _ in range(min(layers, 2))]
-        self._scan = Scan()
 
     def run(self) -> None:
         """Find the triangles of all pixels."""
-        with dt.stop_recording():
-            self._find()
-
-    def _find(self) -> None:
         layers, _, height, width = self._found.shape
         poses, faces, seen = self._poses, self._mesh.faces, self._projected
         poses.set(self._cameras)
         camera = poses.rotation, poses.translation, poses.intrinsics
-        project(self._mesh.vertices, *camera, seen)
+        project(self._mesh.vertices.detach(), *camera, seen)
         image = *self._range, width, height
         count_pieces(seen, faces, *image, self._counts)
-        self._scan(self._counts, self._counts.shape[0])
-        total = self._scan.total
+        total = dt.prefix_sum(self._counts)
         if total > _MOST:
             raise FieldError(
                 f"rasterize: the triangles touch {total:,} tiles, and there is room for {_MOST:,}. "
                 "Draw fewer cameras at a time."
             )
+        before = None
         for layer in range(layers):
-            keys, before = self._keys[layer % 2], self._keys[(layer + 1) % len(self._keys)]
+            keys = self._keys[layer % 2]
             keys.fill(_NONE)
-            draw_pieces(seen, faces, self._counts, total, *image, layer, before, keys)
+            draw_pieces(seen, faces, self._counts, total, *image, before, keys)
             read_keys(keys, _NONE, layer, self._found)
+            before = keys
 
 
 def sources_of(mesh: dt.geometry.Mesh, cameras: Cameras) -> list[Any]:
