@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for edges in (False, True):
         views = MeshViews(MeshScene(), edges=edges)
         before = views.miss()
-        title = "with outlines" if edges else "without"
+        title = "with outlines" if edges else "without outlines"
         descent = Descent(views, options.iterations)
         training = train(views, descent, options.iterations, title, keep="last")
         if not training.losses:
