@@ -42,14 +42,12 @@ def nearest_faces(
             for k in (0, 1):
                 low, high = flat[:, k].min() * samples - 1, flat[:, k].max() * samples + 2
                 box[1 - k] = slice(max(0, int(low)), max(0, int(high)))
-        q = corners[:, :, None, None] * np.ones((1, 1, len(y[box[0]]), len(x[box[1]])))
+        over, down = x[box[1]], y[box[0]][:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
-            q[:, 0] -= q[:, 2] * x[box[1]]
-            q[:, 1] -= q[:, 2] * y[box[0]][:, None]
-            b, c = q[[1, 2, 0]], q[[2, 0, 1]]
-            sides = b[:, 0] * c[:, 1] - c[:, 0] * b[:, 1]
+            planes = np.cross(corners[[1, 2, 0]], corners[[2, 0, 1]])  # through the eye and an edge
+            sides = np.stack([n[0] * over + n[1] * down + n[2] for n in planes])
             share = sides / sides.sum(0)
-            z = (share * q[:, 2]).sum(0)
+            z = (share * corners[:, 2, None, None]).sum(0)
         into = depth[tuple(box)]
         better = (share >= 0).all(0) & (z >= near) & (z < into)
         into[better] = z[better]
